@@ -66,7 +66,6 @@ impl InsertedCard {
 fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
     let evidence = Evidence {
         manufacturer: facts.manufacturer,
-        serial: facts.serial,
         card_version: facts.version,
         atr: port.atr().unwrap_or_default(),
         reader: port.reader(),
@@ -75,7 +74,7 @@ fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
     };
     let catalogue = Catalogue::shipped();
     let catalogue = catalogue.map_err(|error| Error::call("reading the tokens", error, ""))?;
-    Ok(catalogue.identify(&evidence).name)
+    Ok(catalogue.identify(&evidence))
 }
 
 impl Device for InsertedCard {

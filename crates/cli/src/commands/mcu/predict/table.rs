@@ -116,6 +116,7 @@ fn phases(first: &Prediction) -> Vec<Line> {
 
 /// Instructions by class, stalls by cause, hit rates; lines that are empty everywhere are left out.
 fn details(predictions: &[&Prediction]) -> Vec<Line> {
+    type Usage = fn(&Prediction) -> CacheUse;
     let anywhere =
         |number: &dyn Fn(&Prediction) -> u64| predictions.iter().any(|one| number(one) > 0);
     let mut lines: Vec<Line> = Vec::new();
@@ -137,7 +138,7 @@ fn details(predictions: &[&Prediction]) -> Vec<Line> {
             }));
         }
     }
-    let caches: [(&str, fn(&Prediction) -> CacheUse); 2] = [
+    let caches: [(&str, Usage); 2] = [
         ("hits: instruction cache", |p| p.account.instruction_cache),
         ("hits: data cache", |p| p.account.data_cache),
     ];

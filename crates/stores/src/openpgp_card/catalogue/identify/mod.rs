@@ -20,9 +20,6 @@ const NITROKEY_READERS: [(&str, UsbId); 4] = [
     ("Nitrokey 3", nitrokey(0x42B2)),
 ];
 
-/// The USB ids of Gnuk (its GNUK_USB_DEVICE_ID) stand for the firmware, which runs on many boards.
-const GNUK: [UsbId; 2] = [usb(0x234B, 0x0000), usb(0x1209, 0x2440)];
-
 /// Carries a card like any other reader.
 const SCT3522: UsbId = usb(0x04E6, 0x5817);
 
@@ -39,8 +36,6 @@ const fn nitrokey(product: u16) -> UsbId {
 pub struct Evidence {
     /// From the AID (OpenPGP card 3.4.1 §4.2.1).
     pub manufacturer: u16,
-    /// From the AID. Serial numbers do not tell products apart.
-    pub serial: u32,
     /// Major and minor version of the specification, from the AID.
     pub card_version: (u8, u8),
     /// As PC/SC gives it (ISO 7816-3 §8).
@@ -54,112 +49,40 @@ pub struct Evidence {
     pub yubikey_version: Option<[u8; 3]>,
 }
 
-/// What a card is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Product<'a> {
-    /// As much as the evidence says, and no more.
-    pub name: String,
-    /// The entry of the catalogue, when it can only be this one.
-    pub token: Option<&'a Token>,
-    /// Its version, where the device gave it. A NEO gives that of its applet, which is in the name.
-    pub firmware: Option<String>,
-    /// The evidence that decided, in words.
-    pub why: Vec<String>,
-}
-
 impl Catalogue {
-    /// What the card is that gave this evidence.
-    ///
-    /// The card's own account comes before that of its reader, except where the reader is a known
-    /// token: a card cannot be taken out of that.
-    pub fn identify(&self, evidence: &Evidence) -> Product<'_> {
-        self.yubikey(evidence)
+    /// The name of the product, by what is most specific of what is known.
+    pub fn identify(&self, evidence: &Evidence) -> String {
+        yubikey(evidence)
             .or_else(|| self.by_device(evidence))
             .or_else(|| self.by_platform(evidence))
-            .unwrap_or_else(|| self.by_manufacturer(evidence))
+            .unwrap_or_else(|| self.issuer(evidence.manufacturer))
     }
 
-    /// A YubiKey that answered the version command (yubikit/openpgp.py, `_read_version`).
-    fn yubikey(&self, evidence: &Evidence) -> Option<Product<'_>> {
-        if evidence.manufacturer != YUBICO {
-            return None;
-        }
-        let [major, minor, patch] = evidence.yubikey_version.and_then(from_bcd)?;
-        let dotted = format!("{major}.{minor}.{patch}");
-        let by_firmware = || {
-            self.tokens().iter().find(|token| {
-                token.manufacturer == Some(YUBICO)
-                    && token
-                        .firmware
-                        .is_some_and(|range| range.contains([major, minor, patch]))
-            })
-        };
-        let why = vec![
-            by_aid(YUBICO),
-            format!("Yubico's version command answers {dotted}"),
-        ];
-        let (name, token, firmware) = match major {
-            1 => (
-                format!("YubiKey NEO (OpenPGP applet {dotted})"),
-                self.token("yubikey-neo"),
-                None,
-            ),
-            4 | 5 => (
-                format!("YubiKey {major} (firmware {dotted})"),
-                by_firmware(),
-                Some(dotted),
-            ),
-            _ => (
-                format!("Yubico OpenPGP card (version {dotted})"),
-                None,
-                None,
-            ),
-        };
-        Some(Product {
-            name,
-            token,
-            firmware,
-            why,
-        })
-    }
-
-    /// A token that is reader and card in one.
-    fn by_device(&self, evidence: &Evidence) -> Option<Product<'_>> {
-        let (device, told) = match evidence.usb {
-            Some(device) => (device, format!("the reader is the USB device {device}")),
-            None => nitrokey_by_reader(&evidence.reader)
-                .map(|(name, device)| (device, format!("the reader is called '{name}'")))?,
-        };
+    /// A USB device of a token's, or a reader that is called like one.
+    fn by_device(&self, evidence: &Evidence) -> Option<String> {
+        let by_name = || nitrokey_by_reader(&evidence.reader);
+        let device = evidence.usb.or_else(by_name)?;
         if device == SCT3522 {
             return None;
         }
         let name = self.usb_name(device)?;
         let listed = |token: &Token| token.usb.contains(&device);
         let shared = self.only(listed).is_none();
+        // Several models share the device, and the card's version tells them apart.
         let token = self
             .only(|token| listed(token) && consistent(token, evidence))
-            .filter(|token| !shared || token.card_version.is_some())
-            .filter(|_| !GNUK.contains(&device));
+            .filter(|token| !shared || token.card_version.is_some());
         let name = match (device, token.map(|token| token.id.as_str())) {
             (NITROKEY_PRO, Some("nitrokey-pro")) => "Nitrokey Pro",
             (NITROKEY_PRO, Some("nitrokey-pro-2")) => "Nitrokey Pro 2",
             (NITROKEY_STORAGE, Some("nitrokey-pro-2")) => "Nitrokey Storage 2",
             _ => name,
         };
-        let mut why = vec![told];
-        if shared && token.is_some() {
-            why.push(by_version(evidence.card_version));
-        }
-        Some(Product {
-            name: name.to_owned(),
-            token,
-            firmware: None,
-            why,
-        })
+        Some(name.to_owned())
     }
 
-    /// Gnuk and ZeitControl's card, which others than their makers hand out under their own ids.
-    fn by_platform(&self, evidence: &Evidence) -> Option<Product<'_>> {
+    /// A chip or firmware that several makers build on.
+    fn by_platform(&self, evidence: &Evidence) -> Option<String> {
         let (platform, maker) = match evidence.manufacturer {
             FSIJ => ("Gnuk", FSIJ),
             ZEITCONTROL => ("ZeitControl BasicCard", ZEITCONTROL),
@@ -169,47 +92,14 @@ impl Catalogue {
         };
         if maker != evidence.manufacturer {
             let issuer = self.issuer(evidence.manufacturer);
-            return Some(Product {
-                name: format!("{platform} by its ATR ({issuer})"),
-                token: None,
-                firmware: None,
-                why: vec![
-                    format!("the ATR looks like that of {platform}"),
-                    by_aid(evidence.manufacturer),
-                ],
-            });
+            return Some(format!("{platform} by its ATR ({issuer})"));
         }
         if maker == FSIJ {
             // Which board it runs on nothing here tells.
-            return Some(Product {
-                name: platform.to_owned(),
-                token: None,
-                firmware: None,
-                why: vec![by_aid(maker)],
-            });
+            return Some(platform.to_owned());
         }
         let (major, minor) = evidence.card_version;
-        Some(Product {
-            name: format!("{platform} (OpenPGP card {major}.{minor})"),
-            token: self.bare_card(evidence),
-            firmware: None,
-            why: vec![by_aid(maker), by_version(evidence.card_version)],
-        })
-    }
-
-    /// What is left: who answers for the serial number.
-    fn by_manufacturer(&self, evidence: &Evidence) -> Product<'_> {
-        let token = self.bare_card(evidence);
-        let mut why = vec![by_aid(evidence.manufacturer)];
-        if token.is_some() {
-            why.push(by_version(evidence.card_version));
-        }
-        Product {
-            name: self.issuer(evidence.manufacturer),
-            token,
-            firmware: None,
-            why,
-        }
+        Some(format!("{platform} (OpenPGP card {major}.{minor})"))
     }
 
     /// OpenPGP card 3.4.1 §4.2.1: 0000 and FFFF are for tests, and from FF00 to FFFE serial numbers
@@ -224,21 +114,25 @@ impl Catalogue {
         }
     }
 
-    /// The token that is a card for any reader, of this manufacturer and version.
-    fn bare_card(&self, evidence: &Evidence) -> Option<&Token> {
-        self.only(|token| {
-            token.usb.is_empty()
-                && token.firmware.is_none()
-                && token.manufacturer == Some(evidence.manufacturer)
-                && token.card_version == Some(evidence.card_version)
-        })
-    }
-
     fn only(&self, fits: impl Fn(&Token) -> bool) -> Option<&Token> {
-        let mut fitting = self.tokens().iter().filter(|token| fits(token));
+        let mut fitting = self.tokens.iter().filter(|token| fits(token));
         let first = fitting.next();
         first.filter(|_| fitting.next().is_none())
     }
+}
+
+/// By the version that Yubico's own command answers.
+fn yubikey(evidence: &Evidence) -> Option<String> {
+    if evidence.manufacturer != YUBICO {
+        return None;
+    }
+    let [major, minor, patch] = evidence.yubikey_version.and_then(from_bcd)?;
+    let dotted = format!("{major}.{minor}.{patch}");
+    Some(match major {
+        1 => format!("YubiKey NEO (OpenPGP applet {dotted})"),
+        4 | 5 => format!("YubiKey {major} (firmware {dotted})"),
+        _ => format!("Yubico OpenPGP card (version {dotted})"),
+    })
 }
 
 /// What the catalogue does not know of a token contradicts nothing.
@@ -251,15 +145,7 @@ fn consistent(token: &Token, evidence: &Evidence) -> bool {
             .is_none_or(|version| version == evidence.card_version)
 }
 
-fn by_aid(manufacturer: u16) -> String {
-    format!("the manufacturer in the AID is {manufacturer:04X}")
-}
-
-fn by_version((major, minor): (u8, u8)) -> String {
-    format!("the version in the AID is {major}.{minor}")
-}
-
-fn nitrokey_by_reader(reader: &str) -> Option<(&'static str, UsbId)> {
+fn nitrokey_by_reader(reader: &str) -> Option<UsbId> {
     let reader = reader.to_lowercase();
     let named = |name: &str| {
         reader
@@ -270,7 +156,7 @@ fn nitrokey_by_reader(reader: &str) -> Option<(&'static str, UsbId)> {
     NITROKEY_READERS
         .iter()
         .find(|(name, _)| named(&name.to_lowercase()))
-        .copied()
+        .map(|(_, device)| *device)
 }
 
 /// The heuristics of GnuPG's scd/app.c, with the manufacturer id of the platform's maker.
