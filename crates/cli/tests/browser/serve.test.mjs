@@ -54,7 +54,7 @@ test("runs are listed, the newest first, and searched by device, algorithm and d
   assert.deepEqual(await listed(page), [older.id]);
   await page.getByLabel("Algorithm").fill("mldsa");
   await page.getByRole("button", { name: "Search" }).click();
-  assert.match(await page.getByRole("status").textContent(), /No run is like that/);
+  assert.match(await page.getByRole("status").textContent(), /No run matches/);
   watched.assertQuiet([served.address]);
 });
 

@@ -68,7 +68,7 @@ test("family and level leave the devices that have both in one key", async () =>
   assert.deepEqual(await devices(page), ["YubiKey 4"], "by an article's RSA-4096");
   await page.getByLabel("Family", { exact: true }).selectOption("");
   assert.equal((await devices(page)).length, 4);
-  await page.getByLabel("With the words").fill("another cpu");
+  await page.getByLabel("Filter").fill("another cpu");
   assert.deepEqual(await devices(page), ["Another CPU"]);
   watched.assertQuiet([site]);
 });
@@ -143,7 +143,7 @@ test("sources and figures lead to the report, and to the record itself", async (
   assert.equal(await figures.count(), await page.locator("#rsa2048-decrypt tbody tr").count(), "each figure does");
   await figures.filter({ hasText: "published-lwn-2017-keycards" }).first().click();
   assert.match(page.url(), /\/records\/published-lwn-2017-keycards[^/]*\.html$/);
-  await page.getByLabel("Rows with").fill("rsa2048");
+  await page.getByLabel("Filter").fill("rsa2048");
   await page.getByRole("link", { name: "all machines and records" }).click();
   assert.match(await page.locator("h1").textContent(), /^Machines/);
   assert.match(await page.locator("main").textContent(), /Another CPU/);
