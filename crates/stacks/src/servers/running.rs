@@ -42,9 +42,12 @@ const TRIES: usize = 4;
 #[derive(Debug)]
 pub struct RunningServer {
     running: Running,
-    address: SocketAddr,
-    installed: Installed,
-    spec: ServerSpec,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its program.
+    pub installed: Installed,
+    /// What it was asked to be.
+    pub spec: ServerSpec,
     /// Removed last.
     directory: ServerDirectory,
 }
@@ -89,24 +92,9 @@ impl RunningServer {
         Ok(server)
     }
 
-    /// Where it listens.
-    pub const fn address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// What it serves, for clients: `/document`.
     pub fn path(&self) -> String {
         format!("/{DOCUMENT}")
-    }
-
-    /// Its program.
-    pub const fn installed(&self) -> &Installed {
-        &self.installed
-    }
-
-    /// What it was asked to be.
-    pub const fn spec(&self) -> &ServerSpec {
-        &self.spec
     }
 
     /// Its processes that live now, the master first.

@@ -118,7 +118,7 @@ impl Starting<'_> {
         room: NonZeroU16,
     ) -> Result<Cluster, Error> {
         let haproxy = self.servers.balancer()?;
-        let backends: Vec<SocketAddr> = servers.iter().map(RunningServer::address).collect();
+        let backends: Vec<SocketAddr> = servers.iter().map(|server| server.address).collect();
         let balancer = Balancer::start(haproxy, &backends, balance, (self.port, room))?;
         Ok(Cluster {
             servers,
@@ -148,7 +148,7 @@ impl Cluster {
     pub fn address(&self) -> Result<SocketAddr, Error> {
         match &self.balancer {
             Some(balancer) => Ok(balancer.address()),
-            None => Ok(self.first()?.address()),
+            None => Ok(self.first()?.address),
         }
     }
 

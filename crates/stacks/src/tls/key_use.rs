@@ -87,10 +87,10 @@ impl Alone {
         seed: u64,
     ) -> Option<Self> {
         let operation = operation_of(case)?;
-        let key_location = server.spec().certificates.iter().next()?.key_location();
+        let key_location = server.spec.certificates.iter().next()?.key_location();
         let (by, parameters) = match key_location {
             KeyLocation::File => {
-                let version = own_libcrypto(server.installed())?;
+                let version = own_libcrypto(&server.installed)?;
                 (
                     Calculator::Libcrypto(version),
                     raw::by_library(Library::OpenSslSystem).parameters,

@@ -213,7 +213,7 @@ pub(super) fn one_after_the_other(
 /// What clients ask for. Where a certificate is the only one it is pinned; else its key is what tells it.
 fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
     let (version, exchange) = handshake_of(case)?;
-    let mut certificates = cluster.first()?.spec().certificates.iter();
+    let mut certificates = cluster.first()?.spec.certificates.iter();
     let alone = super::arrangement_of(case).is_one();
     let certificate = match certificates.next().map(|one| one.certificate.to_der()) {
         Some(Ok(der)) if alone => Certificate::Pinned(Fingerprint::of(&der)),

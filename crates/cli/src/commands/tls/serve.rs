@@ -59,10 +59,10 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
 }
 
 fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Failure> {
-    let mut certificates = server.spec().certificates.iter();
+    let mut certificates = server.spec.certificates.iter();
     let authority = certificates.next().and_then(|one| one.authority_pem());
     let told = Told {
-        address: server.address(),
+        address: server.address,
         path: server.path(),
         authority: authority.unwrap_or_default(),
         processes: (server.processes().map_err(Failure::failed)?)

@@ -14,7 +14,7 @@ use super::client::{has_document, s_client, spec, started};
 fn connections_pass_through_to_all_servers_and_go_on_when_one_is_killed() {
     for balance in [Balance::RoundRobin, Balance::LeastConnections] {
         let servers = ["nistp256", "nistp384"].map(|word| started("nginx", &spec(word, "x25519")));
-        let backends = servers.each_ref().map(|server| server.address());
+        let backends = servers.each_ref().map(|server| server.address);
         let room = (Port::Free, NonZeroU16::new(64).unwrap());
         let haproxy = Haproxy::find(&SearchPath::usual()).unwrap();
         let mut balancer = Balancer::start(&haproxy, &backends, balance, room).unwrap();

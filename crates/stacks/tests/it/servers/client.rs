@@ -42,7 +42,7 @@ pub fn s_client(address: SocketAddr, arguments: &[&str]) -> String {
 pub fn verified(server: &RunningServer, arguments: &[&str]) -> String {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("authorities.pem");
-    let authorities = server.spec().certificates.iter();
+    let authorities = server.spec.certificates.iter();
     let pem: Vec<u8> = authorities
         .flat_map(|identity| identity.authority.as_ref().unwrap().to_pem().unwrap())
         .collect();
@@ -50,7 +50,7 @@ pub fn verified(server: &RunningServer, arguments: &[&str]) -> String {
     let options = ["-verify_return_error", "-verify_hostname", "localhost"];
     let trust = ["-CAfile", file.to_str().unwrap()];
     s_client(
-        server.address(),
+        server.address,
         &[&trust[..], &options[..], arguments].concat(),
     )
 }

@@ -76,12 +76,12 @@ fn what_was_not_asked_for_is_not_to_be_had() {
             &["-tls1_2", "-cipher", "kRSA"],
             &["-tls1_2", "-groups", "X25519"],
         ] {
-            let said = s_client(server.address(), arguments);
+            let said = s_client(server.address, arguments);
             assert!(said.contains("Cipher is (NONE)"), "{arguments:?}: {said}");
         }
         let server = started(software, &spec("nistp256", "x25519"));
         for arguments in [&["-tls1_2"][..], &["-groups", "P-384"]] {
-            let said = s_client(server.address(), arguments);
+            let said = s_client(server.address, arguments);
             assert!(said.contains("Cipher is (NONE)"), "{arguments:?}: {said}");
         }
     }
@@ -94,13 +94,13 @@ fn no_session_is_taken_up_again() {
         let rsa = has_rsa.then_some("rsa").into_iter();
         for kex in ["1.2 ecdhe-p256", "x25519"].into_iter().chain(rsa) {
             let server = started(software, &spec("rsa2048", kex));
-            let said = second_connection(server.address(), &[]);
+            let said = second_connection(server.address, &[]);
             assert!(
                 said.contains("\nNew, TLS") && !said.contains("Reused, "),
                 "{said}"
             );
             if kex != "x25519" {
-                let said = s_client(server.address(), &["-reconnect"]);
+                let said = s_client(server.address, &["-reconnect"]);
                 let new = said.matches("\nNew, TLSv1.2").count();
                 assert!(new >= 6 && !said.contains("Reused, "), "{new}: {said}");
             }
@@ -118,7 +118,7 @@ fn diffie_hellman_has_the_size_that_was_asked_for() {
         ] {
             // A key of another size: Apache would take parameters after the certificate's.
             let server = started(software, &spec("rsa2048", kex));
-            let said = s_client(server.address(), &[]);
+            let said = s_client(server.address, &[]);
             let expected = format!("Server Temp Key: {size}");
             assert!(said.contains(&expected), "{software} {kex}: {said}");
             assert!(server.describe()["dh_parameters"].contains("by openssl dhparam"));
@@ -200,7 +200,7 @@ fn several_processes_share_the_work_and_their_time_is_counted() {
         assert_eq!(processes.len(), 1 + workers, "{software}: {processes:?}");
         let before = server.cpu_time().unwrap();
         for _ in 0..12 {
-            s_client(server.address(), &[]);
+            s_client(server.address, &[]);
         }
         let spent = server.cpu_time().unwrap().since(before);
         assert!(!spent.total().is_zero(), "{software}");

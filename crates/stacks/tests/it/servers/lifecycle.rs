@@ -22,7 +22,7 @@ const OWNED: &str = "KEYMARK_TEST_OWNED_SERVER";
 fn nothing_is_left_of_a_server() {
     for software in all() {
         let server = started(software, &spec("nistp256", "x25519"));
-        s_client(server.address(), &[]);
+        s_client(server.address, &[]);
         let processes = server.processes().unwrap();
         let least = if software == "caddy" { 1 } else { 2 };
         assert!(processes.len() >= least, "{software}: {processes:?}");
@@ -69,7 +69,7 @@ fn a_server_is_drained_when_nobody_is_connected_any_more() {
     for software in EACH {
         let mut server = started(software, &spec("nistp256", "x25519"));
         // A client that says nothing, and one that has left.
-        let silent = TcpStream::connect(server.address()).unwrap();
+        let silent = TcpStream::connect(server.address).unwrap();
         let error = server.drain(Duration::from_millis(300)).unwrap_err();
         assert!(
             error

@@ -102,7 +102,7 @@ fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
             let way = TokenWay::Provider;
             let provider = on_token(software, &token, ("rsa2048", "rsa"), way).unwrap();
             let server = start(software, provider, "rsa").unwrap();
-            let said = s_client(server.address(), &[]);
+            let said = s_client(server.address, &[]);
             assert!(
                 said.contains("Cipher is AES256-GCM-SHA384") && has_document(&said),
                 "{said}"
