@@ -376,7 +376,10 @@ mod tests {
         let trends = trends(&slower_since()[..3]);
         assert_eq!(trends[0].changes, None);
         let said = serde_json::to_string(&document(&trends, 2)).unwrap();
-        assert!(said.contains("3 of the 8 runs or series"), "{said}");
-        assert!(said.contains("1 earlier one not shown"), "{said}");
+        assert!(
+            said.contains("3 runs or series; finding changes needs 8"),
+            "{said}"
+        );
+        assert!(said.contains("1 earlier one hidden"), "{said}");
     }
 }

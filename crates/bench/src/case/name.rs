@@ -186,7 +186,7 @@ mod tests {
         );
         for bad in ["", "-x", "9p", "a b", "é", "a_b", "abcdefghijklmnopqrstu"] {
             let error = bad.parse::<StackName>().unwrap_err().to_string();
-            assert!(error.contains("no name of a stack"), "{error}");
+            assert!(error.contains("is not a valid name for a stack"), "{error}");
         }
     }
 }

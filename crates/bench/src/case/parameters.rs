@@ -390,7 +390,7 @@ mod tests {
         assert!(refused("size=1").contains("'size=1' is not one of"));
         assert_eq!(
             refused("colour=green"),
-            "no colour is called 'green'; there are: grey, red, blue"
+            "unknown colour 'green'; choose from grey, red, blue"
         );
         let set = Parameters::of(&COLOUR, "green");
         assert!(set.check(&[COLOUR]).unwrap_err().contains("green"));

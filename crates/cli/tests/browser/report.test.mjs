@@ -66,10 +66,10 @@ test("a heading sorts by its numbers, up and down, and the keyboard does it, too
 
 test("the filter leaves the rows with all words", async () => {
   const { page } = await opened();
-  await page.getByLabel("Rows with").fill("rsa2048 sign");
+  await page.getByLabel("Filter").fill("rsa2048 sign");
   assert.ok((await column(page, 2)).every(text => text === "rsa2048"));
   assert.match(await page.locator("#shown").textContent(), /^\d+ of \d+ rows$/);
-  await page.getByLabel("Rows with").fill("no such thing");
+  await page.getByLabel("Filter").fill("no such thing");
   assert.equal(await page.locator("table[data-table] tbody tr:visible").count(), 0);
 });
 
@@ -77,9 +77,9 @@ test("units are switched and switched back", async () => {
   const { page } = await opened();
   const median = (await heads(page)).indexOf("median") + 1;
   const before = await column(page, median);
-  await page.getByLabel("Times in").selectOption("µs");
+  await page.getByLabel("Unit").selectOption("µs");
   assert.ok((await column(page, median)).every(text => text.endsWith(" µs")));
-  await page.getByLabel("Times in").selectOption("");
+  await page.getByLabel("Unit").selectOption("");
   assert.deepEqual(await column(page, median), before);
 });
 
@@ -98,15 +98,15 @@ test("selected cases are compared by the figure that is chosen", async () => {
   await page.getByLabel("Compare by").selectOption("median");
   assert.match(await page.locator("#compared-caption").textContent(), /^By median/);
   await watched.assertAccessible();
-  await page.getByRole("button", { name: "Forget selection" }).click();
+  await page.getByRole("button", { name: "Clear selection" }).click();
   assert.equal(await rows.count(), 0);
   watched.assertQuiet([address]);
 });
 
 test("what is chosen stands in the address and is taken from there", async () => {
   const { page } = await opened();
-  await page.getByLabel("Rows with").fill("sign");
-  await page.getByLabel("Times in").selectOption("ms");
+  await page.getByLabel("Filter").fill("sign");
+  await page.getByLabel("Unit").selectOption("ms");
   await page.getByLabel("Compare by").selectOption("median");
   await page.getByRole("button", { name: "algorithm" }).first().click();
   await page.getByRole("checkbox", { name: /^compare/ }).first().check();
@@ -252,7 +252,7 @@ test("more cases than anybody reads are a page that answers at once", async () =
   const text = await page.locator("main").textContent();
   assert.match(text, /showing the first 2000 of 2500 rows/);
   assert.match(text, /showing the first 150 of \d+ pictures/);
-  await page.getByLabel("Rows with").fill("#1999");
+  await page.getByLabel("Filter").fill("#1999");
   assert.equal(await page.locator('table[data-table="0"] tbody tr:visible').count(), 1);
   assert.ok(statSync(file).size < 12e6, `${statSync(file).size} bytes`);
   watched.assertQuiet([String(pathToFileURL(file))]);

@@ -35,7 +35,7 @@ fn where_no_socket_can_be_only_stacks_with_sockets_are_refused() {
         let left_out = bench(&place, "raw,agent", directory);
         let said = text(&left_out.stderr);
         assert!(
-            left_out.status.success() && said.contains("agent to software is left out"),
+            left_out.status.success() && said.contains("agent on software:"),
             "{said}"
         );
         let raw = bench(&place, "raw", directory);

@@ -214,7 +214,7 @@ fn without_gnupg_its_stacks_are_named_with_the_command_that_brings_it() {
 
     let raw = without("bench --algorithm ed25519 --runs 5");
     assert_eq!(raw.status.code(), Some(0), "{}", text(&raw.stderr));
-    assert_says(&text(&raw.stderr), ["stack gnupg to software is left out"]);
+    assert_says(&text(&raw.stderr), ["skipping stack gnupg on software"]);
     assert!(text(&raw.stdout).contains("ed25519"));
 }
 

@@ -115,7 +115,7 @@ fn runs_are_found_from_the_end_and_by_their_beginning() {
     assert_eq!(found("pub").unwrap(), "published-x");
     let error = |name: &str| found(name).unwrap_err().to_string();
     assert!(
-        error("2026").contains("the beginning of 3 runs (20261121-01, 20261121-02, 20261121-011)"),
+        error("2026").contains("3 runs begin with '2026' (20261121-01, 20261121-02, 20261121-011)"),
         "{}",
         error("2026")
     );
@@ -271,6 +271,7 @@ fn the_view_of_latencies_says_what_each_sample_is_of() {
     };
     let expected = [
         format!("{} software raw 1 thread - 1.25 -", of(0)),
+        format!("{} software gnupg 1 thread - - -", of(1)),
         format!("{} software agent 4 thread 50.0 - cached", of(2)),
     ];
     assert_eq!(lines, expected);

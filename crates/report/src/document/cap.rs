@@ -145,7 +145,7 @@ mod tests {
         };
         assert_eq!(remark.kind, RemarkKind::Capped);
         assert!(
-            remark.text.starts_with("the first 3 of 25000 rows"),
+            remark.text.starts_with("showing the first 3 of 25000 rows"),
             "{}",
             remark.text
         );
@@ -181,7 +181,7 @@ mod tests {
             panic!("nothing is said: {capped:?}");
         };
         assert!(
-            remark.text.starts_with("the first 3 of 9 pictures"),
+            remark.text.starts_with("showing the first 3 of 9 pictures"),
             "{}",
             remark.text
         );

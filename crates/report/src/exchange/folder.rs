@@ -123,6 +123,6 @@ mod tests {
             "{refused:?}"
         );
         let nowhere = Folder::list(&place("nowhere")).unwrap_err().to_string();
-        assert!(nowhere.contains("nowhere cannot be read"), "{nowhere}");
+        assert!(nowhere.contains("cannot read folder"), "{nowhere}");
     }
 }

@@ -182,7 +182,7 @@ fn a_terminal_of_a_hundred_columns_is_wide_enough_for_everything() {
         assert!(text.contains("--wide shows all"), "{text}");
     }
     let wide = plain(&report, Width::Unlimited);
-    assert!(!wide.contains("left out") && !wide.contains("in every row"));
+    assert!(!wide.contains("hidden columns") && !wide.contains("in every row"));
     insta::assert_snapshot!("hundred", plain(&report, Width::Columns(100)));
 }
 

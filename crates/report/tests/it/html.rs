@@ -133,7 +133,7 @@ fn too_many_rows_are_counted() {
         page.matches("<tr class=\"measured\">").count(),
         html::LIMITS.rows
     );
-    assert!(page.contains("the first 2000 of 25000 rows are shown"));
+    assert!(page.contains("showing the first 2000 of 25000 rows"));
     assert!(page.len() < 3 << 20, "{} bytes", page.len());
 }
 

@@ -260,7 +260,7 @@ mod tests {
         let refused = |lines: &[[&str; 5]]| choice(lines).unwrap_err();
         let expired = refused(&[["sec", "e", "1", "c", "+"], subkey]);
         assert!(
-            expired.contains("ssb2 that could sign has expired; gpg"),
+            expired.contains("ssb2, which could sign, has expired; gpg"),
             "{expired}"
         );
         let disabled = refused(&[["sec", "u", "1", "cD", "+"], subkey]);

@@ -213,7 +213,11 @@ mod tests {
             "/a%{b",
         ] {
             let error = QuotedPath::new("the key's file", Path::new(path)).unwrap_err();
-            assert!(error.to_string().starts_with("the key's file cannot stand"));
+            assert!(
+                error
+                    .to_string()
+                    .starts_with("the key's file cannot be in a configuration")
+            );
             assert!(!error.to_string().contains('\n'), "{error}");
         }
         let spaced = Path::new("/my keys/key.pem");

@@ -200,7 +200,7 @@ fn what_is_no_configuration_is_refused() {
         file(place.path(), None, None)
             .unwrap_err()
             .to_string()
-            .contains("no file")
+            .contains("not a file")
     );
     fs::write(&path, "hello").unwrap();
     assert!(

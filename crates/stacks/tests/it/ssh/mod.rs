@@ -137,7 +137,7 @@ fn a_key_that_the_agent_does_not_have_is_named() {
     let key = PublicKey::of(&test_key("ed25519")).unwrap();
     let error = place.workload(&key, 1).unwrap_err().to_string();
     assert!(
-        error.contains("has 1 keys, and SHA256:") && error.contains("ssh-add"),
+        error.contains("has 1 keys, but not SHA256:") && error.contains("ssh-add"),
         "{error}"
     );
 }
