@@ -219,7 +219,7 @@ fn a_twin_says_what_it_does_and_what_it_has_refused() {
     let traced = place.keymark(&trace).arg(script).output().unwrap();
     let said = text(&traced.stderr);
     assert!(said.contains("sign         nothing"), "{said}");
-    assert_says(&said, ["twin:decrypts refuses to sign with rsa2048 (6985)"]);
+    assert_says(&said, ["twin:decrypts cannot sign with rsa2048 (6985)"]);
 }
 
 /// A card in a reader of that pcscd, as `devices` names it.

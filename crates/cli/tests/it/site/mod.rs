@@ -255,7 +255,7 @@ fn nothing_is_written_over_but_an_earlier_site() {
         "nothing of the second one is left"
     );
     for (name, why) in [
-        ("CNAME", "CNAME is not of it"),
+        ("CNAME", "CNAME is not part of it"),
         (".git/config", ".git/config is not of it"),
         ("index.html", "changed since"),
     ] {
