@@ -52,7 +52,7 @@ fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes()
     }
     let shown = place.stdout("show --wide");
     assert!(shown.contains("twin of a Quick HSM"), "{shown}");
-    assert_says(&shown, ["rsa2048 sign is assumed, as decrypt"]);
+    assert_says(&shown, ["rsa2048 sign is assumed (as decrypt)"]);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
 }
 
