@@ -68,7 +68,7 @@ fn schemes_stand_in_rows_and_records() {
         "bench --device softhsm --algorithm rsa2048 --stack raw --scheme oaep --dry-run",
         3,
     );
-    assert_says(&refused, ["raw with oaep does not offer rsa2048", "raw oaep-sha1"]);
+    assert_says(&refused, ["raw with oaep does not offer", "raw oaep-sha1"]);
 }
 
 #[test]
