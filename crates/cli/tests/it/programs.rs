@@ -296,9 +296,9 @@ fn what_is_missing_is_left_out_with_what_brings_it() {
         &said(&output),
         [
             "skipping stack openssl engine on softhsm",
-            "there is no /nonexistent/engines/pkcs11.so; install it with 'apt-get install libengine-pkcs11-openssl",
+            "there is no /nonexistent/engines/pkcs11.so; install it with 'apt-get install libengine-pkcs11-openssl'",
             "skipping stack openssl provider on softhsm",
-            "there is no /nonexistent/modules/pkcs11.so; install it with 'apt-get install pkcs11-provider",
+            "there is no /nonexistent/modules/pkcs11.so; install it with 'apt-get install pkcs11-provider'",
         ],
     );
     std::fs::remove_file(place.path("openssl")).unwrap();

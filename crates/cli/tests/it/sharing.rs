@@ -296,7 +296,10 @@ fn what_finds_no_room_leaves_no_file() {
     place.stdout(&share);
     let whole = std::fs::read(&shared).unwrap();
     let refused = place.output(&share);
-    assert_says(&text(&refused.stderr), ["shared.json exists"]);
+    assert_says(
+        &text(&refused.stderr),
+        ["shared.json exists, and nothing was written"],
+    );
     assert_eq!(std::fs::read(&shared).unwrap(), whole);
 }
 

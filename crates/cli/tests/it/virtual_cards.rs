@@ -201,7 +201,7 @@ fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
         "compare last~1 last",
     ] {
         let shown = place.stdout(form);
-        assert_says(&shown, ["rsa2048 sign", "assumed, as decrypt"]);
+        assert_says(&shown, ["rsa2048 sign", "assumed (as decrypt)"]);
     }
     let _ = place.record();
 }

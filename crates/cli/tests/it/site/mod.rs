@@ -256,7 +256,7 @@ fn nothing_is_written_over_but_an_earlier_site() {
     );
     for (name, why) in [
         ("CNAME", "CNAME is not part of it"),
-        (".git/config", ".git/config is not of it"),
+        (".git/config", ".git/config is not part of it"),
         ("index.html", "changed since"),
     ] {
         let before = fs::read(out(name)).ok();
@@ -310,7 +310,7 @@ fn a_directory_that_cannot_be_written_keeps_the_earlier_site() {
     // The name for what is written beside it is too long for any file system, but not its own.
     let long = "x".repeat(250);
     let said = site.refused(&long, 1);
-    assert!(said.contains("cannot be written"), "{said}");
+    assert!(said.contains("cannot write"), "{said}");
     assert!(!site.place.path(&long).exists());
     assert_eq!(files(&site.place.path("out")), first);
 }

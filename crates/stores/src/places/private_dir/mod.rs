@@ -193,7 +193,7 @@ mod tests {
         for odd in [&b"/tmp/\xff"[..], b"/tmp/a\nreader-port b"] {
             let odd = refused(odd);
             assert!(
-                odd.contains("UTF-8; set TMPDIR") && !odd.contains('\n'),
+                odd.contains("UTF-8 text; set TMPDIR") && !odd.contains('\n'),
                 "{odd}"
             );
         }
