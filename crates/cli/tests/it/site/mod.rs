@@ -231,7 +231,7 @@ fn without_a_record_there_is_no_site() {
     let said = site
         .place
         .refused(&format!("site {} -o x", nowhere.display()), 1);
-    assert!(said.contains("cannot be read"), "{said}");
+    assert!(said.contains("cannot read"), "{said}");
 }
 
 #[test]
