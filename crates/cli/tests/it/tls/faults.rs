@@ -194,7 +194,7 @@ fn a_port_that_is_taken_is_named_as_the_reason() {
         let output = place.output(&format!("tls serve --server {server} --port {port}"));
         assert_eq!(output.status.code(), Some(3), "{}", said(&output));
         let said = said(&output);
-        assert_says(&said, ["failed: the port is taken (", "take another"]);
+        assert_says(&said, ["failed: the port is taken (", "choose another"]);
         assert!(
             said.lines().all(|line| line.chars().count() < 250),
             "{said}"

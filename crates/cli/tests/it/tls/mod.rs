@@ -90,7 +90,7 @@ fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
             (&row["server"], &row["failed"]),
             (&"caddy".into(), &0.into())
         );
-        assert_eq!(row["kex"], "x25519mlkem768");
+        assert_eq!(row["parameters"]["kex"], "x25519mlkem768");
         assert!(row["transactions"].as_f64().unwrap() >= 10.0, "{row}");
     }
     let on_token = place.output(

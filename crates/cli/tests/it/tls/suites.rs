@@ -44,8 +44,9 @@ fn each_client_gets_its_certificate_of_two() {
     let told: Vec<(&str, &str, &str)> = rows
         .iter()
         .map(|row| {
-            let word = |name: &str| row[name].as_str().unwrap_or_default();
-            (word("algorithm"), word("tls"), word("arrangement"))
+            let word = |name: &str| row["parameters"][name].as_str().unwrap_or_default();
+            let algorithm = row["algorithm"].as_str().unwrap_or_default();
+            (algorithm, word("tls"), word("arrangement"))
         })
         .collect();
     assert_eq!(
@@ -81,7 +82,7 @@ fn a_cluster_loses_a_server_and_goes_on() {
     assert_eq!(rows.len(), 8, "{rows:?}");
     let mut killed = 0;
     for row in &rows {
-        let arrangement = row["arrangement"].as_str().unwrap();
+        let arrangement = row["parameters"]["arrangement"].as_str().unwrap();
         assert!(number(row, "transactions") > 10.0, "{row}");
         if arrangement.ends_with("one-killed") {
             killed += 1;
