@@ -207,7 +207,7 @@ fn what_is_no_configuration_is_refused() {
         file(&path, None, None)
             .unwrap_err()
             .to_string()
-            .contains("neither")
+            .contains("not a configuration of Apache or nginx")
     );
     for broken in [
         "server {",
