@@ -346,7 +346,7 @@ mod tests {
         twin.transmit(&[0, PSO, 0x9E, 0x9A, 1, 0]).unwrap();
         let said = told.try_recv().unwrap();
         assert!(
-            said.contains("twin:x refuses to sign with rsa2048 (6985)"),
+            said.contains("twin:x cannot sign with rsa2048 (6985)"),
             "{said}"
         );
         assert!(told.try_recv().is_err());
@@ -371,7 +371,7 @@ mod tests {
             .unwrap();
         let said = told.try_recv().unwrap();
         assert!(
-            said.contains("twin:fst-01 refuses a key") && said.contains("no time for ed25519"),
+            said.contains("twin:fst-01 rejects a key") && said.contains("no time for ed25519"),
             "{said}"
         );
     }
