@@ -215,7 +215,7 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_WRAPPING_KEY_TYPE_INCONSISTENT",
             "CKR_SAVED_STATE_INVALID",
         ],
-        "the module does not accept the data, although they follow the standard",
+        "the module refuses data that follow the standard",
         "is there a newer module? 'pkcs11-tool --test --login' shows what else fails",
     ),
     (

@@ -64,7 +64,7 @@ fn what_is_wrong_is_said() {
         ("pkcs11:vendor-attribute=a", "'vendor-attribute'"),
         ("pkcs11:token=a%2", "'%2' is not a byte"),
         ("pkcs11:token=a%zz", "'%zz'"),
-        ("pkcs11:token=%FF", "not text"),
+        ("pkcs11:token=%FF", "not UTF-8 text"),
         ("pkcs11:slot-id=x", "'x' is not a value for 'slot-id'"),
         ("pkcs11:library-version=1.256", "library-version"),
         ("pkcs11:type=key", "'key'"),
