@@ -223,7 +223,21 @@ fn twins_do_what_their_profiles_say() {
         let store = Arc::new(MadeCards::new(CardMaker::twin(profile), Run::new(1)));
         let offered = store.capabilities().unwrap().into_iter();
         for capability in offered.filter(|capability| capability.algorithm.name() != "rsa4096") {
-            performs(&store, capability);
+            in_its_time(&store, capability);
         }
     }
+}
+
+/// A machine that stands still for a moment makes a twin refuse (rightly): what is tested here is what it yields.
+fn in_its_time(store: &Arc<MadeCards>, capability: Capability) {
+    let stack = RawStack::new(Arc::clone(store) as Arc<dyn KeyStore>, 1);
+    let case = on_card(store, capability);
+    let late = |passed: &Result<(), String>| matches!(passed, Err(error) if error.contains("too fast to be imitated"));
+    let mut passed = stack_passes(&stack, &case);
+    for _ in 0..2 {
+        if late(&passed) {
+            passed = stack_passes(&stack, &case);
+        }
+    }
+    passed.unwrap();
 }
