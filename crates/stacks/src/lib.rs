@@ -15,7 +15,6 @@ mod programs;
 pub mod provider;
 pub mod raw;
 pub mod registry;
-pub mod servers;
 pub mod ssh;
 pub mod tls;
 

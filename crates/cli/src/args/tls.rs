@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{KeyExchange, Rate, StackName};
-use keymark_stacks::servers::kind;
 use keymark_stacks::tls::Address;
+use keymark_stacks::tls::servers::kind;
 
 use super::{CardArguments, TableArguments, concurrency, duration};
 
@@ -70,7 +70,7 @@ pub enum TokenWayArgument {
     Provider,
 }
 
-impl From<TokenWayArgument> for keymark_stacks::servers::TokenWay {
+impl From<TokenWayArgument> for keymark_stacks::tls::servers::TokenWay {
     fn from(way: TokenWayArgument) -> Self {
         match way {
             TokenWayArgument::Engine => Self::Engine,

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use crate::servers::{
+use crate::tls::servers::{
     Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Port, RunningServer, ServerError,
     ServerSpec, TokenWay, Weak,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::servers::{CallsSoFar, Installed, KeyLocation, RunningServer};
+use crate::tls::servers::{CallsSoFar, Installed, KeyLocation, RunningServer};
 use keymark_bench::case::{Case, KeyExchange, Load, Parameters, StackName};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;

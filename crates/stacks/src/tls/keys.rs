@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::servers::{Identity, Installed, ServerError, TokenKey, TokenWay, Tracing};
+use crate::tls::servers::{Identity, Installed, ServerError, TokenKey, TokenWay, Tracing};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;

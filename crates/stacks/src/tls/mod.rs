@@ -1,4 +1,4 @@
-//! TLS servers under load: those of [`crate::servers`] with a key in a file or on a PKCS#11 token, driven by keymark's own client.
+//! TLS servers under load: those of [`servers`] with a key in a file or on a PKCS#11 token, driven by keymark's own client.
 //!
 //! A load is no crew of workers with handles, so that no [`Stack`](keymark_bench::workload::Stack) makes it ready: a
 //! case is a server that is started, a load on it, and what came of it ([`Measuring`]).
@@ -11,12 +11,13 @@ mod outcome;
 mod remote;
 mod saturating;
 mod server;
+pub mod servers;
 mod trust;
 
-pub use crate::servers::Tracing;
 use keymark_bench::case::tls::{Arrangement, Handshake};
 use keymark_bench::case::{Case, KeyExchange, StackName, TlsVersion};
 use keymark_bench::error::Error;
+pub use servers::Tracing;
 
 pub use cluster::{Cluster, Starting};
 pub use keys::Keys;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::servers::{self, Haproxy, Installed, SearchPath};
+use crate::tls::servers::{self, Haproxy, Installed, SearchPath};
 use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
 

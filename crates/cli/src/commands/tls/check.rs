@@ -1,7 +1,7 @@
 //! `keymark tls check`
 
-use keymark_stacks::servers::check::{self, Verdict};
-use keymark_stacks::servers::{Installed, SearchPath, kind};
+use keymark_stacks::tls::servers::check::{self, Verdict};
+use keymark_stacks::tls::servers::{Installed, SearchPath, kind};
 
 use super::super::Outcome;
 use crate::args::TlsCheckArguments;

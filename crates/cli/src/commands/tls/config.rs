@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_stacks::servers::administrator::{Source, guide};
-use keymark_stacks::servers::{Installed, LinkedOpenSsl, SearchPath, TokenKey, TokenWay, kind};
+use keymark_stacks::tls::servers::administrator::{Source, guide};
+use keymark_stacks::tls::servers::{
+    Installed, LinkedOpenSsl, SearchPath, TokenKey, TokenWay, kind,
+};
 use keymark_stores::pkcs11::uri::Pkcs11Uri;
 use keymark_stores::pkcs11::variables;
 

@@ -18,7 +18,7 @@ use keymark_bench::case::{Arrangement, Case, KeyExchange, Load, StackName, TlsVe
 use keymark_bench::operation::Operation;
 use keymark_bench::store::StoreIdentity;
 use keymark_stacks::inventory::Inventory;
-use keymark_stacks::servers::Weak;
+use keymark_stacks::tls::servers::Weak;
 use keymark_stores::device::Wish;
 use keymark_stores::user::User;
 

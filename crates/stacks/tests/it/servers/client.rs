@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use keymark_bench::case::{KeyExchange, TlsVersion};
-use keymark_stacks::servers::{
+use keymark_stacks::tls::servers::{
     Certificates, Handshakes, Identity, Installed, KINDS, RunningServer, SearchPath, ServerError,
     ServerSpec, kind,
 };

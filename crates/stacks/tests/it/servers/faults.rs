@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::num::NonZeroU16;
 
-use keymark_stacks::servers::{Certificates, Identity, Port, ServerSpec};
+use keymark_stacks::tls::servers::{Certificates, Identity, Port, ServerSpec};
 use keymark_stores::places::process::Process;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 
 use keymark_bench::case::TlsVersion;
-use keymark_stacks::servers::{Capacity, Certificates, Handshakes, RunningServer, Weak};
+use keymark_stacks::tls::servers::{Capacity, Certificates, Handshakes, RunningServer, Weak};
 
 use super::client::{
     BOTH, EACH, all, has_document, identity, installed, refused, s_client, second_connection, spec,

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use keymark_stacks::servers::administrator::{Destination, Guide, Source, guide};
-use keymark_stacks::servers::{TokenKey, TokenWay};
+use keymark_stacks::tls::servers::administrator::{Destination, Guide, Source, guide};
+use keymark_stacks::tls::servers::{TokenKey, TokenWay};
 use keymark_testkit::place::said;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use keymark_stacks::servers::{
+use keymark_stacks::tls::servers::{
     Certificates, Handshakes, Identity, Impossible, RunningServer, ServerError, ServerSpec,
     TokenKey, TokenWay,
 };

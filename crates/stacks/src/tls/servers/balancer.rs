@@ -12,13 +12,13 @@ use keymark_bench::error::Error;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;
 
-use crate::servers::directory::{ServerDirectory, write_private};
-use crate::servers::error::ServerError;
-use crate::servers::log::{self, Fault};
-use crate::servers::process::{self, ProcessorTime, Running};
-use crate::servers::program::{BroughtBy, Program, SearchPath, Version};
-use crate::servers::running::{Unready, on_port, start_in, unready, wait};
-use crate::servers::spec::Port;
+use crate::tls::servers::directory::{ServerDirectory, write_private};
+use crate::tls::servers::error::ServerError;
+use crate::tls::servers::log::{self, Fault};
+use crate::tls::servers::process::{self, ProcessorTime, Running};
+use crate::tls::servers::program::{BroughtBy, Program, SearchPath, Version};
+use crate::tls::servers::running::{Unready, on_port, start_in, unready, wait};
+use crate::tls::servers::spec::Port;
 
 const READY: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_millis(20);

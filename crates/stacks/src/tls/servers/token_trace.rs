@@ -10,7 +10,7 @@ use keymark_shim_protocol::pkcs11::trace::{self, CallTimes};
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_stores::places::private_dir::PrivateDir;
 
-use crate::servers::worker_user::WorkerUser;
+use crate::tls::servers::worker_user::WorkerUser;
 
 /// The library, with its settings beside it.
 const LIBRARY: &str = "keymark-pkcs11.so";

@@ -16,14 +16,14 @@ use keymark_stores::places::program;
 use keymark_stores::user::Pin;
 use nix::sys::signal::Signal;
 
-use crate::servers::directory::{DOCUMENT, ServerDirectory};
-use crate::servers::error::{Impossible, ServerError};
-use crate::servers::identity::{Identity, KeyLocation};
-use crate::servers::kind::Installed;
-use crate::servers::log::{self, Fault};
-use crate::servers::process::{self, ProcessorTime, Running};
-use crate::servers::spec::{Port, SecurityLevel, ServerSpec, is_weak};
-use crate::servers::token_trace::CallsSoFar;
+use crate::tls::servers::directory::{DOCUMENT, ServerDirectory};
+use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::identity::{Identity, KeyLocation};
+use crate::tls::servers::kind::Installed;
+use crate::tls::servers::log::{self, Fault};
+use crate::tls::servers::process::{self, ProcessorTime, Running};
+use crate::tls::servers::spec::{Port, SecurityLevel, ServerSpec, is_weak};
+use crate::tls::servers::token_trace::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);

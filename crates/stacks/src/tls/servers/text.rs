@@ -8,9 +8,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::servers::error::Impossible;
-use crate::servers::openssl::with_level;
-use crate::servers::spec::{Capacity, Handshakes, SecurityLevel};
+use crate::tls::servers::error::Impossible;
+use crate::tls::servers::openssl::with_level;
+use crate::tls::servers::spec::{Capacity, Handshakes, SecurityLevel};
 
 /// For administrators, where a key is reached by the engine.
 pub(crate) const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot \

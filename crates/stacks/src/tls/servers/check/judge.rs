@@ -7,8 +7,8 @@ use openssl::x509::X509;
 
 use super::advice::{Finding, Problem};
 use super::{Dialect, Host, HostReport, Order, Setting, Verdict, files};
-use crate::servers::ciphers::{self, Authentication, Exchange, Suite};
-use crate::servers::program::Version;
+use crate::tls::servers::ciphers::{self, Authentication, Exchange, Suite};
+use crate::tls::servers::program::Version;
 
 /// nginx's own (ssl_ciphers), and Apache's, which is OpenSSL's.
 const NGINX_CIPHERS: &str = "HIGH:!aNULL:!MD5";

@@ -13,13 +13,13 @@ use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::error::Error;
 use keymark_stores::places::program;
 
-use crate::servers::ciphers::{self, Authentication, Exchange, Suite};
-use crate::servers::error::{Impossible, ServerError};
-use crate::servers::identity::{KeyLocation, TokenWay};
-use crate::servers::kind::Installed;
-use crate::servers::program::Version;
-use crate::servers::spec::{SecurityLevel, ServerSpec};
-use crate::servers::text::{Directive, plain};
+use crate::tls::servers::ciphers::{self, Authentication, Exchange, Suite};
+use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::identity::{KeyLocation, TokenWay};
+use crate::tls::servers::kind::Installed;
+use crate::tls::servers::program::Version;
+use crate::tls::servers::spec::{SecurityLevel, ServerSpec};
+use crate::tls::servers::text::{Directive, plain};
 
 /// The file of the engine and of the provider, in OpenSSL's directory for each.
 const MODULE: &str = "pkcs11.so";

@@ -13,7 +13,7 @@ use keymark_bench::error::Error;
 
 pub use advice::{Finding, Problem};
 
-use crate::servers::program::Version;
+use crate::tls::servers::program::Version;
 
 /// Says it, unless it was said: a file may be included many times.
 fn say(findings: &mut Vec<Finding>, finding: Finding) {
@@ -51,7 +51,7 @@ pub struct At {
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = crate::servers::log::visible(&self.file.to_string_lossy());
+        let file = crate::tls::servers::log::visible(&self.file.to_string_lossy());
         write!(f, "{file}:{}", self.line)
     }
 }
@@ -148,7 +148,7 @@ impl fmt::Display for Report {
             writeln!(f, "{finding}")?;
         }
         for host in &self.hosts {
-            let name = crate::servers::log::visible(&host.name);
+            let name = crate::tls::servers::log::visible(&host.name);
             writeln!(f, "{}: {name} {}", host.at, host.verdict)?;
             for finding in &host.findings {
                 writeln!(f, "{finding}")?;

@@ -8,15 +8,15 @@ use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::case::{KeyExchange, StackName, TlsVersion};
 use keymark_bench::error::Error;
 
-use crate::servers::administrator::{EnvironmentPlace, Section};
-use crate::servers::ciphers;
-use crate::servers::directory::ServerDirectory;
-use crate::servers::error::{Impossible, ServerError};
-use crate::servers::kind::{Installed, Library, ServerKind};
-use crate::servers::log::Fault;
-use crate::servers::program::{self, BroughtBy, Program, Version};
-use crate::servers::spec::ServerSpec;
-use crate::servers::text::{Directive, Frame, KeyReference, Tls};
+use crate::tls::servers::administrator::{EnvironmentPlace, Section};
+use crate::tls::servers::ciphers;
+use crate::tls::servers::directory::ServerDirectory;
+use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::kind::{Installed, Library, ServerKind};
+use crate::tls::servers::log::Fault;
+use crate::tls::servers::program::{self, BroughtBy, Program, Version};
+use crate::tls::servers::spec::ServerSpec;
+use crate::tls::servers::text::{Directive, Frame, KeyReference, Tls};
 
 const CADDY: Program = Program {
     name: "Caddy",

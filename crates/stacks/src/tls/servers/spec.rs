@@ -9,8 +9,8 @@ use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::strength::{self, Strength};
 use keymark_load::Weak;
 
-use crate::servers::error::Impossible;
-use crate::servers::identity::{Certificates, Identity};
+use crate::tls::servers::error::Impossible;
+use crate::tls::servers::identity::{Certificates, Identity};
 
 /// A cipher string (ciphers(1)) for TLS 1.2. The level of security is not in it: that follows from what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,14 +10,14 @@ use keymark_bench::error::Error;
 use keymark_stores::places::private_dir::PrivateDir;
 use openssl::error::ErrorStack;
 
-use crate::servers::error::ServerError;
-use crate::servers::identity::{Identity, PrivateKey, TokenWay};
-use crate::servers::kind::Installed;
-use crate::servers::spec::{Capacity, ServerSpec};
-use crate::servers::text::{Frame, KeyReference, Pair, Purpose, QuotedPath, Tls};
-use crate::servers::token;
-use crate::servers::token_trace::{TokenTraces, Tracing};
-use crate::servers::worker_user::WorkerUser;
+use crate::tls::servers::error::ServerError;
+use crate::tls::servers::identity::{Identity, PrivateKey, TokenWay};
+use crate::tls::servers::kind::Installed;
+use crate::tls::servers::spec::{Capacity, ServerSpec};
+use crate::tls::servers::text::{Frame, KeyReference, Pair, Purpose, QuotedPath, Tls};
+use crate::tls::servers::token;
+use crate::tls::servers::token_trace::{TokenTraces, Tracing};
+use crate::tls::servers::worker_user::WorkerUser;
 
 /// The file that is served.
 pub(crate) const DOCUMENT: &str = "document";

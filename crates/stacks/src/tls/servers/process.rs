@@ -273,7 +273,7 @@ mod tests {
         let log = directory.path().join("log");
         let done = (0..3_000).any(|_| {
             std::thread::sleep(Duration::from_millis(10));
-            crate::servers::log::read(&log).contains("done")
+            crate::tls::servers::log::read(&log).contains("done")
         });
         assert!(done);
         let time = running.processor_time().unwrap();
@@ -324,7 +324,7 @@ mod tests {
         let log = directory.path().join("log");
         let ready = (0..3_000).any(|_| {
             std::thread::sleep(Duration::from_millis(10));
-            crate::servers::log::read(&log).contains("ready")
+            crate::tls::servers::log::read(&log).contains("ready")
         });
         assert!(ready);
         let processes = running.look().unwrap();

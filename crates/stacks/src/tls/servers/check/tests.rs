@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::servers::identity::Identity;
+use crate::tls::servers::identity::Identity;
 
 /// A directory with certificates and a configuration.
 fn report(configuration: &str, nginx: Option<&str>) -> (Report, tempfile::TempDir) {

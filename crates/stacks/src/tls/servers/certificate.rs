@@ -17,7 +17,7 @@ use openssl::x509::extension::{
 };
 use openssl::x509::{X509, X509Builder, X509Name, X509NameBuilder};
 
-use crate::servers::error::{Impossible, ServerError};
+use crate::tls::servers::error::{Impossible, ServerError};
 
 /// Days that certificates are valid for: a measurement is shorter.
 const DAYS: u32 = 30;

@@ -7,17 +7,17 @@ use std::process::Command;
 use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
 
-use crate::servers::administrator::{EnvironmentPlace, Section};
-use crate::servers::apache::Apache;
-use crate::servers::caddy::Caddy;
-use crate::servers::directory::ServerDirectory;
-use crate::servers::error::{Impossible, ServerError};
-use crate::servers::log::Fault;
-use crate::servers::nginx::Nginx;
-use crate::servers::openssl::LinkedOpenSsl;
-use crate::servers::program::{Program, SearchPath, Version};
-use crate::servers::spec::ServerSpec;
-use crate::servers::text::{Frame, Tls};
+use crate::tls::servers::administrator::{EnvironmentPlace, Section};
+use crate::tls::servers::apache::Apache;
+use crate::tls::servers::caddy::Caddy;
+use crate::tls::servers::directory::ServerDirectory;
+use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::log::Fault;
+use crate::tls::servers::nginx::Nginx;
+use crate::tls::servers::openssl::LinkedOpenSsl;
+use crate::tls::servers::program::{Program, SearchPath, Version};
+use crate::tls::servers::spec::ServerSpec;
+use crate::tls::servers::text::{Frame, Tls};
 
 /// The servers that can be measured.
 pub const KINDS: [&dyn ServerKind; 5] = [

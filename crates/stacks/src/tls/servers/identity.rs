@@ -13,11 +13,11 @@ use keymark_stores::user::Pin;
 use openssl::pkey::{PKey, Private};
 use openssl::x509::X509;
 
-use crate::servers::certificate::{self, Authority, private_key};
-use crate::servers::error::{Impossible, ServerError};
-use crate::servers::kind::Installed;
-use crate::servers::token;
-use crate::servers::token_trace::Tracing;
+use crate::tls::servers::certificate::{self, Authority, private_key};
+use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::kind::Installed;
+use crate::tls::servers::token;
+use crate::tls::servers::token_trace::Tracing;
 
 /// How OpenSSL gets at a key on a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -12,12 +12,12 @@ use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;
 
-use crate::servers::directory::write_private;
-use crate::servers::error::ServerError;
-use crate::servers::identity::{TokenKey, TokenWay};
-use crate::servers::kind::Installed;
-use crate::servers::openssl::{self, Reach};
-use crate::servers::text::{Comments, text};
+use crate::tls::servers::directory::write_private;
+use crate::tls::servers::error::ServerError;
+use crate::tls::servers::identity::{TokenKey, TokenWay};
+use crate::tls::servers::kind::Installed;
+use crate::tls::servers::openssl::{self, Reach};
+use crate::tls::servers::text::{Comments, text};
 
 /// How libp11, pkcs11-provider and OpenSSL say that the token has judged the PIN.
 const REFUSALS: [&str; 5] = [
@@ -134,7 +134,7 @@ fn refused(call: &str, said: &str) -> Error {
     };
     Error::call(
         call,
-        crate::servers::log::visible(reason.unwrap_or("no reason given")),
+        crate::tls::servers::log::visible(reason.unwrap_or("no reason given")),
         advice,
     )
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use keymark_bench::outside::visible::visible;
 
 use super::At;
-use crate::servers::text::filled;
+use crate::tls::servers::text::filled;
 
 /// A line of a configuration, and what is the matter with it. `Display` is the advice.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 
-use crate::servers::error::{Impossible, ServerError};
-use crate::servers::identity::{Certificates, TokenKey, TokenWay};
-use crate::servers::kind::Installed;
-use crate::servers::openssl::{self, Reach};
-use crate::servers::program::BroughtBy;
-use crate::servers::spec::{Handshakes, SecurityLevel, is_weak};
-use crate::servers::text::{
+use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::identity::{Certificates, TokenKey, TokenWay};
+use crate::tls::servers::kind::Installed;
+use crate::tls::servers::openssl::{self, Reach};
+use crate::tls::servers::program::BroughtBy;
+use crate::tls::servers::spec::{Handshakes, SecurityLevel, is_weak};
+use crate::tls::servers::text::{
     Comments, Directive, KeyReference, Pair, Purpose, QuotedPath, Tls, comment, plain, text,
 };
-use crate::servers::{certificate, token};
+use crate::tls::servers::{certificate, token};
 
 /// Where the administrator's key is.
 #[allow(missing_debug_implementations, reason = "a token's key may hold a PIN")]

@@ -6,15 +6,15 @@ use std::process::Command;
 use keymark_bench::case::{StackName, TlsVersion};
 use keymark_bench::error::Error;
 
-use crate::servers::administrator::{EnvironmentPlace, Section};
-use crate::servers::directory::ServerDirectory;
-use crate::servers::error::ServerError;
-use crate::servers::kind::{Installed, Library, ServerKind};
-use crate::servers::log::Fault;
-use crate::servers::openssl::{self, LinkedOpenSsl};
-use crate::servers::program::{BroughtBy, Program};
-use crate::servers::spec::{Capacity, ServerSpec};
-use crate::servers::text::{
+use crate::tls::servers::administrator::{EnvironmentPlace, Section};
+use crate::tls::servers::directory::ServerDirectory;
+use crate::tls::servers::error::ServerError;
+use crate::tls::servers::kind::{Installed, Library, ServerKind};
+use crate::tls::servers::log::Fault;
+use crate::tls::servers::openssl::{self, LinkedOpenSsl};
+use crate::tls::servers::program::{BroughtBy, Program};
+use crate::tls::servers::spec::{Capacity, ServerSpec};
+use crate::tls::servers::text::{
     Comments, Directive, ENGINE_WITHOUT_RSA_EXCHANGE, Frame, KeyReference, Purpose, QuotedPath,
     Tls, text,
 };
