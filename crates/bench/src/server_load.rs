@@ -337,7 +337,8 @@ impl Durations {
         mean(self.0.iter())
     }
 
-    /// What this share of them did not exceed, by nearest rank; none of nothing.
+    /// What this share of them did not exceed, by nearest rank, for buckets have no neighbours to interpolate between; none
+    /// of nothing.
     pub fn quantile(&self, share: f64) -> Option<Seconds> {
         let rank = (share * self.count() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;

@@ -13,6 +13,7 @@ use crate::blocks::Blocks;
 use crate::estimate::{Estimate, Method};
 use crate::mean;
 use crate::outliers::outer_fences;
+use crate::quantile::lower_neighbour;
 use crate::quantity::{NS, Seconds};
 
 /// Fewer blocks do not give away a slope.
@@ -45,7 +46,7 @@ impl MachineSpeed {
         }
         let mut sorted: Vec<f64> = times.iter().map(|&time| time as f64).collect();
         sorted.sort_by(f64::total_cmp);
-        let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64) as usize];
+        let at = |share| lower_neighbour(&sorted, share);
         let fences = outer_fences(&sorted);
         let held = |time: &u64| vec![(*time as f64).clamp(fences.0, fences.1).round() as u64];
         let blocks = Blocks::from_blocks((0..).zip(times.iter().map(held)));

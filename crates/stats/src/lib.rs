@@ -45,7 +45,7 @@ pub use levels::Level;
 pub use mean::{RunningMean, half_width_relative, mean};
 pub use modality::{MIN_DIP, Modality, Modes, modality};
 pub use outliers::{Outliers, outliers};
-pub use quantile::{Sorted, quantile};
+pub use quantile::{Sorted, median, quantile};
 pub use quantity::{PerSecond, Quantity, Ratio, Seconds};
 pub use ratio::{MIN_STRETCHES, differs, independent, paired};
 pub use runs::{

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::quantile::Sorted;
+use crate::quantile::{Sorted, lower_neighbour};
 use crate::quantity::Ratio;
 
 /// Where the outer fences stand, in ranges between the quartiles.
@@ -41,7 +41,7 @@ impl Outliers {
 pub(crate) fn outer_fences(values: &[f64]) -> (f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64) as usize];
+    let at = |share| lower_neighbour(&sorted, share);
     let (lower, upper) = (at(0.25), at(0.75));
     let reach = SEVERE * (upper - lower);
     (lower - reach, upper + reach)

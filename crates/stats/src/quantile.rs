@@ -53,6 +53,27 @@ pub fn quantile(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Estimate<Sec
     computed(blocks, sorted, p).map(Estimate::widened)
 }
 
+/// The median of figures, which are reordered; `None` of nothing.
+pub fn median(values: &mut [f64]) -> Option<f64> {
+    let half = values.len() / 2;
+    let even = values.len().is_multiple_of(2);
+    if values.is_empty() {
+        return None;
+    }
+    let (below, &mut at, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    Some(if even {
+        f64::midpoint(at, below.iter().copied().fold(f64::MIN, f64::max))
+    } else {
+        at
+    })
+}
+
+/// The quantile of values in ascending order, of which there is one at least, and always one of them: the lower neighbour of
+/// definition 7.
+pub(crate) fn lower_neighbour(sorted: &[f64], p: f64) -> f64 {
+    sorted[(p * (sorted.len() - 1) as f64) as usize]
+}
+
 pub(crate) fn computed(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Estimate<f64>> {
     let n = sorted.0.len();
     let value = sorted.quantile_ns(p)?;
@@ -131,6 +152,19 @@ mod tests {
             assert!((s.quantile_ns(p).unwrap() - want).abs() < 1e-12);
         }
         assert_eq!(Sorted::from_vec(vec![]).quantile_ns(0.5), None);
+    }
+
+    #[test]
+    fn medians_lie_in_the_middle() {
+        for (values, want) in [
+            (vec![], None),
+            (vec![3.0], Some(3.0)),
+            (vec![4.0, 1.0], Some(2.5)),
+            (vec![9.0, 1.0, 4.0], Some(4.0)),
+            (vec![8.0, 1.0, 2.0, 6.0], Some(4.0)),
+        ] {
+            assert_eq!(median(&mut values.clone()), want, "{values:?}");
+        }
     }
 
     #[test]

@@ -70,12 +70,7 @@ impl fmt::Display for Figure {
 
 /// The median; 0 of nothing.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
-    }
+    keymark_stats::median(&mut values).unwrap_or(0.0)
 }
 
 /// How long something takes.

@@ -173,6 +173,7 @@ fn sorted(mut latencies: Vec<u64>) -> Vec<u64> {
     latencies
 }
 
+/// Each is a time that was measured, at a rank without rounding: profiles that are there have these.
 fn quantiles(sorted: &[u64]) -> Result<ServiceTime, Unusable> {
     let quantile = |level: usize| sorted[level * (sorted.len() - 1) / LEVELS] as f64 / 1e9;
     let quantiles: Vec<f64> = (0..=LEVELS).map(quantile).collect();

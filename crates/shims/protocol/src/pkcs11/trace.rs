@@ -109,7 +109,7 @@ impl CallTimes {
         self.total.checked_sub(self.first)?.checked_div(later)
     }
 
-    /// The time that this share of the calls took at most, from the histogram: within 1.6 %.
+    /// The time that this share of the calls took at most, by nearest rank, from the histogram: within 1.6 %.
     pub fn quantile(&self, share: f64) -> Duration {
         let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
         if wanted >= self.count {
