@@ -255,13 +255,10 @@ fn share(budget: Budget, worker: u32, crew: u64) -> Budget {
         u64::MAX => u64::MAX,
         all => all / crew + u64::from(u64::from(worker) < all % crew),
     };
-    let pacing = match budget.pacing {
-        Pacing::Open(rate) => {
-            let part = Rate::try_from(rate.per_second() / crew as f64);
-            Pacing::Open(part.unwrap_or(rate))
-        }
-        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => budget.pacing,
-    };
+    let pacing = budget.pacing.rate().map_or(budget.pacing, |rate| {
+        let part = Rate::try_from(rate.per_second() / crew as f64);
+        Pacing::Open(part.unwrap_or(rate))
+    });
     Budget {
         operations,
         pacing,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
-use keymark_bench::case::{Case, Pacing, Provenance, Worker};
+use keymark_bench::case::{Case, Provenance, Worker};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Order, Settings};
 use keymark_bench::record::{Record, RunState};
@@ -124,10 +124,7 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
     };
     list("--concurrency", workers(Worker::Thread));
     list("--processes", workers(Worker::Process));
-    let rate = each(&|case| match case.load.pacing {
-        Pacing::Open(rate) => Some(format!("{}/s", rate.per_second())),
-        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
-    });
+    let rate = each(&|case| Some(format!("{}/s", case.load.pacing.rate()?.per_second())));
     list("--rate", rate.into_iter().take(1).collect());
     for dimension in registry::dimensions() {
         let has = |case: &Case| registry::dimensions_of(case.stack).contains(&dimension);

@@ -1,7 +1,7 @@
 //! The main table for programs: one flat JSON object a row, and CSV. Times are in seconds. The names of its columns are
 //! the interface of `--json` and of CSV, and what they mean stands in docs/output.md.
 
-use keymark_bench::case::{Pacing, Parameters};
+use keymark_bench::case::Parameters;
 use keymark_stats::{Method, PerSecond, Ratio, Seconds, Summary};
 use serde::{Serialize, Serializer};
 
@@ -76,9 +76,8 @@ const COLUMNS: [(&str, Of); 56] = [
         Some(Value::Parameters(row.case.parameters.clone()))
     }),
     ("concurrency", |row| Some(row.case.concurrency().into())),
-    ("rate", |row| match row.case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
-        Pacing::Open(rate) => Some(rate.per_second().into()),
+    ("rate", |row| {
+        Some(row.case.load.pacing.rate()?.per_second().into())
     }),
     ("replica", |row| Some(row.case.replica.into())),
     ("provenance", |row| Value::word(row.case.provenance)),
@@ -101,9 +100,8 @@ const COLUMNS: [(&str, Of); 56] = [
     ("failed", |row| Some(row.failed.into())),
     ("reason", |row| Value::text(row.failure.as_ref()?)),
     ("code", |row| Value::text(row.code.as_ref()?)),
-    ("think_s", |row| match row.case.load.pacing {
-        Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. } => None,
-        Pacing::Thinking(longest) => Some(longest.as_secs_f64().into()),
+    ("think_s", |row| {
+        Some(row.case.load.pacing.pause()?.as_secs_f64().into())
     }),
     ("worker", |row| Value::word(row.case.load.worker)),
     ("backlog_per_s", |row| Some(row.overload?.growth?.into())),
@@ -130,11 +128,9 @@ const COLUMNS: [(&str, Of); 56] = [
     }),
     ("delay_s", |row| {
         row.under_load?;
-        match row.case.load.pacing {
-            Pacing::Thinking(longest) => Some(longest.as_secs_f64().into()),
-            Pacing::Closed | Pacing::Saturating { .. } => Some(Value::Number(0.0)),
-            Pacing::Open(_) => None,
-        }
+        let pacing = row.case.load.pacing;
+        let pause = pacing.pause().unwrap_or_default();
+        pacing.rate().is_none().then(|| pause.as_secs_f64().into())
     }),
     ("transactions", |row| Some(load(row)?.transactions.into())),
     ("availability", |row| Some(load(row)?.availability.into())),

@@ -48,6 +48,24 @@ pub enum Pacing {
     },
 }
 
+impl Pacing {
+    /// The rate of arrivals, if operations arrive on their own schedule.
+    pub const fn rate(self) -> Option<Rate> {
+        match self {
+            Self::Open(rate) => Some(rate),
+            Self::Closed | Self::Thinking(_) | Self::Saturating { .. } => None,
+        }
+    }
+
+    /// The longest pause, if there are pauses.
+    pub const fn pause(self) -> Option<Duration> {
+        match self {
+            Self::Thinking(longest) => Some(longest),
+            Self::Closed | Self::Open(_) | Self::Saturating { .. } => None,
+        }
+    }
+}
+
 /// Operations a second; positive and finite.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "f64", into = "f64")]
@@ -151,10 +169,7 @@ impl Load {
 
     /// Whether it is a closed loop without pauses, whose throughput is what the key can do.
     pub const fn is_closed(&self) -> bool {
-        match self.pacing {
-            Pacing::Closed => true,
-            Pacing::Open(_) | Pacing::Thinking(_) | Pacing::Saturating { .. } => false,
-        }
+        matches!(self.pacing, Pacing::Closed)
     }
 }
 

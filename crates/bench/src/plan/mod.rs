@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::algorithm::Algorithm;
 use crate::baseline::Baseline;
 use crate::case::{
-    Case, DeviceName, Dimension, Pacing, Parameters, Provenance, StackName, StoreKind, Worker,
+    Case, DeviceName, Dimension, Parameters, Provenance, StackName, StoreKind, Worker,
 };
 use crate::stop::{Precision, StopRule};
 use crate::store::Capability;
@@ -240,16 +240,13 @@ impl Plan {
                 StopRule::Runs(runs) => {
                     let per_worker = runs.get().div_ceil(case.concurrency());
                     let working = cost(case).saturating_mul(per_worker);
-                    match case.load.pacing {
-                        Pacing::Closed | Pacing::Saturating { .. } => working,
-                        Pacing::Thinking(longest) => working + longest / 2 * per_worker,
-                        // Arrivals are waited for.
-                        Pacing::Open(rate) => {
-                            let arriving = f64::from(runs.get()) / rate.per_second();
-                            working
-                                .max(Duration::try_from_secs_f64(arriving).unwrap_or(Duration::MAX))
-                        }
-                    }
+                    let pause = case.load.pacing.pause().unwrap_or_default();
+                    // Arrivals are waited for.
+                    let arriving = case.load.pacing.rate().map(|rate| {
+                        let seconds = f64::from(runs.get()) / rate.per_second();
+                        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+                    });
+                    (working + pause / 2 * per_worker).max(arriving.unwrap_or_default())
                 }
                 StopRule::Precision { max_time, .. } => {
                     max_time.unwrap_or(Duration::MAX / 1_000_000)

@@ -97,10 +97,7 @@ impl Progress {
     }
 
     const fn is_open(&self) -> bool {
-        match self.pacing {
-            Pacing::Open(_) => true,
-            Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => false,
-        }
+        self.pacing.rate().is_some()
     }
 
     /// The plan's time is up: what is there of the queue has to do.
@@ -194,15 +191,11 @@ impl Progress {
             time,
             operations,
             // Several workers get going together; in an open loop they would be a burst that nobody has sent.
-            lead_in: match self.pacing {
-                Pacing::Open(_) => 0,
-                Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => {
-                    match self.workers.get() {
-                        1 => u32::from(cached),
-                        _ if self.operation <= SHORT_OPERATION => LEAD_IN_TOGETHER,
-                        _ => 1,
-                    }
-                }
+            lead_in: match self.workers.get() {
+                _ if self.is_open() => 0,
+                1 => u32::from(cached),
+                _ if self.operation <= SHORT_OPERATION => LEAD_IN_TOGETHER,
+                _ => 1,
             },
             pacing: self.pacing,
         }
@@ -263,9 +256,8 @@ impl Progress {
 /// S/(1−ρ)² for one server (relaxation time of M/M/1: Cohen, "The Single Server Queue", 1982, II.2.1), but no
 /// more than a part of the time that is given.
 fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Duration) -> Duration {
-    let rate = match case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => return Duration::ZERO,
-        Pacing::Open(rate) => rate,
+    let Some(rate) = case.load.pacing.rate() else {
+        return Duration::ZERO;
     };
     let service = operation.as_secs_f64();
     let busy = rate.per_second() * service / f64::from(case.concurrency());

@@ -31,10 +31,8 @@ pub(crate) struct Budget {
 impl Budget {
     /// The queue of an open loop: the one that is there, or a new one.
     pub(crate) fn queue(&self, queue: Option<Queue>, workers: usize, seed: u64) -> Option<Queue> {
-        match self.pacing {
-            Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
-            Pacing::Open(rate) => queue.or_else(|| Some(Queue::new(rate, workers, seed))),
-        }
+        let rate = self.pacing.rate()?;
+        queue.or_else(|| Some(Queue::new(rate, workers, seed)))
     }
 
     pub(crate) const fn unlimited() -> Self {
@@ -356,9 +354,9 @@ fn operate_until_spent(
     let mut next_input = first;
     while done.failure.is_none() && may_start(shared, outputs) {
         let mut due = None;
-        match (shared.budget.pacing, &mut turns) {
-            (Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. }, None) => {}
-            (Pacing::Thinking(longest), _) => {
+        match (shared.budget.pacing.pause(), &mut turns) {
+            (None, None) => {}
+            (Some(longest), _) => {
                 let ready = shared.clock.now().after(thoughts.next(longest));
                 // Whom the end of the block finds thinking starts nothing more. Who has done nothing yet thinks until
                 // then: a block that ended at once would be followed by another one, in which thoughts may be shorter.
@@ -372,7 +370,7 @@ fn operate_until_spent(
                     break;
                 }
             }
-            (Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. }, Some(turns)) => {
+            (None, Some(turns)) => {
                 turns.wait_until_free(shared.clock);
                 due = turns.claim();
                 if due.is_none() {

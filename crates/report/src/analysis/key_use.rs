@@ -1,6 +1,6 @@
 //! What handshakes under load cost of the private key: where their time goes, and what was asked of a token.
 
-use keymark_bench::case::{Case, Pacing};
+use keymark_bench::case::Case;
 use keymark_bench::key_use::{Calculator, FunctionCalls, TokenCalls};
 use keymark_bench::record::Record;
 use keymark_bench::server_load::ServerLoad;
@@ -39,10 +39,7 @@ impl Spent {
         let whole = load.mean(|second| &second.whole);
         let connect = load.mean(|second| &second.connect);
         // Latency counts from when a transaction was due, and what it waited before it began is neither.
-        let is_open = match case.load.pacing {
-            Pacing::Open(_) => true,
-            Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => false,
-        };
+        let is_open = case.load.pacing.rate().is_some();
         let http = || Some(Seconds(whole?.0 - connect?.0 - handshake?.0));
         let over = |whole: Seconds| Ratio(operation.0 / whole.0);
         let processor = load.server_cpu_ns.filter(|_| calls.is_none());

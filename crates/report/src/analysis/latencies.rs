@@ -1,6 +1,5 @@
 //! What the samples of one case say, before it is compared with another.
 
-use keymark_bench::case::Pacing;
 use keymark_bench::record::CaseRecord;
 use keymark_stats::{AtMeanSpeed, Blocks, MachineSpeed, Summary, controlled};
 
@@ -55,10 +54,7 @@ fn at_mean_speed(
     speed: Option<&MachineSpeed>,
     seed: u64,
 ) -> Option<AtMeanSpeed> {
-    let alone = match record.case.load.pacing {
-        Pacing::Closed => record.case.concurrency() == 1,
-        Pacing::Open(_) | Pacing::Thinking(_) | Pacing::Saturating { .. } => false,
-    };
+    let alone = record.case.load.is_closed() && record.case.concurrency() == 1;
     let speed = speed.filter(|_| alone)?;
     let blocks = record.blocks.iter();
     let counted = blocks.filter(|block| block.done().next().is_some());

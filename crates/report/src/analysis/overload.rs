@@ -1,7 +1,6 @@
 //! Open loops whose arrivals come faster than they are served: their queue grows for ever, and a mean
 //! latency would only say how long it was watched.
 
-use keymark_bench::case::Pacing;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::sample::Sample;
 use keymark_stats::{PerSecond, Ratio, Seconds};
@@ -29,10 +28,7 @@ pub(crate) fn service(record: &CaseRecord) -> Option<Seconds> {
 
 /// Whether more arrives than can be served: ρ = λS/c, with S as long as an operation took its worker.
 pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
-    let rate = match record.case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => return None,
-        Pacing::Open(rate) => rate.per_second(),
-    };
+    let rate = record.case.load.pacing.rate()?.per_second();
     let service = service(record).map_or(f64::NAN, |service| service.0);
     let utilisation = rate * service / f64::from(record.case.concurrency());
     if utilisation.is_nan() || utilisation < 1.0 {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Pacing};
+use keymark_bench::case::Case;
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_bench::record::{CaseRecord, RunId};
@@ -118,7 +118,7 @@ impl Archive {
     /// The mean of the operations that count; of a queue that grows there is none.
     fn mean_of(&self, id: i64, case: &Case) -> rusqlite::Result<Option<Seconds>> {
         let load: Option<Box<ServerLoad>> = self.server_load(id)?;
-        let open = matches!(case.load.pacing, Pacing::Open(_));
+        let open = case.load.pacing.rate().is_some();
         if open || load.is_some() {
             let record = CaseRecord {
                 blocks: if load.is_some() {
