@@ -1,5 +1,5 @@
-//! How stacks of one family lie on one another: what analysis subtracts from what, as data, so that it knows
-//! no stack by name.
+//! How stacks of one family lie on one another, and what their rates are compared with: what analysis subtracts from
+//! what, and divides by what, as data, so that it knows no stack by name.
 
 use crate::case::{Case, Parameters, StackName, StoreKind};
 
@@ -104,4 +104,25 @@ pub struct Layers {
     pub bottleneck: Option<Bottleneck>,
     /// The stack with which people open messages, one after the other.
     pub opens_messages: Option<StackName>,
+}
+
+/// What the rates of a family's cases are compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct Comparison {
+    /// Heading of its table.
+    pub heading: &'static str,
+    /// What is said of it.
+    pub times: Times,
+    /// The parameters of the case beside the one that has these, which is the same in all else; none where nothing is to
+    /// be compared.
+    pub beside: fn(&Parameters) -> Option<Parameters>,
+}
+
+/// How the quotient of two rates is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Times {
+    /// As so many times the rate of the case beside it.
+    Gain,
+    /// As so many times its time.
+    Cost,
 }

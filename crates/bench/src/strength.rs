@@ -188,8 +188,7 @@ mod tests {
             ("mldsa65", "x25519mlkem768", 192),
         ] {
             case.algorithm = algorithm.parse().unwrap();
-            case.parameters =
-                crate::case::Parameters::of(&crate::case::tls::KEY_EXCHANGE, exchange);
+            case.parameters = crate::case::Parameters::from([("kex", exchange)]);
             assert_eq!(
                 of_handshake(&case),
                 Some(Strength(expected)),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
     Case, DeviceName, Dimension, Pacing, ParameterChoice, Parameters, Provenance, Scope, StackName,
-    StoreKind, Worker,
+    StoreKind, Words, Worker,
 };
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings, Standing};
@@ -18,7 +18,7 @@ use keymark_bench::store::Capability;
 const PROTECTION: Dimension = Dimension {
     name: "protection",
     kind: "protection",
-    words: &["none", "cached"],
+    words: Words::Listed(&["none", "cached"]),
     usual: Some("none"),
     scope: Scope::Everywhere,
 };
@@ -26,14 +26,14 @@ const OF_RAW: &[Dimension] = &[
     Dimension {
         name: "library",
         kind: "library",
-        words: &["libgcrypt"],
+        words: Words::Listed(&["libgcrypt"]),
         usual: Some("openssl"),
         scope: Scope::Family,
     },
     Dimension {
         name: "scheme",
         kind: "scheme",
-        words: &["pss"],
+        words: Words::Listed(&["pss"]),
         usual: Some("pkcs1"),
         scope: Scope::Family,
     },

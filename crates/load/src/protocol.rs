@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use keymark_bench::case::TlsVersion;
+use crate::key_exchange::TlsVersion;
 
 /// A cipher suite by its name in the registry (IANA, "TLS Cipher Suites").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use keymark_bench::algorithm::Algorithm;
 
-use keymark_bench::case::{KeyExchange, TlsVersion};
+use crate::key_exchange::{KeyExchange, TlsVersion};
 
 use crate::protocol::CipherSuite;
 

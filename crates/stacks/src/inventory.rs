@@ -55,8 +55,8 @@ impl Inventory {
         let wanted = |family: &&StackFamily| match stacks {
             // `raw` needs no program, and is where else a key can be had.
             Some(named) => {
-                let mut own = family.stacks.iter();
-                own.any(|stack| *stack == StackName::RAW || named.contains(stack))
+                let mut own = (family.stacks)().into_iter();
+                own.any(|stack| stack == StackName::RAW || named.contains(&stack))
             }
             None => match family.standing {
                 Standing::Usual => true,
@@ -90,7 +90,8 @@ impl Inventory {
             borrowed: None,
         };
         if !seen.devices.is_empty() {
-            let looked = families.into_iter().map(|family| (family, (family.look)()));
+            let looked = families.into_iter();
+            let looked = looked.filter_map(|family| Some((family, (family.look?)())));
             inventory.providers = looked.collect();
         }
         let devices = seen.devices.into_iter();
@@ -138,15 +139,16 @@ impl Inventory {
             offers.extend(found.ways.iter().filter_map(|way| offer(found, way)));
         }
         let rank = |offer: &Offer| {
-            let mut stacks = self.providers.iter().flat_map(|(family, _)| family.stacks);
-            stacks.position(|stack| *stack == offer.stack)
+            let families = self.providers.iter();
+            let mut stacks = families.flat_map(|(family, _)| (family.stacks)());
+            stacks.position(|stack| stack == offer.stack)
         };
         offers.sort_by_key(rank);
         offers
     }
 
     fn provider(&self, stack: StackName) -> Option<&(StackFamily, Box<dyn StackProvider>)> {
-        let has = |family: &StackFamily| family.stacks.contains(&stack);
+        let has = |family: &StackFamily| (family.stacks)().contains(&stack);
         self.providers.iter().find(|(family, _)| has(family))
     }
 
@@ -224,11 +226,11 @@ impl Inventory {
             let (mut devices, mut uses) = (Vec::new(), Vec::new());
             for found in &self.devices {
                 let name = &found.identity.device;
-                let needed = |stack: &&StackName| {
+                let needed = |stack: &StackName| {
                     let mut cases = plan.cases.iter();
-                    cases.any(|case| case.device == *name && case.stack == **stack)
+                    cases.any(|case| case.device == *name && case.stack == *stack)
                 };
-                let stacks: Vec<StackName> = family.stacks.iter().filter(needed).copied().collect();
+                let stacks: Vec<StackName> = (family.stacks)().into_iter().filter(needed).collect();
                 if stacks.is_empty() {
                     continue;
                 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use keymark_bench::case::{Case, Dimension, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
-use keymark_bench::layers::Layers;
+use keymark_bench::layers::{Comparison, Layers};
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
@@ -19,15 +19,17 @@ use keymark_stores::store::KeyStore;
 #[derive(Debug, Clone, Copy)]
 pub struct StackFamily {
     /// Its stacks, from the bottom up.
-    pub stacks: &'static [StackName],
+    pub stacks: fn() -> Vec<StackName>,
     /// Whether a plan that names no stack may have them: it looks for the programs of no other.
     pub standing: Standing,
-    /// Looks for its programs.
-    pub look: fn() -> Box<dyn StackProvider>,
+    /// Looks for its programs; none of a family whose cases are loads on servers, which no runner drives.
+    pub look: Option<fn() -> Box<dyn StackProvider>>,
     /// What its stacks distinguish, in the order in which it is shown.
     pub dimensions: &'static [Dimension],
     /// How its stacks lie on one another, where they do.
     pub layers: fn() -> Option<Layers>,
+    /// What the rates of its cases are compared with.
+    pub comparisons: &'static [Comparison],
 }
 
 /// A family whose programs were looked for.

@@ -3,7 +3,6 @@
 mod load;
 mod name;
 mod parameters;
-pub mod tls;
 
 use std::fmt;
 
@@ -17,8 +16,7 @@ use crate::words::words;
 
 pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
-pub use parameters::{Dimension, ParameterChoice, Parameters, Scope, USUAL, admits};
-pub use tls::{Arrangement, Balance, Fate, KeyExchange, TlsVersion};
+pub use parameters::{Dimension, ParameterChoice, Parameters, Scope, USUAL, Words, admits};
 
 words! {
     /// Where a figure comes from. Kinds are never mixed without saying so.

@@ -21,18 +21,27 @@ const MOST: usize = 8;
 const LONGEST: (usize, usize) = (20, 60);
 
 /// One thing that a family of stacks distinguishes, as the family registers it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Dimension {
     /// Its name on the command line, in records and in tables.
     pub name: &'static str,
     /// What messages call it.
     pub kind: &'static str,
-    /// Its words, in their order.
-    pub words: &'static [&'static str],
+    /// Its words.
+    pub words: Words,
     /// The word of a case that says none; without such a word every case of the family says one.
     pub usual: Option<&'static str>,
     /// Whom a choice concerns.
     pub scope: Scope,
+}
+
+/// The words that a dimension has.
+#[derive(Debug, Clone, Copy)]
+pub enum Words {
+    /// These, in their order.
+    Listed(&'static [&'static str]),
+    /// More than can be listed: all of a form, which this tells.
+    Formed(fn(&str) -> bool),
 }
 
 /// Which cases a choice of words concerns.
@@ -44,11 +53,35 @@ pub enum Scope {
     Everywhere,
 }
 
+/// By their names: two families do not register the same one.
+impl PartialEq for Dimension {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Dimension {}
+
 impl Dimension {
     fn known(&self) -> impl Iterator<Item = &'static str> {
-        let others = self.words.iter().copied();
+        let listed = match self.words {
+            Words::Listed(words) => words,
+            Words::Formed(_) => &[],
+        };
+        let others = listed.iter().copied();
         let others = others.filter(|word| Some(*word) != self.usual);
         self.usual.into_iter().chain(others)
+    }
+
+    fn check(&self, word: &str) -> Result<(), String> {
+        match self.words {
+            Words::Listed(_) => self
+                .parse(word)
+                .map(drop)
+                .map_err(|error| error.to_string()),
+            Words::Formed(is_one) if is_one(word) => Ok(()),
+            Words::Formed(_) => Err(format!("unknown {} '{word}'", self.kind)),
+        }
     }
 
     /// The word as it is registered.
@@ -143,7 +176,7 @@ impl Parameters {
         for (name, word) in self.pairs() {
             let known = dimensions.iter().find(|dimension| dimension.name == name);
             let known = known.ok_or_else(|| format!("it has no parameter '{name}'"))?;
-            known.parse(word).map_err(|error| error.to_string())?;
+            known.check(word)?;
         }
         let mut needed = dimensions.iter().filter(|one| one.usual.is_none());
         match needed.find(|one| self.get(one.name).is_none()) {
@@ -330,20 +363,20 @@ mod tests {
     const COLOUR: Dimension = Dimension {
         name: "colour",
         kind: "colour",
-        words: &["red", "blue"],
+        words: Words::Listed(&["red", "blue"]),
         usual: Some("grey"),
         scope: Scope::Family,
     };
     const SHAPE: Dimension = Dimension {
         name: "shape",
         kind: "shape",
-        words: &["round", "square"],
+        words: Words::Listed(&["round", "square"]),
         usual: None,
         scope: Scope::Family,
     };
     const GUARD: Dimension = Dimension {
         name: "guard",
-        words: &["none", "some"],
+        words: Words::Listed(&["none", "some"]),
         usual: Some("none"),
         scope: Scope::Everywhere,
         ..COLOUR

@@ -25,6 +25,7 @@ use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
 use keymark_report::render::Format;
+use keymark_stacks::registry;
 
 pub use bench::BenchArguments;
 pub use cards::{
@@ -297,26 +298,20 @@ fn algorithms(text: &str) -> Result<AlgorithmArgument, String> {
     }
 }
 
-/// The stacks that are registered.
-fn registered() -> impl Iterator<Item = StackName> {
-    let families = keymark_stacks::registry::FAMILIES.iter();
-    families.flat_map(|family| family.stacks.iter().copied())
-}
-
 fn unregistered(word: &str) -> String {
-    let known: Vec<_> = registered().map(|stack| stack.to_string()).collect();
+    let known: Vec<_> = registry::stacks().map(|stack| stack.to_string()).collect();
     format!("unknown stack '{word}'; choose from {}", known.join(", "))
 }
 
 fn stack(text: &str) -> Result<StackName, String> {
-    let named = registered().find(|stack| stack.word().eq_ignore_ascii_case(text));
+    let named = registry::stacks().find(|stack| stack.word().eq_ignore_ascii_case(text));
     named.ok_or_else(|| unregistered(text))
 }
 
 fn baseline(text: &str) -> Result<Baseline, String> {
-    let baseline = keymark_stacks::registry::baseline(text)?;
+    let baseline = registry::baseline(text)?;
     match baseline.stack() {
-        Some(unknown) if !registered().any(|stack| stack == unknown) => Err(format!(
+        Some(unknown) if !registry::stacks().any(|stack| stack == unknown) => Err(format!(
             "'{unknown}' is not a baseline: name an algorithm, stack, parameter, c=N or device=NAME"
         )),
         _ => Ok(baseline),

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{KeyExchange, Rate, StackName};
+use keymark_bench::case::{Rate, StackName};
 use keymark_stacks::tls::Address;
+use keymark_stacks::tls::KeyExchange;
 use keymark_stacks::tls::servers::kind;
 
 use super::{CardArguments, TableArguments, concurrency, duration};

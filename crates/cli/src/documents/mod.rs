@@ -18,9 +18,9 @@ use crate::args::TableArguments;
 use crate::observers::print_json;
 use crate::output;
 
-/// With what each family of stacks knows of its layers.
+/// With what each family of stacks knows of its layers, and of what its rates are compared with.
 pub(crate) fn analysis(record: &Record) -> Analysis {
-    Analysis::of(record, &registry::layers())
+    Analysis::of(record, &registry::layers()).compared(record, registry::comparisons())
 }
 
 /// All that there is to say about a record.

@@ -10,7 +10,7 @@ use std::fmt;
 use keymark_bench::algorithm::Algorithm;
 
 use super::{Weak, leaf};
-use keymark_bench::case::{KeyExchange, TlsVersion};
+use crate::key_exchange::{KeyExchange, TlsVersion};
 
 use crate::failure::{Expectation, Failure};
 use crate::protocol::CipherSuite;

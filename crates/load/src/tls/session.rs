@@ -13,7 +13,7 @@ use openssl::ssl::{
     SslSessionCacheMode, SslStream, SslVerifyMode, SslVersion, cipher_name,
 };
 
-use keymark_bench::case::{KeyExchange, TlsVersion};
+use crate::key_exchange::{KeyExchange, TlsVersion};
 
 use super::{Checker, Handshake, Seen, Weak};
 

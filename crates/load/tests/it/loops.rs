@@ -4,13 +4,13 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::server_load::{Durations, LoadLimit, TriedDemand};
 use keymark_load::{
     Arrivals, Certificate, Context, Demand, FirstThink, Measurement, NoSteadyState, Observer,
     Progress, Settings, Spacing, Target, Think, Users, WarmUp, run, search,
 };
+use keymark_load::{KeyExchange, TlsVersion};
 use keymark_stats::PerSecond;
 
 use crate::support::{Behaviour, Server, all_well, load, p256, users};

@@ -4,10 +4,10 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_load::{
     Alert, Certificate, CipherSuite, Expectation, Failure, Fingerprint, Phase, Target, Weak,
 };
+use keymark_load::{KeyExchange, TlsVersion};
 use openssl::dh::Dh;
 use openssl::pkey::PKey;
 use openssl::ssl::SslVersion;

@@ -27,7 +27,7 @@ use crate::document::Answer;
 use keymark_bench::case::{Case, CaseId, Pacing};
 use keymark_bench::clock::Timestamp;
 use keymark_bench::error::ReturnCode;
-use keymark_bench::layers::Layers;
+use keymark_bench::layers::{Comparison, Layers};
 use keymark_bench::parts::Parts;
 use keymark_bench::plan::Plan;
 use keymark_bench::record::{CaseRecord, Record};
@@ -48,7 +48,7 @@ pub use latencies::Latencies;
 pub use limits::{Finding, Undecided};
 pub use loss::Loss;
 pub use overload::Overload;
-pub use rates::{Difference, RelativeRate};
+pub use rates::{Rates, RelativeRate};
 pub use saturation::Saturated;
 pub use scaling::{Bounds, Limit, Refused, Scaling};
 pub use under_load::UnderLoad;
@@ -157,7 +157,7 @@ pub struct Analysis {
     /// How fast the machine was, by what it did around the blocks.
     pub speed: Option<MachineSpeed>,
     /// Rates of servers beside one another.
-    pub rates: Vec<RelativeRate>,
+    pub rates: Vec<Rates>,
     /// The families there are.
     families: Vec<Layers>,
 }
@@ -182,11 +182,23 @@ impl Analysis {
             .collect();
         Self {
             speed,
-            rates: rates::relative(&record.cases, seed),
+            rates: Vec::new(),
             scaling: scaling::scaling(record, &rows, families),
             breakdowns: breakdown::breakdowns(&rows, &latencies, families),
             families: families.to_vec(),
             rows,
+        }
+    }
+
+    /// The same, and its rates as families of stacks compare them.
+    pub fn compared<'c>(
+        self,
+        record: &Record,
+        comparisons: impl Iterator<Item = &'c Comparison>,
+    ) -> Self {
+        Self {
+            rates: rates::relative(&record.cases, comparisons, record.plan.settings.seed),
+            ..self
         }
     }
 }

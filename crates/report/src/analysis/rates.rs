@@ -1,35 +1,27 @@
-//! Rates of servers beside the one that differs in one thing: the key exchange, the number of servers, a second
-//! certificate. Loads take their turns one after the other, so that both sides are independent.
+//! Rates beside the case that differs in one thing, as families compare theirs. Loads take their turns one after the
+//! other, so that both sides are independent.
 
-use keymark_bench::case::{Case, Parameters, USUAL};
+use keymark_bench::case::Case;
+use keymark_bench::layers::{Comparison, Times};
 use keymark_bench::record::CaseRecord;
 use keymark_stats::{Estimate, Ratio, independent_gain};
-use serde::Serialize;
 
 use super::windows;
 
-/// In what a case differs from the one beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Difference {
-    /// RSA key exchange, with a certificate of the same size.
-    KeyExchange,
-    /// A single server behind the balancer.
-    Servers,
-    /// The certificate alone.
-    Beside,
-}
-
-impl Difference {
-    /// Every one, in the order of the report.
-    pub const ALL: [Self; 3] = [Self::KeyExchange, Self::Servers, Self::Beside];
+/// Rates of cases over those of the ones beside them, as a family compares its cases.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rates {
+    /// Heading of their table.
+    pub heading: &'static str,
+    /// How quotients are said.
+    pub times: Times,
+    /// In the order of the plan.
+    pub relative: Vec<RelativeRate>,
 }
 
 /// The rate of a case over that of the one beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RelativeRate {
-    /// In what they differ.
-    pub difference: Difference,
     /// Place of the case in the plan.
     pub case: usize,
     /// Place of the one beside it; its own where it is that one.
@@ -39,94 +31,86 @@ pub struct RelativeRate {
 }
 
 /// Of every case that has one beside it, those included that stand beside others.
-pub(super) fn relative(cases: &[CaseRecord], seed: u64) -> Vec<RelativeRate> {
+pub(super) fn relative<'c>(
+    cases: &[CaseRecord],
+    comparisons: impl Iterator<Item = &'c Comparison>,
+    seed: u64,
+) -> Vec<Rates> {
     let all_windows: Vec<_> = cases.iter().map(windows).collect();
-    let of_difference = |difference| {
-        let pairs = cases.iter().enumerate().filter_map(move |(index, record)| {
-            let wanted = beside(&record.case, difference)?;
-            let has = |other: &CaseRecord| is_same(&other.case, &record.case, &wanted);
-            Some((index, cases.iter().position(has)?))
-        });
-        let pairs: Vec<(usize, usize)> = pairs.collect();
-        // Alone it tells nothing.
-        let compared = |beside: usize| {
-            pairs
-                .iter()
-                .any(|&(one, other)| other == beside && one != other)
-        };
-        pairs
-            .iter()
-            .copied()
-            .filter(|&(_, beside)| compared(beside))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(move |pair| (difference, pair))
-    };
-    let pairs = Difference::ALL.into_iter().flat_map(of_difference);
-    pairs
-        .filter_map(|(difference, (case, beside))| {
-            let gain = independent_gain(&all_windows[case], &all_windows[beside], seed)?;
-            let gain = if case == beside {
+    let gain = |(case, beside): (usize, usize)| {
+        let gain = independent_gain(&all_windows[case], &all_windows[beside], seed)?;
+        Some(RelativeRate {
+            case,
+            beside,
+            gain: if case == beside {
                 gain.map(|_| Ratio(1.0))
             } else {
                 gain
-            };
-            Some(RelativeRate {
-                difference,
-                case,
-                beside,
-                gain,
-            })
+            },
         })
-        .collect()
-}
-
-/// The parameters of the case beside it. RSA key exchange is of TLS 1.2 alone.
-fn beside(case: &Case, difference: Difference) -> Option<Parameters> {
-    let own = case.parameters.clone();
-    own.get("kex")?;
-    let arrangement = own.get("arrangement").unwrap_or_default().to_owned();
-    let words: Vec<&str> = arrangement.split(' ').collect();
-    match (difference, words.as_slice()) {
-        (Difference::KeyExchange, _) => Some(own.replaced("tls", "tls1.2").replaced("kex", "rsa")),
-        (Difference::Servers, [_, "server" | "servers", balance, ..]) => {
-            let one = format!("1 server {balance}");
-            Some(own.replaced("arrangement", &one))
-        }
-        (Difference::Beside, [""] | ["beside", _]) => Some(own.replaced("arrangement", USUAL)),
-        (Difference::Servers | Difference::Beside, _) => None,
-    }
-}
-
-/// Whether it has these parameters, and is the same as the case in all else.
-fn is_same(other: &Case, case: &Case, parameters: &Parameters) -> bool {
-    let wanted = Case {
-        parameters: parameters.clone(),
-        ..case.clone()
     };
-    wanted == *other
+    let rates = comparisons.map(|comparison| Rates {
+        heading: comparison.heading,
+        times: comparison.times,
+        relative: pairs(cases, comparison)
+            .into_iter()
+            .filter_map(gain)
+            .collect(),
+    });
+    rates.collect()
+}
+
+/// Each case with the one beside it.
+fn pairs(cases: &[CaseRecord], comparison: &Comparison) -> Vec<(usize, usize)> {
+    let pairs = cases.iter().enumerate().filter_map(|(index, record)| {
+        let wanted = Case {
+            parameters: (comparison.beside)(&record.case.parameters)?,
+            ..record.case.clone()
+        };
+        let mut others = cases.iter();
+        Some((index, others.position(|other| other.case == wanted)?))
+    });
+    let pairs: Vec<(usize, usize)> = pairs.collect();
+    // Alone it tells nothing.
+    let compared = |beside: usize| {
+        let mut others = pairs.iter();
+        others.any(|&(one, other)| other == beside && one != other)
+    };
+    let told = pairs.iter().filter(|&&(_, beside)| compared(beside));
+    told.copied().collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::case::StackName;
-    use keymark_bench::operation::Operation;
+    use keymark_bench::case::{Parameters, StackName, USUAL};
 
     use super::*;
     use crate::testing::{case, server_load};
 
-    fn loaded(kex: &str, arrangement: &str, completed: u64) -> CaseRecord {
+    const COLOUR: Comparison = Comparison {
+        heading: "what colours cost",
+        times: Times::Cost,
+        beside: |own| {
+            own.get("colour")?;
+            Some(own.clone().replaced("colour", "grey"))
+        },
+    };
+    const NUMBER: Comparison = Comparison {
+        heading: "what more of them bring",
+        times: Times::Gain,
+        beside: |own| {
+            own.get("number")?;
+            Some(own.clone().replaced("number", "1"))
+        },
+    };
+
+    fn loaded(colour: &str, number: &str, completed: u64) -> CaseRecord {
         let mut load = server_load();
         let steady = load.steady.as_mut().unwrap();
         steady.completed = (0..20).map(|part| completed + part % 2).collect();
         let of = Case {
-            operation: Operation::Handshake,
-            parameters: Parameters::from([
-                ("tls", "tls1.2"),
-                ("kex", kex),
-                ("arrangement", arrangement),
-            ]),
-            ..case("rsa2048", StackName::of("nginx"))
+            parameters: Parameters::from([("colour", colour), ("number", number)]),
+            ..case("rsa2048", StackName::of("server"))
         };
         CaseRecord {
             server_load: Some(Box::new(load)),
@@ -137,45 +121,31 @@ mod tests {
     #[test]
     fn rates_stand_beside_the_case_that_differs_in_one_thing() {
         let cases = [
-            loaded("x25519", USUAL, 50),
-            loaded("rsa", USUAL, 100),
-            loaded("x25519", "1 server round-robin", 40),
-            loaded("x25519", "4 servers round-robin", 120),
+            loaded("red", USUAL, 50),
+            loaded("grey", USUAL, 100),
+            loaded("red", "1", 40),
+            loaded("red", "4", 120),
         ];
-        let rates = relative(&cases, 1);
-        let told: Vec<_> = rates
-            .iter()
-            .map(|rate| (rate.difference, rate.case, rate.beside))
-            .collect();
-        assert_eq!(
-            told,
-            [
-                (Difference::KeyExchange, 0, 1),
-                (Difference::KeyExchange, 1, 1),
-                (Difference::Servers, 2, 2),
-                (Difference::Servers, 3, 2),
-            ]
-        );
-        let half = rates[0].gain;
+        let rates = relative(&cases, [COLOUR, NUMBER].iter(), 1);
+        let told = |rates: &Rates| -> Vec<_> {
+            let each = rates.relative.iter();
+            each.map(|rate| (rate.case, rate.beside)).collect()
+        };
+        assert_eq!(rates[0].heading, COLOUR.heading);
+        assert_eq!(told(&rates[0]), [(0, 1), (1, 1)]);
+        assert_eq!(told(&rates[1]), [(2, 2), (3, 2)]);
+        let half = rates[0].relative[0].gain;
         assert!((half.value.0 - 50.5 / 100.5).abs() < 1e-9, "{half:?}");
         assert!(half.low.unwrap().0 > 0.49 && half.high.unwrap().0 < 0.52);
-        assert_eq!(rates[1].gain.value, Ratio(1.0));
-        assert!((rates[3].gain.value.0 - 120.5 / 40.5).abs() < 1e-9);
+        assert_eq!(rates[0].relative[1].gain.value, Ratio(1.0));
+        assert!((rates[1].relative[1].gain.value.0 - 120.5 / 40.5).abs() < 1e-9);
     }
 
     #[test]
-    fn versions_of_tls_are_not_taken_for_one_another() {
-        let mut newer = loaded("ecdhe-p256", USUAL, 50);
-        newer.case.parameters = newer.case.parameters.replaced("tls", "tls1.3");
-        let older = loaded("ecdhe-p256", USUAL, 100);
-        assert_eq!(relative(&[older, newer], 1), []);
-    }
-
-    #[test]
-    fn other_sizes_and_users_are_no_comparison() {
-        let mut other = loaded("rsa", USUAL, 100);
+    fn other_sizes_are_no_comparison() {
+        let mut other = loaded("grey", USUAL, 100);
         other.case.algorithm = "rsa3072".parse().unwrap();
-        let cases = [loaded("x25519", USUAL, 50), other];
-        assert_eq!(relative(&cases, 1), []);
+        let cases = [loaded("red", USUAL, 50), other];
+        assert_eq!(relative(&cases, [COLOUR].iter(), 1)[0].relative, []);
     }
 }

@@ -1,8 +1,9 @@
 //! Sections about servers: their limits, their rates beside one another, the loss of one.
 
+use keymark_bench::layers::Times;
 use keymark_stats::{Estimate, Ratio};
 
-use super::rates::{Difference, RelativeRate};
+use super::rates::Rates;
 use super::tables::{handshakes, loaded};
 use super::{Analysis, Row};
 use crate::document::{Block, Cell, Column, Section, Table};
@@ -12,13 +13,8 @@ impl Analysis {
     pub(super) fn servers(&self) -> Vec<Section> {
         let limits = saturated(&self.rows);
         let lost = lost(&self.rows);
-        let rates = Difference::ALL.into_iter().map(|difference| {
-            let rates = self
-                .rates
-                .iter()
-                .filter(|rate| rate.difference == difference);
-            (heading(difference), relative(&self.rows, rates, difference))
-        });
+        let rates = self.rates.iter();
+        let rates = rates.map(|rates| (rates.heading, relative(&self.rows, rates)));
         let all = [(
             "limits of servers: the best rate over users, and the fewest users that reach 95 % of it (the knee)",
             limits,
@@ -32,16 +28,6 @@ impl Analysis {
         all.filter(|(_, table)| !table.rows.is_empty())
             .map(|(heading, table)| Section::headed(heading, vec![Block::Table(table)]))
             .collect()
-    }
-}
-
-const fn heading(difference: Difference) -> &'static str {
-    match difference {
-        Difference::KeyExchange => {
-            "what key exchanges cost (times the RSA key exchange with that certificate)"
-        }
-        Difference::Servers => "throughput of several servers (times that of one)",
-        Difference::Beside => "what a second certificate costs (times a single certificate)",
     }
 }
 
@@ -66,15 +52,12 @@ fn saturated(rows: &[Row]) -> Table {
         .table()
 }
 
-fn relative<'r>(
-    rows: &[Row],
-    rates: impl Iterator<Item = &'r RelativeRate>,
-    difference: Difference,
-) -> Table {
-    let known = rates.filter_map(|rate| Some((rows.get(rate.case)?, rate)));
-    let (heading, times): (_, fn(Estimate<Ratio>) -> _) = match difference {
-        Difference::KeyExchange | Difference::Beside => ("cost (95 % interval)", inverse),
-        Difference::Servers => ("gain (95 % interval)", |gain| gain),
+fn relative(rows: &[Row], rates: &Rates) -> Table {
+    let each = rates.relative.iter();
+    let known = each.filter_map(|rate| Some((rows.get(rate.case)?, rate)));
+    let (heading, times): (_, fn(Estimate<Ratio>) -> _) = match rates.times {
+        Times::Cost => ("cost (95 % interval)", inverse),
+        Times::Gain => ("gain (95 % interval)", |gain| gain),
     };
     handshakes(known, |(row, _)| &row.case)
         .column(

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::layers::layers;
 use keymark_bench::case::{
     Case, DeviceName, Dimension, ParameterChoice, Parameters, Provenance, Scope, StackName,
-    StoreKind, Worker,
+    StoreKind, Words, Worker,
 };
 use keymark_bench::clock::ManualClock;
 use keymark_bench::environment::Environment;
@@ -60,10 +60,11 @@ fn script(case: &Case) -> Script {
     Script::Steps(about(arithmetic + layer))
 }
 
+const KEPT: &[&str] = &["none", "cached"];
 const PROTECTION: Dimension = Dimension {
     name: "protection",
     kind: "protection",
-    words: &["none", "cached"],
+    words: Words::Listed(KEPT),
     usual: Some("none"),
     scope: Scope::Everywhere,
 };
@@ -100,7 +101,7 @@ fn offers() -> Vec<Offer> {
             parameters: if stack == StackName::RAW {
                 vec![Parameters::NONE]
             } else {
-                let sets = PROTECTION.words.iter();
+                let sets = KEPT.iter();
                 sets.map(|word| Parameters::of(&PROTECTION, word)).collect()
             },
             workers: &[Worker::Thread],
@@ -152,7 +153,7 @@ fn all() -> Selection {
     Selection {
         parameters: vec![ParameterChoice {
             dimension: PROTECTION,
-            words: PROTECTION.words.to_vec(),
+            words: KEPT.to_vec(),
         }],
         ..Selection::default()
     }

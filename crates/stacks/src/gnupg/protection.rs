@@ -1,6 +1,6 @@
 //! How GnuPG keeps keys at rest: what its stacks distinguish.
 
-use keymark_bench::case::{Case, Dimension, Parameters, Scope};
+use keymark_bench::case::{Case, Dimension, Parameters, Scope, Words};
 use keymark_bench::error::Error;
 use keymark_bench::words::words;
 
@@ -8,7 +8,7 @@ use keymark_bench::words::words;
 pub const PROTECTION: Dimension = Dimension {
     name: "protection",
     kind: "protection",
-    words: Protection::WORDS,
+    words: Words::Listed(Protection::WORDS),
     usual: Some("none"),
     scope: Scope::Everywhere,
 };

@@ -25,11 +25,12 @@ use crate::provider::{StackFamily, StackProvider, Use, Way};
 
 /// `agent` and `gnupg`, on keys in files, on OpenPGP cards, and on tokens that gnupg-pkcs11-scd reaches.
 pub const FAMILY: StackFamily = StackFamily {
-    stacks: &[StackName::AGENT, StackName::GNUPG],
+    stacks: || vec![StackName::AGENT, StackName::GNUPG],
     standing: Standing::Usual,
-    look: || Box::new(GnupgProvider(Gnupg::find(None))),
+    look: Some(|| Box::new(GnupgProvider(Gnupg::find(None)))),
     dimensions: &[PROTECTION],
     layers: || Some(layers::layers()),
+    comparisons: &[],
 };
 
 /// The longest path that a socket has in a private directory.
@@ -54,7 +55,7 @@ impl StackProvider for GnupgProvider {
             parameters: parameters(device),
             workers: &[Worker::Thread],
         };
-        FAMILY.stacks.iter().map(way).collect()
+        (FAMILY.stacks)().iter().map(way).collect()
     }
 
     fn versions(&self, device: &dyn Device) -> BTreeMap<String, String> {

@@ -35,11 +35,12 @@ const CAPACITY: usize = 1024;
 
 /// `openssl`, on keys in files and on tokens behind PKCS#11 modules.
 pub const FAMILY: StackFamily = StackFamily {
-    stacks: &[OPENSSL],
+    stacks: || vec![OPENSSL],
     standing: Standing::OnRequest,
-    look: || Box::new(OpenSslProvider(OpenSsl::find(None))),
+    look: Some(|| Box::new(OpenSslProvider(OpenSsl::find(None)))),
     dimensions: &[WAY],
     layers: || Some(layers::layers()),
+    comparisons: &[],
 };
 
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! How the program gets at a key: what the stack distinguishes.
 
-use keymark_bench::case::{Dimension, Parameters, Scope};
+use keymark_bench::case::{Dimension, Parameters, Scope, Words};
 use keymark_bench::words::words;
 
 /// Each case says one.
 pub const WAY: Dimension = Dimension {
     name: "openssl",
     kind: "way of OpenSSL to a key",
-    words: OpenSslWay::WORDS,
+    words: Words::Listed(OpenSslWay::WORDS),
     usual: None,
     scope: Scope::Family,
 };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Worker};
+use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Words, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::layers::Point;
 use keymark_bench::plan::Standing;
@@ -22,18 +22,19 @@ use crate::provider::{StackFamily, StackProvider, Use, Way};
 
 /// `raw`, on every device.
 pub const FAMILY: StackFamily = StackFamily {
-    stacks: &[StackName::RAW],
+    stacks: || vec![StackName::RAW],
     standing: Standing::Usual,
-    look: || Box::new(RawProvider),
+    look: Some(|| Box::new(RawProvider)),
     dimensions: &[LIBRARY, SCHEME],
     layers: || None,
+    comparisons: &[],
 };
 
 /// What calculates with keys in memory; the usual is the OpenSSL that is built in.
 pub const LIBRARY: Dimension = Dimension {
     name: "library",
     kind: "library",
-    words: Library::WORDS,
+    words: Words::Listed(Library::WORDS),
     usual: Some("openssl"),
     scope: Scope::Family,
 };
@@ -42,7 +43,7 @@ pub const LIBRARY: Dimension = Dimension {
 pub const SCHEME: Dimension = Dimension {
     name: "scheme",
     kind: "scheme",
-    words: Scheme::WORDS,
+    words: Words::Listed(Scheme::WORDS),
     usual: Some("pkcs1"),
     scope: Scope::Family,
 };

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Worker};
+use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Words, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
 use keymark_bench::operation::Operation;
@@ -37,23 +37,24 @@ const LONGEST_SOCKET: &str = "g-brainpoolp512r1/S.gpg-agent.browser";
 
 /// `ssh`: logins signed by OpenSSH's agent with keys in files, by gpg-agent with those on cards too.
 pub const FAMILY: StackFamily = StackFamily {
-    stacks: &[SSH],
+    stacks: || vec![SSH],
     standing: Standing::OnRequest,
-    look: || {
+    look: Some(|| {
         Box::new(SshProvider {
             openssh: OpenSsh::find(None),
             gnupg: Gnupg::find(None),
         })
-    },
+    }),
     dimensions: &[AGENT],
     layers: || Some(layers()),
+    comparisons: &[],
 };
 
 /// The agent that is asked.
 const AGENT: Dimension = Dimension {
     name: "agent",
     kind: "SSH agent",
-    words: SshAgent::WORDS,
+    words: Words::Listed(SshAgent::WORDS),
     usual: None,
     scope: Scope::Family,
 };

@@ -5,15 +5,15 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
+use super::handshake::{Arrangement, Balance, Handshake};
 use crate::tls::servers::{
     Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Port, RunningServer, ServerError,
     ServerSpec, TokenWay, Weak,
 };
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Arrangement, Balance, Case};
+use keymark_bench::case::Case;
 use keymark_bench::error::Error;
 
-use super::handshake_of;
 use super::keys::Keys;
 use super::server::Servers;
 
@@ -42,7 +42,7 @@ impl Starting<'_> {
             let reason = format!("{} is not a device of the plan", case.device);
             Error::call("starting a server", reason, "")
         })?;
-        match super::arrangement_of(case) {
+        match Handshake::of(case)?.arrangement {
             Arrangement::One => self.alone(case, first, None, room),
             Arrangement::Beside { other } => self.alone(case, first, Some(other), room),
             Arrangement::Balanced {
@@ -84,8 +84,9 @@ impl Starting<'_> {
         other: Option<Algorithm>,
         room: NonZeroU16,
     ) -> Result<RunningServer, Error> {
-        let (version, exchange) = handshake_of(case)?;
-        let handshakes = Handshakes::of(version, exchange).map_err(ServerError::from)?;
+        let asked = Handshake::of(case)?;
+        let handshakes = Handshakes::of(asked.version, asked.key_exchange);
+        let handshakes = handshakes.map_err(ServerError::from)?;
         let installed = self.servers.get(case.stack)?;
         let identity = keys.certified(case.algorithm, installed, self.way)?;
         let certificates = match other {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::tls::servers::{CallsSoFar, Installed, KeyLocation, RunningServer};
-use keymark_bench::case::{Case, KeyExchange, Load, Parameters, StackName};
+use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
@@ -14,6 +14,7 @@ use keymark_bench::plan::default_input_bytes;
 use keymark_bench::runner::measure_alone;
 use keymark_bench::server_load::{Durations, ServerLoad};
 use keymark_bench::workload::{Stack, Workload};
+use keymark_load::KeyExchange;
 use keymark_load::nanoseconds;
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
@@ -143,8 +144,8 @@ impl Alone {
 
 /// What a full handshake asks of the server's key.
 fn operation_of(case: &Case) -> Option<Operation> {
-    let (_, exchange) = super::handshake_of(case).ok()?;
-    Some(if exchange == KeyExchange::Rsa {
+    let asked = super::Handshake::of(case).ok()?;
+    Some(if asked.key_exchange == KeyExchange::Rsa {
         Operation::Decrypt
     } else {
         Operation::Sign

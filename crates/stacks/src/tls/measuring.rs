@@ -4,7 +4,7 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Arrangement, Case, CaseId, Fate, Pacing};
+use keymark_bench::case::{Case, CaseId, Pacing};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::plan::Plan;
@@ -18,10 +18,11 @@ use keymark_load::{
 use keymark_stats::PerSecond;
 
 use super::cluster::{Cluster, Starting};
+use super::handshake::{Arrangement, Fate, Handshake};
 use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::outcome::{self, Loaded};
-use super::{handshake_of, saturating};
+use super::saturating;
 
 /// Connections that an open loop may have at once.
 pub(super) const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -90,7 +91,7 @@ impl Measuring<'_> {
         if let Arrangement::Balanced {
             fate: Fate::OneKilled,
             ..
-        } = super::arrangement_of(case)
+        } = Handshake::of(case)?.arrangement
         {
             observer.killing = Some((&mut cluster, self.duration / 2));
         }
@@ -212,9 +213,9 @@ pub(super) fn one_after_the_other(
 
 /// What clients ask for. Where a certificate is the only one it is pinned; else its key is what tells it.
 fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
-    let (version, exchange) = handshake_of(case)?;
+    let asked = Handshake::of(case)?;
     let mut certificates = cluster.first()?.spec.certificates.iter();
-    let alone = super::arrangement_of(case).is_one();
+    let alone = asked.arrangement == Arrangement::One;
     let certificate = match certificates.next().map(|one| one.certificate.to_der()) {
         Some(Ok(der)) if alone => Certificate::Pinned(Fingerprint::of(&der)),
         Some(Err(error)) => return Err(Error::call("i2d_X509", error, "")),
@@ -225,8 +226,8 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
         server_name: "localhost".to_owned(),
         path: cluster.path()?,
         expected: Expected {
-            version,
-            key_exchange: exchange,
+            version: asked.version,
+            key_exchange: asked.key_exchange,
             cipher: None,
             certificate,
             body: Some(case.input_bytes.into()),

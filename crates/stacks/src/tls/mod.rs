@@ -4,6 +4,8 @@
 //! case is a server that is started, a load on it, and what came of it ([`Measuring`]).
 
 mod cluster;
+mod comparisons;
+mod handshake;
 mod key_use;
 mod keys;
 mod measuring;
@@ -14,35 +16,38 @@ mod server;
 pub mod servers;
 mod trust;
 
-use keymark_bench::case::tls::{Arrangement, Handshake};
-use keymark_bench::case::{Case, KeyExchange, StackName, TlsVersion};
-use keymark_bench::error::Error;
-pub use servers::Tracing;
+use keymark_bench::case::StackName;
+use keymark_bench::plan::Standing;
+
+use crate::provider::StackFamily;
 
 pub use cluster::{Cluster, Starting};
+pub use handshake::{Arrangement, Balance, Fate, Handshake};
+pub use keymark_load::{KeyExchange, TlsVersion};
 pub use keys::Keys;
 pub use measuring::{Measuring, Watch};
 pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};
 pub use server::Servers;
+pub use servers::Tracing;
 
 /// Apache with the MPM that distributions choose.
 pub const APACHE: StackName = StackName::of("apache");
 /// nginx.
 pub const NGINX: StackName = StackName::of("nginx");
 
-fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
-    let tls = Handshake::of(&case.parameters)?.map(|tls| (tls.version, tls.key_exchange));
-    tls.ok_or_else(|| {
-        Error::call(
-            "starting a server",
-            format!("{case} is not a handshake"),
-            "",
-        )
-    })
-}
-
-/// What stands behind the address that clients of a case ask.
-pub fn arrangement_of(case: &Case) -> Arrangement {
-    let handshake = Handshake::of(&case.parameters).ok().flatten();
-    handshake.map_or(Arrangement::One, |tls| tls.arrangement)
-}
+/// Servers that keymark starts, and those that run already.
+pub const FAMILY: StackFamily = StackFamily {
+    stacks: || {
+        let kinds = servers::KINDS.iter().map(|kind| kind.stack());
+        kinds.chain([CONNECT]).collect()
+    },
+    standing: Standing::OnRequest,
+    look: None,
+    dimensions: &[
+        handshake::VERSION,
+        handshake::KEY_EXCHANGE,
+        handshake::ARRANGEMENT,
+    ],
+    layers: || None,
+    comparisons: comparisons::ALL,
+};

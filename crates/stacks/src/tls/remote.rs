@@ -8,9 +8,7 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::case::{
-    Case, DeviceName, KeyExchange, Pacing, Provenance, StackName, StoreKind, TlsVersion,
-};
+use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName, StoreKind};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::plan::Plan;
@@ -22,11 +20,13 @@ use keymark_load::{
     Certificate, Context, Expected, Failure, Fingerprint, Probed, Settings, Target, Timeouts, Weak,
     probe,
 };
+use keymark_load::{KeyExchange, TlsVersion};
 use keymark_stats::PerSecond;
 
+use super::handshake::Handshake;
 use super::measuring::{Told, Watch, one_after_the_other, thinking};
 use super::outcome::Loaded;
-use super::{handshake_of, saturating};
+use super::saturating;
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
@@ -305,7 +305,8 @@ impl Asking<'_> {
     }
 
     fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
-        let wanted = handshake_of(case)?;
+        let asked = Handshake::of(case)?;
+        let wanted = (asked.version, asked.key_exchange);
         let mut known = self.reached.iter();
         let found = known.find(|(asked, _)| *asked == wanted);
         let reached = match found {

@@ -17,7 +17,9 @@ fn workload(algorithm: &str, operation: &str) -> (Workload, Box<dyn Stack>) {
     let run = Run::new(1);
     let stack = StackName::of("openssl");
     let store = Arc::clone(&run.test_keys) as Arc<dyn keymark_stores::store::KeyStore>;
-    let mut stacks = (FAMILY.look)().open(&[Use { stack, store }], &run).unwrap();
+    let mut stacks = (FAMILY.look.unwrap())()
+        .open(&[Use { stack, store }], &run)
+        .unwrap();
     let stack = stacks.remove(0);
     let case = case(algorithm)
         .operation(operation.parse().unwrap())

@@ -3,8 +3,9 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use keymark_bench::case::{Arrangement, Case, Load, Pacing, Worker};
+use keymark_bench::case::{Case, Load, Pacing, Worker};
 use keymark_stacks::inventory::Inventory;
+use keymark_stacks::tls::Arrangement;
 
 use super::super::Outcome;
 use super::run::Wanted;

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use keymark_bench::case::tls::Handshake;
-use keymark_bench::case::{Arrangement, Case};
+use keymark_bench::case::Case;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
 use keymark_stacks::tls::{Address, Asking, CONNECT, Remote, Tried, Trust};
+use keymark_stacks::tls::{Arrangement, Handshake};
 
 use super::super::Outcome;
 use super::{bench, run as running};

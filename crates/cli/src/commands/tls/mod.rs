@@ -13,12 +13,12 @@ mod view;
 use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::tls::Handshake;
-use keymark_bench::case::{Arrangement, Case, KeyExchange, Load, StackName, TlsVersion};
+use keymark_bench::case::{Case, Load, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::StoreIdentity;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::servers::Weak;
+use keymark_stacks::tls::{Arrangement, Handshake, KeyExchange, TlsVersion};
 use keymark_stores::device::Wish;
 use keymark_stores::user::User;
 

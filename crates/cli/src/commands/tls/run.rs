@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Arrangement, Case, DeviceName, Pacing, Provenance, StackName};
+use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::{Order, Plan, Settings};
 use keymark_bench::record::{CaseRecord, Record, RunState};
@@ -13,7 +13,7 @@ use keymark_bench::runner::Observer;
 use keymark_bench::stop::StopRule;
 use keymark_report::units;
 use keymark_stacks::inventory::{Found, Inventory};
-use keymark_stacks::tls::arrangement_of;
+use keymark_stacks::tls::Arrangement;
 use keymark_stacks::tls::servers::Port;
 use keymark_stacks::tls::{Keys, Measuring, Servers, Starting, Watch};
 use keymark_stats::Seconds;
@@ -92,7 +92,7 @@ impl Wanted<'_> {
 
     fn installed(&self) -> Result<Servers, Failure> {
         let servers = Servers::find(self.servers).map_err(Failure::nothing_usable)?;
-        let balanced = |case: &Case| matches!(arrangement_of(case), Arrangement::Balanced { .. });
+        let balanced = |case: &Case| matches!(Arrangement::of(case), Arrangement::Balanced { .. });
         if self.cases.iter().any(balanced) {
             return servers.and_balancer().map_err(Failure::nothing_usable);
         }
@@ -153,7 +153,7 @@ impl Wanted<'_> {
     fn servers_of(&self, found: &Found) -> u8 {
         let cases = self.cases.iter();
         let its = cases.filter(|case| case.device == found.identity.device);
-        let arrangements = its.map(arrangement_of);
+        let arrangements = its.map(Arrangement::of);
         let servers = arrangements.map(|arrangement| arrangement.servers().get());
         servers.max().unwrap_or(1)
     }

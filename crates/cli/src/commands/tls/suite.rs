@@ -5,14 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::case::tls::Handshake;
-use keymark_bench::case::{
-    Arrangement, Balance, Case, Fate, KeyExchange, Load, Pacing, StackName, TlsVersion, Worker,
-};
+use keymark_bench::case::{Case, Load, Pacing, StackName, Worker};
 use keymark_bench::operation::Operation;
 use keymark_stacks::inventory::{Found, Inventory};
-use keymark_stacks::tls::arrangement_of;
 use keymark_stacks::tls::{APACHE, NGINX};
+use keymark_stacks::tls::{Arrangement, Balance, Fate, Handshake, KeyExchange, TlsVersion};
 
 use super::super::Outcome;
 use super::run::Wanted;
@@ -93,7 +90,7 @@ fn has(found: &Found, case: &Case) -> bool {
         let mut signing = capabilities.filter(|one| one.operation == Operation::Sign);
         signing.any(|one| one.algorithm == algorithm)
     };
-    let other = match arrangement_of(case) {
+    let other = match Arrangement::of(case) {
         Arrangement::Beside { other } => Some(other),
         Arrangement::One | Arrangement::Balanced { .. } => None,
     };

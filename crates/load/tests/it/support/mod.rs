@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
     Certificate, Context, Expected, Failure, Fingerprint, Measurement, Settings, Target, Unwatched,
     run,
 };
+use keymark_load::{KeyExchange, TlsVersion};
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
 use openssl::ec::{EcGroup, EcKey};

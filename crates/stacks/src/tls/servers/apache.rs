@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use keymark_bench::case::{StackName, TlsVersion};
+use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
+use keymark_load::TlsVersion;
 
 use crate::tls::servers::administrator::{EnvironmentPlace, Section};
 use crate::tls::servers::directory::ServerDirectory;

@@ -7,7 +7,7 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keymark_bench::case::Balance;
+use crate::tls::handshake::Balance;
 use keymark_bench::error::Error;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use keymark_bench::algorithm::{Curve, Family};
-use keymark_bench::case::{KeyExchange, StackName, TlsVersion};
+use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
+use keymark_load::{KeyExchange, TlsVersion};
 
 use crate::tls::servers::administrator::{EnvironmentPlace, Section};
 use crate::tls::servers::ciphers;

@@ -1,8 +1,8 @@
 //! Why a server cannot be had.
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::error::Error;
+use keymark_load::{KeyExchange, TlsVersion};
 
 use crate::tls::servers::program::Version;
 

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::algorithm::Family;
-use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::error::Error;
+use keymark_load::{KeyExchange, TlsVersion};
 use keymark_stores::places::program;
 
 use crate::tls::servers::ciphers::{self, Authentication, Exchange, Suite};

@@ -7,9 +7,9 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::case::TlsVersion;
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
+use keymark_load::TlsVersion;
 use keymark_load::{Certificate, Expected, Target, Timeouts, Weak, probe};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;

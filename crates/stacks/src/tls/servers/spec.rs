@@ -5,9 +5,9 @@ use std::num::NonZeroU16;
 use std::str::FromStr;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::strength::{self, Strength};
 use keymark_load::Weak;
+use keymark_load::{KeyExchange, TlsVersion};
 
 use crate::tls::servers::error::Impossible;
 use crate::tls::servers::identity::{Certificates, Identity};

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::num::NonZeroU16;
 
-use keymark_bench::case::Balance;
+use keymark_stacks::tls::Balance;
 use keymark_stacks::tls::servers::{Balancer, Haproxy, Port, SearchPath};
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;

@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_stacks::tls::servers::{
     Certificates, Handshakes, Identity, Installed, KINDS, RunningServer, SearchPath, ServerError,
     ServerSpec, kind,
 };
+use keymark_stacks::tls::{KeyExchange, TlsVersion};
 use keymark_testkit::place::said;
 
 /// What it says when it has asked for the document over a connection of that kind.

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use keymark_bench::case::TlsVersion;
+use keymark_stacks::tls::TlsVersion;
 use keymark_stacks::tls::servers::{Capacity, Certificates, Handshakes, RunningServer, Weak};
 
 use super::client::{
