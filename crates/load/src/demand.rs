@@ -23,35 +23,8 @@ pub enum Demand {
 pub struct Users {
     /// How many.
     pub count: NonZeroU32,
-    /// What they do between two transactions.
-    pub think: Think,
-    /// Their starts are spread evenly over this time.
-    pub ramp: Duration,
-}
-
-/// The pause between two transactions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Think {
-    /// None: siege's benchmark mode.
-    None,
-    /// Uniform between zero and `most`, before the first transaction too.
-    Uniform {
-        /// The longest pause.
-        most: Duration,
-        /// How the first pause is drawn.
-        first: FirstThink,
-    },
-}
-
-/// How a user's first pause is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FirstThink {
-    /// Like all others. All users begin together, and their rate swings for some twice the longest pause.
-    #[default]
-    Fresh,
-    /// What is left of a pause at a moment taken at random, the equilibrium renewal process (Cox 1962, "Renewal Theory",
-    /// §2.2 and §5.2): users begin as if they had always been there.
-    Residual,
+    /// The longest pause before a transaction; pauses are uniform between zero and this. None of siege's benchmark mode.
+    pub pause: Duration,
 }
 
 /// Transactions that begin when they are due, however long earlier ones take.
@@ -77,38 +50,28 @@ pub enum Spacing {
 /// One user's pauses. A user has the same in each run with one seed, whichever thread it is on.
 #[derive(Debug)]
 pub(crate) struct Thoughts {
-    think: Think,
+    longest: Duration,
     rng: ChaCha8Rng,
 }
 
 impl Thoughts {
-    pub(crate) fn new(think: Think, seed: u64, user: u32) -> Self {
+    pub(crate) fn new(longest: Duration, seed: u64, user: u32) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(u64::from(user));
-        Self { think, rng }
+        Self { longest, rng }
     }
 
-    /// The pause before the first transaction.
+    /// The pause before the first transaction: what is left of one at a moment taken at random, the equilibrium renewal
+    /// process (Cox 1962, "Renewal Theory", §2.2 and §5.2), so that users begin as if they had always been there. It has the
+    /// distribution 1 − (1 − x)².
     pub(crate) fn first(&mut self) -> Duration {
-        match self.think {
-            Think::None => Duration::ZERO,
-            Think::Uniform { most, first } => {
-                let share: f64 = self.rng.random();
-                most.mul_f64(match first {
-                    FirstThink::Fresh => share,
-                    // The residual of a uniform pause has the distribution 1 − (1 − x)².
-                    FirstThink::Residual => 1.0 - (1.0 - share).sqrt(),
-                })
-            }
-        }
+        let share: f64 = self.rng.random();
+        self.longest.mul_f64(1.0 - (1.0 - share).sqrt())
     }
 
     /// The pause before a later one.
     pub(crate) fn pause(&mut self) -> Duration {
-        match self.think {
-            Think::None => Duration::ZERO,
-            Think::Uniform { most, first: _ } => most.mul_f64(self.rng.random()),
-        }
+        self.longest.mul_f64(self.rng.random())
     }
 }
 
@@ -185,8 +148,8 @@ mod tests {
 
     const MOST: Duration = Duration::from_secs(5);
 
-    fn pauses(first: FirstThink, seed: u64, user: u32) -> Vec<Duration> {
-        let mut thoughts = Thoughts::new(Think::Uniform { most: MOST, first }, seed, user);
+    fn pauses(seed: u64, user: u32) -> Vec<Duration> {
+        let mut thoughts = Thoughts::new(MOST, seed, user);
         let first = thoughts.first();
         std::iter::once(first)
             .chain(std::iter::repeat_with(|| thoughts.pause()).take(999))
@@ -195,16 +158,14 @@ mod tests {
 
     #[test]
     fn pauses_stay_within_bounds_and_repeat_with_the_seed() {
-        for first in [FirstThink::Fresh, FirstThink::Residual] {
-            let all = pauses(first, 7, 3);
-            assert!(all.iter().all(|pause| *pause < MOST));
-            let mean = all.iter().sum::<Duration>().as_secs_f64() / 1000.0;
-            assert!((mean - 2.5).abs() < 0.15, "{mean}");
-            assert_eq!(all, pauses(first, 7, 3));
-            assert_ne!(all, pauses(first, 8, 3));
-            assert_ne!(all, pauses(first, 7, 4));
-        }
-        let mut none = Thoughts::new(Think::None, 1, 1);
+        let all = pauses(7, 3);
+        assert!(all.iter().all(|pause| *pause < MOST));
+        let mean = all.iter().sum::<Duration>().as_secs_f64() / 1000.0;
+        assert!((mean - 2.5).abs() < 0.15, "{mean}");
+        assert_eq!(all, pauses(7, 3));
+        assert_ne!(all, pauses(8, 3));
+        assert_ne!(all, pauses(7, 4));
+        let mut none = Thoughts::new(Duration::ZERO, 1, 1);
         assert_eq!(
             (none.first(), none.pause()),
             (Duration::ZERO, Duration::ZERO)
@@ -213,11 +174,7 @@ mod tests {
 
     #[test]
     fn a_residual_pause_is_a_third_of_the_longest_on_average() {
-        let think = Think::Uniform {
-            most: MOST,
-            first: FirstThink::Residual,
-        };
-        let first = |user| Thoughts::new(think, 1, user).first().as_secs_f64();
+        let first = |user| Thoughts::new(MOST, 1, user).first().as_secs_f64();
         let mean = (0..4000).map(first).sum::<f64>() / 4000.0;
         assert!((mean - 5.0 / 3.0).abs() < 0.06, "{mean}");
     }

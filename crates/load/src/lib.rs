@@ -11,7 +11,7 @@
 //! unexpected is a [`Failure`] of its class. What is under way when the load ends is cut off and counts neither way.
 //!
 //! Each core has one thread with an event loop over sockets that do not block; threads share nothing while they run. In a
-//! **closed loop** ([`Users`]) a user asks, waits for the answer, thinks ([`Think`]), and asks again; after a failure it
+//! **closed loop** ([`Users`]) a user asks, waits for the answer, pauses, and asks again; after a failure it
 //! waits at least ten milliseconds. In an **open loop** ([`Arrivals`]) transactions are due by a schedule, and latency
 //! counts from when one was *due* (no coordinated omission). Who decides is pure and has its time from outside: demand,
 //! turns (`worker/source.rs`), the steady state, the search.
@@ -50,7 +50,7 @@ mod target;
 mod tls;
 mod worker;
 
-pub use demand::{Arrivals, Demand, FirstThink, Spacing, Think, Users};
+pub use demand::{Arrivals, Demand, Spacing, Users};
 pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
 pub use key_exchange::{KeyExchange, TlsVersion};
@@ -58,9 +58,9 @@ pub use measurement::{Measurement, nanoseconds};
 pub use probe::{Probed, probe};
 pub use protocol::{Alert, CipherSuite};
 pub use recorder::ClientTime;
-pub use run::{Context, Observer, Progress, Unwatched, run};
+pub use run::{Context, Observer, Progress, run};
 pub use saturate::search;
-pub use settings::{Settings, Timeouts, WarmUp};
+pub use settings::{Settings, Timeouts};
 pub use steady::NoSteadyState;
 pub use target::{Certificate, Expected, Fingerprint, Target};
 pub use tls::{Negotiated, Weak};

@@ -8,11 +8,10 @@ use keymark_bench::server_load::{
 };
 use keymark_stats::Ratio;
 
-use crate::demand::{Demand, FirstThink, Think};
 use crate::failure::Failure;
 use crate::recorder::ClientTime;
 use crate::run::add_counts;
-use crate::settings::{Settings, WarmUp};
+use crate::settings::Settings;
 use crate::steady::{Completions, NoSteadyState, Span};
 use crate::tls::Negotiated;
 use crate::worker::Report;
@@ -92,7 +91,7 @@ impl Measurement {
             }
         }
         all.sample = reservoir.map_or_else(Vec::new, |kept| kept.transactions());
-        all.settled = all.settled.map(|settled| settled.max(warm_up(settings)));
+        all.settled = all.settled.map(|settled| settled.max(LEAST));
         all
     }
 
@@ -102,11 +101,7 @@ impl Measurement {
     ///
     /// If there is none.
     fn window(&self) -> Result<Span, NoSteadyState> {
-        let settled = match (self.settled, self.settings.warm_up) {
-            (Some(settled), WarmUp::Automatic) => settled,
-            (None, WarmUp::Automatic) => return Err(NoSteadyState::NeverSettled),
-            (_, WarmUp::For(_)) => warm_up(&self.settings),
-        };
+        let settled = self.settled.ok_or(NoSteadyState::NeverSettled)?;
         Span::of_whole_seconds(settled, self.elapsed)
     }
 
@@ -227,39 +222,23 @@ const fn whole_seconds(time: Duration) -> usize {
     time.as_secs() as usize
 }
 
-/// The time before which a load is not settled, whatever its transactions.
-fn warm_up(settings: &Settings) -> Duration {
-    // At the least a second, in which servers make their first connections and allocations.
-    const LEAST: Duration = Duration::from_secs(1);
-    let (ramp, swing) = match settings.demand {
-        Demand::Users(users) => match users.think {
-            Think::None => (users.ramp, Duration::ZERO),
-            Think::Uniform {
-                most,
-                first: FirstThink::Fresh,
-            } => (users.ramp, 2 * most),
-            Think::Uniform {
-                most: _,
-                first: FirstThink::Residual,
-            } => (users.ramp, Duration::ZERO),
-        },
-        Demand::Arrivals(_) => (Duration::ZERO, Duration::ZERO),
-    };
-    match settings.warm_up {
-        WarmUp::Automatic => (ramp + swing).max(LEAST),
-        WarmUp::For(time) => time.max(ramp),
-    }
-}
+/// Before this no load is settled, whatever its transactions: servers make their first connections and allocations.
+const LEAST: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
+    use crate::demand::{Demand, Users};
 
     #[test]
     fn only_the_steady_state_says_whether_the_client_was_the_limit() {
-        let settings = Settings::users(NonZeroU32::MIN, Duration::from_secs(4));
+        let alone = Demand::Users(Users {
+            count: NonZeroU32::MIN,
+            pause: Duration::ZERO,
+        });
+        let settings = Settings::new(alone, Duration::from_secs(4));
         let time = |milliseconds| ClientTime {
             busiest: Duration::from_millis(milliseconds),
             ..ClientTime::default()

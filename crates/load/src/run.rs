@@ -50,14 +50,6 @@ pub trait Observer {
     fn progress(&mut self, progress: &Progress);
 }
 
-/// Nobody watches.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unwatched;
-
-impl Observer for Unwatched {
-    fn progress(&mut self, _: &Progress) {}
-}
-
 /// What a load needs of whoever runs it.
 pub struct Context<'a> {
     /// All time comes from here.

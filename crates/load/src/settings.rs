@@ -3,19 +3,17 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::demand::{Demand, Think, Users};
+use crate::demand::Demand;
 use crate::error::Error;
 use crate::tls::Weak;
 
-/// A load's settings; [`Settings::users`] has sensible ones.
+/// A load's settings; [`Settings::new`] has sensible ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Who asks.
     pub demand: Demand,
     /// How long transactions begin; what is then under way is cut off and counts neither way.
     pub duration: Duration,
-    /// What does not count for the steady state.
-    pub warm_up: WarmUp,
     /// When a transaction is given up.
     pub timeouts: Timeouts,
     /// Threads of the client, at most one a core that it may use.
@@ -26,16 +24,6 @@ pub struct Settings {
     pub sample: usize,
     /// Whether keys below 2048 bits are accepted.
     pub weak: Weak,
-}
-
-/// When the steady state begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WarmUp {
-    /// When each user has had a transaction and, if all began together, twice the longest pause is over.
-    #[default]
-    Automatic,
-    /// After this time, if all users have started.
-    For(Duration),
 }
 
 /// When a transaction is given up. They are looked at every ten milliseconds.
@@ -71,24 +59,11 @@ impl Default for Timeouts {
 }
 
 impl Settings {
-    /// A closed loop on one thread, without pauses.
-    pub fn users(count: NonZeroU32, duration: Duration) -> Self {
-        Self::new(
-            Demand::Users(Users {
-                count,
-                think: Think::None,
-                ramp: Duration::ZERO,
-            }),
-            duration,
-        )
-    }
-
     /// Any demand, on one thread.
     pub fn new(demand: Demand, duration: Duration) -> Self {
         Self {
             demand,
             duration,
-            warm_up: WarmUp::Automatic,
             timeouts: Timeouts::default(),
             threads: NonZeroU32::MIN,
             seed: 0,
@@ -110,9 +85,6 @@ impl Settings {
             return Err(Error::Settings("a load needs a duration"));
         }
         match self.demand {
-            Demand::Users(users) if users.ramp >= self.duration => {
-                Err(Error::Settings("the ramp must end before the load"))
-            }
             Demand::Arrivals(arrivals) if !(1e-3..=1e9).contains(&arrivals.rate.0) => {
                 Err(Error::Settings(
                     "arrivals need a rate between one in 1000 seconds and 1,000,000,000 a second",

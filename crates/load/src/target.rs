@@ -7,8 +7,6 @@ use keymark_bench::algorithm::Algorithm;
 
 use crate::key_exchange::{KeyExchange, TlsVersion};
 
-use crate::protocol::CipherSuite;
-
 /// A server and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
@@ -31,8 +29,6 @@ pub struct Expected {
     pub version: TlsVersion,
     /// The key exchange, the only one that is offered.
     pub key_exchange: KeyExchange,
-    /// The cipher suite, if one is wanted, then the only one that is offered; else what the server chooses.
-    pub cipher: Option<CipherSuite>,
     /// The server's certificate.
     pub certificate: Certificate,
     /// Bytes of the answer's body, if they are known.

@@ -6,14 +6,14 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::demand::{FirstThink, Think, Thoughts};
+use crate::demand::Thoughts;
 
 /// N users who think for up to `think`, and one server that takes them in the order of their coming.
 #[derive(Clone, Copy)]
 struct Repair {
     users: u32,
     think: Duration,
-    first: FirstThink,
+    first: fn(&mut Thoughts) -> Duration,
     service: fn(&mut ChaCha8Rng) -> Duration,
 }
 
@@ -32,22 +32,19 @@ impl Repair {
         Self {
             users,
             think: Duration::from_secs(1),
-            first: FirstThink::Fresh,
+            // All begin together.
+            first: Thoughts::pause,
             service,
         }
     }
 
     /// Transactions that were asked for before `until`, as (start, end).
     fn simulate(&self, until: Duration, seed: u64) -> Vec<(Duration, Duration)> {
-        let think = Think::Uniform {
-            most: self.think,
-            first: self.first,
-        };
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
         let mut users: Vec<Thoughts> = (0..self.users)
-            .map(|user| Thoughts::new(think, seed, user))
+            .map(|user| Thoughts::new(self.think, seed, user))
             .collect();
-        let mut next: Vec<Duration> = users.iter_mut().map(Thoughts::first).collect();
+        let mut next: Vec<Duration> = users.iter_mut().map(self.first).collect();
         let mut free = Duration::ZERO;
         let mut done = Vec::new();
         loop {
@@ -144,16 +141,12 @@ fn a_single_user_and_a_saturated_server_are_known_for_constant_service() {
 /// The same queue by steps of a tenth of a millisecond: whoever is due joins a line, whose first is served.
 fn step_by_step(queue: Repair, seconds: u64, seed: u64) -> (f64, f64) {
     const STEP: f64 = 1e-4;
-    let think = Think::Uniform {
-        most: queue.think,
-        first: queue.first,
-    };
     let mut users: Vec<Thoughts> = (0..queue.users)
-        .map(|user| Thoughts::new(think, seed, user))
+        .map(|user| Thoughts::new(queue.think, seed, user))
         .collect();
     let mut due: Vec<Option<f64>> = users
         .iter_mut()
-        .map(|user| Some(user.first().as_secs_f64()))
+        .map(|user| Some((queue.first)(user).as_secs_f64()))
         .collect();
     let mut line = std::collections::VecDeque::new();
     let (mut left, mut count, mut waited) = (0.0, 0.0, 0.0);
@@ -208,7 +201,7 @@ fn all_over_all_is_biased_where_the_window_is_not() {
     near(rate, exact, 0.015);
     // Users who begin in equilibrium need no time to settle.
     let settled = Repair {
-        first: FirstThink::Residual,
+        first: Thoughts::first,
         ..queue
     };
     let (rate, _) = averages(settled, span(1, 10), 400);

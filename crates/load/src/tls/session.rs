@@ -10,7 +10,7 @@ use openssl::nid::Nid;
 use openssl::pkey::{Id, PKey, Public};
 use openssl::ssl::{
     ErrorCode, Ssl, SslContext, SslContextBuilder, SslMethod, SslMode, SslOptions,
-    SslSessionCacheMode, SslStream, SslVerifyMode, SslVersion, cipher_name,
+    SslSessionCacheMode, SslStream, SslVerifyMode, SslVersion,
 };
 
 use crate::key_exchange::{KeyExchange, TlsVersion};
@@ -31,9 +31,9 @@ const BAD_SIGNATURE: i32 = 123;
 /// `ERR_LIB_SSL` of err.h.
 const LIBRARY_SSL: i32 = 20;
 
-/// The suite of TLS 1.3 that is offered first, as browsers do: servers that follow the client's order then do the same
-/// work for all clients.
-const FAVOURITE: &str = "TLS_AES_128_GCM_SHA256";
+/// The suites of TLS 1.3, in the order of browsers: servers that follow the client's order then do the same work for all
+/// clients.
+const SUITES: &str = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 /// Why a step of a session did not end.
 #[derive(Debug, PartialEq, Eq)]
@@ -138,28 +138,20 @@ fn settle(builder: &mut SslContextBuilder, weak: Weak) {
 }
 
 fn offer_ciphers(builder: &mut SslContextBuilder, expected: &Expected) -> Result<(), ErrorStack> {
-    let iana = expected.cipher.map(|suite| suite.0);
     match expected.version {
-        TlsVersion::V1_3 => {
-            const OTHERS: &str = "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
-            let all = || format!("{FAVOURITE}:{OTHERS}");
-            builder.set_ciphersuites(&iana.map_or_else(all, str::to_owned))
+        TlsVersion::V1_3 => builder.set_ciphersuites(SUITES),
+        TlsVersion::V1_2 => {
+            let exchange = match (expected.key_exchange, expected.key_exchange.group()) {
+                (KeyExchange::Rsa, _) => "kRSA",
+                (_, Some(_)) => "ECDHE",
+                (_, None) => "DHE",
+            };
+            let signer = signer(expected.certificate);
+            let list = ["AESGCM", "CHACHA20", "AES"]
+                .map(|cipher| format!("{exchange}+{cipher}{signer}"))
+                .join(":");
+            builder.set_cipher_list(&format!("{list}:!aNULL:!PSK:!SRP"))
         }
-        TlsVersion::V1_2 => match iana {
-            Some(name) => builder.set_cipher_list(cipher_name(name)),
-            None => {
-                let exchange = match (expected.key_exchange, expected.key_exchange.group()) {
-                    (KeyExchange::Rsa, _) => "kRSA",
-                    (_, Some(_)) => "ECDHE",
-                    (_, None) => "DHE",
-                };
-                let signer = signer(expected.certificate);
-                let list = ["AESGCM", "CHACHA20", "AES"]
-                    .map(|cipher| format!("{exchange}+{cipher}{signer}"))
-                    .join(":");
-                builder.set_cipher_list(&format!("{list}:!aNULL:!PSK:!SRP"))
-            }
-        },
     }
 }
 

@@ -130,9 +130,8 @@ impl Loop {
         let mut due = BinaryHeap::new();
         let mut thoughts = Vec::new();
         for user in mine {
-            let mut of_user = Thoughts::new(users.think, seed, user);
-            let start = users.ramp * user / count;
-            due.push(Reverse((start + of_user.first(), thoughts.len())));
+            let mut of_user = Thoughts::new(users.pause, seed, user);
+            due.push(Reverse((of_user.first(), thoughts.len())));
             thoughts.push(of_user);
         }
         Self {
@@ -179,7 +178,7 @@ mod tests {
     use keymark_stats::PerSecond;
 
     use super::*;
-    use crate::demand::{Spacing, Think};
+    use crate::demand::Spacing;
 
     const ALONE: Share = Share {
         thread: 0,
@@ -187,22 +186,19 @@ mod tests {
     };
     const MS: Duration = Duration::from_millis(1);
 
-    fn users(count: u32, ramp: Duration) -> Demand {
+    fn users(count: u32) -> Demand {
         Demand::Users(Users {
             count: NonZeroU32::new(count).unwrap(),
-            think: Think::None,
-            ramp,
+            pause: Duration::ZERO,
         })
     }
 
     #[test]
-    fn users_start_over_the_ramp_and_come_back() {
-        let mut source = Source::new(&users(4, 40 * MS), 1, ALONE);
-        let mut started = Vec::new();
-        for now in 0..40 {
-            started.extend(source.take(now * MS).map(|turn| (now, turn.slot)));
-        }
-        assert_eq!(started, [(0, 0), (10, 1), (20, 2), (30, 3)]);
+    fn users_start_and_come_back() {
+        let mut source = Source::new(&users(4), 1, ALONE);
+        let started = std::iter::from_fn(|| source.take(Duration::ZERO));
+        let started: Vec<usize> = started.map(|turn| turn.slot).collect();
+        assert_eq!(started, [0, 1, 2, 3]);
         assert_eq!((source.next(), source.settled()), (None, None));
         for slot in 0..4 {
             source.ended(slot, 50 * MS, Ending::Success);
@@ -223,7 +219,7 @@ mod tests {
     fn threads_share_the_users() {
         let count = |thread| {
             let share = Share { thread, threads: 3 };
-            let mut source = Source::new(&users(8, Duration::ZERO), 1, share);
+            let mut source = Source::new(&users(8), 1, share);
             std::iter::from_fn(|| source.take(Duration::ZERO)).count()
         };
         assert_eq!([count(0), count(1), count(2)], [3, 3, 2]);
@@ -231,7 +227,7 @@ mod tests {
             thread: 2,
             threads: 3,
         };
-        let idle = Source::new(&users(1, Duration::ZERO), 1, share);
+        let idle = Source::new(&users(1), 1, share);
         assert_eq!((idle.next(), idle.settled()), (None, Some(Duration::ZERO)));
     }
 

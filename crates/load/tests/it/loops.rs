@@ -7,13 +7,13 @@ use std::time::Duration;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::server_load::{Durations, LoadLimit, TriedDemand};
 use keymark_load::{
-    Arrivals, Certificate, Context, Demand, FirstThink, Measurement, NoSteadyState, Observer,
-    Progress, Settings, Spacing, Target, Think, Users, WarmUp, run, search,
+    Arrivals, Certificate, Context, Demand, Measurement, NoSteadyState, Observer, Progress,
+    Settings, Spacing, Target, Users, run, search,
 };
 use keymark_load::{KeyExchange, TlsVersion};
 use keymark_stats::PerSecond;
 
-use crate::support::{Behaviour, Server, all_well, load, p256, users};
+use crate::support::{Behaviour, Server, Unwatched, all_well, load, p256, users};
 
 fn target(server: &Server) -> Target {
     server.target(TlsVersion::V1_3, KeyExchange::EcdheP256)
@@ -137,11 +137,7 @@ fn users_think_between_transactions() {
     let mut settings = users(10, 1500);
     settings.demand = Demand::Users(Users {
         count: NonZeroU32::new(10).unwrap(),
-        think: Think::Uniform {
-            most: Duration::from_millis(200),
-            first: FirstThink::Residual,
-        },
-        ramp: Duration::from_millis(100),
+        pause: Duration::from_millis(200),
     });
     let measured = load(&target(&server), &settings);
     all_well(&measured);
@@ -217,7 +213,7 @@ fn what_cannot_be_done_is_said_before_it_begins() {
     let mut context = Context {
         clock: &clock,
         stop: &stop,
-        observer: &mut keymark_load::Unwatched,
+        observer: &mut Unwatched,
     };
     let mut error = |target: &Target, settings: &Settings| {
         run(target, settings, &mut context).unwrap_err().to_string()
@@ -233,9 +229,7 @@ fn what_cannot_be_done_is_said_before_it_begins() {
     assert!(error(&target(&server), &users(1, 0)).contains("duration"));
     let nowhere =
         Server::start(&p256(), Behaviour::Serve).target(TlsVersion::V1_3, KeyExchange::X448);
-    let mut short = users(1, 500);
-    short.warm_up = WarmUp::For(Duration::from_millis(100));
-    let measured = load(&nowhere, &short);
+    let measured = load(&nowhere, &users(1, 500));
     let none = measured.steady().unwrap_err();
     assert!(matches!(none, NoSteadyState::TooShort { .. }), "{none}");
 }

@@ -12,10 +12,9 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::server_load::Saturation;
 use keymark_load::{
-    Certificate, Context, Demand, Expected, Fingerprint, FirstThink, Measurement, Progress,
-    Settings, Target, Think, Users, nanoseconds,
+    Certificate, Context, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target,
+    nanoseconds,
 };
-use keymark_stats::PerSecond;
 
 use super::cluster::{Cluster, Starting};
 use super::handshake::{Arrangement, Fate, Handshake};
@@ -80,9 +79,9 @@ impl Measuring<'_> {
                 let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
                 (saturating::users(best), Some(found))
             }
-            Pacing::Closed => (saturating::users(case.load.concurrency), None),
-            Pacing::Thinking(most) => (thinking(case.load.concurrency, most), None),
-            Pacing::Open(rate) => (saturating::arrivals(PerSecond(rate.per_second())), None),
+            Pacing::Closed | Pacing::Thinking(_) | Pacing::Open(_) => {
+                (saturating::demand(case.load), None)
+            }
         };
         let settings = self.settings(seed, demand, self.duration);
         let key_use = KeyUse::begin(case, self.keys_of(case)?, &cluster, (self.clock, seed))?;
@@ -228,21 +227,9 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
         expected: Expected {
             version: asked.version,
             key_exchange: asked.key_exchange,
-            cipher: None,
             certificate,
             body: Some(case.input_bytes.into()),
         },
-    })
-}
-
-pub(super) fn thinking(count: NonZeroU32, most: Duration) -> Demand {
-    Demand::Users(Users {
-        count,
-        think: Think::Uniform {
-            most,
-            first: FirstThink::Residual,
-        },
-        ramp: Duration::ZERO,
     })
 }
 

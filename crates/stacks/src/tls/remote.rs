@@ -21,10 +21,9 @@ use keymark_load::{
     probe,
 };
 use keymark_load::{KeyExchange, TlsVersion};
-use keymark_stats::PerSecond;
 
 use super::handshake::Handshake;
-use super::measuring::{Told, Watch, one_after_the_other, thinking};
+use super::measuring::{Told, Watch, one_after_the_other};
 use super::outcome::Loaded;
 use super::saturating;
 
@@ -208,7 +207,6 @@ impl Remote {
             expected: Expected {
                 version,
                 key_exchange,
-                cipher: None,
                 certificate,
                 body: None,
             },
@@ -318,16 +316,11 @@ impl Asking<'_> {
         let pinned = leaf.map(|leaf| Certificate::Pinned(Fingerprint::of(leaf)));
         let certificate = pinned.unwrap_or(Certificate::Any);
         let target = self.remote.target(reached.address, wanted, certificate);
-        let count = case.load.concurrency;
-        let demand = match case.load.pacing {
-            Pacing::Closed => saturating::users(count),
-            Pacing::Thinking(most) => thinking(count, most),
-            Pacing::Open(rate) => saturating::arrivals(PerSecond(rate.per_second())),
-            Pacing::Saturating { .. } => {
-                let why = "only possible for servers that keymark has started";
-                return Err(Error::call("looking for the server's limits", why, ""));
-            }
-        };
+        if let Pacing::Saturating { .. } = case.load.pacing {
+            let why = "only possible for servers that keymark has started";
+            return Err(Error::call("looking for the server's limits", why, ""));
+        }
+        let demand = saturating::demand(case.load);
         let settings = Settings {
             threads: self.threads,
             seed,

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use keymark_bench::case::Load;
 use keymark_bench::error::Error;
 use keymark_bench::server_load::{Saturation, TriedDemand};
-use keymark_load::{Arrivals, Demand, Measurement, Spacing, Think, Users};
+use keymark_load::{Arrivals, Demand, Measurement, Spacing, Users};
 use keymark_stats::PerSecond;
 use std::num::NonZeroU32;
 
@@ -24,8 +25,7 @@ pub(super) fn step(duration: Duration) -> Duration {
 pub(super) fn users(count: NonZeroU32) -> Demand {
     Demand::Users(Users {
         count,
-        think: Think::None,
-        ramp: Duration::ZERO,
+        pause: Duration::ZERO,
     })
 }
 
@@ -35,6 +35,17 @@ pub(super) fn arrivals(rate: PerSecond) -> Demand {
         spacing: Spacing::Poisson,
         most_in_flight: IN_FLIGHT,
     })
+}
+
+/// What a case asks for, the search apart.
+pub(super) fn demand(load: Load) -> Demand {
+    match load.pacing.rate() {
+        Some(rate) => arrivals(PerSecond(rate.per_second())),
+        None => Demand::Users(Users {
+            count: load.concurrency,
+            pause: load.pacing.pause().unwrap_or_default(),
+        }),
+    }
 }
 
 /// Looks for the number of users with the best throughput, and for the highest rate within the limit.

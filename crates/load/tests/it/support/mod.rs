@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
-    Certificate, Context, Expected, Failure, Fingerprint, Measurement, Settings, Target, Unwatched,
-    run,
+    Certificate, Context, Demand, Expected, Failure, Fingerprint, KeyExchange, Measurement,
+    Observer, Progress, Settings, Target, TlsVersion, Users, run,
 };
-use keymark_load::{KeyExchange, TlsVersion};
+
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
 use openssl::ec::{EcGroup, EcKey};
@@ -173,7 +173,6 @@ pub fn target(
         expected: Expected {
             version,
             key_exchange,
-            cipher: None,
             certificate: Certificate::Pinned(leaf),
             body: Some(BODY.len() as u64),
         },
@@ -270,10 +269,19 @@ pub fn only(version: SslVersion) -> impl FnOnce(&mut SslContextBuilder) {
 }
 
 pub fn users(count: u32, milliseconds: u64) -> Settings {
-    Settings::users(
-        NonZeroU32::new(count).unwrap(),
+    Settings::new(
+        Demand::Users(Users {
+            count: NonZeroU32::new(count).unwrap(),
+            pause: Duration::ZERO,
+        }),
         Duration::from_millis(milliseconds),
     )
+}
+
+pub struct Unwatched;
+
+impl Observer for Unwatched {
+    fn progress(&mut self, _: &Progress) {}
 }
 
 pub fn load(target: &Target, settings: &Settings) -> Measurement {

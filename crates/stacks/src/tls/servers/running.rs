@@ -268,7 +268,6 @@ fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
                 .copied()
                 .unwrap_or(TlsVersion::V1_3),
             key_exchange: handshakes.exchange,
-            cipher: None,
             certificate: Certificate::Any,
             body: None,
         },
