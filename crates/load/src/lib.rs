@@ -56,7 +56,7 @@ pub use measurement::{Measurement, nanoseconds};
 pub use probe::{Probed, probe};
 pub use protocol::{Alert, CipherSuite};
 pub use recorder::ClientTime;
-pub use run::{Context, Observer, Progress, Unwatched, run};
+pub use run::{Context, Observer, Progress, run};
 pub use saturate::search;
 pub use settings::{Settings, Timeouts, WarmUp};
 pub use steady::NoSteadyState;

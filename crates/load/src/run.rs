@@ -51,10 +51,7 @@ pub trait Observer {
 }
 
 /// Nobody watches.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unwatched;
-
-impl Observer for Unwatched {
+impl Observer for () {
     fn progress(&mut self, _: &Progress) {}
 }
 

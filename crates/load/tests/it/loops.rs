@@ -217,7 +217,7 @@ fn what_cannot_be_done_is_said_before_it_begins() {
     let mut context = Context {
         clock: &clock,
         stop: &stop,
-        observer: &mut keymark_load::Unwatched,
+        observer: &mut (),
     };
     let mut error = |target: &Target, settings: &Settings| {
         run(target, settings, &mut context).unwrap_err().to_string()
