@@ -21,5 +21,7 @@ pub mod softhsm;
 #[cfg(feature = "stores")]
 pub mod store;
 pub mod waiting;
+mod words;
 
 pub use case::{CaseBuilder, case};
+pub use words::{assert_says, assert_silent};

@@ -250,6 +250,8 @@ impl fmt::Display for Algorithm {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -272,7 +274,7 @@ mod tests {
             "unknown algorithm 'rsa2049'; did you mean 'rsa2048'?"
         );
         let error = "curve25518".parse::<Algorithm>().unwrap_err();
-        assert!(error.to_string().contains("'curve25519'"), "{error}");
+        assert_says(&error, ["'curve25519'"]);
     }
 
     #[test]

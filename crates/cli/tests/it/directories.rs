@@ -7,9 +7,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, SHORT, said, text};
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 fn bench(place: &Place, stack: &str, directory: &OsStr) -> Output {
     let run = "bench --algorithm ed25519 --runs 2 --warmup 0";

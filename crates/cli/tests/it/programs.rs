@@ -8,9 +8,10 @@ use std::process::Output;
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::process::write_script;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 /// `rsa2048 sign openssl engine`
 fn name(row: &Value) -> String {
@@ -180,10 +181,7 @@ fn the_time_of_a_process_is_divided() {
             "rest",
         ],
     );
-    assert!(
-        !shown.contains("where the time goes, by process"),
-        "{shown}"
-    );
+    assert_silent(&shown, ["where the time goes, by process"]);
     // The parts of an operation are the whole of it.
     let mut record = place.keymark("export last --format json");
     let record: Value = serde_json::from_slice(&record.output().unwrap().stdout).unwrap();

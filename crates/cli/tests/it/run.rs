@@ -3,10 +3,11 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, SHORT, objects, said, text};
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 #[test]
 fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
@@ -140,7 +141,7 @@ fn a_full_disk_ends_the_saving_and_not_the_run() {
             .unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("cannot save the run"), "{said}");
+        assert_says(&said, ["cannot save the run"]);
         assert!(
             text(&output.stdout).contains("rsa2048"),
             "the table is there"
@@ -276,10 +277,7 @@ fn tables_are_as_wide_as_the_terminal_and_wide_shows_all() {
     };
     let narrow = on_80("show");
     assert!(narrow.lines().all(|line| line.chars().count() <= 80));
-    assert!(
-        narrow.contains("hidden columns (terminal too narrow)"),
-        "{narrow}"
-    );
+    assert_says(&narrow, ["hidden columns (terminal too narrow)"]);
     assert_eq!(on_80("show --wide"), wide, "whoever asks gets all");
 
     let document = objects(&place.stdout("export last --format document"));

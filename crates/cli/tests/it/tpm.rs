@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, said};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
@@ -55,5 +56,5 @@ fn a_tpm_that_is_not_there_says_what_to_do() {
     }
     let output = place.output("bench --device tpm");
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("swtpm-esys"), "{}", said(&output));
+    assert_says(&said(&output), ["swtpm-esys"]);
 }

@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use jsonschema::Validator;
 use keymark_bench::case::{DeviceName, Load};
 use keymark_bench::record::RunId;
+use keymark_testkit::assert_says;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -63,10 +64,7 @@ fn other_json_is_refused() {
     ] {
         let error = json::parse(Path::new("x.json"), other.as_bytes()).unwrap_err();
         assert!(matches!(error, ImportError::Foreign { .. }), "{error:?}");
-        assert!(
-            error.to_string().contains("not a run exported by keymark"),
-            "{error}"
-        );
+        assert_says(&error, ["not a run exported by keymark"]);
     }
 }
 
@@ -93,7 +91,7 @@ fn a_record_that_contradicts_itself_is_refused() {
             matches!(error, ImportError::Inconsistent { .. }),
             "{error:?}"
         );
-        assert!(error.to_string().contains(reason), "{error}");
+        assert_says(&error, [reason]);
     };
     let sample = |run: &mut Value, field: usize, value: u64| {
         run["cases"][0]["blocks"][0]["samples"][0][field] = json!(value);
@@ -301,23 +299,17 @@ fn what_no_run_can_have_measured_is_refused() {
         let workers = NonZeroU32::new(limits::WORKERS + 1).unwrap();
         record.cases[0].case.load = Load::closed(workers);
     });
-    assert!(
-        said.contains("100001 workers; the limit is 100000"),
-        "{said}"
-    );
+    assert_says(&said, ["100001 workers; the limit is 100000"]);
     let said = refused(&|record| record.cases = vec![whole.cases[0].clone(); limits::CASES + 1]);
-    assert!(said.contains("5001 cases"), "{said}");
+    assert_says(&said, ["5001 cases"]);
     let said = refused(&|record| {
         record.stores[0].device = DeviceName::new("x".repeat(limits::NAME + 1));
     });
-    assert!(
-        said.contains("the name of a device has 201 bytes"),
-        "{said}"
-    );
+    assert_says(&said, ["the name of a device has 201 bytes"]);
     let said = refused(&|record| record.id = RunId("x".repeat(limits::NAME + 1)));
-    assert!(said.contains("the name of the run"), "{said}");
+    assert_says(&said, ["the name of the run"]);
     let said = refused(&|record| record.stores[0].product = "x".repeat(limits::TEXT + 1));
-    assert!(said.contains("a text has more than 10000 bytes"), "{said}");
+    assert_says(&said, ["a text has more than 10000 bytes"]);
 }
 
 #[test]

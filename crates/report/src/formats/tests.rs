@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use keymark_bench::case::DeviceName;
+use keymark_testkit::assert_says;
 
 use super::measured::Measured;
 use super::*;
@@ -62,9 +63,9 @@ fn openmetrics_follows_the_grammar() {
 #[test]
 fn junit_counts_what_failed_and_says_why() {
     let xml = junit::render("run", &cases());
-    assert!(
-        xml.contains("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""),
-        "{xml}"
+    assert_says(
+        &xml,
+        ["tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""],
     );
     assert_eq!(xml.matches("<testcase ").count(), 3);
     assert_eq!(
@@ -72,10 +73,7 @@ fn junit_counts_what_failed_and_says_why() {
         3,
         "markup in a name is none: {xml}"
     );
-    assert!(
-        xml.contains("gpg --decrypt: exit status 2; see &#39;gpg -K&#39;"),
-        "{xml}"
-    );
+    assert_says(&xml, ["gpg --decrypt: exit status 2; see &#39;gpg -K&#39;"]);
     assert!(!xml.contains('\u{1b}'), "{xml}");
     let opened = xml.matches('<').count();
     assert_eq!(opened, xml.matches('>').count());

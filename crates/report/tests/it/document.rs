@@ -15,6 +15,7 @@ use keymark_report::analysis::{Analysis, PublishedFigure};
 use keymark_report::document::{Block, Document, RemarkKind};
 use keymark_report::render::{Width, json, markdown, text};
 use keymark_stats::Seconds;
+use keymark_testkit::assert_says;
 use serde_json::Value;
 
 const DEVICES: [(&str, Provenance); 3] = [
@@ -179,7 +180,7 @@ fn a_terminal_of_a_hundred_columns_is_wide_enough_for_everything() {
                 "{width}: {line}\n{text}"
             );
         }
-        assert!(text.contains("--wide shows all"), "{text}");
+        assert_says(&text, ["--wide shows all"]);
     }
     let wide = plain(&report, Width::Unlimited);
     assert!(!wide.contains("hidden columns") && !wide.contains("in every row"));
@@ -288,11 +289,7 @@ fn a_queue_that_grows_has_no_mean() {
         .iter()
         .find(|remark| remark.kind == RemarkKind::Overload)
         .unwrap();
-    assert!(
-        said.text.contains("the queue grows by 1.91/s"),
-        "{}",
-        said.text
-    );
+    assert_says(&said.text, ["the queue grows by 1.91/s"]);
 }
 
 #[test]

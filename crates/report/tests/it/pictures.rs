@@ -21,6 +21,7 @@ use keymark_report::document::Figure;
 use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
 use keymark_stats::Seconds;
+use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;
 
 fn figures(record: &Record) -> Vec<Figure> {
@@ -188,12 +189,9 @@ fn published_figures_are_hollow() {
         dots.iter()
             .all(|dot| *dot == (keymark_report::charts::Fill::Hollow, None))
     );
-    assert!(
-        means
-            .summary
-            .contains("rsa4096 decrypt FST-01 gnupg: 8.22 s, published"),
-        "{}",
-        means.summary
+    assert_says(
+        &means.summary,
+        ["rsa4096 decrypt FST-01 gnupg: 8.22 s, published"],
     );
     assert_eq!(pictures::fitting(&figures(&record)), Some(Kind::Means));
 }
@@ -266,7 +264,7 @@ fn absurd_figures_and_hostile_names_spoil_nothing() {
     assert!(charts.len() > 3);
     for chart in &charts {
         let text = svg::draw(chart, Theme::Light);
-        assert!(!text.contains("<script"), "{text}");
+        assert_silent(&text, ["<script"]);
         let document = Document::parse(&text).unwrap();
         let mut attributes = document.descendants().flat_map(|node| node.attributes());
         assert!(attributes.all(|attribute| !attribute.name().starts_with("on")));

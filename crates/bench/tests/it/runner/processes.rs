@@ -17,6 +17,7 @@ use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{
     Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
 };
+use keymark_testkit::assert_says;
 use keymark_testkit::fake;
 
 use super::setup::{plan, runs, stopped};
@@ -233,8 +234,5 @@ fn a_clock_that_cannot_be_shared_is_refused() {
     };
     let measured = runner.run(&plan, &stacks, &mut ());
     let failure = measured.cases[0].failure().unwrap();
-    assert!(
-        failure.contains("cannot be used in another process"),
-        "{failure}"
-    );
+    assert_says(&failure, ["cannot be used in another process"]);
 }

@@ -11,11 +11,12 @@ use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::inserted::CardInReader;
 use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::waiting::{found, until};
+use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
 use owner::owner;
 
-use crate::{KEYMARK, assert_says, assert_silent};
+use crate::KEYMARK;
 
 /// A keymark with a card in a reader of its own.
 struct CardPlace {
@@ -99,7 +100,7 @@ impl CardPlace {
 fn software_was_measured(stdout: &str) {
     let mut lines = stdout.lines();
     let software = lines.find(|line| line.contains("\"software\"")).unwrap();
-    assert!(software.contains("\"failed\":0"), "{software}");
+    assert_says(&software, ["\"failed\":0"]);
 }
 
 /// What lets keymark write to a card.
@@ -117,7 +118,7 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let ended = child.wait_with_output().unwrap();
     let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("SCardTransmit failed"), "{stderr}");
+    assert_says(&stderr, ["SCardTransmit failed"]);
     assert_says(&stderr, [&format!("keymark token restore {serial}")]);
     software_was_measured(&stdout);
 }

@@ -11,10 +11,11 @@ use keymark_stores::card::Slot;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker};
 use keymark_stores::software::SoftwareStore;
 use keymark_testkit::place::{objects, said, text};
+use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 
 use super::{CardPlace, may_write};
-use crate::{KEYMARK, assert_says, tell};
+use crate::{KEYMARK, tell};
 
 impl CardPlace {
     /// With its owner's keys to sign and decrypt.
@@ -79,7 +80,7 @@ fn what_is_destroyed_is_asked_once_for_all_slots() {
     );
     let (status, said) = typed(&place, &arguments, "no");
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("did not agree"), "{said}");
+    assert_says(&said, ["did not agree"]);
     assert_eq!(place.card()["facts"], before["facts"]);
     let (status, said) = typed(&place, &arguments, "yes");
     assert_eq!(status, Some(0), "{said}");
@@ -87,7 +88,7 @@ fn what_is_destroyed_is_asked_once_for_all_slots() {
     assert_eq!(said.matches("Type 'yes'").count(), 1, "{said}");
     for slot in ["SIG", "DEC"] {
         let now = place.card()["facts"][slot][0].to_string();
-        assert!(now.contains("no key"), "{now}");
+        assert_says(&now, ["no key"]);
     }
 }
 
@@ -123,9 +124,9 @@ fn no_test_key_is_written_for_a_program_that_wants_the_owners_keyring() {
     assert_eq!(place.card()["facts"], before["facts"]);
     // What is there is theirs, and others write to the slot.
     let planned = text(&bench("ed25519", "gnupg", "--dry-run").stdout);
-    assert!(planned.contains("gnupg"), "{planned}");
+    assert_says(&planned, ["gnupg"]);
     let planned = text(&bench("nistp256", "raw", "--dry-run").stdout);
-    assert!(planned.contains("raw"), "{planned}");
+    assert_says(&planned, ["raw"]);
 }
 
 /// A run that writes a test key, under way.
@@ -149,8 +150,7 @@ fn what_a_killed_run_left_is_offered_and_restored() {
     let quick = "bench --algorithm ed25519 --runs 1 --no-save";
     let said = text(&place.output(quick).stderr);
     let offer = format!("keymark token restore {serial}");
-    assert!(said.contains("still has a test key of run"), "{said}");
-    assert!(said.contains(&offer), "{said}");
+    assert_says(&said, ["still has a test key of run", &offer]);
     let restore = |more: &str| place.output(&format!("token restore {more}"));
     let other = restore("0badcafe");
     assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
@@ -177,7 +177,7 @@ fn the_next_run_that_may_write_to_the_card_removes_what_was_left() {
         let dry = format!("{allowed} --dry-run");
         let planned = place.bench(&serial, algorithm, &dry);
         let said = text(&planned.stderr);
-        assert!(!said.contains("removing what run"), "{said}");
+        assert_silent(&said, ["removing what run"]);
         let next = place.bench(&serial, algorithm, &allowed);
         let said = text(&next.stderr);
         assert!(
@@ -222,7 +222,7 @@ fn a_pin_or_consent_of_another_card_is_wrong_usage() {
         let refused = place.bench(&serial, "ed25519", &options);
         let stderr = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains(wrong), "{stderr}");
+        assert_says(&stderr, [wrong]);
     }
 }
 
@@ -257,7 +257,7 @@ impl<'p> Scdaemon<'p> {
         std::fs::write(home.join("scdaemon.conf"), "disable-ccid\npcsc-shared\n").unwrap();
         let scdaemon = Self(place);
         let said = scdaemon.asked("SCD SERIALNO");
-        assert!(said.contains("D2760001240"), "{said}");
+        assert_says(&said, ["D2760001240"]);
         scdaemon
     }
 

@@ -8,8 +8,9 @@ use std::process::Command;
 use keymark_testkit::misbehaving::Misbehaving;
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::{assert_says, assert_silent};
 
-use crate::{KEYMARK, assert_measured, assert_says, assert_silent};
+use crate::{KEYMARK, assert_measured};
 
 mod each_use;
 mod faults;
@@ -120,7 +121,7 @@ fn test_keys_leave_nothing_on_the_users_token() {
         text(&token.run(list.arg("--list-objects")).stdout)
     };
     let before = list();
-    assert!(before.contains("web"), "{before}");
+    assert_says(&before, ["web"]);
     // By module and by its file; the name of one with a PIN in a file.
     let pin = token.path("pin");
     std::fs::write(&pin, format!("{PIN}\n")).unwrap();
@@ -143,7 +144,7 @@ fn test_keys_leave_nothing_on_the_users_token() {
     let mut writing = bench(&place, &token, "softhsm2", "--write-to 0badcafe");
     let refused = writing.output().unwrap();
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
-    assert!(said(&refused).contains("0badcafe"), "{}", said(&refused));
+    assert_says(&said(&refused), ["0badcafe"]);
     assert_eq!(list(), before);
 }
 
@@ -190,7 +191,7 @@ fn a_token_with_keys_of_its_own_for_the_pin_is_sent_none() {
     let world = Misbehaving::new(KEYMARK);
     // SoftHSM2 itself has no such keys, and refuses.
     let refused = said(&world.run("pad", PIN, &world.device, ""));
-    assert!(refused.contains("enter its PIN there now"), "{refused}");
+    assert_says(&refused, ["enter its PIN there now"]);
     assert_eq!(world.logins(), "without a PIN\n");
 }
 

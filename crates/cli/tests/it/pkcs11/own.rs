@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
+use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
@@ -100,7 +101,7 @@ fn a_library_that_is_not_safe_in_threads_has_processes_only() {
         let reason = row["reason"].to_string();
         if row["concurrency"] == 2 && row["worker"] == "thread" {
             for part in ["tpm2-pkcs11", "1.9", "--processes"] {
-                assert!(reason.contains(part), "{reason}");
+                assert_says(&reason, [part]);
             }
         } else {
             assert_eq!((&reason[..], &row["n"]), ("null", &6.into()), "{row}");

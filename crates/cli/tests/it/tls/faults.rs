@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::{found, until};
@@ -15,7 +16,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says, tell};
+use crate::{KEYMARK, tell};
 
 const STEP: Duration = Duration::from_millis(10);
 
@@ -87,7 +88,7 @@ fn a_server_that_is_killed_under_load_ends_its_case_alone() {
         "{second}"
     );
     let shown = said(&place.output("show last"));
-    assert!(shown.contains("serving by nginx failed"), "{shown}");
+    assert_says(&shown, ["serving by nginx failed"]);
     place.assert_gone();
 }
 
@@ -226,7 +227,7 @@ fn descriptors_are_raised_or_the_limit_is_explained() {
     let row = objects(&text(&refused.stdout)).remove(0);
     let reason = row["reason"].as_str().unwrap();
     assert_says(&reason, ["file descriptors, but the limit is 64"]);
-    assert!(reason.contains("ulimit -Hn"), "{reason}");
+    assert_says(&reason, ["ulimit -Hn"]);
     let raised = limited("ulimit -Sn 64");
     assert_eq!(raised.status.code(), Some(0), "{}", said(&raised));
     let row = objects(&text(&raised.stdout)).remove(0);

@@ -9,13 +9,14 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says, tell};
+use crate::{KEYMARK, tell};
 
 #[test]
 fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
@@ -97,10 +98,7 @@ fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
         "tls bench --server caddy --device softhsm --algorithm nistp256 --duration 3s --no-save",
     );
     let said = said(&on_token);
-    assert!(
-        said.contains("Caddy reads private keys from files only"),
-        "{said}"
-    );
+    assert_says(&said, ["Caddy reads private keys from files only"]);
 }
 
 #[test]
@@ -142,7 +140,7 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
         "tls bench --server apache --algorithm rsa1024 --kex dhe-1024 --users 2 --duration 2s --allow-weak \
          --no-save",
     );
-    assert!(weak.contains("apache tls1.2 dhe-1024 weak c=2"), "{weak}");
+    assert_says(&weak, ["apache tls1.2 dhe-1024 weak c=2"]);
     for (arguments, words) in [
         ("--server lighttpd", "choose from apache, apache-prefork"),
         ("--kex ecdhe", "ecdhe-p256"),
@@ -186,7 +184,7 @@ fn a_tpm_is_refused_with_the_reason() {
         .output("tls bench --device swtpm --algorithm rsa2048 --users 2 --duration 2s --no-save");
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let words = "tpm2-pkcs11 does not work in workers";
-    assert!(said(&output).contains(words), "{}", said(&output));
+    assert_says(&said(&output), [words]);
     place.assert_gone();
 }
 

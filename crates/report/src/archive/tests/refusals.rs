@@ -3,6 +3,7 @@ use std::fs;
 use keymark_bench::case::CaseId;
 use keymark_bench::record::{Record, RunId, RunState};
 use keymark_bench::runner::Observer;
+use keymark_testkit::assert_says;
 use rusqlite::ErrorCode;
 
 use super::super::*;
@@ -31,7 +32,7 @@ fn a_full_disk_ends_the_writing_but_not_the_run() {
     );
     writer.block(CaseId(0), &block(2, &[1]));
     let error = writer.finish(RunState::Finished).unwrap_err();
-    assert!(error.to_string().contains("no space left"), "{error}");
+    assert_says(&error, ["no space left"]);
     let kept = only(&archive);
     assert_eq!(kept.state, RunState::Unfinished);
     assert_eq!(kept.cases[0].blocks, [block(0, &[1])]);
@@ -182,7 +183,7 @@ fn an_archive_of_another_version_is_refused_and_left_as_it_is() {
         let expected = format!("has version {version}, but this keymark reads version 1 only");
         for opened in [Archive::open, Archive::open_to_read] {
             let error = opened(archive.path()).unwrap_err().to_string();
-            assert!(error.contains(&expected), "{error}");
+            assert_says(&error, [&expected]);
         }
     }
 }
