@@ -300,7 +300,7 @@ mod tests {
     use keymark_testkit::assert_says;
 
     use super::*;
-    use crate::testing::{case, record};
+    use keymark_testkit::record::{case, mixed as record};
 
     fn run(number: u32, microseconds: f64, kernel: &str) -> Past {
         let record = record("x");

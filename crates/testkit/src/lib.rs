@@ -17,6 +17,7 @@ pub mod owner;
 pub mod pcscd;
 pub mod place;
 pub mod process;
+pub mod record;
 pub mod softhsm;
 #[cfg(feature = "stores")]
 pub mod store;

@@ -56,7 +56,7 @@ mod tests {
     use keymark_bench::case::StackName;
     use keymark_testkit::{assert_says, assert_silent};
 
-    use crate::testing::{case, server_load};
+    use keymark_testkit::record::{case, server_load};
 
     use super::*;
 

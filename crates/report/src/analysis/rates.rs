@@ -113,7 +113,7 @@ mod tests {
     use keymark_bench::operation::Operation;
 
     use super::*;
-    use crate::testing::{case, server_load};
+    use keymark_testkit::record::{case, server_load};
 
     fn loaded(kex: &str, arrangement: &str, completed: u64) -> CaseRecord {
         let mut load = server_load();

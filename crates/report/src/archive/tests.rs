@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::testing::{block, head, record, records};
+use keymark_testkit::record::{block, head, mixed as record, records};
 
 fn archive() -> (TempDir, Archive) {
     let directory = tempfile::tempdir().unwrap();

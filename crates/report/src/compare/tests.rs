@@ -5,7 +5,7 @@ use keymark_testkit::assert_says;
 use super::*;
 use crate::document::Document;
 use crate::render::{Width, text};
-use crate::testing::{block, case, record};
+use keymark_testkit::record::{block, case, mixed as record};
 
 /// Runs with one block of one operation of so many microseconds for each of the cases, run by run.
 fn runs(series: Option<(&str, &str)>, microseconds: &[&[u64]]) -> Vec<Record> {
@@ -329,7 +329,7 @@ fn what_differs_besides_is_said_first() {
 fn loads_on_servers_are_compared_by_their_steady_state() {
     let loaded = |factor: u64| {
         let mut run = runs(None, &[&[1]]);
-        let mut load = crate::testing::server_load();
+        let mut load = keymark_testkit::record::server_load();
         for second in &mut load.seconds {
             second
                 .whole

@@ -4,18 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::layers::layers;
-use crate::records::{case, measured, record};
 use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
 use keymark_bench::sample::Stretch;
-use keymark_bench::stop::Stopped;
 use keymark_report::analysis::{Analysis, PublishedFigure};
 use keymark_report::document::{Block, Document, RemarkKind};
 use keymark_report::render::{Width, json, markdown, text};
 use keymark_stats::Seconds;
 use keymark_testkit::assert_says;
+use keymark_testkit::record::{measured, of as record, signing as case};
 use serde_json::Value;
 
 const DEVICES: [(&str, Provenance); 3] = [
@@ -103,11 +102,9 @@ fn parts(which: impl Fn(&Part) -> bool) -> Parts {
 
 fn failed(case: Case) -> CaseRecord {
     CaseRecord {
-        ending: Some(Ending {
-            stopped: Stopped::Failed,
-            reason: Some("SCardTransmit failed: the card | was pulled out".to_owned()),
-            code: None,
-        }),
+        ending: Some(Ending::failed(
+            "SCardTransmit failed: the card | was pulled out",
+        )),
         ..CaseRecord::new(case)
     }
 }
@@ -120,10 +117,8 @@ fn predicted() -> CaseRecord {
     };
     CaseRecord {
         published: Some(PublishedMean {
-            mean: Seconds(1.25),
-            n: None,
             note: "100000000 cycles at 80 MHz".to_owned(),
-            band: None,
+            ..PublishedMean::from(Seconds(1.25))
         }),
         ..CaseRecord::new(case)
     }

@@ -1,18 +1,17 @@
 //! The page: nothing from outside is markup in it, it asks nothing of anybody, and it is a page whatever the run.
 
 use crate::layers::layers;
-use crate::records::{case, measured, record};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
 use keymark_bench::record::{CaseRecord, Ending, Record, RunId};
-use keymark_bench::stop::Stopped;
 use keymark_report::analysis::Analysis;
 use keymark_report::compare::{Comparison, Criteria, Side};
 use keymark_report::document::{Block, Document, Rerun};
 use keymark_report::render::html::{self, Place};
 use keymark_report::report::{Part, report};
 use keymark_stats::BetweenRuns;
+use keymark_testkit::record::{measured, of as record, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -44,11 +43,7 @@ fn on(device: &str, algorithm: &str) -> Case {
 
 fn failed(case: Case, reason: &str) -> CaseRecord {
     CaseRecord {
-        ending: Some(Ending {
-            stopped: Stopped::Failed,
-            reason: Some(reason.to_owned()),
-            code: None,
-        }),
+        ending: Some(Ending::failed(reason)),
         ..CaseRecord::new(case)
     }
 }

@@ -9,10 +9,8 @@
 use std::path::Path;
 
 use crate::layers::layers;
-use crate::records::{case, measured, record};
 use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
-use keymark_bench::stop::Stopped;
 use keymark_report::analysis::Analysis;
 use keymark_report::archive::CaseWords;
 use keymark_report::charts::terminal::{self, Signs};
@@ -21,6 +19,7 @@ use keymark_report::document::Figure;
 use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
 use keymark_stats::Seconds;
+use keymark_testkit::record::{measured, of as record, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;
 
@@ -201,11 +200,7 @@ fn too_little_is_no_picture() {
     let nothing = record(Vec::new());
     assert!(drawn(&nothing).is_empty());
     let failed = |device: &str| CaseRecord {
-        ending: Some(Ending {
-            stopped: Stopped::Failed,
-            reason: Some("pulled out".to_owned()),
-            code: None,
-        }),
+        ending: Some(Ending::failed("pulled out")),
         ..CaseRecord::new(of(
             "rsa2048",
             device,
@@ -247,12 +242,7 @@ fn absurd_figures_and_hostile_names_spoil_nothing() {
                 StackName::RAW,
                 1,
             ));
-            published.published = Some(PublishedMean {
-                mean: Seconds(time),
-                n: None,
-                note: String::new(),
-                band: None,
-            });
+            published.published = Some(PublishedMean::from(Seconds(time)));
             cases.push(published);
         }
         cases.push(measured(
@@ -283,12 +273,7 @@ fn many_rows_are_capped_and_it_is_said() {
             StackName::RAW,
             1,
         ));
-        one.published = Some(PublishedMean {
-            mean: Seconds(0.001 * f64::from(number + 1)),
-            n: None,
-            note: String::new(),
-            band: None,
-        });
+        one.published = Some(PublishedMean::from(Seconds(0.001 * f64::from(number + 1))));
         one
     });
     let charts = drawn(&record(cases.collect()));

@@ -9,7 +9,7 @@ use keymark_bench::case::{Case, DeviceName, StackName};
 use keymark_bench::clock::{Clock as _, MonotonicClock, Timestamp};
 use keymark_bench::error::Error;
 use keymark_bench::runner::{Runner, Stacks};
-use keymark_bench::sample::{Block, Outcome, Sample};
+use keymark_bench::sample::{Block, Sample};
 use keymark_bench::workload::{
     Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
 };
@@ -31,14 +31,7 @@ fn closed_md1(workers: u32, service: u64, of_each: u64) -> Block {
         free = end;
         let begin = *begin.get_or_insert(end);
         if !leads_in {
-            samples.push(Sample {
-                worker,
-                scheduled: Timestamp(asked),
-                start: Timestamp(asked),
-                end: Timestamp(end),
-                outcome: Outcome::Done,
-                cpu: None,
-            });
+            samples.push(Sample::done(worker, Timestamp(asked), Timestamp(end)));
         }
         if end < begin + of_each * u64::from(workers) * service {
             queue.push((worker, end, false));

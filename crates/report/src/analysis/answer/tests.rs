@@ -1,11 +1,10 @@
 use keymark_bench::case::{Pacing, StackName};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, RunId};
 use keymark_bench::series::{InSeries, SeriesId};
-use keymark_bench::stop::Stopped;
 use keymark_testkit::{assert_says, assert_silent};
 
 use super::*;
-use crate::testing::{block, case, record};
+use keymark_testkit::record::{block, case, mixed as record};
 
 fn on(device: &str, provenance: Provenance, algorithm: &str, stack: StackName) -> Case {
     let store = match device {
@@ -36,11 +35,7 @@ fn measured(case: Case, microseconds: u64) -> CaseRecord {
 
 fn failed(case: Case) -> CaseRecord {
     CaseRecord {
-        ending: Some(Ending {
-            stopped: Stopped::Failed,
-            reason: Some("the card is gone".to_owned()),
-            code: None,
-        }),
+        ending: Some(Ending::failed("the card is gone")),
         ..CaseRecord::new(case)
     }
 }
@@ -175,12 +170,7 @@ fn a_single_sample_is_not_bounded_and_not_judged() {
 #[test]
 fn published_figures_are_called_that_and_are_no_run() {
     let published = |device: &str, seconds| CaseRecord {
-        published: Some(PublishedMean {
-            mean: Seconds(seconds),
-            n: None,
-            note: String::new(),
-            band: None,
-        }),
+        published: Some(PublishedMean::from(Seconds(seconds))),
         ..CaseRecord::new(Case {
             store: StoreKind::of("reported"),
             ..on(device, Provenance::Published, "rsa2048", StackName::GNUPG)

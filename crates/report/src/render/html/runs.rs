@@ -158,8 +158,8 @@ mod tests {
     use keymark_testkit::assert_says;
 
     use super::*;
-    use crate::testing::record;
     use keymark_bench::record::RunId;
+    use keymark_testkit::record::mixed as record;
 
     #[test]
     fn names_are_text_and_links_lead_to_them() {
