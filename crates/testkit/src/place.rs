@@ -176,6 +176,13 @@ pub fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
+/// What a program wrote, which ended with that status.
+#[track_caller]
+pub fn ended(output: Output, status: i32) -> Output {
+    assert_eq!(output.status.code(), Some(status), "{}", said(&output));
+    output
+}
+
 /// JSON, one object a line.
 pub fn objects(lines: &str) -> Vec<Value> {
     lines

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command};
 
-use keymark_testkit::place::{Place, text};
+use keymark_testkit::place::{Place, ended, text};
 use keymark_testkit::waiting;
 use keymark_testkit::{assert_says, assert_silent};
 
@@ -49,12 +49,14 @@ fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
         ["--stack", "gnupg", "--device", "software"],
         ["--stack", "raw", "--device", "virtual"],
     ] {
-        let output = place
-            .keymark("bench --processes 2 --algorithm ed25519")
-            .args(arguments)
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(2));
+        let output = ended(
+            place
+                .keymark("bench --processes 2 --algorithm ed25519")
+                .args(arguments)
+                .output()
+                .unwrap(),
+            2,
+        );
         let said = text(&output.stderr);
         assert_says(&said, ["each process can open for itself"]);
     }

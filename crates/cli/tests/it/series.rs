@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use keymark_testkit::place::{Place, SHORT, said, text};
+use keymark_testkit::place::{Place, SHORT, ended, said, text};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::{Value, json};
 
@@ -82,8 +82,7 @@ fn compare_fails_above_a_limit_only_when_something_is_slower() {
 fn single_runs_are_shown_but_not_judged() {
     let place = with_made_up_runs();
     let alone = "before-0,before-1";
-    let output = place.output(&format!("compare {alone} one"));
-    assert_eq!(output.status.code(), Some(0));
+    let output = ended(place.output(&format!("compare {alone} one")), 0);
     let said = said(&output);
     assert_says(&said, ["not distinguishable"]);
     assert_says(&said, ["here (standard deviation of 8 earlier runs)"]);
@@ -107,9 +106,8 @@ fn one_series_is_not_compared_with_itself_by_mistake() {
 #[test]
 fn a_series_is_made_of_runs_in_the_archive() {
     let place = Place::new(KEYMARK);
-    let output = place.output(&format!("{SHORT} {SERIES}"));
+    let output = ended(place.output(&format!("{SHORT} {SERIES}")), 0);
     let said = said(&output);
-    assert!(output.status.success(), "{said}");
     assert_says(&said, ["run 3 of 3", "runs differ by"]);
     let runs = place.rows("runs --json");
     assert_eq!(runs.len(), 3);

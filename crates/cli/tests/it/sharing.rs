@@ -1,7 +1,7 @@
 //! What leaves the archive by the real binary: comparisons of many runs, histories, exports, files for others.
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, SHORT, assert_schema_allows, text};
+use keymark_testkit::place::{Place, SHORT, assert_schema_allows, ended, text};
 use serde_json::{Value, json};
 
 use crate::KEYMARK;
@@ -224,8 +224,7 @@ fn a_file_for_others_has_no_names_and_can_be_imported() {
             .output()
             .unwrap()
     };
-    let asked = share("");
-    assert_eq!(asked.status.code(), Some(2));
+    let asked = ended(share(""), 2);
     let said = text(&asked.stdout);
     for secret in ["S-4711-0815", "wintermute", "/home/zacharias"] {
         assert!(said.contains(secret), "{secret} is shown before: {said}");

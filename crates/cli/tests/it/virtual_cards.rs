@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use keymark_testkit::pcscd::PrivatePcscd;
-use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::waiting::found;
 use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
@@ -55,11 +55,13 @@ fn all_three_layers_are_measured_with_their_parts() {
 #[test]
 fn a_named_device_that_has_nothing_of_what_was_asked_for_is_said_to_be_left_out() {
     let place = Place::new(KEYMARK);
-    let output = place.output(
-        "bench --device software,twin:yubikey-neo --algorithm ed25519 --stack raw --runs 3",
+    let output = ended(
+        place.output(
+            "bench --device software,twin:yubikey-neo --algorithm ed25519 --stack raw --runs 3",
+        ),
+        0,
     );
     let said = text(&output.stderr);
-    assert!(output.status.success(), "{said}");
     assert_says(&said, ["skipping twin:yubikey-neo: it offers nothing"]);
     assert_silent(&said, ["skipping software"]);
 }
@@ -107,8 +109,7 @@ fn a_traced_program_shows_what_it_asked_of_the_card() {
     );
     assert_silent(&shown, ["123456"]);
     assert!(place.leftovers().is_empty());
-    let missing = place.output("trace --device virtual -- no-such-program");
-    assert_eq!(missing.status.code(), Some(2), "{}", text(&missing.stderr));
+    ended(place.output("trace --device virtual -- no-such-program"), 2);
 }
 
 #[test]
@@ -148,8 +149,7 @@ fn a_measured_card_becomes_a_twin() {
     let row = &objects(&measured)[0];
     assert_eq!(row["device"], "twin:mine");
     assert!(row["mean_s"].as_f64().unwrap() >= 0.099, "{row}");
-    let few = place.output("profile last");
-    assert_eq!(few.status.code(), Some(1), "{}", text(&few.stderr));
+    ended(place.output("profile last"), 1);
 }
 
 #[test]
@@ -157,8 +157,7 @@ fn devices_fit_a_terminal_and_twins_are_a_short_list() {
     let place = Place::new(KEYMARK);
     let shown = |arguments: &str| {
         let mut devices = place.keymark(arguments);
-        let output = devices.env("COLUMNS", "100").output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        let output = ended(devices.env("COLUMNS", "100").output().unwrap(), 0);
         text(&output.stdout)
     };
     let (short, full) = (shown("devices"), shown("devices --all"));
@@ -263,9 +262,8 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
         "{}",
         text(&listed.stdout)
     );
-    let taken = place.output(&format!("token serve --address {address}"));
+    let taken = ended(place.output(&format!("token serve --address {address}")), 3);
     let said = text(&taken.stderr);
-    assert_eq!(taken.status.code(), Some(3), "{said}");
     assert_says(&said, ["occupied"]);
     tell(&serving, Signal::SIGINT);
     assert!(serving.wait().unwrap().success());
@@ -274,10 +272,8 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
     let again = serve();
     assert_eq!(inserted(&place, &pcscd), serial);
     pcscd.kill();
-    let ended = again.wait_with_output().unwrap();
-    let said = text(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(1), "{said}");
+    let left = ended(again.wait_with_output().unwrap(), 1);
+    let said = text(&left.stderr);
     assert_says(&said, ["pcscd has ended"]);
-    let other = place.output("token serve --device yubikey");
-    assert_eq!(other.status.code(), Some(2), "{}", text(&other.stderr));
+    ended(place.output("token serve --device yubikey"), 2);
 }

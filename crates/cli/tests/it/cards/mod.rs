@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::inserted::CardInReader;
-use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::waiting::{found, until};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
@@ -152,12 +152,10 @@ fn a_card_is_described_and_never_written_to_unasked() {
     assert_says(&facts["reader"][0].as_str().unwrap(), ["Virtual PCD"]);
     assert_says(&facts["DEC"][0].as_str().unwrap(), ["no key"]);
     assert_says(&facts["SIG"][0].as_str().unwrap(), ["rsa4096"]);
-    let refused = place.bench(serial, "cv25519", "--pin-env RIGHT");
-    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    ended(place.bench(serial, "cv25519", "--pin-env RIGHT"), 3);
     // Another serial number is no permission for this card.
     let other = "--pin-env RIGHT --admin-pin-env ADMIN --write-to 0badcafe";
-    let refused = place.bench(serial, "cv25519", other);
-    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    ended(place.bench(serial, "cv25519", other), 2);
     assert_says(
         &place.card()["facts"]["DEC"][0].as_str().unwrap(),
         ["no key"],
@@ -212,8 +210,7 @@ fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
         (1, "the PIN is wrong; 1 tries"),
     ] {
         // Several cases, one try, one error.
-        let failed = place.bench(&serial, "ed25519,cv25519", &wrong);
-        assert_eq!(failed.status.code(), Some(1), "{}", text(&failed.stderr));
+        let failed = ended(place.bench(&serial, "ed25519,cv25519", &wrong), 1);
         let stderr = text(&failed.stderr);
         assert_says(&stderr, [said, "authenticate", "decrypt"]);
         assert_eq!(stderr.matches("PIN is wrong").count(), 1, "{stderr}");

@@ -12,7 +12,7 @@ use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::owner::Owner;
-use keymark_testkit::place::{objects, said, text};
+use keymark_testkit::place::{ended, objects, said, text};
 use keymark_testkit::{assert_says, assert_silent};
 
 use super::CardPlace;
@@ -160,19 +160,16 @@ fn a_traced_program_finds_the_pin_verified() {
         keymark.output().unwrap()
     };
     for pin in ["RIGHT", &by_serial] {
-        let output = traced(pin);
+        let output = ended(traced(pin), 0);
         let said = said(&output);
-        assert!(output.status.success(), "{said}");
         assert_says(&said, ["PSO:COMPUTE DIGITAL SIGNATURE", "key lookup, PIN"]);
         assert!(std::fs::metadata(&signed).unwrap().len() > 64);
     }
-    let other = traced("0badcafe=RIGHT");
+    let other = ended(traced("0badcafe=RIGHT"), 3);
     let said_of_other = said(&other);
-    assert_eq!(other.status.code(), Some(3), "{said_of_other}");
     assert_says(&said_of_other, ["0badcafe"]);
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
-    let wrong = traced("WRONG");
-    assert_eq!(wrong.status.code(), Some(3), "{}", said(&wrong));
+    ended(traced("WRONG"), 3);
     assert_eq!(place.tries(), "user 2, reset 0, admin 3");
 }
 
@@ -182,8 +179,7 @@ fn a_key_that_the_owners_keyring_lacks_is_named() {
     let fingerprint = [&[0, 0xDA, 0, 0xC7, 20][..], &[0xAB; 20]].concat();
     as_admin(&reader, &[&fingerprint]);
     let place = CardPlace::with(reader);
-    let failed = place.bench_as_owner(&owner, "rsa2048", "sign");
-    assert_eq!(failed.status.code(), Some(1));
+    let failed = ended(place.bench_as_owner(&owner, "rsa2048", "sign"), 1);
     let stderr = text(&failed.stderr);
     for said in ["slot SIG", &"AB".repeat(20), "--stack raw"] {
         assert_eq!(stderr.matches(said).count(), 1, "{said}: {stderr}");
@@ -233,9 +229,8 @@ fn a_card_that_scdaemon_took_in_place_of_the_wanted_one_gets_no_pin() {
     place.card();
     // keymark finds the application selected; scdaemon selects it again.
     now.store(true, Ordering::Release);
-    let failed = place.bench_as_owner(&owner, "ed25519", "sign");
+    let failed = ended(place.bench_as_owner(&owner, "ed25519", "sign"), 1);
     let stderr = text(&failed.stderr);
-    assert_eq!(failed.status.code(), Some(1), "{stderr}");
     assert_says(&stderr, ["no PIN was sent"]);
     let status = card.connect().transmit(&[0, 0xCA, 0, 0xC4, 0]).unwrap();
     assert_eq!(status.response[4..7], [3, 0, 3], "no try is lost");
@@ -301,8 +296,7 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
     assert_eq!(scdaemon(), before, "nobody was disturbed");
 
     // A card that is not this one is not asked for.
-    let other = keymark("bench --device 0badcafe --stack raw");
-    assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
+    let other = ended(keymark("bench --device 0badcafe --stack raw"), 3);
     assert_says(&text(&other.stderr), ["is using the card"]);
     assert_eq!(scdaemon(), before, "nobody was disturbed");
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use keymark_shim_protocol::pkcs11::settings::{Left, Queue, Settings};
-use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::softhsm::SoftHsmToken;
 use keymark_testkit::waiting::until;
 use keymark_testkit::{assert_says, assert_silent};
@@ -229,8 +229,7 @@ fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ev
         let free = format!("process {process} no longer keeps other programs waiting");
         served.said().contains(&free)
     });
-    let third = listed();
-    assert!(third.status.success(), "{}", text(&third.stderr));
+    ended(listed(), 0);
     served.end();
 }
 
@@ -261,8 +260,7 @@ fn another_keymark_takes_a_served_twins_times_for_no_other_devices() {
     let twin = format!("twin:{}", profile(&place).display());
     let served = Served::start(&place, &twin);
     let read = |program: &mut Command| {
-        let output = program.output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        let output = ended(program.output().unwrap(), 0);
         text(&output.stdout)
     };
     let device = format!("pkcs11:?module-path={}", served.text("module"));

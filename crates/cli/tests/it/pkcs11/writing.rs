@@ -3,7 +3,7 @@
 use std::process::{Command, Output, Stdio};
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::softhsm::{SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
 
@@ -123,8 +123,7 @@ fn what_a_killed_run_has_written_is_removed_by_the_next_and_nothing_else() {
         assert_says(&said(&told), ["still has a test key"]);
     }
     assert_eq!(user.objects(), left);
-    let next = user.bench(URI, only).output().unwrap();
-    assert!(next.status.success(), "{}", said(&next));
+    let next = ended(user.bench(URI, only).output().unwrap(), 0);
     assert_says(&said(&next), ["removing what run"]);
     assert_eq!(user.objects(), before);
     assert_eq!(user.journals(), Vec::<std::path::PathBuf>::new());
@@ -142,8 +141,7 @@ fn what_a_killed_run_has_written_is_removed_on_request() {
     let wrong = said(&wrong.unwrap());
     assert_eq!(wrong.matches("CKR_PIN_INCORRECT").count(), 1, "{wrong}");
     assert_ne!(user.objects(), before);
-    let restored = user.keymark(&restore);
-    assert!(restored.status.success(), "{}", said(&restored));
+    ended(user.keymark(&restore), 0);
     assert_eq!(user.objects(), before);
     assert_eq!(
         user.keymark(&restore).status.code(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, SHORT, assert_schema_allows, text};
+use keymark_testkit::place::{Place, SHORT, assert_schema_allows, ended, text};
 use links::{assert_no_dead_link, assert_no_markup, pages};
 use serde_json::{Value, json};
 
@@ -53,8 +53,7 @@ impl Site {
 
     /// Builds a site that is without a fault, and yields its files.
     fn built(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
-        let output = self.build(out);
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        ended(self.build(out), 0);
         files(&self.place.path(out))
     }
 
@@ -105,8 +104,7 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 fn devices_of_articles_have_pages_if_asked_for() {
     let site = Site::new();
     let without = site.built("one");
-    let output = site.build_with("two", "--all-published");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    ended(site.build_with("two", "--all-published"), 0);
     let with = files(&site.place.path("two"));
     assert_no_dead_link(&with);
     let page = "devices/yubikey-4.html";
@@ -325,8 +323,7 @@ fn what_was_only_exported_loses_its_names() {
     telling["environment"]["versions"]["gnupg"] = "/home/zacharias/bin/gpg: 2.4".into();
     fs::remove_file(site.place.path("records/run.json")).unwrap();
     site.put("telling.json", telling.to_string());
-    let output = site.build("out");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = ended(site.build("out"), 0);
     let said = text(&output.stderr);
     assert_says(&said, ["exported, not shared"]);
     for (name, content) in files(&site.place.path("out")) {

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, said, text};
+use keymark_testkit::place::{Place, ended, said, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
 use nix::sys::signal::{Signal, kill};
@@ -212,17 +212,19 @@ fn nginx_with_tickets(place: &Place) -> (Running, u16) {
         .unwrap()
         .port();
     let file = |name: &str| place.path(name).display().to_string();
-    let made = Command::new("openssl")
-        .args("req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2".split(' '))
-        .args([
-            "-keyout",
-            &file("key.pem"),
-            "-out",
-            &file("certificate.pem"),
-        ])
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", said(&made));
+    ended(
+        Command::new("openssl")
+            .args("req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2".split(' '))
+            .args([
+                "-keyout",
+                &file("key.pem"),
+                "-out",
+                &file("certificate.pem"),
+            ])
+            .output()
+            .unwrap(),
+        0,
+    );
     fs::create_dir(place.path("served")).unwrap();
     fs::write(place.path("served/index.html"), "a file").unwrap();
     // The workers of root's nginx are nobody's.
@@ -352,12 +354,14 @@ fn certify(files: &Path) {
         "{authority}; for request in request*.pem; do certificate=certificate${{request#request}}; {answer}; done"
     );
     let mut shell = Command::new("bash");
-    let done = shell
-        .args(["-ec", &script])
-        .current_dir(files)
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{}", said(&done));
+    ended(
+        shell
+            .args(["-ec", &script])
+            .current_dir(files)
+            .output()
+            .unwrap(),
+        0,
+    );
 }
 
 /// The server of the distribution with what was printed, in its places, and only the environment that was printed.
@@ -460,8 +464,7 @@ fn what_is_printed_for_keys_on_a_token_is_served_and_answers_others() {
                 .args(["--openssl", way, "--directory"])
                 .arg(&files)
                 .env(CONFIGURATION, token.configuration());
-            let printed = config.output().unwrap();
-            assert!(printed.status.success(), "{}", said(&printed));
+            let printed = ended(config.output().unwrap(), 0);
             let sections = sections(&text(&printed.stdout));
             follow(&sections, PIN);
             certify(&files);

@@ -1,7 +1,7 @@
 //! What `keymark tls bench` says of servers' keys: calls to tokens, and where the time of a transaction goes.
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, said};
+use keymark_testkit::place::{Place, ended, said};
 use serde_json::Value;
 
 use crate::KEYMARK;
@@ -82,8 +82,7 @@ fn who_waits_in_a_twin_s_queue_is_seen() {
 #[test]
 fn of_a_key_in_a_file_the_servers_own_library_is_asked() {
     let place = Place::new(KEYMARK);
-    let refused = place.output("tls bench --trace --duration 2s");
-    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    let refused = ended(place.output("tls bench --trace --duration 2s"), 2);
     let words = "the key of 'software' is not on one";
     assert_says(&said(&refused), [words]);
     let cases = cases(&place, "--server nginx --algorithm rsa2048");

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
@@ -104,11 +104,10 @@ fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
 #[test]
 fn what_cannot_be_had_is_said_and_the_others_go_on() {
     let place = Place::new(KEYMARK);
-    let output = place.output(
+    let output = ended(place.output(
         "tls bench --server nginx --algorithm rsa1024,nistp256 --kex rsa,x25519 --users 2 --duration 2s --json \
          --no-save",
-    );
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    ), 1);
     let rows = objects(&text(&output.stdout));
     let reason = |algorithm: &str, kex: &str| {
         let row = rows
@@ -147,8 +146,7 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
         ("--device nowhere", "nowhere"),
         ("--rate 5 --delay 5s", "cannot be used with"),
     ] {
-        let output = place.output(&format!("tls bench {arguments}"));
-        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        let output = ended(place.output(&format!("tls bench {arguments}")), 2);
         assert!(said(&output).contains(words), "{words}: {}", said(&output));
     }
     place.assert_gone();
@@ -180,9 +178,12 @@ fn keys_on_tokens_serve_by_engine_and_provider() {
 #[test]
 fn a_tpm_is_refused_with_the_reason() {
     let place = Place::new(KEYMARK);
-    let output = place
-        .output("tls bench --device swtpm --algorithm rsa2048 --users 2 --duration 2s --no-save");
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = ended(
+        place.output(
+            "tls bench --device swtpm --algorithm rsa2048 --users 2 --duration 2s --no-save",
+        ),
+        1,
+    );
     let words = "tpm2-pkcs11 does not work in workers";
     assert_says(&said(&output), [words]);
     place.assert_gone();
@@ -341,10 +342,8 @@ fn a_configuration_is_written_and_read() {
          ssl_certificate_key /nowhere/rsa.key;\n  ssl_ciphers kRSA;\n}\n",
     )
     .unwrap();
-    let output = place.output(&format!("tls check {}", file.display()));
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = ended(place.output(&format!("tls check {}", file.display())), 1);
     let shown = text(&output.stdout);
     assert_says(&shown, ["site.conf:6", "ECDSA"]);
-    let missing = place.output("tls check /nowhere/nginx.conf");
-    assert_eq!(missing.status.code(), Some(3), "{}", said(&missing));
+    ended(place.output("tls check /nowhere/nginx.conf"), 3);
 }

@@ -1,6 +1,6 @@
 //! `keymark tls suite` and `--saturate`, with the distribution's nginx and haproxy.
 
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
@@ -118,8 +118,7 @@ fn a_cluster_loses_a_server_and_goes_on() {
 fn a_suite_says_what_it_leaves_out_and_what_it_takes() {
     let place = Place::new(KEYMARK);
     let dry = |arguments: &str| {
-        let output = place.output(&format!("tls suite {arguments} --dry-run"));
-        assert!(output.status.success(), "{}", said(&output));
+        let output = ended(place.output(&format!("tls suite {arguments} --dry-run")), 0);
         (text(&output.stdout), text(&output.stderr))
     };
     let (cases, notes) = dry("key-exchange");
@@ -138,8 +137,7 @@ fn a_suite_says_what_it_leaves_out_and_what_it_takes() {
     let (cases, notes) = dry("hsm --allow-weak");
     assert_says(&notes, ["nistp256 on twin:nitrokey-hsm"]);
     assert_eq!(of(&cases, "think≤5s"), 3 * of(&cases, "c=60"), "{cases}");
-    let nothing = place.output("tls suite hsm --device nothing");
-    assert_eq!(nothing.status.code(), Some(2), "{}", said(&nothing));
+    let nothing = ended(place.output("tls suite hsm --device nothing"), 2);
     assert_eq!(objects(&text(&nothing.stdout)).len(), 0);
     place.assert_gone();
 }
