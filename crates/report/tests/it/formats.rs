@@ -1,12 +1,12 @@
 //! What every form passes in which runs are written, whatever the form.
 
 use keymark_bench::case::{Case, DeviceName, StackName};
-use keymark_bench::record::{CaseRecord, Ending, Record, RunId};
+use keymark_bench::record::{CaseRecord, Record, RunId};
 use keymark_report::analysis::Analysis;
 use keymark_report::formats::FORMATS;
 use keymark_report::render::{Exported, Format};
 use keymark_report::report::{Part, report};
-use keymark_testkit::record::{case, measured, mixed, of};
+use keymark_testkit::record::{case, failed, measured, mixed, of};
 
 use crate::layers::layers;
 
@@ -19,10 +19,7 @@ fn hostile() -> Record {
         device: DeviceName::new(HOSTILE),
         ..case(algorithm, StackName::RAW)
     };
-    let failed = CaseRecord {
-        ending: Some(Ending::failed(HOSTILE)),
-        ..CaseRecord::new(on("rsa4096"))
-    };
+    let failed = failed(on("rsa4096"), HOSTILE);
     let mut run = of(vec![measured(on("rsa2048"), 500.0), failed]);
     run.id = RunId(HOSTILE.to_owned());
     run.environment.cpu_model = Some(HOSTILE.to_owned());

@@ -4,14 +4,14 @@ use crate::layers::layers;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
-use keymark_bench::record::{CaseRecord, Ending, Record, RunId};
+use keymark_bench::record::{Record, RunId};
 use keymark_report::analysis::Analysis;
 use keymark_report::compare::{Comparison, Criteria, Side};
 use keymark_report::document::{Block, Document, Rerun};
 use keymark_report::render::html::{self, Place};
 use keymark_report::report::{Part, report};
 use keymark_stats::BetweenRuns;
-use keymark_testkit::record::{measured, of as record, signing as case};
+use keymark_testkit::record::{failed, measured, of as record, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -38,13 +38,6 @@ fn on(device: &str, algorithm: &str) -> Case {
     Case {
         device: DeviceName::new(device),
         ..case(algorithm, StackName::RAW, 1)
-    }
-}
-
-fn failed(case: Case, reason: &str) -> CaseRecord {
-    CaseRecord {
-        ending: Some(Ending::failed(reason)),
-        ..CaseRecord::new(case)
     }
 }
 

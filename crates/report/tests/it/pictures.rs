@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::layers::layers;
 use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
-use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
+use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
 use keymark_report::archive::CaseWords;
 use keymark_report::charts::terminal::{self, Signs};
@@ -18,8 +18,7 @@ use keymark_report::charts::{Chart, Mark, Theme, svg};
 use keymark_report::document::Figure;
 use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
-use keymark_stats::Seconds;
-use keymark_testkit::record::{measured, of as record, signing as case};
+use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;
 
@@ -60,6 +59,11 @@ fn drawn(record: &Record) -> Vec<Chart> {
         assert!(terminal::draw(chart, Signs::Ascii, 80).is_ascii());
     }
     charts
+}
+
+/// Through raw, by one worker.
+fn on(device: &str, algorithm: &str, provenance: Provenance) -> Case {
+    of(algorithm, device, provenance, StackName::RAW, 1)
 }
 
 fn of(
@@ -199,16 +203,7 @@ fn published_figures_are_hollow() {
 fn too_little_is_no_picture() {
     let nothing = record(Vec::new());
     assert!(drawn(&nothing).is_empty());
-    let failed = |device: &str| CaseRecord {
-        ending: Some(Ending::failed("pulled out")),
-        ..CaseRecord::new(of(
-            "rsa2048",
-            device,
-            Provenance::Measured,
-            StackName::RAW,
-            1,
-        ))
-    };
+    let failed = |device: &str| failed(on(device, "rsa2048", Provenance::Measured), "pulled out");
     let failures = record(vec![failed("a"), failed("b")]);
     assert!(drawn(&failures).is_empty());
     assert_eq!(pictures::fitting(&figures(&failures)), None);
@@ -235,20 +230,11 @@ fn absurd_figures_and_hostile_names_spoil_nothing() {
             .into_iter()
             .zip(["rsa1024", "rsa2048", "rsa4096", "ed25519", "nistp256"])
         {
-            let mut published = CaseRecord::new(of(
-                algorithm,
-                device,
-                Provenance::Published,
-                StackName::RAW,
-                1,
-            ));
-            published.published = Some(PublishedMean::from(Seconds(time)));
-            cases.push(published);
+            let case = on(device, algorithm, Provenance::Published);
+            cases.push(published(case, time));
         }
-        cases.push(measured(
-            of("rsa3072", device, Provenance::Measured, StackName::RAW, 1),
-            900.0,
-        ));
+        let case = on(device, "rsa3072", Provenance::Measured);
+        cases.push(measured(case, 900.0));
     }
     let charts = drawn(&record(cases));
     assert!(charts.len() > 3);
@@ -266,15 +252,8 @@ fn absurd_figures_and_hostile_names_spoil_nothing() {
 fn many_rows_are_capped_and_it_is_said() {
     let cases = (0..300).map(|number| {
         let device = format!("device {number}");
-        let mut one = CaseRecord::new(of(
-            "rsa2048",
-            &device,
-            Provenance::Published,
-            StackName::RAW,
-            1,
-        ));
-        one.published = Some(PublishedMean::from(Seconds(0.001 * f64::from(number + 1))));
-        one
+        let case = on(&device, "rsa2048", Provenance::Published);
+        published(case, 0.001 * f64::from(number + 1))
     });
     let charts = drawn(&record(cases.collect()));
     let means = charts.iter().find(|chart| chart.kind == "means").unwrap();

@@ -12,10 +12,11 @@ use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Order, Plan, Settings};
-use keymark_bench::record::{CaseRecord, Ending, Record, RunId, RunState, SCHEMA};
+use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState, SCHEMA};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample};
 use keymark_bench::stop::{StopRule, Stopped};
 use keymark_bench::store::StoreIdentity;
+use keymark_stats::Seconds;
 
 pub use any::records;
 pub use load::server_load;
@@ -80,6 +81,22 @@ pub fn measured(case: Case, microseconds: f64) -> CaseRecord {
     CaseRecord {
         ending: Some(Stopped::RuleMet.into()),
         blocks: (0..20).map(block).collect(),
+        ..CaseRecord::new(case)
+    }
+}
+
+/// A case that failed for that reason before anything was measured.
+pub fn failed(case: Case, reason: &str) -> CaseRecord {
+    CaseRecord {
+        ending: Some(Ending::failed(reason)),
+        ..CaseRecord::new(case)
+    }
+}
+
+/// A case of which somebody says how many seconds it took.
+pub fn published(case: Case, seconds: f64) -> CaseRecord {
+    CaseRecord {
+        published: Some(PublishedMean::from(Seconds(seconds))),
         ..CaseRecord::new(case)
     }
 }

@@ -1,10 +1,10 @@
 use keymark_bench::case::{Pacing, StackName};
-use keymark_bench::record::{CaseRecord, Ending, PublishedMean, RunId};
+use keymark_bench::record::{CaseRecord, RunId};
 use keymark_bench::series::{InSeries, SeriesId};
 use keymark_testkit::{assert_says, assert_silent};
 
 use super::*;
-use keymark_testkit::record::{block, case, mixed as record};
+use keymark_testkit::record::{block, case, failed, mixed as record, published};
 
 fn on(device: &str, provenance: Provenance, algorithm: &str, stack: StackName) -> Case {
     let store = match device {
@@ -33,13 +33,6 @@ fn measured(case: Case, microseconds: u64) -> CaseRecord {
     }
 }
 
-fn failed(case: Case) -> CaseRecord {
-    CaseRecord {
-        ending: Some(Ending::failed("the card is gone")),
-        ..CaseRecord::new(case)
-    }
-}
-
 fn run(cases: Vec<CaseRecord>) -> Record {
     let mut run = record("20260101-000000-0001");
     run.plan.cases = cases.iter().map(|case| case.case.clone()).collect();
@@ -52,6 +45,7 @@ fn answer(cases: Vec<CaseRecord>) -> Vec<String> {
     Analysis::of(&run, &[]).answer(&run, 0)
 }
 
+const GONE: &str = "the card is gone";
 const HERE: Provenance = Provenance::Measured;
 
 #[test]
@@ -137,7 +131,7 @@ fn without_figures_that_is_the_answer() {
         answer(vec![nothing]),
         ["This run has no figure: nothing measured in 1 case."]
     );
-    let failures = ["rsa2048", "rsa4096"].map(|name| failed(case(name, StackName::RAW)));
+    let failures = ["rsa2048", "rsa4096"].map(|name| failed(case(name, StackName::RAW), GONE));
     assert_eq!(
         answer(failures.into()),
         ["This run has no figure: 2 of 2 cases failed."]
@@ -150,7 +144,7 @@ fn a_single_sample_is_not_bounded_and_not_judged() {
         blocks: vec![block(0, &[3_000_000_000])],
         ..CaseRecord::new(case("rsa2048", StackName::RAW))
     };
-    let said = answer(vec![only, failed(case("rsa4096", StackName::RAW))]);
+    let said = answer(vec![only, failed(case("rsa4096", StackName::RAW), GONE)]);
     assert!(
         said[0].starts_with("One operation was measured without load"),
         "{}",
@@ -169,12 +163,10 @@ fn a_single_sample_is_not_bounded_and_not_judged() {
 
 #[test]
 fn published_figures_are_called_that_and_are_no_run() {
-    let published = |device: &str, seconds| CaseRecord {
-        published: Some(PublishedMean::from(Seconds(seconds))),
-        ..CaseRecord::new(Case {
-            store: StoreKind::of("reported"),
-            ..on(device, Provenance::Published, "rsa2048", StackName::GNUPG)
-        })
+    let published = |device: &str, seconds| {
+        let gnupg = on(device, Provenance::Published, "rsa2048", StackName::GNUPG);
+        let store = StoreKind::REPORTED;
+        published(Case { store, ..gnupg }, seconds)
     };
     let said = answer(vec![published("CPU", 0.016), published("FST-01", 1.26)]);
     assert_eq!(
