@@ -76,6 +76,26 @@ pub struct Ending {
     pub code: Option<ReturnCode>,
 }
 
+impl Ending {
+    /// By a failure, for that reason.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self {
+            reason: Some(reason.into()),
+            ..Stopped::Failed.into()
+        }
+    }
+}
+
+impl From<Stopped> for Ending {
+    fn from(stopped: Stopped) -> Self {
+        Self {
+            stopped,
+            reason: None,
+            code: None,
+        }
+    }
+}
+
 /// A mean that somebody published, without its samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -89,6 +109,17 @@ pub struct PublishedMean {
     /// Of a prediction: what its assumptions leave open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
+}
+
+impl From<Seconds> for PublishedMean {
+    fn from(mean: Seconds) -> Self {
+        Self {
+            mean,
+            n: None,
+            note: String::new(),
+            band: None,
+        }
+    }
 }
 
 /// One case with everything measured.

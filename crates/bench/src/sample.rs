@@ -66,6 +66,18 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// One that began when it was due, and went well.
+    pub const fn done(worker: u32, start: Timestamp, end: Timestamp) -> Self {
+        Self {
+            worker,
+            scheduled: start,
+            start,
+            end,
+            outcome: Outcome::Done,
+            cpu: None,
+        }
+    }
+
     /// What counts: from when the operation was due to its end.
     pub const fn latency(&self) -> Duration {
         self.end.since(self.scheduled)

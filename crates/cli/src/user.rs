@@ -159,6 +159,7 @@ fn pin_is_for_one(arguments: &PinArguments, used: &[TokenId]) -> Result<(), Stri
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use keymark_testkit::assert_says;
 
     use super::*;
     use crate::args::{Arguments, Command};
@@ -220,7 +221,7 @@ mod tests {
             (&["--write-to", "0badcafe"], &[one], "0badcafe"),
         ] {
             let error = fits(options, tokens).unwrap_err();
-            assert!(error.contains(said), "{error}");
+            assert_says(&error, [said]);
         }
     }
 }

@@ -50,6 +50,11 @@ pub trait Observer {
     fn progress(&mut self, progress: &Progress);
 }
 
+/// Nobody watches.
+impl Observer for () {
+    fn progress(&mut self, _: &Progress) {}
+}
+
 /// What a load needs of whoever runs it.
 pub struct Context<'a> {
     /// All time comes from here.

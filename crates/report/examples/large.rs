@@ -17,8 +17,8 @@ use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackN
 use keymark_bench::clock::Timestamp;
 use keymark_bench::environment::Environment;
 use keymark_bench::plan::{Plan, Settings};
-use keymark_bench::record::{CaseRecord, Ending, Record, RunId, RunState, SCHEMA};
-use keymark_bench::sample::{Block, Outcome, Sample};
+use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
+use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
 use keymark_report::archive::Archive;
 use keymark_report::exchange::json;
@@ -67,14 +67,7 @@ fn measured(number: u32, samples: u32, random: &mut ChaCha8Rng) -> CaseRecord {
         let samples = (0..BLOCK).map(|_| {
             let start = Timestamp(clock);
             clock += (mean * random.random_range(0.9..1.1)) as u64;
-            Sample {
-                worker: 0,
-                scheduled: start,
-                start,
-                end: Timestamp(clock),
-                outcome: Outcome::Done,
-                cpu: None,
-            }
+            Sample::done(0, start, Timestamp(clock))
         });
         Block {
             round,
@@ -87,11 +80,7 @@ fn measured(number: u32, samples: u32, random: &mut ChaCha8Rng) -> CaseRecord {
         blocks: (0..samples.div_ceil(BLOCK))
             .map(|round| block(round, random))
             .collect(),
-        ending: Some(Ending {
-            stopped: Stopped::RuleMet,
-            reason: None,
-            code: None,
-        }),
+        ending: Some(Stopped::RuleMet.into()),
         ..CaseRecord::new(case(number))
     }
 }

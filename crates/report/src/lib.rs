@@ -23,8 +23,6 @@ pub mod report;
 pub mod series;
 pub mod site;
 pub mod table;
-#[cfg(test)]
-mod testing;
 pub mod units;
 pub mod visible;
 mod xml;

@@ -12,9 +12,6 @@ use keymark_bench::operation::Operation;
 /// What is not said otherwise: the algorithm's first operation (decryption, where it has one), in
 /// software, measured, through `raw`, one worker in a closed loop, the key in the clear, 16 bytes,
 /// replica 0.
-///
-/// # Panics
-/// When no algorithm has the name.
 pub fn case(algorithm: &str) -> CaseBuilder {
     let algorithm: keymark_bench::algorithm::Algorithm = algorithm.parse().unwrap();
     CaseBuilder(Case {
@@ -77,17 +74,11 @@ impl CaseBuilder {
     }
 
     /// So many workers.
-    ///
-    /// # Panics
-    /// When there is none.
     pub fn concurrency(self, workers: u32) -> Self {
         self.with(|case| case.load.concurrency = NonZeroU32::new(workers).unwrap())
     }
 
     /// An open loop with arrivals at that rate, such as `50/s`.
-    ///
-    /// # Panics
-    /// When that is no rate.
     pub fn rate(self, rate: &str) -> Self {
         self.with(|case| case.load.pacing = Pacing::Open(rate.parse().unwrap()))
     }

@@ -19,9 +19,6 @@ pub struct Inserted {
 
 impl Inserted {
     /// Inserts the card. pcscd notices within 0.4 s.
-    ///
-    /// # Panics
-    /// When pcscd is gone.
     pub fn new(pcscd: &PrivatePcscd, card: &Reader) -> Self {
         let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.connect()).unwrap();
         Self {
@@ -53,9 +50,6 @@ pub struct CardInReader {
 
 impl CardInReader {
     /// Starts one and inserts the card.
-    ///
-    /// # Panics
-    /// When a package is missing.
     pub fn new(card: Reader) -> Self {
         let directory = short_directory();
         let pcscd = PrivatePcscd::start(directory.path()).unwrap();

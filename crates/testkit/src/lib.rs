@@ -17,9 +17,12 @@ pub mod owner;
 pub mod pcscd;
 pub mod place;
 pub mod process;
+pub mod record;
 pub mod softhsm;
 #[cfg(feature = "stores")]
 pub mod store;
 pub mod waiting;
+mod words;
 
 pub use case::{CaseBuilder, case};
+pub use words::{assert_says, assert_silent};

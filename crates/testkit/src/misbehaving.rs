@@ -18,9 +18,6 @@ pub struct Misbehaving {
 
 impl Misbehaving {
     /// For that keymark.
-    ///
-    /// # Panics
-    /// When SoftHSM2, OpenSC's `pkcs11-tool` or a C compiler is missing.
     pub fn new(keymark: impl Into<PathBuf>) -> Self {
         let token = SoftHsmToken::new();
         token.make_key("EC:prime256v1", "01", "web");
@@ -45,9 +42,6 @@ impl Misbehaving {
     }
 
     /// Six operations of each case on that device, with rows as JSON.
-    ///
-    /// # Panics
-    /// When keymark cannot be started.
     pub fn run(&self, mode: &str, pin: &str, device: &str, more: &str) -> Output {
         let line = format!("bench --json --device {device} --pin-env PIN --runs 6 {more}");
         let mut command = self.keymark(mode, &line);

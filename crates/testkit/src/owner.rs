@@ -16,9 +16,6 @@ pub struct Owner {
 
 impl Owner {
     /// With the public keys of another home, and cards in the readers of the pcscd at that socket.
-    ///
-    /// # Panics
-    /// When they cannot be copied.
     pub fn with_keys_of(other: &Path, pcscd: &Path) -> Self {
         let home = short_directory();
         for name in ["pubring.kbx", "trustdb.gpg"] {
@@ -37,9 +34,6 @@ impl Owner {
     }
 
     /// Adds a line to the configuration of scdaemon, which must not run yet.
-    ///
-    /// # Panics
-    /// When it cannot be written.
     pub fn configure(&self, line: &str) {
         let file = self.home().join("scdaemon.conf");
         let before = std::fs::read_to_string(&file).unwrap();
@@ -47,9 +41,6 @@ impl Owner {
     }
 
     /// What one of GnuPG's programs says to its owner.
-    ///
-    /// # Panics
-    /// When it is not installed.
     pub fn run(&self, program: &str, arguments: &[&str]) -> String {
         let mut command = Command::new(program);
         command

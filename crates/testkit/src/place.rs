@@ -55,9 +55,6 @@ pub struct Place {
 impl Place {
     /// A place for the program: `env!("CARGO_BIN_EXE_keymark")`, which cargo tells keymark's own
     /// tests alone.
-    ///
-    /// # Panics
-    /// When no directory can be made.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let place = Self {
             program: program.into(),
@@ -88,18 +85,12 @@ impl Place {
     }
 
     /// What keymark has not tidied up.
-    ///
-    /// # Panics
-    /// When the directory cannot be read.
     pub fn leftovers(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.temporary()).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
     /// Asserts that keymark has left no file and that no process that it started is there any more.
-    ///
-    /// # Panics
-    /// With what is left.
     pub fn assert_gone(&self) {
         assert_eq!(self.leftovers(), Vec::<PathBuf>::new());
         assert_eq!(crate::process::naming(&self.temporary()), 0, "processes");
@@ -119,17 +110,11 @@ impl Place {
     }
 
     /// Runs keymark to its end.
-    ///
-    /// # Panics
-    /// When it cannot be started.
     pub fn output(&self, arguments: &(impl CommandLine + ?Sized)) -> Output {
         self.keymark(arguments).output().unwrap()
     }
 
     /// What keymark prints when it succeeds.
-    ///
-    /// # Panics
-    /// With what it says, when it does not.
     pub fn stdout(&self, arguments: &(impl CommandLine + ?Sized)) -> String {
         let output = self.output(arguments);
         let said = text(&output.stderr);
@@ -138,9 +123,6 @@ impl Place {
     }
 
     /// The last run as it is exchanged, which the schema allows.
-    ///
-    /// # Panics
-    /// When there is none, or the schema does not allow it.
     pub fn record(&self) -> Value {
         let exported = self.stdout("export last --format json");
         let record: Value = serde_json::from_str(&exported).unwrap();
@@ -149,17 +131,11 @@ impl Place {
     }
 
     /// The rows that keymark prints when it succeeds.
-    ///
-    /// # Panics
-    /// When it does not, or prints something else.
     pub fn rows(&self, arguments: &(impl CommandLine + ?Sized)) -> Vec<Value> {
         objects(&self.stdout(arguments))
     }
 
     /// What keymark says when it ends with that status.
-    ///
-    /// # Panics
-    /// When it ends with another.
     pub fn refused(&self, arguments: &(impl CommandLine + ?Sized), status: i32) -> String {
         let output = self.output(arguments);
         let said = text(&output.stderr);
@@ -174,9 +150,6 @@ impl Place {
 }
 
 /// Asserts that the schema of records allows that.
-///
-/// # Panics
-/// With what it does not allow.
 #[track_caller]
 pub fn assert_schema_allows(record: &Value) {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
@@ -188,9 +161,6 @@ pub fn assert_schema_allows(record: &Value) {
 }
 
 /// A private directory under `/tmp`, whatever `TMPDIR` is: the path of a socket has 108 octets.
-///
-/// # Panics
-/// When none can be made.
 pub fn short_directory() -> TempDir {
     let mut builder = tempfile::Builder::new();
     builder.prefix("km").tempdir_in("/tmp").unwrap()
@@ -206,10 +176,14 @@ pub fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
+/// What a program wrote, which ended with that status.
+#[track_caller]
+pub fn ended(output: Output, status: i32) -> Output {
+    assert_eq!(output.status.code(), Some(status), "{}", said(&output));
+    output
+}
+
 /// JSON, one object a line.
-///
-/// # Panics
-/// When a line is none.
 pub fn objects(lines: &str) -> Vec<Value> {
     lines
         .lines()

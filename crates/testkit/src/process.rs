@@ -6,9 +6,6 @@ use std::sync::OnceLock;
 
 /// The test program that is running, to run that one test alone: where the environment of a process
 /// is what the test is about. A name that no test has is a success as well.
-///
-/// # Panics
-/// When the program cannot be found.
 pub fn this_test_program(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]);
@@ -16,9 +13,6 @@ pub fn this_test_program(test: &str) -> Command {
 }
 
 /// How many processes, zombies aside, have the path among their arguments.
-///
-/// # Panics
-/// Without `/proc`.
 pub fn naming(path: &Path) -> usize {
     let needle = path.as_os_str().as_encoded_bytes();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -30,9 +24,6 @@ pub fn naming(path: &Path) -> usize {
 
 /// Writes a program in shell. Another process writes it: one that this program's other threads start at that
 /// moment would hold a file open that was written here, and the system runs no file that is.
-///
-/// # Panics
-/// When it cannot be written.
 pub fn write_script(path: &Path, lines: &str) {
     let mut command = Command::new("sh");
     command.args([
@@ -45,9 +36,6 @@ pub fn write_script(path: &Path, lines: &str) {
 
 /// Puts the installed programs of GnuPG into a directory, with a gpg in front of which lines of shell decide
 /// first.
-///
-/// # Panics
-/// When one is not installed.
 pub fn gnupg_with(directory: &Path, lines: &str) {
     for program in ["gpg-agent", "gpgconf", "gpg-connect-agent"] {
         let path = std::env::var_os("PATH").unwrap();
@@ -62,9 +50,6 @@ pub fn gnupg_with(directory: &Path, lines: &str) {
 
 /// The C library of a package of this workspace. Cargo does not build a cdylib for the tests of its package; this does, in
 /// the same target directory and profile.
-///
-/// # Panics
-/// When it cannot be built.
 pub fn built_library(package: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let build = || {

@@ -25,9 +25,6 @@ pub struct SoftHsmToken {
 
 impl SoftHsmToken {
     /// Initialises the token with `softhsm2-util`.
-    ///
-    /// # Panics
-    /// When it is not installed, or refuses.
     pub fn new() -> Self {
         let token = Self {
             directory: tempfile::tempdir().unwrap(),
@@ -61,9 +58,6 @@ impl SoftHsmToken {
     }
 
     /// The library.
-    ///
-    /// # Panics
-    /// When it is not installed.
     pub fn library() -> PathBuf {
         let usual = ["/usr/lib/softhsm", "/usr/lib64/pkcs11", "/usr/lib/pkcs11"];
         let files = usual.map(|directory| Path::new(directory).join("libsofthsm2.so"));
@@ -72,9 +66,6 @@ impl SoftHsmToken {
     }
 
     /// Makes a key pair with OpenSC's `pkcs11-tool`: `rsa:2048`, `EC:prime256v1`.
-    ///
-    /// # Panics
-    /// When it is not installed, or refuses.
     pub fn make_key(&self, kind: &str, id: &str, label: &str) {
         let mut tool = self.pkcs11_tool();
         tool.args([
@@ -90,9 +81,6 @@ impl SoftHsmToken {
     }
 
     /// The same for a key pair that wants the PIN at each use.
-    ///
-    /// # Panics
-    /// When it is not installed, or refuses.
     pub fn make_key_with_pin(&self, kind: &str, id: &str, label: &str) {
         let mut tool = self.pkcs11_tool();
         tool.args(["--keypairgen", "--always-auth", "--key-type", kind]);
@@ -102,9 +90,6 @@ impl SoftHsmToken {
 
     /// Puts a certificate beside an RSA key, as an administrator does: made by `openssl` with the engine, written by
     /// `pkcs11-tool`.
-    ///
-    /// # Panics
-    /// When one of them is not installed, or refuses.
     pub fn certify(&self, id: &str, label: &str) {
         let (certificate, pin) = (self.path("certificate.der"), self.path("certificate.pin"));
         std::fs::write(&pin, PIN).unwrap();
@@ -143,9 +128,6 @@ impl SoftHsmToken {
     }
 
     /// Runs a program with this configuration.
-    ///
-    /// # Panics
-    /// With what it says, when it fails.
     pub fn run(&self, command: &mut Command) -> Output {
         let output = command.env(CONFIGURATION, self.configuration()).output();
         let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -154,9 +136,6 @@ impl SoftHsmToken {
     }
 
     /// Compiles the module that stands before SoftHSM2 and does what `$KEYMARK_TEST_MODULE` says.
-    ///
-    /// # Panics
-    /// When there is no C compiler.
     pub fn misbehaving_module(&self) -> PathBuf {
         let file = self.path("misbehaving.so");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/pkcs11_module.c");

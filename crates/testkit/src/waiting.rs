@@ -7,17 +7,11 @@ const POLLS: usize = 3_000;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Looks again and again until it is so.
-///
-/// # Panics
-/// When it is not so within a minute.
 pub fn until(what: &str, mut met: impl FnMut() -> bool) {
     found(what, || met().then_some(()));
 }
 
 /// Looks again and again until there is something.
-///
-/// # Panics
-/// When there is nothing within a minute.
 pub fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     for _ in 0..POLLS {
         if let Some(found) = look() {

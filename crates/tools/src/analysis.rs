@@ -8,7 +8,7 @@ use keymark_bench::clock::{Clock, MonotonicClock, Timestamp};
 use keymark_bench::environment::Environment;
 use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
-use keymark_bench::sample::{Block, Outcome, Sample};
+use keymark_bench::sample::{Block, Sample};
 use keymark_report::analysis::Analysis;
 
 use crate::figure::{Failure, Figure, Limit};
@@ -77,20 +77,12 @@ fn record(case: &Case) -> Record {
             let start = Timestamp(now);
             now += 1_000_000 + (-uniform.ln() * 20_000.0) as u64;
             let end = Timestamp(now);
-            Sample {
-                worker: 0,
-                scheduled: start,
-                start,
-                end,
-                outcome: Outcome::Done,
-                cpu: None,
-            }
+            Sample::done(0, start, end)
         };
         Block {
             round,
             samples: (0..SAMPLES).map(|_| sample()).collect(),
-            queue: None,
-            reference_ns: None,
+            ..Block::default()
         }
     };
     let blocks = (0..BLOCKS).map(&mut block).collect();

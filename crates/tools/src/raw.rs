@@ -25,10 +25,6 @@ const TRIES: u32 = 20;
 /// Time of each half of a pair.
 const HALF: Duration = Duration::from_millis(60);
 
-/// Nobody watches.
-pub(crate) struct Silent;
-impl Observer for Silent {}
-
 /// Median of the throughput ratios, keymark's over the bare loop's.
 pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     // One store: one key and the same messages for both sides.
@@ -67,7 +63,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
 /// Operations a second as a run of the case reports them, again where a lock let only one of two workers in and the run
 /// reports none.
 pub(crate) fn keymark(case: &Case, stack: &RawStack, time: Duration) -> Result<f64, Failure> {
-    watched(case, stack, time, &mut Silent)
+    watched(case, stack, time, &mut ())
 }
 
 /// The same with somebody who watches.

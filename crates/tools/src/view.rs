@@ -12,7 +12,7 @@ use keymark_stacks::raw::RawStack;
 use keymark_stores::software::SoftwareStore;
 
 use crate::figure::{Failure, Figure, Limit, in_turn};
-use crate::raw::{Silent, watched};
+use crate::raw::watched;
 
 /// Argument with which the binary calls itself, on a terminal.
 pub(crate) const ARGUMENT: &str = "view";
@@ -61,6 +61,6 @@ pub(crate) fn compare(case: &Case) -> Result<f64, Failure> {
         },
     };
     let seen = || watched(case, &stack, HALF, &mut RunView::of(&plan));
-    let unseen = || watched(case, &stack, HALF, &mut Silent);
+    let unseen = || watched(case, &stack, HALF, &mut ());
     in_turn(PAIRS, |_| unseen(), |_| seen())
 }

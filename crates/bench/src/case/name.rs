@@ -172,6 +172,8 @@ impl StoreKind {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -186,7 +188,7 @@ mod tests {
         );
         for bad in ["", "-x", "9p", "a b", "é", "a_b", "abcdefghijklmnopqrstu"] {
             let error = bad.parse::<StackName>().unwrap_err().to_string();
-            assert!(error.contains("is not a valid name for a stack"), "{error}");
+            assert_says(&error, ["is not a valid name for a stack"]);
         }
     }
 }

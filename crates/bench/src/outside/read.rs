@@ -35,6 +35,8 @@ fn too_large(most: u64) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -46,10 +48,7 @@ mod tests {
         let refused = text(&file, 4).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::FileTooLarge);
         let endless = bytes(Path::new("/dev/zero"), 1000).unwrap_err();
-        assert!(
-            endless.to_string().contains("more than 1000 bytes"),
-            "{endless}"
-        );
+        assert_says(&endless, ["more than 1000 bytes"]);
         std::fs::write(&file, [0xff]).unwrap();
         assert!(text(&file, 5).unwrap_err().to_string().contains("UTF-8"));
     }

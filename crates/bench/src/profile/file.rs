@@ -225,6 +225,8 @@ fn written(time: &ServiceTime) -> Time {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     const HEAD: &str = "schema = 1\nname = 'x'\nproduct = 'X'\nsource = 'here'\n";
@@ -288,10 +290,10 @@ mod tests {
         }
         for name in ["''", "'a b'", "'a,b'"] {
             let said = parse(&HEAD.replace("'x'", name)).unwrap_err();
-            assert!(said.contains("letters, digits"), "{said}");
+            assert_says(&said, ["letters, digits"]);
         }
         let newer = parse(&HEAD.replace('1', "2")).unwrap_err();
-        assert!(newer.contains("update keymark"), "{newer}");
+        assert_says(&newer, ["update keymark"]);
     }
 
     #[test]

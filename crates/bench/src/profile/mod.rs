@@ -176,6 +176,8 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -299,10 +301,7 @@ mod tests {
     #[test]
     fn an_unknown_name_gets_those_there_are() {
         let error = Profile::find("yubikey-9").unwrap_err().to_string();
-        assert!(
-            error.contains("yubikey-neo") && error.contains("'yubikey-9'"),
-            "{error}"
-        );
+        assert_says(&error, ["yubikey-neo", "'yubikey-9'"]);
         assert!(matches!(
             Profile::find("none.toml"),
             Err(ProfileError::Io { .. })

@@ -54,6 +54,9 @@ pub trait Observer {
     }
 }
 
+/// Nobody watches.
+impl Observer for () {}
+
 /// Observers in a row.
 impl Observer for Vec<&mut dyn Observer> {
     fn preparing(&mut self, id: CaseId, case: &Case) {

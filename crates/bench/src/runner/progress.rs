@@ -309,14 +309,7 @@ mod tests {
     use super::*;
 
     fn sample(worker: u32, start: u64, end: u64) -> Sample {
-        Sample {
-            worker,
-            scheduled: Timestamp(start),
-            start: Timestamp(start),
-            end: Timestamp(end),
-            outcome: Outcome::Done,
-            cpu: None,
-        }
+        Sample::done(worker, Timestamp(start), Timestamp(end))
     }
 
     fn apart(samples: &[(u32, u64, u64)]) -> bool {

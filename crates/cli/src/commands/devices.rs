@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use keymark_bench::case::{Provenance, StoreKind};
+use keymark_bench::case::{Provenance, StackName, StoreKind};
+use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_report::units;
@@ -10,6 +11,7 @@ use keymark_stacks::card_holder::HeldCard;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::SCHEME;
+use keymark_stacks::servers::{Installed, KINDS, Library, SearchPath, ServerKind};
 use keymark_stats::Seconds;
 use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
@@ -31,6 +33,7 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
         inventory.devices.iter().for_each(as_json);
         inventory.held.iter().for_each(held_as_json);
         inventory.visited.iter().for_each(visited_as_json);
+        servers().iter().for_each(server_as_json);
     } else {
         for held in &inventory.held {
             held_as_text(held);
@@ -38,6 +41,7 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
         }
         all_as_text(&inventory.devices, arguments);
         visited_as_text(&inventory.visited);
+        servers_as_text(&servers());
     }
     if let Some(error) = &inventory.unseen {
         output::warning(&format!("cards in readers: {error}"));
@@ -176,6 +180,52 @@ fn visited_as_json(visited: &Visited) {
         "facts": { "module": [name], "file": [file], "found": [said.as_ref().ok()] },
         "usable": said.is_ok(),
         "missing": said.as_ref().err().map(ToString::to_string),
+    }));
+}
+
+/// A kind of TLS server, and what of it is installed.
+type Server = (StackName, Result<Installed, Error>);
+
+/// Those that `keymark tls` can start, in a program that has it.
+fn servers() -> Vec<Server> {
+    let kinds: &[&dyn ServerKind] = if cfg!(feature = "pkcs11") {
+        &KINDS
+    } else {
+        &[]
+    };
+    let find = |kind: &&'static dyn ServerKind| {
+        let found = Installed::find(*kind, &SearchPath::usual());
+        (kind.stack(), found)
+    };
+    kinds.iter().map(find).collect()
+}
+
+fn servers_as_text(servers: &[Server]) {
+    if servers.is_empty() {
+        return;
+    }
+    output::line("");
+    output::heading("TLS servers (keymark tls bench --server NAME)");
+    for (stack, found) in servers {
+        let said = match found {
+            Ok(server) => {
+                let Library { name, version, .. } = &server.library;
+                format!("{} {} with {name} {version}", server.name(), server.version)
+            }
+            Err(error) => format!("not usable: {error}"),
+        };
+        output::entry(2, stack.word(), TWIN, &said);
+    }
+}
+
+fn server_as_json((stack, found): &Server) {
+    let found = found.as_ref();
+    print_json(&json!({
+        "device": null,
+        "server": stack,
+        "version": found.ok().map(|server| server.version.to_string()),
+        "usable": found.is_ok(),
+        "missing": found.err().map(ToString::to_string),
     }));
 }
 

@@ -54,6 +54,7 @@ pub(super) fn name(run: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
     use std::fs;
 
     use super::*;
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), page("two"));
         fs::write(&path, "my thesis").unwrap();
         let refused = write(&path, &page("three"), false).unwrap_err();
-        assert!(refused.contains("--force"), "{refused}");
+        assert_says(&refused, ["--force"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "my thesis");
         write(&path, &page("three"), true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), page("three"));

@@ -7,9 +7,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use keymark_testkit::place::{Place, SHORT, said, text};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, SHORT, ended, said, text};
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 fn bench(place: &Place, stack: &str, directory: &OsStr) -> Output {
     let run = "bench --algorithm ed25519 --runs 2 --warmup 0";
@@ -57,8 +58,7 @@ fn a_users_own_directory_of_a_like_name_is_left_alone() {
         .arg(own.join("lock"))
         .spawn()
         .unwrap();
-    let run = bench(&place, "raw", place.temporary().as_os_str());
-    assert!(run.status.success(), "{}", text(&run.stderr));
+    ended(bench(&place, "raw", place.temporary().as_os_str()), 0);
     assert!(own.join("lock").exists());
     assert!(reader.try_wait().unwrap().is_none(), "it still runs");
     reader.kill().unwrap();

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::waiting::until;
+use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::{KEYMARK, assert_says, assert_silent, tell};
+use crate::{KEYMARK, tell};
 
 /// Clears the screen, turns the direction, forges a line, is a formula.
 const EVIL: &str = "=cmd|'/C calc'!A0\u{1b}[2J\u{9b}31m\u{202e}\nerror: forged\r\u{200b}";
@@ -98,7 +99,7 @@ fn a_hundred_thousand_workers_are_shown() {
         (&json!(WORKERS), &json!(WORKERS))
     );
     let shown = text(&place.output("show many").stdout);
-    assert!(shown.contains("c=100000"), "{shown}");
+    assert_says(&shown, ["c=100000"]);
 }
 
 /// What keymark says of a file that it refuses.
@@ -128,9 +129,9 @@ fn no_more_is_read_than_a_record_may_have() {
         .env("KEYMARK_ARCHIVE", place.archive())
         .output();
     let told = said(limited.as_mut().unwrap());
-    assert!(told.contains("line 1 has more than 65536 bytes"), "{told}");
+    assert_says(&told, ["line 1 has more than 65536 bytes"]);
     let told = refused(&place, Path::new("/dev/zero"));
-    assert!(told.contains("more than 65536 bytes"), "{told}");
+    assert_says(&told, ["more than 65536 bytes"]);
 }
 
 #[test]

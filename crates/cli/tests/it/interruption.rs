@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
+use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
@@ -10,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 fn spawned(place: &Place, arguments: &str) -> Child {
     let mut command = place.keymark(arguments);

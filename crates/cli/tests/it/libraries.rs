@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use keymark_testkit::place::{Place, objects, short_directory, text};
+use keymark_testkit::place::{Place, ended, objects, short_directory, text};
+use keymark_testkit::{assert_says, assert_silent};
 
-use crate::{KEYMARK, assert_measured, assert_says, assert_silent};
+use crate::{KEYMARK, assert_measured};
 
 #[test]
 fn the_layers_of_gnupg_stand_on_libgcrypt_with_openssl_beside() {
@@ -82,7 +83,7 @@ fn beside_openssl(name: &str, (algorithms, cases): (&str, usize), version: &str,
         .unwrap();
     let said = text(&refused.stderr);
     let reason = format!("raw with {name} does not offer {lacks}");
-    assert!(said.contains(&reason), "{said}");
+    assert_says(&said, [&reason]);
 }
 
 /// A file by its name that is none comes first, as far as the loader is concerned.
@@ -119,20 +120,17 @@ fn missing(name: &str, file: &str, advice: &str) {
             .output()
             .unwrap()
     };
-    let output = bench(&format!("openssl,{name}"));
+    let output = ended(bench(&format!("openssl,{name}")), 0);
     let said = text(&output.stderr);
-    assert!(output.status.success(), "{said}");
     assert_says(&said, [&format!("skipping stack raw {name} on software")]);
-    assert!(said.contains(advice), "{said}");
+    assert_says(&said, [advice]);
     let rows = objects(&text(&output.stdout));
     assert_eq!((rows.len(), &rows[0]["n"]), (1, &6.into()));
 
-    let output = bench(name);
+    let output = ended(bench(name), 3);
     let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains(advice), "{said}");
+    assert_says(&said, [advice]);
 
-    let output = bench("openssl");
-    assert!(output.status.success());
+    let output = ended(bench("openssl"), 0);
     assert!(!text(&output.stderr).contains(name), "nobody asked for it");
 }

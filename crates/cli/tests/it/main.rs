@@ -37,26 +37,6 @@ use serde_json::Value;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
 
-/// Asserts that a text has all of these words in it.
-#[track_caller]
-fn assert_says<W: AsRef<str>>(text: &impl AsRef<str>, words: impl IntoIterator<Item = W>) {
-    let text = text.as_ref();
-    for word in words {
-        let word = word.as_ref();
-        assert!(text.contains(word), "'{word}' is missing: {text}");
-    }
-}
-
-/// Asserts that a text has none of these words in it.
-#[track_caller]
-fn assert_silent<W: AsRef<str>>(text: &impl AsRef<str>, words: impl IntoIterator<Item = W>) {
-    let text = text.as_ref();
-    for word in words {
-        let word = word.as_ref();
-        assert!(!text.contains(word), "'{word}' stands there: {text}");
-    }
-}
-
 /// Asserts that so many operations of each row's case were done, and that none failed.
 #[track_caller]
 fn assert_measured(rows: &[Value], operations: u64) {

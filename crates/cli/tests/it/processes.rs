@@ -2,8 +2,9 @@
 
 use std::process::{Child, Command};
 
-use keymark_testkit::place::{Place, text};
+use keymark_testkit::place::{Place, ended, text};
 use keymark_testkit::waiting;
+use keymark_testkit::{assert_says, assert_silent};
 
 use crate::KEYMARK;
 
@@ -24,9 +25,9 @@ fn each_process_opens_the_key_for_itself_and_every_kind_of_key_travels() {
         );
     }
     let shown = place.stdout("show");
-    assert!(shown.contains("raw p=2"), "{shown}");
+    assert_says(&shown, ["raw p=2"]);
     let exported = place.stdout("export last --format json");
-    assert!(exported.contains("\"worker\":\"process\""), "{exported}");
+    assert_says(&exported, ["\"worker\":\"process\""]);
 }
 
 #[test]
@@ -48,14 +49,16 @@ fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
         ["--stack", "gnupg", "--device", "software"],
         ["--stack", "raw", "--device", "virtual"],
     ] {
-        let output = place
-            .keymark("bench --processes 2 --algorithm ed25519")
-            .args(arguments)
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(2));
+        let output = ended(
+            place
+                .keymark("bench --processes 2 --algorithm ed25519")
+                .args(arguments)
+                .output()
+                .unwrap(),
+            2,
+        );
         let said = text(&output.stderr);
-        assert!(said.contains("each process can open for itself"), "{said}");
+        assert_says(&said, ["each process can open for itself"]);
     }
 }
 
@@ -77,8 +80,8 @@ fn no_worker_has_the_variable_of_a_pin() {
     keymark.kill().unwrap();
     keymark.wait().unwrap();
     for environment in environments {
-        assert!(environment.contains("TMPDIR="), "{environment}");
-        assert!(!environment.contains("USER_PIN="), "{environment}");
+        assert_says(&environment, ["TMPDIR="]);
+        assert_silent(&environment, ["USER_PIN="]);
     }
 }
 

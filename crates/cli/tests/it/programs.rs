@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Output;
 
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::process::write_script;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 /// `rsa2048 sign openssl engine`
 fn name(row: &Value) -> String {
@@ -135,12 +136,10 @@ fn a_users_key_without_a_certificate_is_not_found_by_gnupg_and_one_with_is() {
     let users = Users::new();
     let device = format!("{URI};object=web");
     let bench = || users.bench("", &device, "--stack gnupg --operation sign");
-    let output = bench();
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = ended(bench(), 1);
     assert_says(&said(&output), ["it finds keys by their certificates"]);
     users.token.certify("01", "web");
-    let output = bench();
-    assert!(output.status.success(), "{}", said(&output));
+    let output = ended(bench(), 0);
     passed(&objects(&text(&output.stdout)), 3);
     assert_eq!(users.place.leftovers(), Vec::<PathBuf>::new());
 }
@@ -180,10 +179,7 @@ fn the_time_of_a_process_is_divided() {
             "rest",
         ],
     );
-    assert!(
-        !shown.contains("where the time goes, by process"),
-        "{shown}"
-    );
+    assert_silent(&shown, ["where the time goes, by process"]);
     // The parts of an operation are the whole of it.
     let mut record = place.keymark("export last --format json");
     let record: Value = serde_json::from_slice(&record.output().unwrap().stdout).unwrap();
@@ -213,8 +209,7 @@ fn the_time_of_a_process_is_divided() {
 fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
     let users = Users::new();
     let stacks = "--stack openssl,ssh --parameter openssl=engine";
-    let output = users.bench("", &format!("{URI};object=web"), stacks);
-    assert!(output.status.success(), "{}", said(&output));
+    let output = ended(users.bench("", &format!("{URI};object=web"), stacks), 0);
     let rows = objects(&text(&output.stdout));
     passed(&rows, 3);
     let expected = [
@@ -224,8 +219,7 @@ fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
     ];
     assert_eq!(names(&rows), expected.map(str::to_owned).into());
     assert!(!said(&output).contains(PIN));
-    let refused = users.bench("", URI, stacks);
-    assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+    let refused = ended(users.bench("", URI, stacks), 3);
     assert_says(&said(&refused), ["no other program can see", "object=KEY"]);
 }
 
@@ -246,8 +240,7 @@ fn a_pin_that_a_program_is_refused_is_not_sent_again() {
         users.token.certify("01", "web");
         let device = format!("{URI};object=web");
         let only = format!("--stack {stack} --parameter {parameter} --concurrency 1,2");
-        let output = users.bench("keymark-only", &device, &only);
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let output = ended(users.bench("keymark-only", &device, &only), 1);
         let rows = objects(&text(&output.stdout));
         assert!(rows.len() >= 2, "{rows:?}");
         for row in &rows {
@@ -268,8 +261,10 @@ fn a_module_with_two_tokens_is_not_given_to_ssh_agent() {
         std::process::Command::new("softhsm2-util")
             .args("--init-token --free --label other --so-pin 31415926 --pin 161803".split(' ')),
     );
-    let output = users.bench("", &format!("{URI};object=web"), "--stack ssh");
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = ended(
+        users.bench("", &format!("{URI};object=web"), "--stack ssh"),
+        1,
+    );
     assert_says(
         &said(&output),
         ["would also send the PIN to the module's other tokens"],
@@ -290,8 +285,7 @@ fn what_is_missing_is_left_out_with_what_brings_it() {
         let mut command = place.keymark(arguments);
         command.env("PATH", path).output().unwrap()
     };
-    let output = with_path(place.directory());
-    assert!(output.status.success(), "{}", said(&output));
+    let output = ended(with_path(place.directory()), 0);
     assert_says(
         &said(&output),
         [

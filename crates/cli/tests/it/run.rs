@@ -3,10 +3,11 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use keymark_testkit::place::{Place, SHORT, objects, said, text};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, SHORT, ended, objects, said, text};
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 #[test]
 fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
@@ -72,8 +73,7 @@ fn an_export_fits_its_schema_and_comes_back_whole() {
     assert_eq!(there.stdout("export last --format json"), exported);
 
     std::fs::write(&file, &exported[..exported.len() / 2]).unwrap();
-    let cut = there.output(&format!("import {}", file.display()));
-    assert_eq!(cut.status.code(), Some(1));
+    let cut = ended(there.output(&format!("import {}", file.display())), 1);
     assert_eq!(
         text(&cut.stderr).lines().count(),
         1,
@@ -131,16 +131,18 @@ fn a_full_disk_ends_the_saving_and_not_the_run() {
     for before in ["", "trap '' XFSZ;"] {
         let place = Place::new(KEYMARK);
         let script = format!("{before} ulimit -f 64; exec \"$0\" \"$@\"");
-        let output = Command::new("sh")
-            .args(["-c", &script, KEYMARK])
-            .args("bench --algorithm ed25519,rsa2048".split(' '))
-            .args("--stack raw --runs 5000".split(' '))
-            .env("KEYMARK_ARCHIVE", place.archive())
-            .output()
-            .unwrap();
+        let output = ended(
+            Command::new("sh")
+                .args(["-c", &script, KEYMARK])
+                .args("bench --algorithm ed25519,rsa2048".split(' '))
+                .args("--stack raw --runs 5000".split(' '))
+                .env("KEYMARK_ARCHIVE", place.archive())
+                .output()
+                .unwrap(),
+            1,
+        );
         let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("cannot save the run"), "{said}");
+        assert_says(&said, ["cannot save the run"]);
         assert!(
             text(&output.stdout).contains("rsa2048"),
             "the table is there"
@@ -187,14 +189,12 @@ fn a_time_that_is_given_is_kept_whatever_arrives_or_thinks() {
 fn output_that_is_lost_is_no_success_and_a_reader_that_leaves_is_no_failure() {
     let place = Place::new(KEYMARK);
     let file = std::fs::File::create("/dev/full").unwrap();
-    let lost = place.keymark("man").stdout(file).output().unwrap();
-    assert_eq!(lost.status.code(), Some(1));
+    let lost = ended(place.keymark("man").stdout(file).output().unwrap(), 1);
     assert_says(&text(&lost.stderr), ["cannot write to stdout"]);
 
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let left = place.keymark("man").stdout(writer).output().unwrap();
-    assert_eq!(left.status.code(), Some(0));
+    let left = ended(place.keymark("man").stdout(writer).output().unwrap(), 0);
     assert_eq!(text(&left.stderr), "");
 }
 
@@ -208,12 +208,13 @@ fn without_gnupg_its_stacks_are_named_with_the_command_that_brings_it() {
             .output()
             .unwrap()
     };
-    let refused = without("bench --algorithm ed25519 --stack gnupg --runs 1");
-    assert_eq!(refused.status.code(), Some(3));
+    let refused = ended(
+        without("bench --algorithm ed25519 --stack gnupg --runs 1"),
+        3,
+    );
     assert_says(&text(&refused.stderr), ["apt-get install"]);
 
-    let raw = without("bench --algorithm ed25519 --runs 5");
-    assert_eq!(raw.status.code(), Some(0), "{}", text(&raw.stderr));
+    let raw = ended(without("bench --algorithm ed25519 --runs 5"), 0);
     assert_says(&text(&raw.stderr), ["skipping stack gnupg on software"]);
     assert!(text(&raw.stdout).contains("ed25519"));
 }
@@ -224,21 +225,25 @@ fn a_home_too_long_for_sockets_is_refused_with_the_remedy() {
     let long = place.path(&"x".repeat(90));
     std::fs::create_dir(&long).unwrap();
     let arguments = "bench --algorithm ed25519 --stack gnupg --runs 1";
-    let output = place
-        .keymark(arguments)
-        .env("TMPDIR", &long)
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(3));
+    let output = ended(
+        place
+            .keymark(arguments)
+            .env("TMPDIR", &long)
+            .output()
+            .unwrap(),
+        3,
+    );
     let said = text(&output.stderr);
     assert_says(&said, ["107", "TMPDIR"]);
 
-    let json = place
-        .keymark(&format!("{arguments} --json"))
-        .env("TMPDIR", &long)
-        .output()
-        .unwrap();
-    assert_eq!(json.status.code(), Some(3));
+    let json = ended(
+        place
+            .keymark(&format!("{arguments} --json"))
+            .env("TMPDIR", &long)
+            .output()
+            .unwrap(),
+        3,
+    );
     assert_eq!(text(&json.stdout), "");
     assert_eq!(std::fs::read_dir(&long).unwrap().count(), 0);
 }
@@ -276,10 +281,7 @@ fn tables_are_as_wide_as_the_terminal_and_wide_shows_all() {
     };
     let narrow = on_80("show");
     assert!(narrow.lines().all(|line| line.chars().count() <= 80));
-    assert!(
-        narrow.contains("hidden columns (terminal too narrow)"),
-        "{narrow}"
-    );
+    assert_says(&narrow, ["hidden columns (terminal too narrow)"]);
     assert_eq!(on_80("show --wide"), wide, "whoever asks gets all");
 
     let document = objects(&place.stdout("export last --format document"));
@@ -347,4 +349,14 @@ fn devices_lists_every_stack_with_what_it_offers() {
         .output()
         .unwrap();
     assert_says(&text(&without.stdout), ["apt-get install"]);
+    #[cfg(feature = "pkcs11")]
+    {
+        // Whether it is there or missing, and then what brings it.
+        let server = |name: &str| ways.iter().find(|row| row["server"] == name).unwrap();
+        for name in ["apache", "nginx", "caddy"] {
+            let (usable, missing) = (&server(name)["usable"], &server(name)["missing"]);
+            assert_eq!(usable == true, missing.is_null(), "{name}");
+            assert_says(&text(&without.stdout), [&format!("\n  {name} ")]);
+        }
+    }
 }

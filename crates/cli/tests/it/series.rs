@@ -2,10 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use keymark_testkit::place::{Place, SHORT, said, text};
+use keymark_testkit::place::{Place, SHORT, ended, said, text};
+use keymark_testkit::{assert_says, assert_silent};
 use serde_json::{Value, json};
 
-use crate::{KEYMARK, assert_says, assert_silent};
+use crate::KEYMARK;
 
 /// Of it a series, without a pause worth the name.
 const SERIES: &str = "--repeat 3 --pause 1ms";
@@ -81,14 +82,12 @@ fn compare_fails_above_a_limit_only_when_something_is_slower() {
 fn single_runs_are_shown_but_not_judged() {
     let place = with_made_up_runs();
     let alone = "before-0,before-1";
-    let output = place.output(&format!("compare {alone} one"));
-    assert_eq!(output.status.code(), Some(0));
+    let output = ended(place.output(&format!("compare {alone} one")), 0);
     let said = said(&output);
-    assert!(said.contains("not distinguishable"), "{said}");
+    assert_says(&said, ["not distinguishable"]);
     assert_says(&said, ["here (standard deviation of 8 earlier runs)"]);
     let refused = place.refused(&format!("compare {alone} one --fail-above 5%"), 3);
-    assert!(refused.contains("cannot judge single runs"), "{refused}");
-    assert!(refused.contains("--repeat 5"), "{refused}");
+    assert_says(&refused, ["cannot judge single runs", "--repeat 5"]);
     let longest = refused.lines().map(|line| line.chars().count()).max();
     assert!(longest <= Some(100), "{refused}");
 }
@@ -97,19 +96,18 @@ fn single_runs_are_shown_but_not_judged() {
 fn one_series_is_not_compared_with_itself_by_mistake() {
     let place = with_made_up_runs();
     let refused = place.refused("compare before-0 before-1", 2);
-    assert!(refused.contains("runs of one series, before"), "{refused}");
+    assert_says(&refused, ["runs of one series, before"]);
     let refused = place.refused("compare before-0,before-0 one", 1);
-    assert!(refused.contains("twice"), "{refused}");
+    assert_says(&refused, ["twice"]);
     let refused = place.refused("compare series:nowhere one", 1);
-    assert!(refused.contains("no run 'series:nowhere'"), "{refused}");
+    assert_says(&refused, ["no run 'series:nowhere'"]);
 }
 
 #[test]
 fn a_series_is_made_of_runs_in_the_archive() {
     let place = Place::new(KEYMARK);
-    let output = place.output(&format!("{SHORT} {SERIES}"));
+    let output = ended(place.output(&format!("{SHORT} {SERIES}")), 0);
     let said = said(&output);
-    assert!(output.status.success(), "{said}");
     assert_says(&said, ["run 3 of 3", "runs differ by"]);
     let runs = place.rows("runs --json");
     assert_eq!(runs.len(), 3);
@@ -159,7 +157,7 @@ fn two_programs_take_turns_and_are_compared_in_pairs() {
     };
     assert_eq!((of("-a"), of("-b")), (3, 3));
     let shown = place.stdout("compare series:last~1 series:last");
-    assert!(shown.contains("3 pairs of runs"), "{shown}");
+    assert_says(&shown, ["3 pairs of runs"]);
     let this = place.rows("compare series:last~1 series:last --json");
     // Sides are called as they were asked for.
     let figures = |pairs: &[Value]| -> Vec<Value> {
@@ -180,7 +178,7 @@ fn two_programs_take_turns_and_are_compared_in_pairs() {
 fn a_program_that_cannot_make_the_runs_ends_it_with_its_reason() {
     let place = Place::new(KEYMARK);
     let nowhere = place.refused(&format!("{SHORT} --against /nonexistent/keymark"), 2);
-    assert!(nowhere.contains("/nonexistent/keymark"), "{nowhere}");
+    assert_says(&nowhere, ["/nonexistent/keymark"]);
     let unknown = "bench --algorithm ed25519 --operation decrypt --repeat 3";
     let refused = place.refused(unknown, 2);
     assert_says(&refused, ["ed25519", "no series"]);

@@ -1,9 +1,10 @@
 //! What leaves the archive by the real binary: comparisons of many runs, histories, exports, files for others.
 
-use keymark_testkit::place::{Place, SHORT, assert_schema_allows, text};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, SHORT, assert_schema_allows, ended, text};
 use serde_json::{Value, json};
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 /// A place with one real run, and what it is as JSON.
 fn with_a_run() -> (Place, Value) {
@@ -61,19 +62,18 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
     let ratio = changes[0]["ratio"].as_f64().unwrap();
     assert!((1.27..1.33).contains(&ratio), "{ratio}");
     let with = changes[0]["changed_with"].to_string();
-    assert!(with.contains("→ 99.9"), "{with}");
+    assert_says(&with, ["→ 99.9"]);
     let elsewhere = rows
         .iter()
         .filter(|row| row["machine"].as_str().unwrap().contains("Another"));
     assert_eq!(elsewhere.count(), 3);
     let shown = place.stdout("history ed25519 sign");
-    assert!(shown.contains("one change in"), "{shown}");
-    assert!(
-        shown.contains("3 runs or series; finding changes needs 8"),
-        "{shown}"
+    assert_says(
+        &shown,
+        ["one change in", "3 runs or series; finding changes needs 8"],
     );
     let nothing = place.refused("history mlkem768", 3);
-    assert!(nothing.contains("mlkem768"), "{nothing}");
+    assert_says(&nothing, ["mlkem768"]);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_profile_is_written_whole_or_not_at_all() {
     let bench = "bench --algorithm ed25519 --stack raw --runs";
     place.stdout(&format!("{bench} 3"));
     let refused = place.refused(&profile, 1);
-    assert!(refused.contains("at least 20 operations"), "{refused}");
+    assert_says(&refused, ["at least 20 operations"]);
     assert!(!file.exists());
     place.stdout(&format!("{bench} 20"));
     assert_eq!(place.stdout(&profile), "");
@@ -96,7 +96,7 @@ fn a_profile_is_written_whole_or_not_at_all() {
     let link = link.to_str().unwrap();
     place.stdout(&format!("mcu profile stm32f405 --kernel x25519 -o {link}"));
     let replaced = std::fs::read_to_string(&file).unwrap();
-    assert!(replaced.contains("predicted by keymark"), "{replaced}");
+    assert_says(&replaced, ["predicted by keymark"]);
     let twin = format!("twin:{link}");
     place.stdout(&format!("bench --device {twin} --stack raw --dry-run"));
 }
@@ -139,21 +139,23 @@ fn many_runs_are_compared_with_any_baseline() {
     assert!(!published.is_empty() && of_others);
     assert!(published.iter().all(|row| row["verdict"] == "no interval"));
     let unknown = place.refused("compare one --published lwn-1999", 2);
-    assert!(unknown.contains("lwn-2017-keycards"), "{unknown}");
+    assert_says(&unknown, ["lwn-2017-keycards"]);
 }
 
 #[test]
 fn published_figures_are_shown_beside_a_run() {
     let (place, _) = with_a_run();
     let shown = place.stdout("show last --published tokens --wide");
-    assert!(shown.contains("beside published figures"), "{shown}");
-    assert!(shown.contains("published-tokens-tpm-javacard"), "{shown}");
+    assert_says(
+        &shown,
+        ["beside published figures", "published-tokens-tpm-javacard"],
+    );
     let rows = place.rows("show last --published tokens --json");
     let kinds = |kind: &str| rows.iter().filter(|row| row["provenance"] == kind).count();
     assert!(kinds("published") > 100 && kinds("measured") > 1);
     let output = place.output("show last --published lwn-2017");
     let said = text(&output.stderr);
-    assert!(said.contains("no operation of this run"), "{said}");
+    assert_says(&said, ["no operation of this run"]);
 }
 
 #[test]
@@ -222,8 +224,7 @@ fn a_file_for_others_has_no_names_and_can_be_imported() {
             .output()
             .unwrap()
     };
-    let asked = share("");
-    assert_eq!(asked.status.code(), Some(2));
+    let asked = ended(share(""), 2);
     let said = text(&asked.stdout);
     for secret in ["S-4711-0815", "wintermute", "/home/zacharias"] {
         assert!(said.contains(secret), "{secret} is shown before: {said}");
@@ -248,7 +249,7 @@ fn a_file_for_others_has_no_names_and_can_be_imported() {
     assert_schema_allows(&serde_json::from_str(&written).unwrap());
     place.stdout(&format!("import {file}"));
     let shown = place.stdout("show telling-shared");
-    assert!(shown.contains("rsa2048"), "{shown}");
+    assert_says(&shown, ["rsa2048"]);
 }
 
 #[test]

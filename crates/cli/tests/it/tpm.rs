@@ -2,7 +2,8 @@
 
 use std::process::Stdio;
 
-use keymark_testkit::place::{Place, said};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, ended, said};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 
@@ -53,7 +54,6 @@ fn a_tpm_that_is_not_there_says_what_to_do() {
         // It is somebody's: what it has is asked of nobody here.
         return;
     }
-    let output = place.output("bench --device tpm");
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("swtpm-esys"), "{}", said(&output));
+    let output = ended(place.output("bench --device tpm"), 3);
+    assert_says(&said(&output), ["swtpm-esys"]);
 }

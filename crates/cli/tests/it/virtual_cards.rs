@@ -3,12 +3,13 @@
 use std::process::Stdio;
 
 use keymark_testkit::pcscd::PrivatePcscd;
-use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::waiting::found;
+use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says, tell};
+use crate::{KEYMARK, tell};
 
 #[test]
 fn all_three_layers_are_measured_with_their_parts() {
@@ -54,13 +55,15 @@ fn all_three_layers_are_measured_with_their_parts() {
 #[test]
 fn a_named_device_that_has_nothing_of_what_was_asked_for_is_said_to_be_left_out() {
     let place = Place::new(KEYMARK);
-    let output = place.output(
-        "bench --device software,twin:yubikey-neo --algorithm ed25519 --stack raw --runs 3",
+    let output = ended(
+        place.output(
+            "bench --device software,twin:yubikey-neo --algorithm ed25519 --stack raw --runs 3",
+        ),
+        0,
     );
     let said = text(&output.stderr);
-    assert!(output.status.success(), "{said}");
     assert_says(&said, ["skipping twin:yubikey-neo: it offers nothing"]);
-    assert!(!said.contains("skipping software"), "{said}");
+    assert_silent(&said, ["skipping software"]);
 }
 
 #[test]
@@ -104,10 +107,9 @@ fn a_traced_program_shows_what_it_asked_of_the_card() {
             "card",
         ],
     );
-    assert!(!shown.contains("123456"), "{shown}");
+    assert_silent(&shown, ["123456"]);
     assert!(place.leftovers().is_empty());
-    let missing = place.output("trace --device virtual -- no-such-program");
-    assert_eq!(missing.status.code(), Some(2), "{}", text(&missing.stderr));
+    ended(place.output("trace --device virtual -- no-such-program"), 2);
 }
 
 #[test]
@@ -147,8 +149,7 @@ fn a_measured_card_becomes_a_twin() {
     let row = &objects(&measured)[0];
     assert_eq!(row["device"], "twin:mine");
     assert!(row["mean_s"].as_f64().unwrap() >= 0.099, "{row}");
-    let few = place.output("profile last");
-    assert_eq!(few.status.code(), Some(1), "{}", text(&few.stderr));
+    ended(place.output("profile last"), 1);
 }
 
 #[test]
@@ -156,21 +157,20 @@ fn devices_fit_a_terminal_and_twins_are_a_short_list() {
     let place = Place::new(KEYMARK);
     let shown = |arguments: &str| {
         let mut devices = place.keymark(arguments);
-        let output = devices.env("COLUMNS", "100").output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        let output = ended(devices.env("COLUMNS", "100").output().unwrap(), 0);
         text(&output.stdout)
     };
     let (short, full) = (shown("devices"), shown("devices --all"));
     for line in short.lines().chain(full.lines()) {
         assert!(line.chars().count() <= 100, "{line}");
     }
-    assert!(!short.contains("card time"), "{short}");
+    assert_silent(&short, ["card time"]);
     assert_says(
         &short,
         ["sign         rsa2048 rsa4096 (assumed as decrypt)"],
     );
     // Whoever logs in with a key of an HSM asks it for a signature: none authenticates nothing.
-    assert!(!short.contains("authenticate nothing"), "{short}");
+    assert_silent(&short, ["authenticate nothing"]);
     assert_says(
         &short,
         ["authenticate with its signing keys, in the same time"],
@@ -218,7 +218,7 @@ fn a_twin_says_what_it_does_and_what_it_has_refused() {
     let trace = format!("trace --device {device} --algorithm rsa2048 -- sh -c");
     let traced = place.keymark(&trace).arg(script).output().unwrap();
     let said = text(&traced.stderr);
-    assert!(said.contains("sign         nothing"), "{said}");
+    assert_says(&said, ["sign         nothing"]);
     assert_says(&said, ["twin:decrypts cannot sign with rsa2048 (6985)"]);
 }
 
@@ -262,10 +262,9 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
         "{}",
         text(&listed.stdout)
     );
-    let taken = place.output(&format!("token serve --address {address}"));
+    let taken = ended(place.output(&format!("token serve --address {address}")), 3);
     let said = text(&taken.stderr);
-    assert_eq!(taken.status.code(), Some(3), "{said}");
-    assert!(said.contains("occupied"), "{said}");
+    assert_says(&said, ["occupied"]);
     tell(&serving, Signal::SIGINT);
     assert!(serving.wait().unwrap().success());
     assert!(state.join("external.flash").exists());
@@ -273,10 +272,8 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
     let again = serve();
     assert_eq!(inserted(&place, &pcscd), serial);
     pcscd.kill();
-    let ended = again.wait_with_output().unwrap();
-    let said = text(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("pcscd has ended"), "{said}");
-    let other = place.output("token serve --device yubikey");
-    assert_eq!(other.status.code(), Some(2), "{}", text(&other.stderr));
+    let left = ended(again.wait_with_output().unwrap(), 1);
+    let said = text(&left.stderr);
+    assert_says(&said, ["pcscd has ended"]);
+    ended(place.output("token serve --device yubikey"), 2);
 }

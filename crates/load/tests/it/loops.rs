@@ -13,7 +13,7 @@ use keymark_load::{
 use keymark_load::{KeyExchange, TlsVersion};
 use keymark_stats::PerSecond;
 
-use crate::support::{Behaviour, Server, Unwatched, all_well, load, p256, users};
+use crate::support::{Behaviour, Server, all_well, load, p256, users};
 
 fn target(server: &Server) -> Target {
     server.target(TlsVersion::V1_3, KeyExchange::EcdheP256)
@@ -213,7 +213,7 @@ fn what_cannot_be_done_is_said_before_it_begins() {
     let mut context = Context {
         clock: &clock,
         stop: &stop,
-        observer: &mut Unwatched,
+        observer: &mut (),
     };
     let mut error = |target: &Target, settings: &Settings| {
         run(target, settings, &mut context).unwrap_err().to_string()

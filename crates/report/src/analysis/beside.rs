@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
     use crate::exchange::Shipped;
-    use crate::testing::{block, case, record};
+    use keymark_testkit::record::{block, case, mixed as record};
 
     #[test]
     fn published_rows_stand_beside_the_runs_and_say_what_they_are() {

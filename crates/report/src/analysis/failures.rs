@@ -54,8 +54,9 @@ fn about(case: &CaseRecord, load: &ServerLoad) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use keymark_bench::case::StackName;
+    use keymark_testkit::{assert_says, assert_silent};
 
-    use crate::testing::{case, server_load};
+    use keymark_testkit::record::{case, server_load};
 
     use super::*;
 
@@ -66,14 +67,10 @@ mod tests {
         let mut record = CaseRecord::new(case("rsa2048", StackName::of("nginx")));
         record.server_load = Some(Box::new(load.clone()));
         let said = format!("{:?}", about(&record, &load));
-        assert!(
-            said.contains("3 of 12 failed: 3 handshake timeout"),
-            "{said}"
+        assert_says(
+            &said,
+            ["3 of 12 failed: 3 handshake timeout", "line 12", "line 19"],
         );
-        assert!(
-            said.contains("line 12") && said.contains("line 19"),
-            "{said}"
-        );
-        assert!(!said.contains("line 11"), "{said}");
+        assert_silent(&said, ["line 11"]);
     }
 }

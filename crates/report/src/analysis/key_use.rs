@@ -246,7 +246,7 @@ mod tests {
     use keymark_bench::operation::Operation;
     use keymark_bench::server_load::Durations;
 
-    use crate::testing::{case, server_load};
+    use keymark_testkit::record::{case, server_load};
 
     use super::*;
 

@@ -59,7 +59,7 @@ mod tests {
     use keymark_bench::server_load::{Durations, Steady};
 
     use super::*;
-    use crate::testing::server_load;
+    use keymark_testkit::record::server_load;
 
     #[test]
     fn what_was_lost_and_for_how_long_is_told() {

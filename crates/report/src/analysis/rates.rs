@@ -85,7 +85,7 @@ mod tests {
     use keymark_bench::case::{Parameters, StackName, USUAL};
 
     use super::*;
-    use crate::testing::{case, server_load};
+    use keymark_testkit::record::{case, server_load};
 
     const COLOUR: Comparison = Comparison {
         heading: "what colours cost",

@@ -37,7 +37,7 @@ impl Saturated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::server_load;
+    use keymark_testkit::record::server_load;
 
     #[test]
     fn the_knee_has_the_rate_that_was_tried_with_its_users() {

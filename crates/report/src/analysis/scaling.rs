@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn the_lower_bound_is_the_limit() {
         let scaling = |agent| Scaling {
-            case: crate::testing::record("20260101-000000-0001").cases[0]
+            case: keymark_testkit::record::mixed("20260101-000000-0001").cases[0]
                 .case
                 .clone(),
             levels: Vec::new(),

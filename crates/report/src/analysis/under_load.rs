@@ -109,7 +109,7 @@ fn p95(load: &ServerLoad) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::server_load;
+    use keymark_testkit::record::server_load;
 
     use super::*;
 

@@ -90,7 +90,7 @@ mod tests {
     use keymark_bench::record::Record;
 
     use super::*;
-    use crate::testing::record;
+    use keymark_testkit::record::mixed as record;
 
     fn archive() -> (tempfile::TempDir, Archive) {
         let directory = tempfile::tempdir().unwrap();

@@ -7,11 +7,12 @@ use keymark_bench::case::{CaseId, Pacing, StackName};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::runner::Observer;
 use keymark_bench::series::{InSeries, SeriesId};
+use keymark_testkit::assert_says;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::testing::{block, head, record, records};
+use keymark_testkit::record::{block, head, mixed as record, records};
 
 fn archive() -> (TempDir, Archive) {
     let directory = tempfile::tempdir().unwrap();
@@ -114,18 +115,13 @@ fn runs_are_found_from_the_end_and_by_their_beginning() {
     );
     assert_eq!(found("pub").unwrap(), "published-x");
     let error = |name: &str| found(name).unwrap_err().to_string();
-    assert!(
-        error("2026").contains("3 runs begin with '2026' (20261121-01, 20261121-02, 20261121-011)"),
-        "{}",
-        error("2026")
+    assert_says(
+        &error("2026"),
+        ["3 runs begin with '2026' (20261121-01, 20261121-02, 20261121-011)"],
     );
-    assert!(error("last~3").contains("it has 3"), "{}", error("last~3"));
-    assert!(
-        error("2025").contains("'keymark runs' lists"),
-        "{}",
-        error("2025")
-    );
-    assert!(error("%").contains("no run '%'"), "{}", error("%"));
+    assert_says(&error("last~3"), ["it has 3"]);
+    assert_says(&error("2025"), ["'keymark runs' lists"]);
+    assert_says(&error("%"), ["no run '%'"]);
 }
 
 #[test]

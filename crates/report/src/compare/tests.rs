@@ -1,10 +1,11 @@
 use keymark_bench::case::StackName;
 use keymark_bench::series::SeriesId;
+use keymark_testkit::assert_says;
 
 use super::*;
 use crate::document::Document;
 use crate::render::{Width, text};
-use crate::testing::{block, case, record};
+use keymark_testkit::record::{block, case, mixed as record};
 
 /// Runs with one block of one operation of so many microseconds for each of the cases, run by run.
 fn runs(series: Option<(&str, &str)>, microseconds: &[&[u64]]) -> Vec<Record> {
@@ -69,10 +70,7 @@ fn single_runs_are_not_told_apart_unless_far_apart() {
     assert_eq!(comparison.slower_than(0.05), Judgement::TooFewRuns);
     let said = said(&document(&comparison, &[]));
     assert_eq!(said.matches("between single runs").count(), 1, "{said}");
-    assert!(
-        said.contains("1.00 ms") && said.contains("1.30 ms"),
-        "{said}"
-    );
+    assert_says(&said, ["1.00 ms", "1.30 ms"]);
 }
 
 #[test]
@@ -140,10 +138,7 @@ fn what_is_slower_must_be_so_among_all_cases() {
         "each case has all of its runs"
     );
     let said = said(&document(&comparison, &[]));
-    assert!(
-        said.contains("intervals and their verdicts allow for 3 cases"),
-        "{said}"
-    );
+    assert_says(&said, ["intervals and their verdicts allow for 3 cases"]);
 }
 
 #[test]
@@ -170,8 +165,7 @@ fn any_number_of_sides_is_compared_with_the_first() {
     ];
     assert_eq!(found, expected);
     let said = said(&document(&comparison, &[]));
-    assert!(said.contains("side 1: 3 runs against 3"), "{said}");
-    assert!(said.contains("allow for 4 cases"), "{said}");
+    assert_says(&said, ["side 1: 3 runs against 3", "allow for 4 cases"]);
 }
 
 #[test]
@@ -206,7 +200,7 @@ fn series_at_different_times_are_the_same_only_beyond_what_such_series_differ_by
     let comparison = compared(&old, &new);
     assert_eq!(verdicts(&comparison), [Verdict::Indistinguishable]);
     let said = said(&document(&comparison, &[]));
-    assert!(said.contains("no verdict 'same'"), "{said}");
+    assert_says(&said, ["no verdict 'same'"]);
     assert_eq!(verdicts(&by(Noise::of(0.0), &old, &new)), [Verdict::Same]);
     let wider = Criteria {
         equivalence: 0.15,
@@ -243,10 +237,7 @@ fn cases_are_compared_with_one_of_their_own_runs() {
     );
     assert!((pair.ratio.value.0 - 0.5).abs() < 1e-9);
     let shown = said(&document(&comparison, &[]));
-    assert!(
-        shown.contains("in each of 3 runs") && shown.contains("ed25519"),
-        "{shown}"
-    );
+    assert_says(&shown, ["in each of 3 runs", "ed25519"]);
     // One run alone: by the rounds in which both were measured.
     let mut run = side[0].runs[0].clone();
     for (case, mean) in run.cases.iter_mut().zip([1000_u64, 500]) {
@@ -279,10 +270,7 @@ fn the_geometric_mean_takes_runs_for_units() {
     let apart = compared(&runs(None, old), &runs(None, new)).geometric_means();
     assert!(apart[0].ratio.high.unwrap().0 > 1.3, "{apart:?}");
     let shown = said(&document(&in_turn, &means));
-    assert!(
-        shown.contains("over all cases") && shown.contains("Fleming"),
-        "{shown}"
-    );
+    assert_says(&shown, ["over all cases", "Fleming"]);
 }
 
 #[test]
@@ -295,10 +283,7 @@ fn kinds_of_figures_are_not_averaged_together() {
     let comparison = compared(&old, &new);
     assert_eq!(comparison.geometric_means().len(), 2);
     let said = said(&document(&comparison, &[]));
-    assert!(
-        said.contains("mixes figures of different kinds: measured, twin"),
-        "{said}"
-    );
+    assert_says(&said, ["mixes figures of different kinds: measured, twin"]);
 }
 
 #[test]
@@ -344,7 +329,7 @@ fn what_differs_besides_is_said_first() {
 fn loads_on_servers_are_compared_by_their_steady_state() {
     let loaded = |factor: u64| {
         let mut run = runs(None, &[&[1]]);
-        let mut load = crate::testing::server_load();
+        let mut load = keymark_testkit::record::server_load();
         for second in &mut load.seconds {
             second
                 .whole

@@ -92,6 +92,8 @@ impl Folder {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -123,6 +125,6 @@ mod tests {
             "{refused:?}"
         );
         let nowhere = Folder::list(&place("nowhere")).unwrap_err().to_string();
-        assert!(nowhere.contains("cannot read folder"), "{nowhere}");
+        assert_says(&nowhere, ["cannot read folder"]);
     }
 }

@@ -173,6 +173,8 @@ impl LongestText {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     fn longest_text(json: &[u8]) -> usize {
@@ -212,7 +214,7 @@ mod tests {
             let Err(Unread::Excess(said)) = read(all) else {
                 panic!("{begin}")
             };
-            assert!(said.contains("more than"), "{said}");
+            assert_says(&said, ["more than"]);
             assert!(rest.1 <= TABLE + 2 * STEP, "{begin}: {}", rest.1);
         }
     }

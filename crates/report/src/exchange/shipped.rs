@@ -81,6 +81,7 @@ impl Shipped {
 #[cfg(test)]
 mod tests {
     use keymark_bench::case::Provenance;
+    use keymark_testkit::assert_says;
 
     use super::*;
 
@@ -92,7 +93,7 @@ mod tests {
         );
         for wanted in ["", "x", "lwn-2018"] {
             let refused = Shipped::named(wanted).unwrap_err().to_string();
-            assert!(refused.contains("zeitgitter-2019-sign"), "{refused}");
+            assert_says(&refused, ["zeitgitter-2019-sign"]);
         }
         let readme = include_str!("../../../../data/published/README.md");
         for shipped in SHIPPED.iter() {

@@ -6,11 +6,12 @@ use std::num::NonZeroU32;
 use jsonschema::Validator;
 use keymark_bench::case::{DeviceName, Load};
 use keymark_bench::record::RunId;
+use keymark_testkit::assert_says;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::testing::{record, records};
+use keymark_testkit::record::{mixed as record, records};
 
 const HEADER: &str = "device,algorithm,operation,stack,mean_s,n,note\n";
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -63,10 +64,7 @@ fn other_json_is_refused() {
     ] {
         let error = json::parse(Path::new("x.json"), other.as_bytes()).unwrap_err();
         assert!(matches!(error, ImportError::Foreign { .. }), "{error:?}");
-        assert!(
-            error.to_string().contains("not a run exported by keymark"),
-            "{error}"
-        );
+        assert_says(&error, ["not a run exported by keymark"]);
     }
 }
 
@@ -87,68 +85,77 @@ fn a_newer_schema_is_refused_whatever_it_looks_like() {
 
 #[test]
 fn a_record_that_contradicts_itself_is_refused() {
-    let refused = |change: &dyn Fn(&mut Value), reason: &str| {
-        let error = mutilated(change);
-        assert!(
-            matches!(error, ImportError::Inconsistent { .. }),
-            "{error:?}"
+    let mean = |mean: f64| json!({"mean": mean, "n": null, "note": ""});
+    let sample = "/cases/0/blocks/0/samples/0";
+    for (place, value, reason) in [
+        (
+            format!("{sample}/2"),
+            json!(u64::MAX),
+            "a sample ends before it starts",
+        ),
+        (
+            format!("{sample}/3"),
+            json!(u64::MAX),
+            "case 1: a sample ends after centuries",
+        ),
+        (
+            format!("{sample}/0"),
+            json!(4_000_000_000_u64),
+            "case 1: a sample of worker 4000000000",
+        ),
+        (
+            "/cases/1/case/algorithm".to_owned(),
+            json!("rsa3072"),
+            "case 2: the plan has rsa4096",
+        ),
+        (
+            "/cases/1/case/algorithm".to_owned(),
+            json!("rsa3073"),
+            "did you mean 'rsa3072'?",
+        ),
+        ("/schema".to_owned(), json!(0), "no schema 0"),
+        (
+            "/started".to_owned(),
+            json!("0000-01-01T00:00:00Z"),
+            "it started before 1970",
+        ),
+        (
+            "/environment/cores".to_owned(),
+            json!(0),
+            "a processor without cores",
+        ),
+    ] {
+        contradicts(
+            |run| *run.pointer_mut(&place).unwrap() = value.clone(),
+            reason,
         );
-        assert!(error.to_string().contains(reason), "{error}");
-    };
-    let sample = |run: &mut Value, field: usize, value: u64| {
-        run["cases"][0]["blocks"][0]["samples"][0][field] = json!(value);
-    };
-    refused(
-        &|run| sample(run, 2, u64::MAX),
-        "a sample ends before it starts",
-    );
-    refused(
-        &|run| sample(run, 3, u64::MAX),
-        "case 1: a sample ends after centuries",
-    );
-    refused(
-        &|run| sample(run, 0, 4_000_000_000),
-        "case 1: a sample of worker 4000000000",
-    );
-    refused(
-        &|run| drop(run["cases"].as_array_mut().unwrap().pop()),
+    }
+    contradicts(
+        |run| drop(run["cases"].as_array_mut().unwrap().pop()),
         "its plan has 3 cases, but it has 2",
     );
-    refused(
-        &|run| run["cases"][1]["case"]["algorithm"] = json!("rsa3072"),
-        "case 2: the plan has rsa4096",
-    );
-    refused(
-        &|run| run["cases"][1]["case"]["algorithm"] = json!("rsa3073"),
-        "did you mean 'rsa3072'?",
-    );
-    refused(
-        &|run| drop(run.as_object_mut().unwrap().remove("plan")),
+    contradicts(
+        |run| drop(run.as_object_mut().unwrap().remove("plan")),
         "missing field `plan`",
     );
-    refused(&|run| run["schema"] = json!(0), "no schema 0");
-    refused(&|run| run["remark"] = json!(0), "unknown field `remark`");
-    refused(
-        &|run| run["cases"][0]["case"]["remark"] = json!(0),
-        "unknown field `remark`",
+    let remark = "unknown field `remark`";
+    contradicts(|run| run["remark"] = json!(0), remark);
+    contradicts(|run| run["cases"][0]["case"]["remark"] = json!(0), remark);
+    let published = |value: f64, reason: &str| {
+        contradicts(|run| run["cases"][2]["published"] = mean(value), reason);
+    };
+    published(1.0, "a published mean beside samples");
+    published(-1.0, "a mean of -1 s");
+}
+
+#[track_caller]
+fn contradicts(change: impl FnOnce(&mut Value), reason: &str) {
+    let error = mutilated(change);
+    assert!(
+        matches!(error, ImportError::Inconsistent { .. }),
+        "{reason}: {error:?}"
     );
-    refused(
-        &|run| run["started"] = json!("0000-01-01T00:00:00Z"),
-        "it started before 1970",
-    );
-    refused(
-        &|run| run["environment"]["cores"] = json!(0),
-        "a processor without cores",
-    );
-    let mean = |mean: f64| json!({"mean": mean, "n": null, "note": ""});
-    refused(
-        &|run| run["cases"][2]["published"] = mean(1.0),
-        "a published mean beside samples",
-    );
-    refused(
-        &|run| run["cases"][2]["published"] = mean(-1.0),
-        "a mean of -1 s",
-    );
+    assert_says(&error, [reason]);
 }
 
 #[test]
@@ -301,23 +308,17 @@ fn what_no_run_can_have_measured_is_refused() {
         let workers = NonZeroU32::new(limits::WORKERS + 1).unwrap();
         record.cases[0].case.load = Load::closed(workers);
     });
-    assert!(
-        said.contains("100001 workers; the limit is 100000"),
-        "{said}"
-    );
+    assert_says(&said, ["100001 workers; the limit is 100000"]);
     let said = refused(&|record| record.cases = vec![whole.cases[0].clone(); limits::CASES + 1]);
-    assert!(said.contains("5001 cases"), "{said}");
+    assert_says(&said, ["5001 cases"]);
     let said = refused(&|record| {
         record.stores[0].device = DeviceName::new("x".repeat(limits::NAME + 1));
     });
-    assert!(
-        said.contains("the name of a device has 201 bytes"),
-        "{said}"
-    );
+    assert_says(&said, ["the name of a device has 201 bytes"]);
     let said = refused(&|record| record.id = RunId("x".repeat(limits::NAME + 1)));
-    assert!(said.contains("the name of the run"), "{said}");
+    assert_says(&said, ["the name of the run"]);
     let said = refused(&|record| record.stores[0].product = "x".repeat(limits::TEXT + 1));
-    assert!(said.contains("a text has more than 10000 bytes"), "{said}");
+    assert_says(&said, ["a text has more than 10000 bytes"]);
 }
 
 #[test]

@@ -1,9 +1,8 @@
-use keymark_bench::record::Record;
-
 use super::facts::facts;
 use super::*;
 use crate::analysis::Analysis;
-use crate::testing::record;
+use keymark_bench::record::Record;
+use keymark_testkit::record::mixed as record;
 
 fn part(record: &Record) -> Part<'_> {
     Part {

@@ -1,10 +1,9 @@
-use keymark_bench::case::{DeviceName, StackName};
-use keymark_bench::record::{Record, RunId};
-
 use super::*;
 use crate::document::{Block, Figure, RemarkKind};
 use crate::exchange::{SHIPPED, json};
-use crate::testing::{block, case, record};
+use keymark_bench::case::{DeviceName, StackName};
+use keymark_bench::record::{Record, RunId};
+use keymark_testkit::record::{block, case, mixed as record};
 
 fn source(record: &Record, origin: Origin) -> Source {
     let analysis = crate::analysis::Analysis::of(record, &[]);

@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::layers::layers;
-use crate::records::{case, measured, record};
 use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
-use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
+use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::sample::Stretch;
-use keymark_bench::stop::Stopped;
 use keymark_report::analysis::{Analysis, PublishedFigure};
 use keymark_report::document::{Block, Document, RemarkKind};
 use keymark_report::render::{Width, json, markdown, text};
 use keymark_stats::Seconds;
+use keymark_testkit::assert_says;
+use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use serde_json::Value;
 
 const DEVICES: [(&str, Provenance); 3] = [
@@ -22,6 +22,8 @@ const DEVICES: [(&str, Provenance); 3] = [
     ("YubiKey 5C NFC FIPS 0a1b2c3d", Provenance::Measured),
     ("twin:nitrokey-storage-2-of-2019", Provenance::Twin),
 ];
+
+const PULLED_OUT: &str = "SCardTransmit failed: the card | was pulled out";
 
 /// On every device: all stacks, concurrencies, a cached passphrase, an open loop, a copy, a failure, parts; and
 /// figures of other kinds.
@@ -74,10 +76,8 @@ fn everything() -> Record {
             ..of(StackName::GNUPG, 1)
         };
         cases.push(measured(opens.clone(), 80_000.0));
-        cases.push(failed(Case {
-            stack: StackName::RAW,
-            ..opens
-        }));
+        let stack = StackName::RAW;
+        cases.push(failed(Case { stack, ..opens }, PULLED_OUT));
     }
     cases.push(predicted());
     record(cases)
@@ -100,32 +100,16 @@ fn parts(which: impl Fn(&Part) -> bool) -> Parts {
     Parts(all.map(mean).collect::<BTreeMap<_, _>>())
 }
 
-fn failed(case: Case) -> CaseRecord {
-    CaseRecord {
-        ending: Some(Ending {
-            stopped: Stopped::Failed,
-            reason: Some("SCardTransmit failed: the card | was pulled out".to_owned()),
-            code: None,
-        }),
-        ..CaseRecord::new(case)
-    }
-}
-
 fn predicted() -> CaseRecord {
     let case = Case {
         device: DeviceName::new("stm32l432:gnuk-2017,umaal=on"),
         provenance: Provenance::Predicted,
         ..case("rsa4096", StackName::RAW, 1)
     };
-    CaseRecord {
-        published: Some(PublishedMean {
-            mean: Seconds(1.25),
-            n: None,
-            note: "100000000 cycles at 80 MHz".to_owned(),
-            band: None,
-        }),
-        ..CaseRecord::new(case)
-    }
+    let mut predicted = published(case, 1.25);
+    let mean = predicted.published.as_mut().unwrap();
+    mean.note = "100000000 cycles at 80 MHz".to_owned();
+    predicted
 }
 
 fn report() -> Document {
@@ -179,7 +163,7 @@ fn a_terminal_of_a_hundred_columns_is_wide_enough_for_everything() {
                 "{width}: {line}\n{text}"
             );
         }
-        assert!(text.contains("--wide shows all"), "{text}");
+        assert_says(&text, ["--wide shows all"]);
     }
     let wide = plain(&report, Width::Unlimited);
     assert!(!wide.contains("hidden columns") && !wide.contains("in every row"));
@@ -288,11 +272,7 @@ fn a_queue_that_grows_has_no_mean() {
         .iter()
         .find(|remark| remark.kind == RemarkKind::Overload)
         .unwrap();
-    assert!(
-        said.text.contains("the queue grows by 1.91/s"),
-        "{}",
-        said.text
-    );
+    assert_says(&said.text, ["the queue grows by 1.91/s"]);
 }
 
 #[test]

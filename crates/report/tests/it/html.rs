@@ -1,18 +1,18 @@
 //! The page: nothing from outside is markup in it, it asks nothing of anybody, and it is a page whatever the run.
 
 use crate::layers::layers;
-use crate::records::{case, measured, record};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
-use keymark_bench::record::{CaseRecord, Ending, Record, RunId};
-use keymark_bench::stop::Stopped;
+use keymark_bench::record::{Record, RunId};
 use keymark_report::analysis::Analysis;
 use keymark_report::compare::{Comparison, Criteria, Side};
 use keymark_report::document::{Block, Document, Rerun};
 use keymark_report::render::html::{self, Place};
 use keymark_report::report::{Part, report};
 use keymark_stats::BetweenRuns;
+use keymark_testkit::record::{failed, measured, of as record, signing as case};
+use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -38,17 +38,6 @@ fn on(device: &str, algorithm: &str) -> Case {
     Case {
         device: DeviceName::new(device),
         ..case(algorithm, StackName::RAW, 1)
-    }
-}
-
-fn failed(case: Case, reason: &str) -> CaseRecord {
-    CaseRecord {
-        ending: Some(Ending {
-            stopped: Stopped::Failed,
-            reason: Some(reason.to_owned()),
-            code: None,
-        }),
-        ..CaseRecord::new(case)
     }
 }
 
@@ -104,9 +93,9 @@ fn the_policy_lets_in_what_is_there_and_nothing_else() {
     for (begin, end) in own {
         let digest = Sha256::digest(element(&page, begin, end).as_bytes());
         let hash = format!("'sha256-{}'", STANDARD.encode(digest));
-        assert!(policy.contains(&hash), "{policy}");
+        assert_says(&policy, [&hash]);
     }
-    assert!(!policy.contains("unsafe"), "{policy}");
+    assert_silent(&policy, ["unsafe"]);
     // Nothing is fetched, and no style stands at an element, which the policy would refuse.
     for asks in [
         " src=",

@@ -9,6 +9,7 @@ use keymark_bench::record::{Ending, Record};
 use keymark_bench::stop::Stopped;
 use keymark_report::analysis::{Analysis, Finding, Limit, Refused, Undecided};
 use keymark_report::render::{Width, text};
+use keymark_testkit::assert_says;
 
 const LEVELS: [u32; 4] = [1, 2, 4, 8];
 const SEEDS: u64 = 20;
@@ -88,7 +89,7 @@ fn a_device_of_three_lanes_does_three_at_a_time() {
         &Analysis::of(&record, &[]).document(&record, &[]),
         Width::Unlimited,
     );
-    assert!(shown.contains("up to 3 at a time"), "{shown}");
+    assert_says(&shown, ["up to 3 at a time"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod charts;
 mod document;
+mod formats;
 mod golden_reports;
 mod html;
 mod layers;
@@ -12,5 +13,4 @@ mod limits;
 mod pictures;
 mod pipeline;
 mod queues;
-mod records;
 mod scaling;

@@ -9,10 +9,8 @@
 use std::path::Path;
 
 use crate::layers::layers;
-use crate::records::{case, measured, record};
 use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
-use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
-use keymark_bench::stop::Stopped;
+use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
 use keymark_report::archive::CaseWords;
 use keymark_report::charts::terminal::{self, Signs};
@@ -20,7 +18,8 @@ use keymark_report::charts::{Chart, Mark, Theme, svg};
 use keymark_report::document::Figure;
 use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
-use keymark_stats::Seconds;
+use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
+use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;
 
 fn figures(record: &Record) -> Vec<Figure> {
@@ -60,6 +59,11 @@ fn drawn(record: &Record) -> Vec<Chart> {
         assert!(terminal::draw(chart, Signs::Ascii, 80).is_ascii());
     }
     charts
+}
+
+/// Through raw, by one worker.
+fn on(device: &str, algorithm: &str, provenance: Provenance) -> Case {
+    of(algorithm, device, provenance, StackName::RAW, 1)
 }
 
 fn of(
@@ -188,12 +192,9 @@ fn published_figures_are_hollow() {
         dots.iter()
             .all(|dot| *dot == (keymark_report::charts::Fill::Hollow, None))
     );
-    assert!(
-        means
-            .summary
-            .contains("rsa4096 decrypt FST-01 gnupg: 8.22 s, published"),
-        "{}",
-        means.summary
+    assert_says(
+        &means.summary,
+        ["rsa4096 decrypt FST-01 gnupg: 8.22 s, published"],
     );
     assert_eq!(pictures::fitting(&figures(&record)), Some(Kind::Means));
 }
@@ -202,20 +203,7 @@ fn published_figures_are_hollow() {
 fn too_little_is_no_picture() {
     let nothing = record(Vec::new());
     assert!(drawn(&nothing).is_empty());
-    let failed = |device: &str| CaseRecord {
-        ending: Some(Ending {
-            stopped: Stopped::Failed,
-            reason: Some("pulled out".to_owned()),
-            code: None,
-        }),
-        ..CaseRecord::new(of(
-            "rsa2048",
-            device,
-            Provenance::Measured,
-            StackName::RAW,
-            1,
-        ))
-    };
+    let failed = |device: &str| failed(on(device, "rsa2048", Provenance::Measured), "pulled out");
     let failures = record(vec![failed("a"), failed("b")]);
     assert!(drawn(&failures).is_empty());
     assert_eq!(pictures::fitting(&figures(&failures)), None);
@@ -242,31 +230,17 @@ fn absurd_figures_and_hostile_names_spoil_nothing() {
             .into_iter()
             .zip(["rsa1024", "rsa2048", "rsa4096", "ed25519", "nistp256"])
         {
-            let mut published = CaseRecord::new(of(
-                algorithm,
-                device,
-                Provenance::Published,
-                StackName::RAW,
-                1,
-            ));
-            published.published = Some(PublishedMean {
-                mean: Seconds(time),
-                n: None,
-                note: String::new(),
-                band: None,
-            });
-            cases.push(published);
+            let case = on(device, algorithm, Provenance::Published);
+            cases.push(published(case, time));
         }
-        cases.push(measured(
-            of("rsa3072", device, Provenance::Measured, StackName::RAW, 1),
-            900.0,
-        ));
+        let case = on(device, "rsa3072", Provenance::Measured);
+        cases.push(measured(case, 900.0));
     }
     let charts = drawn(&record(cases));
     assert!(charts.len() > 3);
     for chart in &charts {
         let text = svg::draw(chart, Theme::Light);
-        assert!(!text.contains("<script"), "{text}");
+        assert_silent(&text, ["<script"]);
         let document = Document::parse(&text).unwrap();
         let mut attributes = document.descendants().flat_map(|node| node.attributes());
         assert!(attributes.all(|attribute| !attribute.name().starts_with("on")));
@@ -278,20 +252,8 @@ fn absurd_figures_and_hostile_names_spoil_nothing() {
 fn many_rows_are_capped_and_it_is_said() {
     let cases = (0..300).map(|number| {
         let device = format!("device {number}");
-        let mut one = CaseRecord::new(of(
-            "rsa2048",
-            &device,
-            Provenance::Published,
-            StackName::RAW,
-            1,
-        ));
-        one.published = Some(PublishedMean {
-            mean: Seconds(0.001 * f64::from(number + 1)),
-            n: None,
-            note: String::new(),
-            band: None,
-        });
-        one
+        let case = on(&device, "rsa2048", Provenance::Published);
+        published(case, 0.001 * f64::from(number + 1))
     });
     let charts = drawn(&record(cases.collect()));
     let means = charts.iter().find(|chart| chart.kind == "means").unwrap();

@@ -14,7 +14,7 @@ use keymark_bench::clock::ManualClock;
 use keymark_bench::environment::Environment;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, Selection, Settings, Standing};
 use keymark_bench::record::{Record, RunId, RunState, SCHEMA};
-use keymark_bench::runner::{Observer, Runner, Stacks};
+use keymark_bench::runner::{Runner, Stacks};
 use keymark_bench::stop::StopRule;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
@@ -27,9 +27,6 @@ use keymark_stats::BetweenRuns;
 use keymark_testkit::fake::{FakeStack, Script, Step};
 
 const US: Duration = Duration::from_micros(1);
-
-struct Silent;
-impl Observer for Silent {}
 
 /// Operations a script is long; enough that no run begins again at the top in step.
 const LENGTH: u32 = 997;
@@ -131,7 +128,7 @@ fn run(selection: Selection, script: fn(&Case) -> Script) -> Record {
         clock: clock.as_ref(),
         interrupt: &interrupt,
     }
-    .run(&plan, &by_name, &mut Silent);
+    .run(&plan, &by_name, &mut ());
     Record {
         schema: SCHEMA,
         id: RunId("20260101-000000-0001".to_owned()),

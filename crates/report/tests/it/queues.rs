@@ -4,14 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::num::NonZeroU32;
 
-use keymark_bench::case::{Case, Load, Pacing, StackName, Worker};
+use keymark_bench::case::{Load, Pacing, Worker};
 use keymark_bench::clock::Timestamp;
-use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
-use keymark_bench::plan::{Plan, Settings};
-use keymark_bench::record::{CaseRecord, Ending, Record, RunId, RunState, SCHEMA};
-use keymark_bench::sample::{Block, Outcome, Sample};
+use keymark_bench::record::{CaseRecord, Record, RunId};
+use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
 use keymark_stats::Seconds;
 use rand::{RngExt, SeedableRng};
@@ -104,14 +102,7 @@ impl System {
                     Some(Lock::Process | Lock::All) | None => calculated,
                 };
             }
-            samples.push(Sample {
-                worker,
-                scheduled: Timestamp(now),
-                start: Timestamp(now),
-                end: Timestamp(end as u64),
-                outcome: Outcome::Done,
-                cpu: None,
-            });
+            samples.push(Sample::done(worker, Timestamp(now), Timestamp(end as u64)));
             free.push(Reverse((end as u64, worker)));
         }
         // What was begun while others had not begun leads in.
@@ -139,10 +130,8 @@ pub fn record(
     let loads = threads.chain(processes.iter().map(|workers| (*workers, Worker::Process)));
     let mut cases: Vec<CaseRecord> = Vec::new();
     for load in loads {
-        let mut case: Case = keymark_testkit::case("rsa2048")
-            .operation(Operation::Sign)
-            .stack(StackName::RAW)
-            .build();
+        let case = keymark_testkit::case("rsa2048").operation(Operation::Sign);
+        let mut case = case.build();
         case.load = Load {
             concurrency: NonZeroU32::new(load.0).unwrap(),
             worker: load.1,
@@ -156,34 +145,14 @@ pub fn record(
         };
         cases.push(CaseRecord {
             blocks,
-            ending: Some(Ending {
-                stopped: Stopped::RuleMet,
-                reason: None,
-                code: None,
-            }),
+            ending: Some(Stopped::RuleMet.into()),
             parts: Some(Parts([(Part::Worker, worker)].into())),
             ..CaseRecord::new(case)
         });
     }
-    Record {
-        schema: SCHEMA,
-        id: RunId("20260101-000000-0003".to_owned()),
-        started: "2026-01-01T00:00:00Z".parse().unwrap(),
-        state: RunState::Finished,
-        series: None,
-        plan: Plan {
-            cases: cases.iter().map(|record| record.case.clone()).collect(),
-            settings: Settings {
-                seed,
-                ..Settings::default()
-            },
-        },
-        environment: Environment {
-            cores: system.cores,
-            ..Environment::default()
-        },
-        harness: None,
-        stores: Vec::new(),
-        cases,
-    }
+    let mut record = keymark_testkit::record::of(cases);
+    record.id = RunId("20260101-000000-0003".to_owned());
+    record.plan.settings.seed = seed;
+    record.environment.cores = system.cores;
+    record
 }

@@ -270,6 +270,8 @@ fn unescape(escaped: &[u8], data: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
     use proptest::prelude::*;
     use std::io::BufRead;
@@ -338,7 +340,7 @@ mod tests {
         let (dir, server) = scripted(&["OK\n", "INQUIRE PASSPHRASE\n", "ERR 67109141 cancelled\n"]);
         let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
         let error = connection.command("PKSIGN").unwrap_err().to_string();
-        assert!(error.contains("PASSPHRASE"), "{error}");
+        assert_says(&error, ["PASSPHRASE"]);
         assert_eq!(server.join().unwrap(), ["PKSIGN", "CAN"]);
     }
 
@@ -348,7 +350,7 @@ mod tests {
         let listener = UnixListener::bind(dir.path().join("S")).unwrap();
         let connect = || Assuan::patient(&dir.path().join("S"), Duration::from_millis(50));
         let error = connect().unwrap_err().to_string();
-        assert!(error.contains("gpg-agent does not answer"), "{error}");
+        assert_says(&error, ["gpg-agent does not answer"]);
         let server = std::thread::spawn(move || {
             let (_silent, _) = listener.accept().unwrap();
             let (mut stream, _) = listener.accept().unwrap();
@@ -359,13 +361,10 @@ mod tests {
         });
         let mut connection = connect().unwrap();
         let error = connection.command("PKSIGN").unwrap_err().to_string();
-        assert!(
-            error.contains("PKSIGN failed: gpg-agent does not answer"),
-            "{error}"
-        );
+        assert_says(&error, ["PKSIGN failed: gpg-agent does not answer"]);
         // The answer to PKSIGN may still come.
         let error = connection.command("GETINFO pid").unwrap_err().to_string();
-        assert!(error.contains("broke"), "{error}");
+        assert_says(&error, ["broke"]);
         assert_eq!(server.join().unwrap(), "PKSIGN\n");
     }
 
@@ -374,7 +373,7 @@ mod tests {
         let (dir, _server) = scripted(&["OK\n", ""]);
         let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
         let error = connection.command("PKSIGN").unwrap_err().to_string();
-        assert!(error.contains("broke"), "{error}");
+        assert_says(&error, ["broke"]);
         assert!(Assuan::connect(&dir.path().join("nobody")).is_err());
     }
 

@@ -296,6 +296,8 @@ pub(super) fn unescaped(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -304,6 +306,6 @@ mod tests {
         let error =
             Home::new(&gnupg, PathBuf::from(format!("/tmp/{}", "x".repeat(90)))).unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("107") && text.contains("TMPDIR"), "{text}");
+        assert_says(&text, ["107", "TMPDIR"]);
     }
 }

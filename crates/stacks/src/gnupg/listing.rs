@@ -180,6 +180,8 @@ fn none(operation: Operation) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -259,16 +261,13 @@ mod tests {
         let subkey = ["ssb", "u", "2", "s", "+"];
         let refused = |lines: &[[&str; 5]]| choice(lines).unwrap_err();
         let expired = refused(&[["sec", "e", "1", "c", "+"], subkey]);
-        assert!(
-            expired.contains("ssb2, which could sign, has expired; gpg"),
-            "{expired}"
-        );
+        assert_says(&expired, ["ssb2, which could sign, has expired; gpg"]);
         let disabled = refused(&[["sec", "u", "1", "cD", "+"], subkey]);
-        assert!(disabled.contains("is disabled"), "{disabled}");
+        assert_says(&disabled, ["is disabled"]);
         let revoked = refused(&[["sec", "u", "1", "c", "+"], ["ssb", "r", "2", "s", "#"]]);
-        assert!(revoked.contains("is revoked"), "{revoked}");
+        assert_says(&revoked, ["is revoked"]);
         let offline = refused(&[["sec", "u", "1", "sc", "#"]]);
-        assert!(offline.contains("has no secret part here"), "{offline}");
+        assert_says(&offline, ["has no secret part here"]);
         assert!(refused(&[["sec", "u", "1", "c", "+"]]).contains("no key can sign"));
         assert!(refused(&[]).contains("no key can sign"));
     }

@@ -195,6 +195,8 @@ const fn composite_curve(composite: Composite) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     fn names(config: &str) -> Vec<&'static str> {
@@ -256,6 +258,6 @@ mod tests {
         std::fs::write(&gpg, "#!/bin/sh\necho cfg:version:1.4.23\n").unwrap();
         std::fs::set_permissions(&gpg, std::fs::Permissions::from_mode(0o755)).unwrap();
         let error = Gnupg::find(Some(dir.path())).unwrap_err().to_string();
-        assert!(error.contains("gpg is version 1.4.23"), "{error}");
+        assert_says(&error, ["gpg is version 1.4.23"]);
     }
 }

@@ -153,6 +153,8 @@ pub(super) fn driver() -> Result<PathBuf, Error> {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -164,10 +166,8 @@ mod tests {
         check("Gemalto PC Twin Reader (\"A\") [µ] 00 00").unwrap();
         for name in ["a\nallow-admin", "a\r", "\"a\"", "a ", "", "a\u{85}b"] {
             let error = check(name).unwrap_err().to_string();
-            assert!(
-                error.contains("reader's name") && !error.contains(char::is_control),
-                "{error}"
-            );
+            assert_says(&error, ["reader's name"]);
+            assert!(!error.contains(char::is_control), "{error}");
         }
     }
 }

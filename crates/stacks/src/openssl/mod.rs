@@ -118,6 +118,8 @@ fn loadable(said: &str, directory: &str, way: OpenSslWay) -> Result<PathBuf, Err
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -127,17 +129,13 @@ mod tests {
         assert_eq!(version("LibreSSL 3.8.2\n"), None);
         let engine = loadable(said, "ENGINESDIR", OpenSslWay::Engine);
         let engine = engine.unwrap_err().to_string();
-        assert!(
-            engine.contains("there is no /e/pkcs11.so")
-                && engine.contains("libengine-pkcs11-openssl"),
-            "{engine}"
+        assert_says(
+            &engine,
+            ["there is no /e/pkcs11.so", "libengine-pkcs11-openssl"],
         );
         let provider = loadable(said, "MODULESDIR", OpenSslWay::Provider);
         let provider = provider.unwrap_err().to_string();
-        assert!(
-            provider.contains("no MODULESDIR") && provider.contains("install pkcs11-provider"),
-            "{provider}"
-        );
+        assert_says(&provider, ["no MODULESDIR", "install pkcs11-provider"]);
     }
 
     #[test]

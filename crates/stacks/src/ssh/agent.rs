@@ -116,6 +116,8 @@ fn failed(reason: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -123,7 +125,7 @@ mod tests {
         let openssh = OpenSsh::find(None).unwrap();
         let long = PathBuf::from(format!("/tmp/{}", "x".repeat(100)));
         let error = SshAgent::start(&openssh, &long).unwrap_err().to_string();
-        assert!(error.contains("107") && error.contains("TMPDIR"), "{error}");
+        assert_says(&error, ["107", "TMPDIR"]);
     }
 
     #[test]

@@ -114,6 +114,8 @@ const fn advice(request: Request) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
     use std::os::unix::net::UnixListener;
 
@@ -167,7 +169,7 @@ mod tests {
         ];
         for (answer, room, expected) in CASES {
             let error = asked(answer, room).unwrap_err();
-            assert!(error.contains(expected), "{error}");
+            assert_says(&error, [expected]);
         }
     }
 

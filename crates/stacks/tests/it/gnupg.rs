@@ -17,6 +17,7 @@ use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
+use keymark_testkit::assert_says;
 use keymark_testkit::process::{gnupg_with, naming};
 use keymark_testkit::waiting::until;
 
@@ -183,7 +184,7 @@ fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
     drop(home);
     // GnuPG 2.4 ends at once, 2.2 only when its connections are closed: then it still answers.
     if let Err(error) = exercise(&mut workload) {
-        assert!(error.contains("agent"), "{error}");
+        assert_says(&error, ["agent"]);
     }
 }
 
@@ -205,7 +206,7 @@ fn a_home_that_came_to_nothing_is_not_in_the_way_of_the_next() {
     let homes = Homes::of(gpg_that_fails_once(directory.path()));
     let home = || homes.home("ed25519", Protection::None);
     let error = home().unwrap_err().to_string();
-    assert!(error.contains("No secret key"), "{error}");
+    assert_says(&error, ["No secret key"]);
     home().unwrap();
 }
 

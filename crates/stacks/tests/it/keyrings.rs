@@ -9,6 +9,7 @@ use keymark_stacks::gnupg::home::Home;
 use keymark_stacks::gnupg::listing::chosen;
 use keymark_stacks::gnupg::status::status_lines;
 use keymark_stacks::private_dir::PrivateDir;
+use keymark_testkit::assert_says;
 
 /// A home to which a test adds keys as a user does.
 struct Keyring {
@@ -194,8 +195,5 @@ fn a_key_that_gpg_would_not_use_is_named_with_the_reason() {
     keyring.subkey("02", "ed25519", "sign", "1d");
     let keys = keyring.home.keys().unwrap();
     let error = chosen(&keys, Operation::Sign).unwrap_err().to_string();
-    assert!(
-        error.contains(&keys[1].fingerprint) && error.contains("has expired"),
-        "{error}"
-    );
+    assert_says(&error, [&keys[1].fingerprint, "has expired"]);
 }

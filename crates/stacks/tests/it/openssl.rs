@@ -8,6 +8,7 @@ use keymark_bench::workload::{Stack, Workload};
 use keymark_stacks::openssl::{FAMILY, OpenSsl, OpenSslWay};
 use keymark_stacks::provider::Use;
 use keymark_stores::device::Run;
+use keymark_testkit::assert_says;
 use keymark_testkit::case;
 use keymark_testkit::process::write_script;
 
@@ -59,7 +60,7 @@ fn a_program_that_writes_nothing_has_failed() {
     let mut output = [0; 1024];
     let nothing = keymark_bench::workload::Performed::default();
     let error = handle.collect(nothing, &mut output).unwrap_err();
-    assert!(error.to_string().contains("No such file"), "{error}");
+    assert_says(&error, ["No such file"]);
 }
 
 #[test]
@@ -68,5 +69,5 @@ fn a_program_that_is_something_else_is_missing() {
     let find = |directory: &Path| OpenSsl::find(Some(directory)).unwrap_err().to_string();
     write_script(&directory.path().join("openssl"), "echo LibreSSL 3.8.2");
     let error = find(directory.path());
-    assert!(error.contains("says 'LibreSSL 3.8.2'"), "{error}");
+    assert_says(&error, ["says 'LibreSSL 3.8.2'"]);
 }

@@ -16,6 +16,7 @@ use keymark_stacks::gnupg::signatures::Signer;
 use keymark_stacks::gnupg::status;
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stores::software::SoftwareStore;
+use keymark_testkit::assert_says;
 use keymark_testkit::process::gnupg_with;
 
 use crate::suite::{performed, verdicts};
@@ -120,10 +121,7 @@ fn a_long_text_in_pieces_is_one_text() {
         let message = place.gpg(&["--compress-algo", algorithm, "--sign"], &text);
         assert_eq!(place.signer.check(&text, &message), Ok(()));
         let other = place.signer.check(&text[1..], &message).unwrap_err();
-        assert!(
-            other.contains("signed text is not the expected text"),
-            "{other}"
-        );
+        assert_says(&other, ["signed text is not the expected text"]);
     }
 }
 
@@ -140,10 +138,7 @@ fn what_is_wrong_is_said() {
     let other = place.signer.check(b"another text", &good).unwrap_err();
     assert_eq!(other, "the signed text is not the expected text");
     let replaced = place.refusal(&replace(&good, b"nothing", b"more of"));
-    assert!(
-        replaced.contains("signed text is not the expected text"),
-        "{replaced}"
-    );
+    assert_says(&replaced, ["signed text is not the expected text"]);
     // The text as it was to be, under the signature of another.
     let signed = place.gpg(
         &["--compress-algo", "none", "--sign"],
@@ -154,10 +149,7 @@ fn what_is_wrong_is_said() {
 
     let stranger = Place::of("rsa2048");
     let foreign = place.refusal(&stranger.signed());
-    assert!(
-        foreign.contains(stranger.fingerprint()) && foreign.contains(place.fingerprint()),
-        "{foreign}"
-    );
+    assert_says(&foreign, [stranger.fingerprint(), place.fingerprint()]);
 
     let unsigned = place.gpg(&["--store"], TEXT);
     assert_eq!(place.refusal(&unsigned), "the message is not signed");
@@ -278,10 +270,7 @@ fn gpg_is_asked_about_a_few_messages_once_a_case() {
     assert_eq!(first[..2], [Ok(()), Ok(())]);
     for verdict in &first[2..] {
         let reason = verdict.as_ref().unwrap_err();
-        assert!(
-            reason.contains("gpg does not") && reason.contains("BAD"),
-            "{reason}"
-        );
+        assert_says(&reason, ["gpg does not", "BAD"]);
     }
     assert_eq!(verdicts(&workload, &outputs), vec![Ok(()); 5]);
 }
@@ -295,10 +284,7 @@ fn what_is_wrong_stays_wrong_whatever_gpg_says() {
         let verdicts = verdicts(&workload, &outputs);
         assert_eq!(verdicts[0], Ok(()));
         let reason = verdicts[1].as_ref().unwrap_err();
-        assert!(
-            reason.contains("cannot read the OpenPGP message"),
-            "{reason}"
-        );
+        assert_says(&reason, ["cannot read the OpenPGP message"]);
     }
 }
 

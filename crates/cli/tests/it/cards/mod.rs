@@ -9,13 +9,14 @@ use std::process::{Child, Command, Output, Stdio};
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::inserted::CardInReader;
-use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::waiting::{found, until};
+use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
 use owner::owner;
 
-use crate::{KEYMARK, assert_says, assert_silent};
+use crate::KEYMARK;
 
 /// A keymark with a card in a reader of its own.
 struct CardPlace {
@@ -99,7 +100,7 @@ impl CardPlace {
 fn software_was_measured(stdout: &str) {
     let mut lines = stdout.lines();
     let software = lines.find(|line| line.contains("\"software\"")).unwrap();
-    assert!(software.contains("\"failed\":0"), "{software}");
+    assert_says(&software, ["\"failed\":0"]);
 }
 
 /// What lets keymark write to a card.
@@ -117,7 +118,7 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let ended = child.wait_with_output().unwrap();
     let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("SCardTransmit failed"), "{stderr}");
+    assert_says(&stderr, ["SCardTransmit failed"]);
     assert_says(&stderr, [&format!("keymark token restore {serial}")]);
     software_was_measured(&stdout);
 }
@@ -151,12 +152,10 @@ fn a_card_is_described_and_never_written_to_unasked() {
     assert_says(&facts["reader"][0].as_str().unwrap(), ["Virtual PCD"]);
     assert_says(&facts["DEC"][0].as_str().unwrap(), ["no key"]);
     assert_says(&facts["SIG"][0].as_str().unwrap(), ["rsa4096"]);
-    let refused = place.bench(serial, "cv25519", "--pin-env RIGHT");
-    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    ended(place.bench(serial, "cv25519", "--pin-env RIGHT"), 3);
     // Another serial number is no permission for this card.
     let other = "--pin-env RIGHT --admin-pin-env ADMIN --write-to 0badcafe";
-    let refused = place.bench(serial, "cv25519", other);
-    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    ended(place.bench(serial, "cv25519", other), 2);
     assert_says(
         &place.card()["facts"]["DEC"][0].as_str().unwrap(),
         ["no key"],
@@ -211,8 +210,7 @@ fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
         (1, "the PIN is wrong; 1 tries"),
     ] {
         // Several cases, one try, one error.
-        let failed = place.bench(&serial, "ed25519,cv25519", &wrong);
-        assert_eq!(failed.status.code(), Some(1), "{}", text(&failed.stderr));
+        let failed = ended(place.bench(&serial, "ed25519,cv25519", &wrong), 1);
         let stderr = text(&failed.stderr);
         assert_says(&stderr, [said, "authenticate", "decrypt"]);
         assert_eq!(stderr.matches("PIN is wrong").count(), 1, "{stderr}");

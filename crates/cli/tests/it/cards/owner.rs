@@ -12,11 +12,10 @@ use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::owner::Owner;
-use keymark_testkit::place::{objects, said, text};
+use keymark_testkit::place::{ended, objects, said, text};
+use keymark_testkit::{assert_says, assert_silent};
 
 use super::CardPlace;
-
-use crate::assert_says;
 
 /// A home of GnuPG's with a key, and a card that holds the same.
 fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, Reader) {
@@ -112,7 +111,7 @@ fn calls_through_a_reader_are_one_part() {
     keymark.env("GNUPGHOME", owner.home.path());
     let shown = text(&keymark.output().unwrap().stdout);
     assert_says(&shown, ["PC/SC calls (transport and card)"]);
-    assert!(!shown.contains("0.000 ns"), "{shown}");
+    assert_silent(&shown, ["0.000 ns"]);
 }
 
 #[test]
@@ -133,9 +132,9 @@ fn a_card_that_wants_its_pin_for_each_signature_signs_on_all_layers() {
     let (stdout, stderr) = (text(&by_two.stdout), text(&by_two.stderr));
     assert_eq!(by_two.status.code(), Some(1), "{stdout}{stderr}");
     for said in ["agent c=2", "gnupg c=2", "forcesig"] {
-        assert!(stderr.contains(said), "{stderr}");
+        assert_says(&stderr, [said]);
     }
-    assert!(stdout.contains("\"stack\":\"raw\""), "{stdout}");
+    assert_says(&stdout, ["\"stack\":\"raw\""]);
 }
 
 #[test]
@@ -161,20 +160,16 @@ fn a_traced_program_finds_the_pin_verified() {
         keymark.output().unwrap()
     };
     for pin in ["RIGHT", &by_serial] {
-        let output = traced(pin);
+        let output = ended(traced(pin), 0);
         let said = said(&output);
-        assert!(output.status.success(), "{said}");
-        assert!(said.contains("PSO:COMPUTE DIGITAL SIGNATURE"), "{said}");
-        assert!(said.contains("key lookup, PIN"), "{said}");
+        assert_says(&said, ["PSO:COMPUTE DIGITAL SIGNATURE", "key lookup, PIN"]);
         assert!(std::fs::metadata(&signed).unwrap().len() > 64);
     }
-    let other = traced("0badcafe=RIGHT");
+    let other = ended(traced("0badcafe=RIGHT"), 3);
     let said_of_other = said(&other);
-    assert_eq!(other.status.code(), Some(3), "{said_of_other}");
-    assert!(said_of_other.contains("0badcafe"), "{said_of_other}");
+    assert_says(&said_of_other, ["0badcafe"]);
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
-    let wrong = traced("WRONG");
-    assert_eq!(wrong.status.code(), Some(3), "{}", said(&wrong));
+    ended(traced("WRONG"), 3);
     assert_eq!(place.tries(), "user 2, reset 0, admin 3");
 }
 
@@ -184,13 +179,12 @@ fn a_key_that_the_owners_keyring_lacks_is_named() {
     let fingerprint = [&[0, 0xDA, 0, 0xC7, 20][..], &[0xAB; 20]].concat();
     as_admin(&reader, &[&fingerprint]);
     let place = CardPlace::with(reader);
-    let failed = place.bench_as_owner(&owner, "rsa2048", "sign");
-    assert_eq!(failed.status.code(), Some(1));
+    let failed = ended(place.bench_as_owner(&owner, "rsa2048", "sign"), 1);
     let stderr = text(&failed.stderr);
     for said in ["slot SIG", &"AB".repeat(20), "--stack raw"] {
         assert_eq!(stderr.matches(said).count(), 1, "{said}: {stderr}");
     }
-    assert!(!stderr.contains("passphrase"), "{stderr}");
+    assert_silent(&stderr, ["passphrase"]);
     all_layers(&place.bench_as_owner(&owner, "rsa2048", "decrypt"));
 }
 
@@ -235,10 +229,9 @@ fn a_card_that_scdaemon_took_in_place_of_the_wanted_one_gets_no_pin() {
     place.card();
     // keymark finds the application selected; scdaemon selects it again.
     now.store(true, Ordering::Release);
-    let failed = place.bench_as_owner(&owner, "ed25519", "sign");
+    let failed = ended(place.bench_as_owner(&owner, "ed25519", "sign"), 1);
     let stderr = text(&failed.stderr);
-    assert_eq!(failed.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("no PIN was sent"), "{stderr}");
+    assert_says(&stderr, ["no PIN was sent"]);
     let status = card.connect().transmit(&[0, 0xCA, 0, 0xC4, 0]).unwrap();
     assert_eq!(status.response[4..7], [3, 0, 3], "no try is lost");
 }
@@ -257,7 +250,7 @@ fn looking_takes_no_verified_pin_from_a_program_that_shares_the_card() {
     };
     ask("0020008206313233343536");
     let verified = ask("00200082");
-    assert!(verified.contains("90 00"), "{verified}");
+    assert_says(&verified, ["90 00"]);
     place.card();
     assert_eq!(ask("00200082"), verified);
 }
@@ -271,7 +264,7 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
     let status = || owner.run("gpg", &["--batch", "--card-status"]);
     let serial_there = serial.to_uppercase();
     let first = status();
-    assert!(first.contains(&serial_there), "{first}");
+    assert_says(&first, [&serial_there]);
     let scdaemon = || {
         let ask = ["--no-autostart", "SCD GETINFO pid", "/bye"];
         owner.run("gpg-connect-agent", &ask)
@@ -299,12 +292,11 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
         .iter()
         .find(|row| row["usable"] == false && row["device"].is_null());
     let holder = held.unwrap()["facts"]["held by"][0].as_str().unwrap();
-    assert!(holder.contains("scdaemon"), "{holder}");
+    assert_says(&holder, ["scdaemon"]);
     assert_eq!(scdaemon(), before, "nobody was disturbed");
 
     // A card that is not this one is not asked for.
-    let other = keymark("bench --device 0badcafe --stack raw");
-    assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
+    let other = ended(keymark("bench --device 0badcafe --stack raw"), 3);
     assert_says(&text(&other.stderr), ["is using the card"]);
     assert_eq!(scdaemon(), before, "nobody was disturbed");
 
@@ -318,7 +310,7 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
     assert!(text(&measured.stderr).contains("released the card"));
     // Given back.
     let again = status();
-    assert!(again.contains(&serial_there), "{again}");
+    assert_says(&again, [&serial_there]);
 
     // So does a trace.
     let traced = keymark("trace -- gpg --batch --card-status");

@@ -10,11 +10,12 @@ use keymark_bench::store::Capability;
 use keymark_stores::card::Slot;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker};
 use keymark_stores::software::SoftwareStore;
-use keymark_testkit::place::{objects, said, text};
+use keymark_testkit::place::{ended, objects, text};
+use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 
 use super::{CardPlace, may_write};
-use crate::{KEYMARK, assert_says, tell};
+use crate::{KEYMARK, tell};
 
 impl CardPlace {
     /// With its owner's keys to sign and decrypt.
@@ -79,7 +80,7 @@ fn what_is_destroyed_is_asked_once_for_all_slots() {
     );
     let (status, said) = typed(&place, &arguments, "no");
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("did not agree"), "{said}");
+    assert_says(&said, ["did not agree"]);
     assert_eq!(place.card()["facts"], before["facts"]);
     let (status, said) = typed(&place, &arguments, "yes");
     assert_eq!(status, Some(0), "{said}");
@@ -87,7 +88,7 @@ fn what_is_destroyed_is_asked_once_for_all_slots() {
     assert_eq!(said.matches("Type 'yes'").count(), 1, "{said}");
     for slot in ["SIG", "DEC"] {
         let now = place.card()["facts"][slot][0].to_string();
-        assert!(now.contains("no key"), "{now}");
+        assert_says(&now, ["no key"]);
     }
 }
 
@@ -97,9 +98,11 @@ fn a_slot_that_would_need_two_keys_is_refused_before_anything_is_written() {
     let before = place.card();
     let serial = before["serial"].as_str().unwrap().to_owned();
     let allowed = format!("--admin-pin-env ADMIN --write-to {serial}");
-    let refused = place.bench(&serial, "cv25519,nistp256,rsa2048", &allowed);
+    let refused = ended(
+        place.bench(&serial, "cv25519,nistp256,rsa2048", &allowed),
+        2,
+    );
     let stderr = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{stderr}");
     assert_says(&stderr, ["slot DEC would need", "slot SIG would need"]);
     assert_eq!(place.card()["facts"], before["facts"]);
 }
@@ -117,15 +120,14 @@ fn no_test_key_is_written_for_a_program_that_wants_the_owners_keyring() {
         place.output(&format!("{arguments} {more}"))
     };
     for stacks in ["agent", "gnupg", "agent,gnupg,ssh"] {
-        let refused = bench("nistp256", stacks, "");
-        assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+        ended(bench("nistp256", stacks, ""), 3);
     }
     assert_eq!(place.card()["facts"], before["facts"]);
     // What is there is theirs, and others write to the slot.
     let planned = text(&bench("ed25519", "gnupg", "--dry-run").stdout);
-    assert!(planned.contains("gnupg"), "{planned}");
+    assert_says(&planned, ["gnupg"]);
     let planned = text(&bench("nistp256", "raw", "--dry-run").stdout);
-    assert!(planned.contains("raw"), "{planned}");
+    assert_says(&planned, ["raw"]);
 }
 
 /// A run that writes a test key, under way.
@@ -149,16 +151,12 @@ fn what_a_killed_run_left_is_offered_and_restored() {
     let quick = "bench --algorithm ed25519 --runs 1 --no-save";
     let said = text(&place.output(quick).stderr);
     let offer = format!("keymark token restore {serial}");
-    assert!(said.contains("still has a test key of run"), "{said}");
-    assert!(said.contains(&offer), "{said}");
+    assert_says(&said, ["still has a test key of run", &offer]);
     let restore = |more: &str| place.output(&format!("token restore {more}"));
-    let other = restore("0badcafe");
-    assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
-    let wrong = restore(&format!("{serial} --admin-pin-env WRONG"));
-    assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong.stderr));
+    ended(restore("0badcafe"), 3);
+    let wrong = ended(restore(&format!("{serial} --admin-pin-env WRONG")), 1);
     assert!(text(&wrong.stderr).contains("the PIN is wrong"));
-    let restored = restore(&format!("{serial} --admin-pin-env ADMIN"));
-    assert!(restored.status.success(), "{}", text(&restored.stderr));
+    ended(restore(&format!("{serial} --admin-pin-env ADMIN")), 0);
     assert_eq!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
     assert!(!text(&place.output(quick).stderr).contains("token restore"));
 }
@@ -177,7 +175,7 @@ fn the_next_run_that_may_write_to_the_card_removes_what_was_left() {
         let dry = format!("{allowed} --dry-run");
         let planned = place.bench(&serial, algorithm, &dry);
         let said = text(&planned.stderr);
-        assert!(!said.contains("removing what run"), "{said}");
+        assert_silent(&said, ["removing what run"]);
         let next = place.bench(&serial, algorithm, &allowed);
         let said = text(&next.stderr);
         assert!(
@@ -219,10 +217,9 @@ fn a_pin_or_consent_of_another_card_is_wrong_usage() {
         (&of_another_maker, "RIGHT", &of_another_maker),
     ] {
         let options = format!("--write-to {write_to} --pin-env {pin}");
-        let refused = place.bench(&serial, "ed25519", &options);
+        let refused = ended(place.bench(&serial, "ed25519", &options), 2);
         let stderr = text(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(2), "{stderr}");
-        assert!(stderr.contains(wrong), "{stderr}");
+        assert_says(&stderr, [wrong]);
     }
 }
 
@@ -234,14 +231,13 @@ fn the_card_does_not_stay_verified() {
     let child = writing(&place, &serial);
     assert!(place.is_open(), "during the run");
     tell(&child, Signal::SIGINT);
-    let ended = child.wait_with_output().unwrap();
-    assert!(!text(&ended.stderr).contains("another program"));
+    let run = child.wait_with_output().unwrap();
+    assert!(!text(&run.stderr).contains("another program"));
     assert!(!place.is_open(), "after it");
     // GnuPG's scdaemon shares the card: it keeps what it has.
     let scdaemon = Scdaemon::with_the_card(&place);
-    let measured = place.bench(&serial, "cv25519", &allowed);
+    let measured = ended(place.bench(&serial, "cv25519", &allowed), 0);
     let said = text(&measured.stderr);
-    assert!(measured.status.success(), "{said}");
     assert_says(&said, ["another program uses", "stays verified"]);
     drop(scdaemon);
 }
@@ -257,7 +253,7 @@ impl<'p> Scdaemon<'p> {
         std::fs::write(home.join("scdaemon.conf"), "disable-ccid\npcsc-shared\n").unwrap();
         let scdaemon = Self(place);
         let said = scdaemon.asked("SCD SERIALNO");
-        assert!(said.contains("D2760001240"), "{said}");
+        assert_says(&said, ["D2760001240"]);
         scdaemon
     }
 

@@ -1,9 +1,10 @@
 //! `mcu run` and `mcu explain`, and what cannot be run.
 
+use keymark_testkit::assert_says;
 use serde_json::Value;
 
 use super::place::{Place, kernel};
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 #[test]
 fn differences_are_explained_by_class_and_cause() {
@@ -38,10 +39,7 @@ fn firmware_is_run_with_phases_and_a_profile_by_function() {
         ["phase", "fe25519_mul", "instructions", "flash wait"],
     );
     let stacks = std::fs::read_to_string(folded).unwrap();
-    assert!(
-        stacks.contains("reset;kernel;ed25519_sign;fe25519_add "),
-        "{stacks}"
-    );
+    assert_says(&stacks, ["reset;kernel;ed25519_sign;fe25519_add "]);
     let all: u64 = stacks
         .lines()
         .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
@@ -125,5 +123,5 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
         assert!(said.contains(reason), "{arguments:?}: {said}");
     }
     let nothing = place.refused("mcu predict --mcu stm32f103 --option umaal=on", 3);
-    assert!(nothing.contains("no UMAAL"), "{nothing}");
+    assert_says(&nothing, ["no UMAAL"]);
 }

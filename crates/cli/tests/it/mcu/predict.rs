@@ -1,9 +1,11 @@
 //! Predictions: shown, kept, compared, made into twins.
 
+use keymark_testkit::assert_says;
+
 use std::process::Command;
 
 use super::place::{Place, objects, own_part};
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 #[test]
 fn predictions_are_shown_streamed_and_saved() {
@@ -68,7 +70,7 @@ fn a_prediction_that_fails_does_not_cost_the_others() {
     ));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("rsa4096 on small"), "{said}");
+    assert_says(&said, ["rsa4096 on small"]);
     let rows = objects(std::str::from_utf8(&output.stdout).unwrap());
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0]["kernel"], "x25519");
@@ -80,7 +82,7 @@ fn two_parts_of_one_name_are_refused() {
     let other = own_part(&place, "other.toml", "clock-mhz = 72", "clock-mhz = 48");
     let parts = format!("stm32f103,{other}");
     let said = place.refused(&format!("mcu predict --mcu {parts}"), 2);
-    assert!(said.contains("two different parts"), "{said}");
+    assert_says(&said, ["two different parts"]);
 }
 
 #[test]
@@ -106,7 +108,7 @@ fn predictions_that_cannot_be_kept_are_shown_and_said_to_be_lost() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("cannot save"), "{said}");
+    assert_says(&said, ["cannot save"]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("x25519 (predicted"));
 }
 
@@ -141,7 +143,7 @@ fn a_prediction_becomes_a_twin() {
     let place = Place::new(KEYMARK);
     let profile =
         place.stdout("mcu profile stm32f405 --kernel x25519 --transport 400ms --name f405");
-    assert!(profile.contains("no device was measured"), "{profile}");
+    assert_says(&profile, ["no device was measured"]);
     place.refused(
         &[
             "mcu",
@@ -186,7 +188,7 @@ fn predictions_can_be_compared_and_guarded() {
         place.stdout(&format!("mcu predict --mcu {part} --kernel x25519"));
     }
     let said = place.refused("compare last~1 last --fail-above 5%", 1);
-    assert!(said.contains("slower by more than 5 %"), "{said}");
+    assert_says(&said, ["slower by more than 5 %"]);
     place.stdout("compare last last~1 --fail-above 5%");
     place.stdout(&[
         "mcu",
@@ -198,5 +200,5 @@ fn predictions_can_be_compared_and_guarded() {
     ]);
     place.stdout("compare last last~1 --fail-above 0%");
     let shown = place.stdout("show last");
-    assert!(shown.contains("with one assumption varied"), "{shown}");
+    assert_says(&shown, ["with one assumption varied"]);
 }

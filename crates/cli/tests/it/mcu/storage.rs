@@ -1,5 +1,7 @@
 //! `mcu storage` and `mcu list`.
 
+use keymark_testkit::assert_says;
+
 use super::place::Place;
 use crate::KEYMARK;
 
@@ -24,7 +26,7 @@ fn storage_says_what_fits_and_what_it_costs() {
         "mcu storage --geometry stm32f405 --design separate-pages --operations 10",
         1,
     );
-    assert!(refused.contains("needs 8 sectors and has 4"), "{refused}");
+    assert_says(&refused, ["needs 8 sectors and has 4"]);
     let answers =
         place.rows("mcu storage --geometry stm32f405 --workload mixed --operations 10 --json");
     assert_eq!(answers.len(), 3);

@@ -1,7 +1,8 @@
 //! Keys that want the PIN at each use (`CKA_ALWAYS_AUTHENTICATE`).
 
-use keymark_testkit::place::{Place, said};
+use keymark_testkit::place::{Place, ended, said};
 use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
+use keymark_testkit::{assert_says, assert_silent};
 
 use super::{Misbehaving, bench, rows};
 use crate::KEYMARK;
@@ -14,13 +15,10 @@ fn the_pin_is_sent_at_each_use() {
     }
     world.device = world.device.replace("object=web", "object=each");
     let workers = "--concurrency 2 --scheme pkcs1,pss --warmup 1";
-    let fine = world.run("", PIN, &world.device, workers);
-    assert!(fine.status.success(), "{}", said(&fine));
+    let fine = ended(world.run("", PIN, &world.device, workers), 0);
     let told = said(&fine);
-    assert!(
-        told.contains("C_Login is timed as well") && !told.contains(PIN),
-        "{told}"
-    );
+    assert_says(&told, ["C_Login is timed as well"]);
+    assert_silent(&told, [PIN]);
     // RSA decrypts, signs, and signs by PSS: six times each that count, and some that do not.
     let logins = world.logins().lines().count();
     assert!(logins > 3 * 6, "{logins}");
@@ -52,9 +50,8 @@ fn one_that_is_refused_or_crashes_the_module_is_not_sent_again() {
         let mut world = Misbehaving::new(KEYMARK);
         world.token.make_key_with_pin("rsa:2048", "05", "each");
         world.device = world.device.replace("object=web", "object=each");
-        let refused = world.run(mode, PIN, &world.device, "");
-        assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
-        assert!(said(&refused).contains(why), "{}", said(&refused));
+        let refused = ended(world.run(mode, PIN, &world.device, ""), 1);
+        assert_says(&said(&refused), [why]);
         let logins = world.logins().lines().count();
         assert_eq!(logins, 2, "{mode}: at the start, and at the first use");
     }
@@ -65,9 +62,8 @@ fn the_last_try_is_left_alone_at_each_use() {
     let mut world = Misbehaving::new(KEYMARK);
     world.token.make_key_with_pin("rsa:2048", "05", "each");
     world.device = world.device.replace("object=web", "object=each");
-    let refused = world.run("final-try-later", PIN, &world.device, "");
-    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
-    assert!(said(&refused).contains("1 try left"), "{}", said(&refused));
+    let refused = ended(world.run("final-try-later", PIN, &world.device, ""), 1);
+    assert_says(&said(&refused), ["1 try left"]);
     assert_eq!(
         world.logins().lines().count(),
         1,

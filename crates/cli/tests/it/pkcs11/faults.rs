@@ -4,13 +4,14 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use keymark_testkit::misbehaving::Misbehaving;
-use keymark_testkit::place::{objects, said, text};
+use keymark_testkit::place::{ended, objects, said, text};
 use keymark_testkit::softhsm::PIN;
 use keymark_testkit::waiting::until;
+use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says, tell};
+use crate::{KEYMARK, tell};
 
 /// A key signs and decrypts: what goes wrong with one is not the other's fault.
 const BOTH: &str = "--operation sign,decrypt";
@@ -46,8 +47,7 @@ fn on_a_terminal(world: &Misbehaving, mode: &str, device: &str) -> String {
 fn each_process_initialises_the_module_for_itself() {
     let world = Misbehaving::new(KEYMARK);
     let only = "--operation sign --processes 1,3";
-    let fine = world.run("", PIN, &world.device, only);
-    assert!(fine.status.success(), "{}", said(&fine));
+    ended(world.run("", PIN, &world.device, only), 0);
     // The look at the module, keymark, and four workers: nobody uses what a parent has initialised (PKCS#11 3.1
     // §5.4.1).
     let initialised = world.processes("C_Initialize");
@@ -70,12 +70,10 @@ fn a_token_that_is_pulled_out_ends_its_cases_and_nothing_else_goes_wrong() {
     for workers in ["--concurrency", "--processes"] {
         let world = Misbehaving::new(KEYMARK);
         let arguments = format!("{workers} 2 --operation sign");
-        let output = world.run("gone", PIN, &world.device, &arguments);
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let output = ended(world.run("gone", PIN, &world.device, &arguments), 1);
         let reason = reason(&output, "sign");
-        assert!(reason.contains("CKR_DEVICE_REMOVED"), "{reason}");
-        assert!(reason.contains("is it plugged in?"), "{reason}");
-        assert!(!said(&output).contains("C_Logout"), "{}", said(&output));
+        assert_says(&reason, ["CKR_DEVICE_REMOVED", "is it plugged in?"]);
+        assert_silent(&said(&output), ["C_Logout"]);
         assert_eq!(world.place.leftovers(), Vec::<std::path::PathBuf>::new());
     }
 }
@@ -91,8 +89,7 @@ fn a_module_that_crashes_ends_its_case_alone() {
         // Another device, too: what was measured on it is not lost.
         let devices = format!("software,{}", world.device);
         let more = format!("{workers} --algorithm nistp256 --stack raw {BOTH}");
-        let output = world.run(mode, PIN, &devices, &more);
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let output = ended(world.run(mode, PIN, &devices, &more), 1);
         let rows: Vec<Value> = objects(&text(&output.stdout));
         assert_eq!(rows.len(), 4, "{rows:?}");
         for row in rows {
@@ -115,7 +112,7 @@ fn a_module_that_crashes_ends_its_case_alone() {
             }
         }
         let shown = world.place.stdout("runs --json");
-        assert!(shown.contains("\"samples\":"), "{shown}");
+        assert_says(&shown, ["\"samples\":"]);
         assert_eq!(world.place.leftovers(), Vec::<std::path::PathBuf>::new());
     }
 }
@@ -128,8 +125,7 @@ fn a_module_that_hangs_is_ended_when_its_time_is_up_and_told_of_before() {
             "bench --device {} --pin-env PIN --json --max-time {limit} {BOTH}",
             world.device
         );
-        let output = world.keymark("hang-later", &arguments).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let output = ended(world.keymark("hang-later", &arguments).output().unwrap(), 1);
         let hung = reason(&output, "sign");
         assert_says(
             &hung,
@@ -160,8 +156,7 @@ fn the_first_signal_ends_a_run_whose_module_hangs() {
     until("it signs", || world.processes("C_Sign").len() == 1);
     std::thread::sleep(Duration::from_millis(500));
     tell(&keymark, Signal::SIGINT);
-    let output = keymark.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    ended(keymark.wait_with_output().unwrap(), 130);
     assert_eq!(world.place.leftovers(), Vec::<std::path::PathBuf>::new());
 }
 
@@ -170,14 +165,16 @@ fn what_a_module_prints_goes_nowhere_and_the_last_of_it_is_told_when_it_fails() 
     let world = Misbehaving::new(KEYMARK);
     for workers in ["--processes 1", ""] {
         let only = "--operation sign";
-        let fine = world.run("prints", PIN, &world.device, &format!("{only} {workers}"));
-        assert!(fine.status.success(), "{}", said(&fine));
+        let fine = ended(
+            world.run("prints", PIN, &world.device, &format!("{only} {workers}")),
+            0,
+        );
         assert_eq!(objects(&text(&fine.stdout)).len(), 1, "{}", said(&fine));
         assert!(!said(&fine).contains(['\x1b', '\x07']), "{}", said(&fine));
         let failed = world.run("prints-and-crashes", PIN, &world.device, only);
         let reason = reason(&failed, "sign");
         assert_says(&reason, ["it crashed (SIGABRT); the last it printed: "]);
-        assert!(reason.contains("the module's title"), "{reason}");
+        assert_says(&reason, ["the module's title"]);
         assert!(
             !said(&failed).contains(['\x1b', '\x07']),
             "{}",
@@ -191,8 +188,7 @@ fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
     let world = Misbehaving::new(KEYMARK);
     // Four workers and keymark's own: cases that wait for their turn hold none.
     let levels = format!("--concurrency 1,2,4,5 {BOTH}");
-    let output = world.run("sessions=5", PIN, &world.device, &levels);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = ended(world.run("sessions=5", PIN, &world.device, &levels), 1);
     let rows = objects(&text(&output.stdout));
     assert_eq!(rows.len(), 2 * 4, "{rows:?}");
     for row in rows {
@@ -203,7 +199,7 @@ fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
                 "5 sessions at a time",
                 "--concurrency 4 at most",
             ] {
-                assert!(reason.contains(part), "{reason}");
+                assert_says(&reason, [part]);
             }
         } else {
             assert_eq!(reason, "null", "{row}");
@@ -224,8 +220,7 @@ fn limits(mode: &str) -> [String; 2] {
         "bench --wide --device {} --pin-env PIN --operation sign --concurrency 1,2 --processes 1,2 --runs 60",
         world.device
     );
-    let output = world.keymark(mode, &arguments).output().unwrap();
-    assert!(output.status.success(), "{}", said(&output));
+    let output = ended(world.keymark(mode, &arguments).output().unwrap(), 0);
     let shown = text(&output.stdout);
     let section = shown
         .lines()

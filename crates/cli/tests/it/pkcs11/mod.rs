@@ -6,10 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 use keymark_testkit::misbehaving::Misbehaving;
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::{assert_says, assert_silent};
 
-use crate::{KEYMARK, assert_measured, assert_says, assert_silent};
+use crate::{KEYMARK, assert_measured};
 
 mod each_use;
 mod faults;
@@ -37,8 +38,7 @@ fn bench(place: &Place, token: &SoftHsmToken, device: &str, more: &str) -> Comma
 
 /// The rows of a run that succeeds.
 fn rows(command: &mut Command) -> Vec<serde_json::Value> {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", said(&output));
+    let output = ended(command.output().unwrap(), 0);
     objects(&text(&output.stdout))
 }
 
@@ -100,10 +100,12 @@ fn a_users_key_is_measured_by_its_uri() {
             );
         }
     }
-    let unknown = bench(&place, &token, &format!("{URI};object=other"), "")
-        .output()
-        .unwrap();
-    assert_eq!(unknown.status.code(), Some(3));
+    let unknown = ended(
+        bench(&place, &token, &format!("{URI};object=other"), "")
+            .output()
+            .unwrap(),
+        3,
+    );
     assert_says(&said(&unknown), ["'web' rsa2048"]);
     let other = bench(&place, &token, "pkcs11:token=other", "")
         .output()
@@ -120,7 +122,7 @@ fn test_keys_leave_nothing_on_the_users_token() {
         text(&token.run(list.arg("--list-objects")).stdout)
     };
     let before = list();
-    assert!(before.contains("web"), "{before}");
+    assert_says(&before, ["web"]);
     // By module and by its file; the name of one with a PIN in a file.
     let pin = token.path("pin");
     std::fs::write(&pin, format!("{PIN}\n")).unwrap();
@@ -141,9 +143,8 @@ fn test_keys_leave_nothing_on_the_users_token() {
     );
     assert_eq!(rows(by_file.args(only.split(' '))).len(), 1);
     let mut writing = bench(&place, &token, "softhsm2", "--write-to 0badcafe");
-    let refused = writing.output().unwrap();
-    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
-    assert!(said(&refused).contains("0badcafe"), "{}", said(&refused));
+    let refused = ended(writing.output().unwrap(), 2);
+    assert_says(&said(&refused), ["0badcafe"]);
     assert_eq!(list(), before);
 }
 
@@ -151,8 +152,7 @@ fn test_keys_leave_nothing_on_the_users_token() {
 fn a_wrong_pin_is_sent_once() {
     let world = Misbehaving::new(KEYMARK);
     let workers = "--concurrency 1,4 --processes 2";
-    let refused = world.run("", "000000", &world.device, workers);
-    assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+    let refused = ended(world.run("", "000000", &world.device, workers), 3);
     let refused = said(&refused);
     assert_says(&refused, ["CKR_PIN_INCORRECT"]);
     assert_silent(&refused, ["000000"]);
@@ -163,8 +163,7 @@ fn a_wrong_pin_is_sent_once() {
 fn a_right_pin_is_sent_once_a_process() {
     let world = Misbehaving::new(KEYMARK);
     let workers = "--concurrency 1,4 --processes 2 --operation sign";
-    let fine = world.run("", PIN, &world.device, workers);
-    assert!(fine.status.success(), "{}", said(&fine));
+    let fine = ended(world.run("", PIN, &world.device, workers), 0);
     assert_eq!(world.logins().lines().count(), 3, "keymark and two workers");
     assert!(!said(&fine).contains(PIN));
 }
@@ -190,7 +189,7 @@ fn a_token_with_keys_of_its_own_for_the_pin_is_sent_none() {
     let world = Misbehaving::new(KEYMARK);
     // SoftHSM2 itself has no such keys, and refuses.
     let refused = said(&world.run("pad", PIN, &world.device, ""));
-    assert!(refused.contains("enter its PIN there now"), "{refused}");
+    assert_says(&refused, ["enter its PIN there now"]);
     assert_eq!(world.logins(), "without a PIN\n");
 }
 
@@ -198,8 +197,7 @@ fn a_token_with_keys_of_its_own_for_the_pin_is_sent_none() {
 fn a_session_that_is_closed_underneath_ends_its_case_alone() {
     let world = Misbehaving::new(KEYMARK);
     let only = "--operation sign,decrypt";
-    let output = world.run("close", PIN, &world.device, only);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = ended(world.run("close", PIN, &world.device, only), 1);
     let rows = objects(&text(&output.stdout));
     let failed = |operation: &str| {
         let row = rows.iter().find(|row| row["operation"] == operation);
@@ -215,12 +213,10 @@ fn a_token_that_takes_no_key_from_outside_makes_one() {
     let module = world.token.path("misbehaving.so");
     let device = module.to_str().unwrap();
     let only = "--algorithm rsa2048,nistp256,ed25519 --concurrency 2";
-    let fine = world.run("no-import", PIN, device, only);
-    assert!(fine.status.success(), "{}", said(&fine));
+    let fine = ended(world.run("no-import", PIN, device, only), 0);
     assert_eq!(objects(&text(&fine.stdout)).len(), 5, "{}", said(&fine));
     let only = "--algorithm nistp256 --processes 2";
-    let refused = world.run("no-import", PIN, device, only);
-    assert_eq!(refused.status.code(), Some(1));
+    let refused = ended(world.run("no-import", PIN, device, only), 1);
     assert_says(&said(&refused), ["accepts no test keys from outside"]);
 }
 
@@ -230,8 +226,7 @@ fn of_all_devices_one_that_fails_is_in_nobodys_way() {
     // The user's token is sent another PIN than its own. keymark's token of the same library is in another process.
     let only = "--algorithm nistp256 --operation sign --stack raw";
     let mut all = bench(&place, &token, "all", only);
-    let output = all.env("PIN", "000000").output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = ended(all.env("PIN", "000000").output().unwrap(), 1);
     let all = objects(&text(&output.stdout));
     let failed: Vec<_> = all.iter().filter(|row| !row["reason"].is_null()).collect();
     assert_eq!(failed.len(), 1, "{all:?}");
@@ -275,8 +270,10 @@ fn modules_that_do_not_work_are_a_line_each() {
     let devices = |mode: &str| {
         let mut command = keymark(&world.place, &world.token, "devices --json");
         command.env("XDG_CONFIG_HOME", &configuration);
-        let output = command.env("KEYMARK_TEST_MODULE", mode).output().unwrap();
-        assert!(output.status.success(), "{}", said(&output));
+        let output = ended(
+            command.env("KEYMARK_TEST_MODULE", mode).output().unwrap(),
+            0,
+        );
         let rows = objects(&text(&output.stdout)).into_iter();
         rows.filter(|row| row["store"] == "pkcs11")
             .collect::<Vec<_>>()

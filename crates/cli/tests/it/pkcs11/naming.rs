@@ -3,11 +3,12 @@
 use std::process::{Command, Output};
 
 use keymark_testkit::misbehaving::Misbehaving;
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
+use keymark_testkit::{assert_says, assert_silent};
 
 use super::{bench, keymark, rows};
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 /// A token beside the first one, with another PIN and without a key.
 const OTHER: &str = "other token";
@@ -37,19 +38,17 @@ fn module_of(world: &Misbehaving) -> &str {
 fn a_key_is_looked_for_where_it_shows_and_no_other_token_is_sent_the_pin() {
     let world = with_another();
     let anywhere = format!("pkcs11:object=web?{}", module_of(&world));
-    let fine = signing(&world, "", &anywhere, "");
-    assert!(fine.status.success(), "{}", said(&fine));
+    ended(signing(&world, "", &anywhere, ""), 0);
     assert_eq!(world.logins(), "with a PIN\n");
     // One that shows nowhere may be on either, and neither is tried.
     let nowhere = format!("pkcs11:object=away?{}", module_of(&world));
-    let refused = signing(&world, "", &nowhere, "");
-    assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+    let refused = ended(signing(&world, "", &nowhere, ""), 3);
     for part in [
         "'my token' (softhsm-project:",
         "'other token' (",
         "token=LABEL",
     ] {
-        assert!(said(&refused).contains(part), "{}", said(&refused));
+        assert_says(&said(&refused), [part]);
     }
     assert_eq!(world.logins(), "with a PIN\n");
 }
@@ -61,8 +60,10 @@ fn one_pin_is_not_tried_on_two_tokens() {
         "pkcs11:token=other%20token;object=web?{}",
         module_of(&world)
     );
-    let refused = signing(&world, "", &format!("{other},{}", world.device), "");
-    assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+    let refused = ended(
+        signing(&world, "", &format!("{other},{}", world.device), ""),
+        3,
+    );
     assert_says(&said(&refused), ["PIN is for one token"]);
     assert_eq!(world.logins(), "");
 }
@@ -74,8 +75,7 @@ fn a_second_key_of_a_token_is_not_left_out_without_a_word() {
     token.make_key("EC:prime256v1", "02", "mail");
     let (web, mail) = (format!("{URI};object=web"), format!("{URI};object=mail"));
     let refused = bench(&place, &token, &format!("{web},{mail}"), "");
-    let refused = { refused }.output().unwrap();
-    assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+    let refused = ended({ refused }.output().unwrap(), 3);
     assert_says(&said(&refused), ["one after the other"]);
     // The same one twice is one.
     let twice = rows(&mut bench(
@@ -116,8 +116,7 @@ fn a_module_is_told_in_p_reserved_what_the_uri_or_p11_kit_says() {
     let refused = signing(&world, "reserved", &world.device, "");
     assert_says(&said(&refused), ["C_Initialize failed: CKR_ARGUMENTS_BAD"]);
     let told = format!("{}&x-init-reserved=configdir='sql:/keys'", world.device);
-    let fine = signing(&world, "reserved", &told, "--processes 1,2");
-    assert!(fine.status.success(), "{}", said(&fine));
+    ended(signing(&world, "reserved", &told, "--processes 1,2"), 0);
     let configuration = world.token.path("config");
     let directory = configuration.join("pkcs11/modules");
     std::fs::create_dir_all(&directory).unwrap();
@@ -155,7 +154,7 @@ fn a_module_that_gives_out_no_functions_says_so_by_its_code() {
     let mut spy = keymark(&place, &token, "bench --device pkcs11-spy.so");
     let refused = said(&spy.env_remove("PKCS11SPY").output().unwrap());
     for part in ["CKR_DEVICE_ERROR", "$PKCS11SPY names"] {
-        assert!(refused.contains(part), "{refused}");
+        assert_says(&refused, [part]);
     }
-    assert!(!refused.contains("Function::"), "{refused}");
+    assert_silent(&refused, ["Function::"]);
 }

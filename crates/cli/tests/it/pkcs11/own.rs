@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 
@@ -89,18 +90,17 @@ fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
 #[test]
 fn a_library_that_is_not_safe_in_threads_has_processes_only() {
     let place = Place::new(KEYMARK);
-    let output = place.output(
+    let output = ended(place.output(
         "bench --json --device swtpm --algorithm nistp256 --operation sign --runs 6 --concurrency 1,2 \
          --processes 2",
-    );
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    ), 1);
     let rows = objects(&text(&output.stdout));
     assert_eq!(rows.len(), 3, "{rows:?}");
     for row in rows {
         let reason = row["reason"].to_string();
         if row["concurrency"] == 2 && row["worker"] == "thread" {
             for part in ["tpm2-pkcs11", "1.9", "--processes"] {
-                assert!(reason.contains(part), "{reason}");
+                assert_says(&reason, [part]);
             }
         } else {
             assert_eq!((&reason[..], &row["n"]), ("null", &6.into()), "{row}");
@@ -129,7 +129,9 @@ fn a_killed_keymark_takes_its_tpm_along() {
     });
     // What is left of it are files, which the next start removes.
     assert_eq!(place.leftovers().len(), 1, "{:?}", place.leftovers());
-    let next = place.output("bench --algorithm ed25519 --stack raw --runs 1 --no-save");
-    assert!(next.status.success(), "{}", said(&next));
+    ended(
+        place.output("bench --algorithm ed25519 --stack raw --runs 1 --no-save"),
+        0,
+    );
     assert!(place.leftovers().is_empty(), "{:?}", place.leftovers());
 }

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use keymark_shim_protocol::pkcs11::settings::{Left, Queue, Settings};
-use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::softhsm::SoftHsmToken;
 use keymark_testkit::waiting::until;
+use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says, assert_silent, tell};
+use crate::{KEYMARK, tell};
 
 /// A twin that is quick enough to be waited for.
 fn profile(place: &Place) -> PathBuf {
@@ -51,7 +52,7 @@ fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes()
         assert!(row["mean_s"].as_f64().unwrap() >= service, "{row}");
     }
     let shown = place.stdout("show --wide");
-    assert!(shown.contains("twin of a Quick HSM"), "{shown}");
+    assert_says(&shown, ["twin of a Quick HSM"]);
     assert_says(&shown, ["rsa2048 sign is assumed (as decrypt)"]);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
 }
@@ -184,7 +185,7 @@ fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards
     }
     // Without any environment, the settings beside the module do.
     let listed = read(tool().env_clear().arg("--list-objects"));
-    assert!(listed.contains("nistp256"), "{listed}");
+    assert_says(&listed, ["nistp256"]);
     served.end();
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
 }
@@ -217,19 +218,18 @@ fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ev
         format!("waiting for process {process}, which is logging in"),
         format!("process {process} has been logging in for 10 s"),
     ] {
-        assert!(said.contains(&expected), "{said}");
+        assert_says(&said, [&expected]);
     }
     let said = served.said();
     let expected = format!("process {process} has been logging in");
-    assert!(said.contains(&expected), "{said}");
+    assert_says(&said, [&expected]);
     first.kill().unwrap();
     first.wait().unwrap();
     until("the token is said to be free", || {
         let free = format!("process {process} no longer keeps other programs waiting");
         served.said().contains(&free)
     });
-    let third = listed();
-    assert!(third.status.success(), "{}", text(&third.stderr));
+    ended(listed(), 0);
     served.end();
 }
 
@@ -260,8 +260,7 @@ fn another_keymark_takes_a_served_twins_times_for_no_other_devices() {
     let twin = format!("twin:{}", profile(&place).display());
     let served = Served::start(&place, &twin);
     let read = |program: &mut Command| {
-        let output = program.output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        let output = ended(program.output().unwrap(), 0);
         text(&output.stdout)
     };
     let device = format!("pkcs11:?module-path={}", served.text("module"));
@@ -456,6 +455,6 @@ fn what_cannot_be_served_is_said() {
         let output = place.output(&format!("token serve {arguments}"));
         assert!(!output.status.success());
         let said = text(&output.stderr).replace("\n  ", " ");
-        assert!(said.contains(expected), "{said}");
+        assert_says(&said, [expected]);
     }
 }

@@ -2,12 +2,13 @@
 
 use std::process::{Command, Output, Stdio};
 
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::softhsm::{SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
 
 use super::{bench, keymark, rows};
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 /// A token of the user's that may be written to, with a key of theirs that is called as keymark's are.
 struct Writable {
@@ -122,9 +123,8 @@ fn what_a_killed_run_has_written_is_removed_by_the_next_and_nothing_else() {
         assert_says(&said(&told), ["still has a test key"]);
     }
     assert_eq!(user.objects(), left);
-    let next = user.bench(URI, only).output().unwrap();
-    assert!(next.status.success(), "{}", said(&next));
-    assert!(said(&next).contains("removing what run"), "{}", said(&next));
+    let next = ended(user.bench(URI, only).output().unwrap(), 0);
+    assert_says(&said(&next), ["removing what run"]);
     assert_eq!(user.objects(), before);
     assert_eq!(user.journals(), Vec::<std::path::PathBuf>::new());
 }
@@ -141,8 +141,7 @@ fn what_a_killed_run_has_written_is_removed_on_request() {
     let wrong = said(&wrong.unwrap());
     assert_eq!(wrong.matches("CKR_PIN_INCORRECT").count(), 1, "{wrong}");
     assert_ne!(user.objects(), before);
-    let restored = user.keymark(&restore);
-    assert!(restored.status.success(), "{}", said(&restored));
+    ended(user.keymark(&restore), 0);
     assert_eq!(user.objects(), before);
     assert_eq!(
         user.keymark(&restore).status.code(),

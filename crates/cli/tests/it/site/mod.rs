@@ -7,11 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use keymark_testkit::place::{Place, SHORT, assert_schema_allows, text};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, SHORT, assert_schema_allows, ended, text};
 use links::{assert_no_dead_link, assert_no_markup, pages};
 use serde_json::{Value, json};
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 const MARKUP: &str = "</script><img src=x onerror=alert(1)>\"'&\u{202e}\u{1b}[2J";
 
@@ -52,8 +53,7 @@ impl Site {
 
     /// Builds a site that is without a fault, and yields its files.
     fn built(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
-        let output = self.build(out);
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        ended(self.build(out), 0);
         files(&self.place.path(out))
     }
 
@@ -104,8 +104,7 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 fn devices_of_articles_have_pages_if_asked_for() {
     let site = Site::new();
     let without = site.built("one");
-    let output = site.build_with("two", "--all-published");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    ended(site.build_with("two", "--all-published"), 0);
     let with = files(&site.place.path("two"));
     assert_no_dead_link(&with);
     let page = "devices/yubikey-4.html";
@@ -211,7 +210,7 @@ fn one_bad_file_is_named_and_the_others_make_the_site() {
     ] {
         assert_says(&said, [file, reason]);
     }
-    assert!(said.contains("1 record, 6 refused; 1 device"), "{said}");
+    assert_says(&said, ["1 record, 6 refused; 1 device"]);
     let files = files(&site.place.path("out"));
     assert_no_dead_link(&files);
     assert!(files.keys().any(|name| name.starts_with("records/")));
@@ -231,7 +230,7 @@ fn without_a_record_there_is_no_site() {
     let said = site
         .place
         .refused(&format!("site {} -o x", nowhere.display()), 1);
-    assert!(said.contains("cannot read"), "{said}");
+    assert_says(&said, ["cannot read"]);
 }
 
 #[test]
@@ -265,7 +264,7 @@ fn nothing_is_written_over_but_an_earlier_site() {
         content.extend(b"mine");
         fs::write(out(name), &content).unwrap();
         let said = site.refused("out", 1);
-        assert!(said.contains(why), "{said}");
+        assert_says(&said, [why]);
         assert_eq!(fs::read(out(name)).unwrap(), content);
         match before {
             Some(before) => fs::write(out(name), before).unwrap(),
@@ -310,7 +309,7 @@ fn a_directory_that_cannot_be_written_keeps_the_earlier_site() {
     // The name for what is written beside it is too long for any file system, but not its own.
     let long = "x".repeat(250);
     let said = site.refused(&long, 1);
-    assert!(said.contains("cannot write"), "{said}");
+    assert_says(&said, ["cannot write"]);
     assert!(!site.place.path(&long).exists());
     assert_eq!(files(&site.place.path("out")), first);
 }
@@ -324,10 +323,9 @@ fn what_was_only_exported_loses_its_names() {
     telling["environment"]["versions"]["gnupg"] = "/home/zacharias/bin/gpg: 2.4".into();
     fs::remove_file(site.place.path("records/run.json")).unwrap();
     site.put("telling.json", telling.to_string());
-    let output = site.build("out");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = ended(site.build("out"), 0);
     let said = text(&output.stderr);
-    assert!(said.contains("exported, not shared"), "{said}");
+    assert_says(&said, ["exported, not shared"]);
     for (name, content) in files(&site.place.path("out")) {
         let content = text(&content);
         for secret in ["S-4711-0815", "zacharias", "secret-label"] {

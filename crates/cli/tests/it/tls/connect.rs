@@ -8,14 +8,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use keymark_testkit::place::{Place, said, text};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, ended, said, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says, tell};
+use crate::{KEYMARK, tell};
 
 /// A program that ends with the value.
 struct Running(Child);
@@ -162,7 +163,7 @@ fn an_answer_without_end_is_refused() {
     let (_server, address) = without_end(&place);
     let (code, said) = refused(&place, &format!("--connect {address} --path /answer"));
     assert_eq!(code, 3, "{said}");
-    assert!(said.contains("a body of more than 16 MiB"), "{said}");
+    assert_says(&said, ["a body of more than 16 MiB"]);
 }
 
 #[test]
@@ -211,17 +212,19 @@ fn nginx_with_tickets(place: &Place) -> (Running, u16) {
         .unwrap()
         .port();
     let file = |name: &str| place.path(name).display().to_string();
-    let made = Command::new("openssl")
-        .args("req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2".split(' '))
-        .args([
-            "-keyout",
-            &file("key.pem"),
-            "-out",
-            &file("certificate.pem"),
-        ])
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", said(&made));
+    ended(
+        Command::new("openssl")
+            .args("req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2".split(' '))
+            .args([
+                "-keyout",
+                &file("key.pem"),
+                "-out",
+                &file("certificate.pem"),
+            ])
+            .output()
+            .unwrap(),
+        0,
+    );
     fs::create_dir(place.path("served")).unwrap();
     fs::write(place.path("served/index.html"), "a file").unwrap();
     // The workers of root's nginx are nobody's.
@@ -351,12 +354,14 @@ fn certify(files: &Path) {
         "{authority}; for request in request*.pem; do certificate=certificate${{request#request}}; {answer}; done"
     );
     let mut shell = Command::new("bash");
-    let done = shell
-        .args(["-ec", &script])
-        .current_dir(files)
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{}", said(&done));
+    ended(
+        shell
+            .args(["-ec", &script])
+            .current_dir(files)
+            .output()
+            .unwrap(),
+        0,
+    );
 }
 
 /// The server of the distribution with what was printed, in its places, and only the environment that was printed.
@@ -459,8 +464,7 @@ fn what_is_printed_for_keys_on_a_token_is_served_and_answers_others() {
                 .args(["--openssl", way, "--directory"])
                 .arg(&files)
                 .env(CONFIGURATION, token.configuration());
-            let printed = config.output().unwrap();
-            assert!(printed.status.success(), "{}", said(&printed));
+            let printed = ended(config.output().unwrap(), 0);
             let sections = sections(&text(&printed.stdout));
             follow(&sections, PIN);
             certify(&files);

@@ -8,14 +8,15 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::{found, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says, tell};
+use crate::{KEYMARK, tell};
 
 const STEP: Duration = Duration::from_millis(10);
 
@@ -87,7 +88,7 @@ fn a_server_that_is_killed_under_load_ends_its_case_alone() {
         "{second}"
     );
     let shown = said(&place.output("show last"));
-    assert!(shown.contains("serving by nginx failed"), "{shown}");
+    assert_says(&shown, ["serving by nginx failed"]);
     place.assert_gone();
 }
 
@@ -191,8 +192,10 @@ fn a_port_that_is_taken_is_named_as_the_reason() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     for server in ["nginx", "apache"] {
-        let output = place.output(&format!("tls serve --server {server} --port {port}"));
-        assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+        let output = ended(
+            place.output(&format!("tls serve --server {server} --port {port}")),
+            3,
+        );
         let said = said(&output);
         assert_says(&said, ["failed: the port is taken (", "choose another"]);
         assert!(
@@ -221,14 +224,12 @@ fn descriptors_are_raised_or_the_limit_is_explained() {
         }
         shell.output().unwrap()
     };
-    let refused = limited("ulimit -n 64");
-    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    let refused = ended(limited("ulimit -n 64"), 1);
     let row = objects(&text(&refused.stdout)).remove(0);
     let reason = row["reason"].as_str().unwrap();
     assert_says(&reason, ["file descriptors, but the limit is 64"]);
-    assert!(reason.contains("ulimit -Hn"), "{reason}");
-    let raised = limited("ulimit -Sn 64");
-    assert_eq!(raised.status.code(), Some(0), "{}", said(&raised));
+    assert_says(&reason, ["ulimit -Hn"]);
+    let raised = ended(limited("ulimit -Sn 64"), 0);
     let row = objects(&text(&raised.stdout)).remove(0);
     assert_eq!(row["failed"], 0, "{row}");
     place.assert_gone();
@@ -244,11 +245,10 @@ fn what_the_servers_openssl_lacks_is_said_before_it_starts() {
     if text(&known.stdout).contains("X25519MLKEM768") {
         return;
     }
-    let output = place.output(
+    let output = ended(place.output(
         "tls bench --server nginx,apache --algorithm nistp256 --kex x25519mlkem768 --users 1 --duration 2s \
          --no-save",
-    );
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    ), 1);
     assert_says(
         &said(&output),
         ["it needs OpenSSL 3.5, and the server uses"],

@@ -1,9 +1,10 @@
 //! What `keymark tls bench` says of servers' keys: calls to tokens, and where the time of a transaction goes.
 
-use keymark_testkit::place::{Place, said};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, ended, said};
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 /// The cases of a run, as they are exchanged.
 fn cases(place: &Place, arguments: &str) -> Vec<Value> {
@@ -81,10 +82,9 @@ fn who_waits_in_a_twin_s_queue_is_seen() {
 #[test]
 fn of_a_key_in_a_file_the_servers_own_library_is_asked() {
     let place = Place::new(KEYMARK);
-    let refused = place.output("tls bench --trace --duration 2s");
-    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    let refused = ended(place.output("tls bench --trace --duration 2s"), 2);
     let words = "the key of 'software' is not on one";
-    assert!(said(&refused).contains(words), "{}", said(&refused));
+    assert_says(&said(&refused), [words]);
     let cases = cases(&place, "--server nginx --algorithm rsa2048");
     let load = &cases[0]["server_load"];
     let by = load["alone"]["by"].as_str().unwrap();
@@ -93,6 +93,6 @@ fn of_a_key_in_a_file_the_servers_own_library_is_asked() {
     assert_eq!(load["alone"]["operation"], "sign");
     assert!(load["token_calls"].is_null());
     let shown = place.stdout("show last");
-    assert!(shown.contains("of server CPU"), "{shown}");
+    assert_says(&shown, ["of server CPU"]);
     place.assert_gone();
 }

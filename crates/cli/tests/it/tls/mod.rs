@@ -9,13 +9,14 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says, tell};
+use crate::{KEYMARK, tell};
 
 #[test]
 fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
@@ -97,20 +98,16 @@ fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
         "tls bench --server caddy --device softhsm --algorithm nistp256 --duration 3s --no-save",
     );
     let said = said(&on_token);
-    assert!(
-        said.contains("Caddy reads private keys from files only"),
-        "{said}"
-    );
+    assert_says(&said, ["Caddy reads private keys from files only"]);
 }
 
 #[test]
 fn what_cannot_be_had_is_said_and_the_others_go_on() {
     let place = Place::new(KEYMARK);
-    let output = place.output(
+    let output = ended(place.output(
         "tls bench --server nginx --algorithm rsa1024,nistp256 --kex rsa,x25519 --users 2 --duration 2s --json \
          --no-save",
-    );
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    ), 1);
     let rows = objects(&text(&output.stdout));
     let reason = |algorithm: &str, kex: &str| {
         let row = rows
@@ -142,15 +139,14 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
         "tls bench --server apache --algorithm rsa1024 --kex dhe-1024 --users 2 --duration 2s --allow-weak \
          --no-save",
     );
-    assert!(weak.contains("apache tls1.2 dhe-1024 weak c=2"), "{weak}");
+    assert_says(&weak, ["apache tls1.2 dhe-1024 weak c=2"]);
     for (arguments, words) in [
         ("--server lighttpd", "choose from apache, apache-prefork"),
         ("--kex ecdhe", "ecdhe-p256"),
         ("--device nowhere", "nowhere"),
         ("--rate 5 --delay 5s", "cannot be used with"),
     ] {
-        let output = place.output(&format!("tls bench {arguments}"));
-        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        let output = ended(place.output(&format!("tls bench {arguments}")), 2);
         assert!(said(&output).contains(words), "{words}: {}", said(&output));
     }
     place.assert_gone();
@@ -182,11 +178,14 @@ fn keys_on_tokens_serve_by_engine_and_provider() {
 #[test]
 fn a_tpm_is_refused_with_the_reason() {
     let place = Place::new(KEYMARK);
-    let output = place
-        .output("tls bench --device swtpm --algorithm rsa2048 --users 2 --duration 2s --no-save");
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = ended(
+        place.output(
+            "tls bench --device swtpm --algorithm rsa2048 --users 2 --duration 2s --no-save",
+        ),
+        1,
+    );
     let words = "tpm2-pkcs11 does not work in workers";
-    assert!(said(&output).contains(words), "{}", said(&output));
+    assert_says(&said(&output), [words]);
     place.assert_gone();
 }
 
@@ -343,10 +342,8 @@ fn a_configuration_is_written_and_read() {
          ssl_certificate_key /nowhere/rsa.key;\n  ssl_ciphers kRSA;\n}\n",
     )
     .unwrap();
-    let output = place.output(&format!("tls check {}", file.display()));
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let output = ended(place.output(&format!("tls check {}", file.display())), 1);
     let shown = text(&output.stdout);
     assert_says(&shown, ["site.conf:6", "ECDSA"]);
-    let missing = place.output("tls check /nowhere/nginx.conf");
-    assert_eq!(missing.status.code(), Some(3), "{}", said(&missing));
+    ended(place.output("tls check /nowhere/nginx.conf"), 3);
 }

@@ -1,9 +1,10 @@
 //! `keymark tls suite` and `--saturate`, with the distribution's nginx and haproxy.
 
-use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::place::{Place, ended, objects, text};
+use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
-use crate::{KEYMARK, assert_says};
+use crate::KEYMARK;
 
 fn number(row: &Value, name: &str) -> f64 {
     let number = row[name].as_f64();
@@ -33,7 +34,7 @@ fn the_best_rate_is_looked_for_and_then_measured() {
     assert_eq!(&users[..2], [1, 2], "doubled: {tried:?}");
     assert!(users.iter().all(|users| *users <= 4), "{users:?}");
     let tables = place.stdout("show last");
-    assert!(tables.contains("limits of servers"), "{tables}");
+    assert_says(&tables, ["limits of servers"]);
     place.assert_gone();
 }
 
@@ -117,13 +118,12 @@ fn a_cluster_loses_a_server_and_goes_on() {
 fn a_suite_says_what_it_leaves_out_and_what_it_takes() {
     let place = Place::new(KEYMARK);
     let dry = |arguments: &str| {
-        let output = place.output(&format!("tls suite {arguments} --dry-run"));
-        assert!(output.status.success(), "{}", said(&output));
+        let output = ended(place.output(&format!("tls suite {arguments} --dry-run")), 0);
         (text(&output.stdout), text(&output.stderr))
     };
     let (cases, notes) = dry("key-exchange");
-    assert!(notes.contains("--allow-weak"), "{notes}");
-    assert!(!cases.contains("weak"), "{cases}");
+    assert_says(&notes, ["--allow-weak"]);
+    assert_silent(&cases, ["weak"]);
     let (all, _) = dry("key-exchange --allow-weak");
     let of = |text: &str, server: &str| text.lines().filter(|line| line.contains(server)).count();
     // 4 lengths by 3 key exchanges, 2 with old DHE, 3 curves, and 3 groups by 2 certificates in TLS 1.3.
@@ -135,10 +135,9 @@ fn a_suite_says_what_it_leaves_out_and_what_it_takes() {
     assert_eq!(of(&cases, " nginx "), 23 - 5);
     // The article's device has no elliptic curves, and the maker's figures no RSA-1024.
     let (cases, notes) = dry("hsm --allow-weak");
-    assert!(notes.contains("nistp256 on twin:nitrokey-hsm"), "{notes}");
+    assert_says(&notes, ["nistp256 on twin:nitrokey-hsm"]);
     assert_eq!(of(&cases, "think≤5s"), 3 * of(&cases, "c=60"), "{cases}");
-    let nothing = place.output("tls suite hsm --device nothing");
-    assert_eq!(nothing.status.code(), Some(2), "{}", said(&nothing));
+    let nothing = ended(place.output("tls suite hsm --device nothing"), 2);
     assert_eq!(objects(&text(&nothing.stdout)).len(), 0);
     place.assert_gone();
 }

@@ -13,9 +13,8 @@ use std::time::Duration;
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
     Certificate, Context, Demand, Expected, Failure, Fingerprint, KeyExchange, Measurement,
-    Observer, Progress, Settings, Target, TlsVersion, Users, run,
+    Settings, Target, TlsVersion, Users, run,
 };
-
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
 use openssl::ec::{EcGroup, EcKey};
@@ -278,18 +277,12 @@ pub fn users(count: u32, milliseconds: u64) -> Settings {
     )
 }
 
-pub struct Unwatched;
-
-impl Observer for Unwatched {
-    fn progress(&mut self, _: &Progress) {}
-}
-
 pub fn load(target: &Target, settings: &Settings) -> Measurement {
     let clock = MonotonicClock::new();
     let mut context = Context {
         clock: &clock,
         stop: &AtomicBool::new(false),
-        observer: &mut Unwatched,
+        observer: &mut (),
     };
     run(target, settings, &mut context).unwrap()
 }

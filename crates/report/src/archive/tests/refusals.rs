@@ -3,11 +3,12 @@ use std::fs;
 use keymark_bench::case::CaseId;
 use keymark_bench::record::{Record, RunId, RunState};
 use keymark_bench::runner::Observer;
+use keymark_testkit::assert_says;
 use rusqlite::ErrorCode;
 
 use super::super::*;
 use super::{archive, only};
-use crate::testing::{block, head, record};
+use keymark_testkit::record::{block, head, mixed as record};
 
 #[test]
 fn a_full_disk_ends_the_writing_but_not_the_run() {
@@ -31,7 +32,7 @@ fn a_full_disk_ends_the_writing_but_not_the_run() {
     );
     writer.block(CaseId(0), &block(2, &[1]));
     let error = writer.finish(RunState::Finished).unwrap_err();
-    assert!(error.to_string().contains("no space left"), "{error}");
+    assert_says(&error, ["no space left"]);
     let kept = only(&archive);
     assert_eq!(kept.state, RunState::Unfinished);
     assert_eq!(kept.cases[0].blocks, [block(0, &[1])]);
@@ -182,7 +183,7 @@ fn an_archive_of_another_version_is_refused_and_left_as_it_is() {
         let expected = format!("has version {version}, but this keymark reads version 1 only");
         for opened in [Archive::open, Archive::open_to_read] {
             let error = opened(archive.path()).unwrap_err().to_string();
-            assert!(error.contains(&expected), "{error}");
+            assert_says(&error, [&expected]);
         }
     }
 }
@@ -218,52 +219,29 @@ fn missing_permission_is_told_from_a_read_only_directory() {
 
 #[test]
 fn each_code_has_its_own_error() {
-    let failure = |code| {
+    use std::io::ErrorKind;
+    let of_sqlite = |code| {
         let error = rusqlite::ffi::Error {
             code,
             extended_code: 0,
         };
         ArchiveError::of_sqlite(Path::new("/x"), rusqlite::Error::SqliteFailure(error, None))
     };
-    assert!(matches!(
-        failure(ErrorCode::NotADatabase),
-        ArchiveError::Foreign(_)
-    ));
-    assert!(matches!(
-        failure(ErrorCode::DatabaseBusy),
-        ArchiveError::Locked(_)
-    ));
-    assert!(matches!(
-        failure(ErrorCode::DiskFull),
-        ArchiveError::Full(_)
-    ));
-    assert!(matches!(
-        failure(ErrorCode::ReadOnly),
-        ArchiveError::ReadOnly(_)
-    ));
-    assert!(matches!(
-        failure(ErrorCode::CannotOpen),
-        ArchiveError::ReadOnly(_)
-    ));
-    assert!(matches!(
-        failure(ErrorCode::PermissionDenied),
-        ArchiveError::NoPermission(_)
-    ));
-    assert!(matches!(
-        failure(ErrorCode::DatabaseCorrupt),
-        ArchiveError::Damaged { .. }
-    ));
-    let io = |kind: std::io::ErrorKind| ArchiveError::of_io(Path::new("/x"), kind.into());
-    assert!(matches!(
-        io(std::io::ErrorKind::PermissionDenied),
-        ArchiveError::NoPermission(_)
-    ));
-    assert!(matches!(
-        io(std::io::ErrorKind::StorageFull),
-        ArchiveError::Full(_)
-    ));
-    assert!(matches!(
-        io(std::io::ErrorKind::ReadOnlyFilesystem),
-        ArchiveError::ReadOnly(_)
-    ));
+    let of_io = |kind: ErrorKind| ArchiveError::of_io(Path::new("/x"), kind.into());
+    for (error, expected) in [
+        (of_sqlite(ErrorCode::NotADatabase), "Foreign"),
+        (of_sqlite(ErrorCode::DatabaseBusy), "Locked"),
+        (of_sqlite(ErrorCode::DiskFull), "Full"),
+        (of_sqlite(ErrorCode::ReadOnly), "ReadOnly"),
+        (of_sqlite(ErrorCode::CannotOpen), "ReadOnly"),
+        (of_sqlite(ErrorCode::PermissionDenied), "NoPermission"),
+        (of_sqlite(ErrorCode::DatabaseCorrupt), "Damaged"),
+        (of_io(ErrorKind::PermissionDenied), "NoPermission"),
+        (of_io(ErrorKind::StorageFull), "Full"),
+        (of_io(ErrorKind::ReadOnlyFilesystem), "ReadOnly"),
+    ] {
+        let variant = format!("{error:?}");
+        let name = variant.split(|c: char| !c.is_alphanumeric()).next();
+        assert_eq!(name, Some(expected), "{error:?}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Series, the sides of comparisons, and what the archive knows of runs like them.
 
 use keymark_stats::BetweenRuns;
+use keymark_testkit::assert_says;
 
 use super::*;
 
@@ -51,7 +52,7 @@ fn a_run_brings_its_series_and_several_stand_for_themselves() {
         ("series:alone", "no run 'series:alone'"),
     ] {
         let error = ids(&archive, bad).unwrap_err().to_string();
-        assert!(error.contains(why), "{error}");
+        assert_says(&error, [why]);
     }
 }
 

@@ -2,12 +2,11 @@ use std::path::Path;
 
 use keymark_bench::case::{DeviceName, Provenance, StackName, StoreKind};
 use keymark_bench::record::Ending;
-use keymark_bench::stop::Stopped;
 use keymark_bench::store::StoreIdentity;
 
 use super::*;
 use crate::exchange::json;
-use crate::testing::{case, record, server_load};
+use keymark_testkit::record::{case, mixed as record, server_load};
 
 const SECRETS: [&str; 9] = [
     "carol",
@@ -48,11 +47,7 @@ fn telling() -> Record {
         .versions
         .insert("gnupg".to_owned(), "2.4 (/home/jane/bin/gpg)".to_owned());
     let reason = "gpg: card fffe:43211234 of Jane on JANES-LAPTOP: /home/bob/.gnupg: bob may not";
-    record.cases[1].ending = Some(Ending {
-        stopped: Stopped::Failed,
-        reason: Some(reason.to_owned()),
-        code: None,
-    });
+    record.cases[1].ending = Some(Ending::failed(reason));
     for (index, device) in [(1, "FFFE:43211234"), (2, "DENK0100123")] {
         record.cases[index].case.device = DeviceName::new(device);
         record.plan.cases[index].device = DeviceName::new(device);

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use keymark_bench::case::{StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::RunState;
+use keymark_testkit::assert_says;
 
 use super::super::*;
 use super::{HEADER, ROOT, exported, validator};
@@ -110,7 +111,7 @@ fn a_line_that_makes_no_sense_is_named() {
     ] {
         let error = table(&format!("{good}{bad}\n")).unwrap_err().to_string();
         assert!(error.starts_with("figures.csv, line 3: "), "{error}");
-        assert!(error.contains(reason), "{error}");
+        assert_says(&error, [reason]);
     }
     assert!(matches!(table(""), Err(ImportError::Empty(_))));
 }
@@ -126,9 +127,9 @@ fn a_table_with_other_columns_is_refused() {
         error.starts_with("tokens.csv has the columns device, device_class, algorithm"),
         "{error}"
     );
-    assert!(
-        error.contains("needs device, algorithm, operation, stack, mean_s, n, note"),
-        "{error}"
+    assert_says(
+        &error,
+        ["needs device, algorithm, operation, stack, mean_s, n, note"],
     );
 }
 

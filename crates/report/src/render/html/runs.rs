@@ -155,9 +155,11 @@ fn percent(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
-    use crate::testing::record;
     use keymark_bench::record::RunId;
+    use keymark_testkit::record::mixed as record;
 
     #[test]
     fn names_are_text_and_links_lead_to_them() {
@@ -187,10 +189,7 @@ mod tests {
         .unwrap();
         assert!(!page.contains("<b>") && !page.contains("<i>") && !page.contains("<script"));
         assert!(page.contains("/report?run=%3Cb%3E%22%26x"));
-        assert!(
-            page.contains("/?skip=0&#38;device=%22%3E%3Cscript%3E"),
-            "{page}"
-        );
+        assert_says(&page, ["/?skip=0&#38;device=%22%3E%3Cscript%3E"]);
         assert!(page.contains("Runs 51 to 51 of 200."));
         run.id.0 = "plain".to_owned();
         let page = runs("a", &search, window, &found(vec![run]), Import::Allowed).unwrap();

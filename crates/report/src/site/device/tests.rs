@@ -1,30 +1,21 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use keymark_bench::case::{DeviceName, StackName};
 use keymark_bench::record::RunId;
-use keymark_bench::store::StoreIdentity;
 use proptest::prelude::*;
 
 use super::*;
 use crate::exchange::SHIPPED as PUBLISHED;
-use crate::testing;
+use keymark_testkit::record as testing;
 
 /// A record with one case of a device that it says this about.
 fn record(kind: StoreKind, provenance: Provenance, product: &str) -> Record {
-    let mut record = testing::record("run-1");
+    let mut record = testing::mixed("run-1");
     let mut case = testing::case("rsa2048", StackName::RAW);
     case.device = DeviceName::new("openpgp-card-1");
     case.store = kind;
     case.provenance = provenance;
-    record.stores = vec![StoreIdentity {
-        device: case.device.clone(),
-        kind,
-        provenance,
-        product: product.to_owned(),
-        serial: None,
-        versions: BTreeMap::new(),
-        assumed: Vec::new(),
-    }];
+    record.stores = vec![testing::store(&case, product)];
     record.plan.cases = vec![case.clone()];
     record.cases = vec![keymark_bench::record::CaseRecord::new(case)];
     record

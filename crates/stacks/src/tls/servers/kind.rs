@@ -162,6 +162,8 @@ impl Installed {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -170,10 +172,7 @@ mod tests {
         let search = SearchPath::only(nowhere.path());
         for kind in KINDS {
             let error = Installed::find(kind, &search).unwrap_err().to_string();
-            assert!(
-                error.contains("not in /") && error.contains("install"),
-                "{error}"
-            );
+            assert_says(&error, ["not in /", "install"]);
         }
         let unknown = super::kind("lighttpd").unwrap_err();
         assert!(unknown.contains("apache, ") && unknown.contains(", caddy"));

@@ -299,6 +299,8 @@ fn linked_libcrypto(file: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -308,15 +310,9 @@ mod tests {
         assert_eq!(found.version.to_string(), "3.0.19");
         let missing = |way| found.loadable(way).unwrap_err().to_string();
         let engine = missing(TokenWay::Engine);
-        assert!(
-            engine.contains("no /e/pkcs11.so") && engine.contains("libengine-pkcs11-openssl"),
-            "{engine}"
-        );
+        assert_says(&engine, ["no /e/pkcs11.so", "libengine-pkcs11-openssl"]);
         let provider = missing(TokenWay::Provider);
-        assert!(
-            provider.contains("no /m/pkcs11.so") && provider.contains("install pkcs11-provider"),
-            "{provider}"
-        );
+        assert_says(&provider, ["no /m/pkcs11.so", "install pkcs11-provider"]);
         assert_eq!(
             LinkedOpenSsl::in_content(b"LibreSSL 3.8.2\0", Path::new("/lib")),
             None

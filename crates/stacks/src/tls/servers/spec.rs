@@ -248,6 +248,7 @@ pub(crate) fn is_weak(algorithm: Algorithm) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
     use openssl::bn::{BigNum, BigNumContext};
     use openssl::dh::Dh;
 
@@ -261,7 +262,7 @@ mod tests {
             (TlsVersion::V1_2, KeyExchange::X25519MlKem768),
         ] {
             let error = Handshakes::of(version, exchange).unwrap_err().to_string();
-            assert!(error.contains("--tls"), "{error}");
+            assert_says(&error, ["--tls"]);
         }
         for exchange in KeyExchange::ALL {
             let handshakes = Handshakes::of(exchange.usual_version(), *exchange).unwrap();

@@ -143,6 +143,8 @@ fn reachable(directory: &Path) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -150,10 +152,7 @@ mod tests {
         let closed = tempfile::tempdir().unwrap();
         fs::set_permissions(closed.path(), fs::Permissions::from_mode(0o700)).unwrap();
         let error = reachable(&closed.path().join("x")).unwrap_err().to_string();
-        assert!(
-            error.contains("cannot pass through") && error.contains("TMPDIR"),
-            "{error}"
-        );
+        assert_says(&error, ["cannot pass through", "TMPDIR"]);
         reachable(closed.path()).unwrap();
     }
 }

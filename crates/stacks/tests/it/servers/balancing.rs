@@ -5,6 +5,7 @@ use std::num::NonZeroU16;
 
 use keymark_stacks::tls::Balance;
 use keymark_stacks::tls::servers::{Balancer, Haproxy, Port, SearchPath};
+use keymark_testkit::assert_says;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 
@@ -49,7 +50,7 @@ fn a_backend_elsewhere_is_refused() {
     let room = (Port::Free, NonZeroU16::new(64).unwrap());
     let elsewhere = ["192.0.2.1:443".parse().unwrap()];
     let error = Balancer::start(&haproxy, &elsewhere, Balance::RoundRobin, room).unwrap_err();
-    assert!(error.to_string().contains("on loopback"), "{error}");
+    assert_says(&error, ["on loopback"]);
 }
 
 #[test]
@@ -61,8 +62,5 @@ fn a_port_that_is_taken_is_named() {
     let backends = ["127.0.0.1:9".parse().unwrap()];
     let error = Balancer::start(&haproxy, &backends, Balance::RoundRobin, room).unwrap_err();
     let error = error.to_string();
-    assert!(
-        error.contains("the port is taken") && error.contains(&port.to_string()),
-        "{error}"
-    );
+    assert_says(&error, ["the port is taken", &port.to_string()]);
 }

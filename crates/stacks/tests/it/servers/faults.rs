@@ -5,6 +5,7 @@ use std::num::NonZeroU16;
 
 use keymark_stacks::tls::servers::{Certificates, Identity, Port, ServerSpec};
 use keymark_stores::places::process::Process;
+use keymark_testkit::assert_says;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 
@@ -67,10 +68,7 @@ fn a_server_that_was_killed_is_told() {
         processes[0].signal(Signal::SIGKILL);
         until("it has ended", || server.check().is_err());
         let error = server.check().unwrap_err().to_string();
-        assert!(
-            error.contains("it has ended") && error.contains("signal: 9"),
-            "{error}"
-        );
+        assert_says(&error, ["it has ended", "signal: 9"]);
         drop(server);
         // nginx's workers go on without a master.
         let left: Vec<&Process> = processes.iter().filter(|one| one.lives()).collect();

@@ -9,6 +9,7 @@ use keymark_stacks::tls::servers::administrator::{Destination, Guide, Source, gu
 use keymark_stacks::tls::servers::{TokenKey, TokenWay};
 use keymark_testkit::place::said;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::{assert_says, assert_silent};
 
 use super::client::{BOTH, EACH, installed};
 
@@ -77,7 +78,7 @@ fn certify(directory: &Path) {
         "-verify",
         "-text",
     ]);
-    assert!(told.contains("DNS:www.example.org"), "{told}");
+    assert_says(&told, ["DNS:www.example.org"]);
     run(&[
         "x509",
         "-req",
@@ -158,7 +159,7 @@ fn a_guide_for_a_token_works_and_tells_of_the_traps() {
             let environment = [(CONFIGURATION, configuration), ("OPENSSL_CONF", openssl)];
             tested(software, &guide, &files, &environment);
             let text = guide.to_string();
-            assert!(!text.contains(PIN), "{text}");
+            assert_silent(&text, [PIN]);
             for trap in ["install -m 600", "adduser www-data softhsm", "DHE"] {
                 assert!(text.contains(trap), "{trap}: {text}");
             }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use keymark_stores::places::private_dir;
 use keymark_stores::places::process::Process;
+use keymark_testkit::assert_says;
 use keymark_testkit::place::short_directory;
 use keymark_testkit::process::{naming, this_test_program};
 use keymark_testkit::waiting::{found, until};
@@ -71,12 +72,7 @@ fn a_server_is_drained_when_nobody_is_connected_any_more() {
         // A client that says nothing, and one that has left.
         let silent = TcpStream::connect(server.address).unwrap();
         let error = server.drain(Duration::from_millis(300)).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains("1 connections are still open after 0.3 s"),
-            "{error}"
-        );
+        assert_says(&error, ["1 connections are still open after 0.3 s"]);
         drop(silent);
         let took = server.drain(Duration::from_secs(20)).unwrap();
         assert!(took < Duration::from_secs(20), "{took:?}");

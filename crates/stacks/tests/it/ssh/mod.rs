@@ -19,6 +19,7 @@ use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::stack;
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::test_key::TestKey;
+use keymark_testkit::assert_says;
 
 use crate::suite::{exercise, passes, perform, performed, verdict};
 
@@ -136,10 +137,7 @@ fn a_key_that_the_agent_does_not_have_is_named() {
     place.agent.add(&test_key("ed25519")).unwrap();
     let key = PublicKey::of(&test_key("ed25519")).unwrap();
     let error = place.workload(&key, 1).unwrap_err().to_string();
-    assert!(
-        error.contains("has 1 keys, but not SHA256:") && error.contains("ssh-add"),
-        "{error}"
-    );
+    assert_says(&error, ["has 1 keys, but not SHA256:", "ssh-add"]);
 }
 
 #[test]
@@ -168,5 +166,5 @@ fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
         "{error}"
     );
     let error = stack::workload(&socket, &nothing, &key, 1, 1).unwrap_err();
-    assert!(error.to_string().contains("still running"), "{error}");
+    assert_says(&error, ["still running"]);
 }

@@ -20,6 +20,7 @@ use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::user::{Pin, PinSource, Pins, User};
+use keymark_testkit::assert_says;
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
 use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
@@ -41,7 +42,7 @@ fn in_a_child(name: &str) {
         token.make_key(kind, id, label);
     }
     let said = said(&token.run(this_test_program(name).env(CHILD, "1")));
-    assert!(said.contains("1 passed"), "{said}");
+    assert_says(&said, ["1 passed"]);
 }
 
 /// An agent with the token's keys, and the public half of the one that is meant.
@@ -107,7 +108,7 @@ fn an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it() {
             .arg(SoftHsmToken::library())
             .output()
             .unwrap();
-        assert!(text(&listed).contains(blob), "{}", text(&listed));
+        assert_says(&text(&listed), [blob]);
         let file = logged.place.file("key.pub", &line);
         let tested = logged
             .place
@@ -215,11 +216,7 @@ fn a_server_lets_in_who_has_the_token_and_nobody_else() {
         let others = logged.place.file("others.pub", &other.public_line());
         let refused = server.login(&other, &others);
         assert!(!refused.status.success(), "{}", text(&refused));
-        assert!(
-            text(&refused).contains("Permission denied"),
-            "{}",
-            text(&refused)
-        );
+        assert_says(&text(&refused), ["Permission denied"]);
     }
 }
 

@@ -10,16 +10,17 @@ use keymark_bench::clock::{ManualClock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_bench::plan::Plan;
 use keymark_bench::record::CaseRecord;
-use keymark_bench::runner::{Observer, Runner, Stacks};
+use keymark_bench::runner::{Runner, Stacks};
 use keymark_bench::sample::Sample;
 use keymark_bench::stop::Stopped;
 use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{
     Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
 };
+use keymark_testkit::assert_says;
 use keymark_testkit::fake;
 
-use crate::setup::{plan, runs, stopped};
+use super::setup::{plan, runs, stopped};
 
 /// The line to a far end that is a thread.
 struct Pipes {
@@ -42,10 +43,6 @@ impl Line for Pipes {
         worker::read(&mut self.from)
     }
 }
-
-struct Silent;
-
-impl Observer for Silent {}
 
 /// What the far end does with its third operation and all that follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +142,7 @@ fn run(case: Case, then: Then, number: u32) -> CaseRecord {
         clock: &clock,
         interrupt: &interrupt,
     };
-    let mut measured = runner.run(&plan, &stacks, &mut Silent);
+    let mut measured = runner.run(&plan, &stacks, &mut ());
     assert!(!interrupt.load(Ordering::Relaxed));
     measured.cases.remove(0)
 }
@@ -235,10 +232,7 @@ fn a_clock_that_cannot_be_shared_is_refused() {
         clock: &clock,
         interrupt: &interrupt,
     };
-    let measured = runner.run(&plan, &stacks, &mut Silent);
+    let measured = runner.run(&plan, &stacks, &mut ());
     let failure = measured.cases[0].failure().unwrap();
-    assert!(
-        failure.contains("cannot be used in another process"),
-        "{failure}"
-    );
+    assert_says(&failure, ["cannot be used in another process"]);
 }

@@ -1,7 +1,5 @@
 //! The runner over the fake stack, on a clock that only the fake moves: exact, whatever the machine.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 mod endings;
 mod loads;
 mod open_loop;

@@ -1,7 +1,5 @@
 //! Which case a ratio is taken to.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::{Case, Parameters};
 

@@ -8,18 +8,14 @@ use std::time::Duration;
 use keymark_bench::case::{Case, DeviceName, StackName};
 use keymark_bench::clock::{Clock as _, MonotonicClock, Timestamp};
 use keymark_bench::error::Error;
-use keymark_bench::runner::{Observer, Runner, Stacks};
-use keymark_bench::sample::{Block, Outcome, Sample};
+use keymark_bench::runner::{Runner, Stacks};
+use keymark_bench::sample::{Block, Sample};
 use keymark_bench::workload::{
     Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
 };
 use keymark_testkit::fake;
 
-use crate::setup::{plan, runs};
-
-struct Silent;
-
-impl Observer for Silent {}
+use super::setup::{plan, runs};
 
 /// A closed loop of `workers` on one server of constant service time, as the runner cuts a block of it: each
 /// leads in with an operation that is not counted, and none starts after the deadline.
@@ -35,14 +31,7 @@ fn closed_md1(workers: u32, service: u64, of_each: u64) -> Block {
         free = end;
         let begin = *begin.get_or_insert(end);
         if !leads_in {
-            samples.push(Sample {
-                worker,
-                scheduled: Timestamp(asked),
-                start: Timestamp(asked),
-                end: Timestamp(end),
-                outcome: Outcome::Done,
-                cpu: None,
-            });
+            samples.push(Sample::done(worker, Timestamp(asked), Timestamp(end)));
         }
         if end < begin + of_each * u64::from(workers) * service {
             queue.push((worker, end, false));
@@ -164,7 +153,7 @@ fn who_comes_first_is_served_first_across_the_ends_of_blocks_too() {
     };
     // Nine tenths of what both can do, so that somebody waits at the ends of most blocks.
     let case = fake::case("ed25519").concurrency(2).rate("30/s").build();
-    let measured = runner.run(&plan(&[case], runs(180)), &stacks, &mut Silent);
+    let measured = runner.run(&plan(&[case], runs(180)), &stacks, &mut ());
     let blocks = &measured.cases[0].blocks;
     let waiting = |block: &&Block| block.queue.unwrap().waiting > 0;
     assert!(blocks.iter().filter(waiting).count() > 3, "nobody waited");
@@ -212,7 +201,7 @@ fn throughput_under_load_is_what_the_server_did() {
         clock: clock.as_ref(),
         interrupt: &interrupt,
     };
-    let measured = runner.run(&plan(&[case], runs(1_200)), &stacks, &mut Silent);
+    let measured = runner.run(&plan(&[case], runs(1_200)), &stacks, &mut ());
     drop(stack);
     server.join().unwrap();
     // On a machine with much to do a worker may come too late for a block, which then has no window.

@@ -1,7 +1,5 @@
 //! From selections to the matrix of cases.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 use std::num::NonZeroU32;
 use std::time::Duration;
 

@@ -12,7 +12,7 @@ use keymark_bench::sample::{Block, Outcome};
 use keymark_bench::stop::Stopped;
 use keymark_testkit::fake::{self, Script, Step};
 
-use crate::setup::{
+use super::setup::{
     Interrupting, MS, by_four, case, drive, jittery, plan, precision, runs, steady, stopped,
 };
 

@@ -5,21 +5,16 @@ use std::time::Duration;
 
 use keymark_bench::case::Case;
 use keymark_bench::record::CaseRecord;
-use keymark_bench::runner::Observer;
 use keymark_bench::stop::Stopped;
 use keymark_testkit::fake;
 
-use crate::setup::{MS, case, drive, jittery, plan, precision, runs, steady, stopped};
-
-struct Silent;
-
-impl Observer for Silent {}
+use super::setup::{MS, case, drive, jittery, plan, precision, runs, steady, stopped};
 
 /// Arrivals at that rate; every operation takes a millisecond. Another case is measured between the blocks.
 fn record(rate: &str, number: u32) -> CaseRecord {
     let open: Case = fake::case("ed25519").rate(rate).build();
     let plan = plan(&[open, case("rsa2048")], runs(number));
-    let mut measured = drive(&plan, steady, &AtomicBool::new(false), &mut Silent);
+    let mut measured = drive(&plan, steady, &AtomicBool::new(false), &mut ());
     measured.cases.remove(0)
 }
 
@@ -88,7 +83,7 @@ fn a_time_limit_is_kept_whatever_arrives() {
     let open = fake::case("ed25519").rate("2/s").build();
     let settings = precision("0.01%", Some(limit));
     let plan = plan(&[open], settings);
-    let measured = drive(&plan, jittery, &AtomicBool::new(false), &mut Silent);
+    let measured = drive(&plan, jittery, &AtomicBool::new(false), &mut ());
     let record = &measured.cases[0];
     assert_eq!(stopped(record), Stopped::OutOfTime);
     let watched: u64 = record

@@ -3,21 +3,16 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::runner::Observer;
 use keymark_testkit::fake;
 
-use crate::setup::{MS, by_four, case, drive, drive_on, plan, runs, scripted, steady};
-
-struct Silent;
-
-impl Observer for Silent {}
+use super::setup::{MS, by_four, case, drive, drive_on, plan, runs, scripted, steady};
 
 #[test]
 fn handles_are_entered_for_their_blocks_only() {
     let (clock, stack) = scripted(steady);
     let plan = plan(&[by_four("ed25519"), case("rsa2048")], runs(40));
     let interrupt = AtomicBool::new(false);
-    let measured = drive_on(&stack, &clock, &plan, &interrupt, &mut Silent);
+    let measured = drive_on(&stack, &clock, &plan, &interrupt, &mut ());
     assert!(measured.cases.iter().all(|case| case.failure().is_none()));
     let (now, most) = stack.entered();
     assert_eq!(now, 0, "who enters leaves");
@@ -30,12 +25,7 @@ fn users_think_before_each_operation_and_that_is_no_latency() {
     let longest = MS * 10;
     let thinking = fake::case("ed25519").think(longest).build();
     let interrupt = AtomicBool::new(false);
-    let measured = drive(
-        &plan(&[thinking], runs(200)),
-        steady,
-        &interrupt,
-        &mut Silent,
-    );
+    let measured = drive(&plan(&[thinking], runs(200)), steady, &interrupt, &mut ());
     let samples: Vec<_> = measured.cases[0].samples().collect();
     assert_eq!(samples.len(), 200);
     assert!(samples.iter().all(|sample| sample.latency() == MS));

@@ -1,0 +1,162 @@
+//! Families of algorithms, their curves and parameter sets, and the identifiers of curves.
+
+/// Short-Weierstrass curves: one key pair serves ECDSA and ECDH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Curve {
+    /// P-256 (FIPS 186-4 D.1.2.3).
+    NistP256,
+    /// P-384 (FIPS 186-4 D.1.2.4).
+    NistP384,
+    /// P-521 (FIPS 186-4 D.1.2.5).
+    NistP521,
+    /// brainpoolP256r1 (RFC 5639 §3.4).
+    BrainpoolP256r1,
+    /// brainpoolP384r1 (RFC 5639 §3.6).
+    BrainpoolP384r1,
+    /// brainpoolP512r1 (RFC 5639 §3.7).
+    BrainpoolP512r1,
+    /// secp256k1 (SEC 2 §2.4.1).
+    Secp256k1,
+}
+
+impl Curve {
+    /// Every curve, in table order.
+    pub const ALL: [Self; 7] = [
+        Self::NistP256,
+        Self::NistP384,
+        Self::NistP521,
+        Self::BrainpoolP256r1,
+        Self::BrainpoolP384r1,
+        Self::BrainpoolP512r1,
+        Self::Secp256k1,
+    ];
+
+    /// Bits of the field.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::NistP256 | Self::BrainpoolP256r1 | Self::Secp256k1 => 256,
+            Self::NistP384 | Self::BrainpoolP384r1 => 384,
+            Self::NistP521 => 521,
+            Self::BrainpoolP512r1 => 512,
+        }
+    }
+}
+
+/// A digest of SHA-2 (FIPS 180-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Digest {
+    /// SHA-256.
+    Sha256,
+    /// SHA-384.
+    Sha384,
+    /// SHA-512.
+    Sha512,
+}
+
+/// What a key is for, mathematically.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    /// RSA; modulus length in bits.
+    Rsa(u32),
+    /// DSA; length of p in bits.
+    Dsa(u32),
+    /// Elgamal encryption; length of p in bits.
+    Elgamal(u32),
+    /// ECDSA and ECDH on a Weierstrass curve.
+    Weierstrass(Curve),
+    /// X25519, called cv25519 by GnuPG.
+    Cv25519,
+    /// Ed25519.
+    Ed25519,
+    /// X448, called cv448 by GnuPG.
+    Cv448,
+    /// Ed448.
+    Ed448,
+    /// ML-KEM (FIPS 203); parameter set 512, 768 or 1024.
+    MlKem(u32),
+    /// ML-DSA (FIPS 204); parameter set 44, 65 or 87.
+    MlDsa(u32),
+    /// SLH-DSA with SHA-2 (FIPS 205); bits of security, and the small or the fast variant.
+    SlhDsa(u32, SlhVariant),
+    /// ML-KEM combined with ECDH, as GnuPG 2.5 does for OpenPGP.
+    KyberComposite(Composite),
+}
+
+impl Family {
+    /// Object identifiers of the family's curve, DER-encoded without tag and length: the one that
+    /// GnuPG writes comes first (OpenPGP card 3.4.1 §4.4.3.10, RFC 9580 §9.2, RFC 8410).
+    pub const fn oids(self) -> &'static [&'static [u8]] {
+        match self {
+            Self::Weierstrass(Curve::NistP256) => &[&[0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]],
+            Self::Weierstrass(Curve::NistP384) => &[&[0x2B, 0x81, 4, 0, 0x22]],
+            Self::Weierstrass(Curve::NistP521) => &[&[0x2B, 0x81, 4, 0, 0x23]],
+            Self::Weierstrass(Curve::Secp256k1) => &[&[0x2B, 0x81, 4, 0, 0x0A]],
+            Self::Weierstrass(Curve::BrainpoolP256r1) => &[&[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 7]],
+            Self::Weierstrass(Curve::BrainpoolP384r1) => &[&[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0B]],
+            Self::Weierstrass(Curve::BrainpoolP512r1) => &[&[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0D]],
+            Self::Cv25519 => &[
+                &[0x2B, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1],
+                &[0x2B, 0x65, 0x6E],
+            ],
+            Self::Ed25519 => &[
+                &[0x2B, 6, 1, 4, 1, 0xDA, 0x47, 0x0F, 1],
+                &[0x2B, 0x65, 0x70],
+            ],
+            Self::Cv448 => &[&[0x2B, 0x65, 0x6F]],
+            Self::Ed448 => &[&[0x2B, 0x65, 0x71]],
+            Self::Rsa(_)
+            | Self::Dsa(_)
+            | Self::Elgamal(_)
+            | Self::MlKem(_)
+            | Self::MlDsa(_)
+            | Self::SlhDsa(..)
+            | Self::KyberComposite(_) => &[],
+        }
+    }
+
+    /// The family whose curve has that object identifier.
+    pub fn of_oid(oid: &[u8]) -> Option<Self> {
+        let curves = Curve::ALL.map(Self::Weierstrass).into_iter();
+        curves
+            .chain([Self::Cv25519, Self::Ed25519, Self::Cv448, Self::Ed448])
+            .find(|family| family.oids().contains(&oid))
+    }
+
+    /// The family whose curve has those parameters in DER: an object identifier, or for the curves of
+    /// Edwards and Montgomery a name (PKCS#11 3.1 §6.3.3).
+    pub fn of_ec_parameters(parameters: &[u8]) -> Option<Self> {
+        match parameters {
+            [0x06, length, oid @ ..] if oid.len() == usize::from(*length) => Self::of_oid(oid),
+            [0x13, length, name @ ..] if name.len() == usize::from(*length) => match name {
+                b"edwards25519" => Some(Self::Ed25519),
+                b"edwards448" => Some(Self::Ed448),
+                b"curve25519" => Some(Self::Cv25519),
+                b"curve448" => Some(Self::Cv448),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// SLH-DSA's two trade-offs (FIPS 205 §11).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SlhVariant {
+    /// Relatively small signatures, slow signing.
+    Small,
+    /// Relatively fast signing, larger signatures.
+    Fast,
+}
+
+/// The ML-KEM composites of GnuPG 2.5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Composite {
+    /// ML-KEM-768 with X25519.
+    Ky768Cv25519,
+    /// ML-KEM-1024 with X448.
+    Ky1024Cv448,
+    /// ML-KEM-768 with brainpoolP256r1.
+    Ky768Bp256,
+    /// ML-KEM-1024 with brainpoolP384r1.
+    Ky1024Bp384,
+}
