@@ -76,7 +76,7 @@ impl TokenHere {
         run: &Run,
     ) -> Self {
         if let Some((journals, name)) = &run.journals {
-            token.journal_to(journals.clone(), name);
+            token.journal.keep_in(journals.clone(), name);
         }
         Self {
             store: TokenStore {

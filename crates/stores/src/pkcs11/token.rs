@@ -18,9 +18,9 @@ use keymark_shim_protocol::pkcs11::Call;
 use super::codes::{failed, returned};
 use super::external_access::OnToken;
 use super::module::{Module, ModuleFile};
-use super::persistent_keys::Writing;
 use super::session_keys::Visible;
 use super::token_info::{self, Login, PinState, TokenInfo, TokenState};
+use crate::journal::RunJournal;
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
 
 /// How PKCS#11 speaks of PINs.
@@ -46,7 +46,7 @@ pub(super) struct Token {
     label: String,
     rules: PinRules,
     user: User,
-    pub(super) writing: Writing,
+    pub(super) journal: RunJournal,
     keeper: Mutex<Option<Result<Keeper, Error>>>,
     /// Where test keys may be for other programs, with those that are there.
     pub(super) place: TestKeyPlace,
@@ -93,7 +93,7 @@ impl Token {
             id,
             label,
             user,
-            writing: Writing::default(),
+            journal: RunJournal::default(),
             keeper: Mutex::default(),
             place: TestKeyPlace::Session,
             certified: Mutex::default(),
