@@ -5,10 +5,12 @@ use std::ptr;
 use cryptoki::object::Attribute;
 use cryptoki::session::Session;
 use cryptoki_sys::{
-    CK_ATTRIBUTE, CK_BYTE, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM, CK_MECHANISM_TYPE,
-    CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_VERSION, CKM_ML_DSA_KEY_PAIR_GEN,
-    CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKR_OK,
+    CK_ATTRIBUTE, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM,
+    CK_MECHANISM_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_UTF8CHAR,
+    CK_VERSION, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKR_OK,
 };
+
+use libloading::os::unix::Library;
 
 use super::under_way::UnderWay;
 use super::{Calls, Derived, Fault, Operator, checked, secret_template};
@@ -23,6 +25,13 @@ pub(crate) type Decapsulate = unsafe extern "C" fn(
     *mut CK_BYTE,
     CK_ULONG,
     *mut CK_OBJECT_HANDLE,
+) -> CK_RV;
+
+type GetInterface = unsafe extern "C" fn(
+    *mut CK_UTF8CHAR,
+    *mut CK_VERSION,
+    *mut *mut CK_INTERFACE,
+    CK_FLAGS,
 ) -> CK_RV;
 
 /// A kind of keys.
@@ -44,14 +53,15 @@ impl Quantum {
 }
 
 /// `C_DecapsulateKey` of a module that has the interface of 3.2 (§5.4.6).
-pub(crate) fn decapsulate_of(library: &cryptoki_sys::Pkcs11) -> Option<Decapsulate> {
-    library.C_GetInterface.as_ref().ok()?;
+pub(crate) fn decapsulate_of(library: &Library) -> Option<Decapsulate> {
+    // SAFETY: the symbol has the type that the standard gives it.
+    let give = unsafe { library.get::<GetInterface>(b"C_GetInterface\0") }.ok()?;
     let mut version = CK_VERSION { major: 3, minor: 2 };
     let mut interface: *mut CK_INTERFACE = ptr::null_mut();
     let name = c"PKCS 11".as_ptr().cast_mut().cast();
-    // SAFETY: the function was found; name and version are read during the call, and one pointer is
+    // SAFETY: name and version are read during the call, and one pointer is
     // written. It may be called before C_Initialize.
-    let code = unsafe { library.C_GetInterface(name, &raw mut version, &raw mut interface, 0) };
+    let code = unsafe { give(name, &raw mut version, &raw mut interface, 0) };
     if code != CKR_OK || interface.is_null() {
         return None;
     }

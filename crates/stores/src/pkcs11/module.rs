@@ -73,7 +73,7 @@ impl Module {
     fn initialized(file: &ModuleFile) -> Result<Self, Error> {
         let path = &file.path;
         let client = Pkcs11::new(path).map_err(|error| not_loaded(path, &error))?;
-        let calls = Calls::of(path).map_err(|reason| no_module(path, &reason))?;
+        let calls = Calls::of(path).map_err(|error| no_module(path, &error.to_string()))?;
         initialize(file, &client)?;
         one_instance(path, &calls)?;
         Ok(Self { client, calls })
