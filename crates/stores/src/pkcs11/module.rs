@@ -14,6 +14,7 @@ use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
 use super::{codes, initialization_hints};
+use crate::user::Pins;
 
 /// A module's file, and what it is to find in its environment when it is initialised, where that is not the
 /// user's: configurations and services are told to modules in no other way.
@@ -33,6 +34,18 @@ impl ModuleFile {
             environment: BTreeMap::new(),
             reserved: None,
         }
+    }
+
+    /// The environment of another process that loads the module: modules find their configuration and services by it.
+    /// PINs stay here.
+    pub(super) fn environment_without(&self, pins: &Pins) -> Vec<(OsString, OsString)> {
+        let pins = pins.variables();
+        let own = &self.environment;
+        let is_ours = |name: &OsString| own.keys().any(|ours| *name == **ours);
+        let is_pin = |name: &OsString| pins.iter().any(|pin| *name == **pin);
+        let kept = std::env::vars_os().filter(|(name, _)| !is_pin(name) && !is_ours(name));
+        let own = own.iter().map(|(name, value)| (name.into(), value.clone()));
+        kept.chain(own).collect()
     }
 }
 

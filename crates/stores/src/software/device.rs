@@ -8,11 +8,11 @@ use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
-use super::{SoftwareStore, library};
+use super::SoftwareStore;
+use crate::access::Library;
 use crate::access::{AccessKind, KeyUse, read_errand};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::scheme::Scheme;
-use crate::software::library::Library;
 use crate::store::{KeyStore, authentications};
 use crate::test_key::TestKey;
 use crate::user::User;
@@ -105,7 +105,7 @@ impl Device for Cpu {
         let model = model.map(|model| Fact::new("processor", format!("{model}, {cores} cores")));
         // Missing ones are said where their stack is.
         let libraries = Library::ALL.iter().filter_map(|library| {
-            let loaded = library::load(*library).ok()?;
+            let loaded = super::load(*library).ok()?;
             Some(Fact::new(library.word(), loaded.version()))
         });
         model.chain(libraries).collect()

@@ -20,11 +20,11 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
+use crate::access::Library;
 use crate::access::{Access, Errand};
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
-use crate::software::library::Library;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
 
@@ -92,6 +92,22 @@ fn label(capability: Capability) -> String {
     }
 }
 
+/// Loads a library; once it is, it stays.
+pub fn load(library: Library) -> Result<Box<dyn library::Loaded>, Error> {
+    match library {
+        Library::Libgcrypt => Ok(Box::new(libgcrypt::load()?)),
+        Library::OpenSslSystem => Ok(Box::new(openssl_system::load()?)),
+        #[cfg(feature = "rustcrypto")]
+        Library::RustCrypto => Ok(Box::new(rustcrypto::Compiled)),
+        #[cfg(not(feature = "rustcrypto"))]
+        Library::RustCrypto => Err(Error::Missing {
+            what: "RustCrypto".to_owned(),
+            reason: "this keymark was built without it".to_owned(),
+            advice: "build keymark with the cargo feature 'rustcrypto'".to_owned(),
+        }),
+    }
+}
+
 /// A handle on a test key, wherever it came from: by the library that is named, or else by the OpenSSL
 /// that is built in. The answers of both have the same form.
 pub fn open(
@@ -101,7 +117,7 @@ pub fn open(
 ) -> Result<Box<dyn KeyHandle>, Error> {
     match library {
         None => handle::handle(key, operation, None),
-        Some(library) => library::load(library)?.open(key, operation),
+        Some(library) => load(library)?.open(key, operation),
     }
 }
 

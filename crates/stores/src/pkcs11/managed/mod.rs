@@ -2,7 +2,6 @@
 //! knows, gone with the device.
 
 mod kryoptic;
-mod new_token;
 mod softhsm;
 mod swtpm;
 mod twin;
@@ -16,13 +15,12 @@ use keymark_bench::profile::Profile;
 use keymark_bench::store::Capability;
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 
-pub(super) use self::kryoptic::built as built_kryoptic;
-pub(super) use self::new_token::NewToken;
 pub use self::twin::TwinDevice;
 pub(super) use self::twin::shared_device;
 use super::capabilities::offered;
 use super::module::ModuleFile;
 use super::modules::Places;
+use super::new_token::NewToken;
 use super::probe;
 use super::session_keys::Lifetime;
 use super::token::FoundToken;

@@ -328,7 +328,7 @@ fn another_card_in_the_reader_gets_no_pin_and_no_key() {
         Arc::new(card.port.clone()),
         CardPlace::Made {
             reader: card.port.port.0.clone(),
-            test_keys: Arc::default(),
+            test_keys: Arc::new(SoftwareStore::default()),
         },
         &maker.identity(),
         User::of_made_device(),
