@@ -8,8 +8,9 @@ use cryptoki_sys::{
     CK_RSA_PKCS_OAEP_PARAMS, CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKF_DECAPSULATE, CKF_DECRYPT,
     CKF_DERIVE, CKF_SIGN, CKG_MGF1_SHA1, CKG_MGF1_SHA256, CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
     CKM_ECDH1_DERIVE, CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA384, CKM_ECDSA_SHA512, CKM_EDDSA,
-    CKM_ML_DSA, CKM_ML_KEM, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA_1,
-    CKM_SHA256, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKR_OK, CKZ_DATA_SPECIFIED,
+    CKM_ML_DSA, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKM_RSA_PKCS,
+    CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA_1, CKM_SHA256, CKM_SHA256_RSA_PKCS,
+    CKM_SHA256_RSA_PKCS_PSS, CKR_OK, CKZ_DATA_SPECIFIED,
 };
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +80,10 @@ mechanisms! {
     MlDsa = CKM_ML_DSA, OfParameterSet, Parameter::None;
     /// 3.2 §6.68
     MlKem = CKM_ML_KEM, OfParameterSet, Parameter::None;
+    /// There are such keys.
+    MlDsaKeys = CKM_ML_DSA_KEY_PAIR_GEN, OfParameterSet, Parameter::None;
+    /// There are such keys.
+    MlKemKeys = CKM_ML_KEM_KEY_PAIR_GEN, OfParameterSet, Parameter::None;
     /// There are keys of X25519 or X448.
     MontgomeryKeys = CKM_EC_MONTGOMERY_KEY_PAIR_GEN, OfCurve, Parameter::None;
 }

@@ -34,7 +34,6 @@ use keymark_shim_protocol::pkcs11::Call;
 use mechanism::Chosen;
 pub use mechanism::{Mechanism, MechanismInfo};
 use quantum::Decapsulate;
-pub use quantum::Quantum;
 use under_way::UnderWay;
 
 use crate::NativeError;

@@ -6,14 +6,13 @@ use cryptoki::object::Attribute;
 use cryptoki::session::Session;
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM,
-    CK_MECHANISM_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_UTF8CHAR,
-    CK_VERSION, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKR_OK,
+    CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_UTF8CHAR, CK_VERSION, CKR_OK,
 };
 
 use libloading::os::unix::Library;
 
 use super::under_way::UnderWay;
-use super::{Calls, Derived, Fault, Operator, checked, secret_template};
+use super::{Calls, Derived, Fault, Mechanism, Operator, checked, secret_template};
 use keymark_shim_protocol::pkcs11::Call;
 
 pub(crate) type Decapsulate = unsafe extern "C" fn(
@@ -33,24 +32,6 @@ type GetInterface = unsafe extern "C" fn(
     *mut *mut CK_INTERFACE,
     CK_FLAGS,
 ) -> CK_RV;
-
-/// A kind of keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantum {
-    /// `CKK_ML_DSA`
-    MlDsa,
-    /// `CKK_ML_KEM`
-    MlKem,
-}
-
-impl Quantum {
-    const fn makes(self) -> CK_MECHANISM_TYPE {
-        match self {
-            Self::MlDsa => CKM_ML_DSA_KEY_PAIR_GEN,
-            Self::MlKem => CKM_ML_KEM_KEY_PAIR_GEN,
-        }
-    }
-}
 
 /// `C_DecapsulateKey` of a module that has the interface of 3.2 (§5.4.6).
 pub(crate) fn decapsulate_of(library: &Library) -> Option<Decapsulate> {
@@ -80,11 +61,11 @@ pub(crate) fn decapsulate_of(library: &Library) -> Option<Decapsulate> {
 }
 
 impl Calls {
-    /// `C_GenerateKeyPair` of such a key, by its halves' templates.
-    pub fn generate_quantum(
+    /// `C_GenerateKeyPair` by that mechanism and the templates of the halves.
+    pub fn generate(
         &self,
         session: &Session,
-        kind: Quantum,
+        by: Mechanism,
         public: &[Attribute],
         private: &[Attribute],
     ) -> Result<(), Fault> {
@@ -92,11 +73,8 @@ impl Calls {
             attributes.iter().map(CK_ATTRIBUTE::from).collect()
         };
         let (mut public, mut private) = (template(public), template(private));
-        let mut mechanism = CK_MECHANISM {
-            mechanism: kind.makes(),
-            pParameter: ptr::null_mut(),
-            ulParameterLen: 0,
-        };
+        let mut chosen = by.chosen();
+        let mut mechanism = chosen.mechanism();
         let (mut public_key, mut private_key): (CK_OBJECT_HANDLE, CK_OBJECT_HANDLE) = (0, 0);
         // SAFETY: the mechanism and both templates, whose attributes the caller keeps, are read during the
         // call; two handles are written.
@@ -125,11 +103,8 @@ impl Operator {
             call: CALL,
             code: cryptoki_sys::CKR_FUNCTION_NOT_SUPPORTED,
         })?;
-        let mut mechanism = CK_MECHANISM {
-            mechanism: CKM_ML_KEM,
-            pParameter: ptr::null_mut(),
-            ulParameterLen: 0,
-        };
+        let mut chosen = Mechanism::MlKem.chosen();
+        let mut mechanism = chosen.mechanism();
         let length = length as CK_ULONG;
         let mut template = secret_template(&length);
         let mut derived: CK_OBJECT_HANDLE = 0;
