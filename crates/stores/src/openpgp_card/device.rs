@@ -183,10 +183,7 @@ impl CardDevice {
         for slot in &facts.slots {
             let there = slot.algorithm.filter(|_| slot.has_key());
             let writable = slot.offered.iter().copied().filter(|_| may_write);
-            let capability = |algorithm| Capability {
-                algorithm,
-                operation: slot.slot.operation(),
-            };
+            let capability = |algorithm| Capability::new(algorithm, slot.slot.operation());
             // An attribute that makes no sense for its slot is none.
             let can = |capability: &Capability| capability.algorithm.has(capability.operation);
             let all = there.into_iter().chain(writable).map(capability);
@@ -322,10 +319,7 @@ impl KeyStore for CardDevice {
 
     /// The key that is in the slot of the operation, or else a test key, where the user allows one.
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
-        let Capability {
-            algorithm,
-            operation,
-        } = capability;
+        let algorithm = capability.algorithm;
         let slot = self.slot_for(capability)?;
         let found = self.facts()?.slot(slot);
         if !found.is_key_of(algorithm) {
@@ -335,11 +329,7 @@ impl KeyStore for CardDevice {
                 CardPlace::Pcscd(_) => self.write_test_key(slot, algorithm)?,
             }
         }
-        Ok(KeyRef {
-            algorithm,
-            operation,
-            label: slot.to_string(),
-        })
+        Ok(KeyRef::new(capability, slot.to_string()))
     }
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {

@@ -124,7 +124,7 @@ impl Token {
         self.with_writer(|session, _| {
             for template in &pair {
                 let created = session.create_object(template);
-                created.map_err(|error| failed(&error))?;
+                created.map_err(failed)?;
             }
             Ok(())
         })?;
@@ -158,7 +158,7 @@ impl Token {
         let template = certificate(public, id, label)?;
         self.with_writer(|session, _| {
             let created = session.create_object(&template);
-            created.map(drop).map_err(|error| failed(&error))
+            created.map(drop).map_err(failed)
         })?;
         certified.push(id.to_vec());
         Ok(())

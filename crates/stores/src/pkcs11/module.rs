@@ -85,7 +85,7 @@ impl Module {
 
     fn initialized(file: &ModuleFile) -> Result<Self, Error> {
         let path = &file.path;
-        let client = Pkcs11::new(path).map_err(|error| not_loaded(path, &error))?;
+        let client = Pkcs11::new(path).map_err(|error| not_loaded(path, error))?;
         let calls = Calls::of(path).map_err(|error| no_module(path, &error.to_string()))?;
         initialize(file, &client)?;
         one_instance(path, &calls)?;
@@ -104,7 +104,7 @@ pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error
         Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
         Err(error) => Err(initialization_hints::explained(
             &file.path,
-            codes::failed(&error),
+            codes::failed(error),
         )),
     }
 }
@@ -122,8 +122,8 @@ pub(super) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
 }
 
 /// What the loader says, in fewer words.
-pub(super) fn not_loaded(path: &Path, error: &CryptokiError) -> Error {
-    match codes::returned(error) {
+pub(super) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
+    match codes::returned(&error) {
         // It is a module, and gives out no functions.
         Some(_) => initialization_hints::explained(path, codes::failed(error)),
         None => no_module(path, &error.to_string()),

@@ -35,12 +35,10 @@ impl NewToken {
 
     /// Makes it of the module's first blank one.
     pub(super) fn make(&self, client: &Pkcs11) -> Result<(), Error> {
-        self.called(client)
-            .map_err(|error| failed(&error))?
-            .ok_or_else(|| {
-                let reason = "the module has no blank token";
-                Error::call("initialising a token", reason, "")
-            })
+        self.called(client).map_err(failed)?.ok_or_else(|| {
+            let reason = "the module has no blank token";
+            Error::call("initialising a token", reason, "")
+        })
     }
 
     fn called(&self, client: &Pkcs11) -> Result<Option<()>, CryptokiError> {

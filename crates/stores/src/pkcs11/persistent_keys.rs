@@ -84,9 +84,7 @@ impl Token {
             let Err(refused) = created else {
                 if is_known_to_programs(capability.algorithm.family()) {
                     let public = public_half(key, &id, LABEL)?;
-                    session
-                        .create_object(&public)
-                        .map_err(|error| failed(&error))?;
+                    session.create_object(&public).map_err(failed)?;
                 }
                 return Ok(Maker::Keymark);
             };
@@ -150,9 +148,7 @@ impl Token {
         self.with_writer(|session, _| {
             let _under_way = UnderWay::begin(Call::C_DestroyObject);
             for object in test_objects(session, id, label)? {
-                session
-                    .destroy_object(object)
-                    .map_err(|error| failed(&error))?;
+                session.destroy_object(object).map_err(failed)?;
             }
             if test_objects(session, id, label)?.is_empty() {
                 return Ok(());
@@ -180,9 +176,7 @@ fn test_objects(session: &Session, id: &[u8], label: &str) -> Result<Vec<ObjectH
         Attribute::Id(id.to_vec()),
         Attribute::Label(label.as_bytes().to_vec()),
     ];
-    session
-        .find_objects(&template)
-        .map_err(|error| failed(&error))
+    session.find_objects(&template).map_err(failed)
 }
 
 /// As a journal and its messages name it.

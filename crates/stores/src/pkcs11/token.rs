@@ -108,9 +108,7 @@ impl Token {
     pub(super) fn others_with_pin(&self) -> Result<Vec<String>, Error> {
         let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
         let Module { client, calls } = self.module();
-        let slots = client
-            .get_slots_with_token()
-            .map_err(|error| failed(&error))?;
+        let slots = client.get_slots_with_token().map_err(failed)?;
         let tokens = slots
             .into_iter()
             .filter_map(|slot| token_info::ask_token(client, calls, slot).ok());
@@ -141,9 +139,7 @@ impl Token {
     fn slot(&self) -> Result<(Slot, Login), Error> {
         let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
         let client = &self.module.client;
-        let slots = client
-            .get_slots_with_token()
-            .map_err(|error| failed(&error))?;
+        let slots = client.get_slots_with_token().map_err(failed)?;
         let here = |slot| {
             let (id, label, login) = token_info::identified(client, slot).ok()?;
             (id == self.id && label == self.label).then_some((slot, login))
@@ -172,8 +168,8 @@ impl Token {
         let _under_way = UnderWay::begin(Call::C_OpenSession);
         let session = self.module.client.open_ro_session(slot);
         session.map_err(|error| match returned(&error) {
-            Some(RvError::SessionCount) => self.too_many(slot, failed(&error)),
-            Some(_) | None => failed(&error),
+            Some(RvError::SessionCount) => self.too_many(slot, failed(error)),
+            Some(_) | None => failed(error),
         })
     }
 
@@ -228,7 +224,7 @@ impl Token {
     ) -> Result<T, Error> {
         self.with_keeper(|_, visible| {
             let session = self.module.client.open_rw_session(self.slot()?.0);
-            run(&session.map_err(|error| failed(&error))?, visible)
+            run(&session.map_err(failed)?, visible)
         })
     }
 
@@ -330,7 +326,7 @@ impl Token {
             Login::NotNeeded => Ok(()),
             Login::Pin(_) | Login::OnToken(_) => session.logout(),
         };
-        match left.map_err(|error| (returned(&error), failed(&error))) {
+        match left.map_err(|error| (returned(&error), failed(error))) {
             // A token that was pulled out has nobody logged in.
             Ok(())
             | Err((
@@ -356,8 +352,9 @@ fn send(session: &Session, pin: Option<&Pin>) -> Result<(), Refusal> {
     let Err(error) = session.login(UserType::User, pin.as_ref()) else {
         return Ok(());
     };
-    let said = failed(&error);
-    match returned(&error) {
+    let code = returned(&error);
+    let said = failed(error);
+    match code {
         Some(RvError::UserAlreadyLoggedIn) => Ok(()),
         Some(
             RvError::PinIncorrect

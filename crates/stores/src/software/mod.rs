@@ -82,10 +82,7 @@ impl SoftwareStore {
 /// An OpenPGP key of RSA has one key pair for both. One that authenticates is another: gpg-agent tells
 /// the slots of a card apart by their keys.
 fn label(capability: Capability) -> String {
-    let Capability {
-        algorithm,
-        operation,
-    } = capability;
+    let (algorithm, operation) = (capability.algorithm, capability.operation);
     match (algorithm.family(), operation) {
         (Family::Rsa(_), Operation::Sign | Operation::Decrypt) => algorithm.to_string(),
         (_, operation) => format!("{algorithm} {operation}"),
@@ -152,21 +149,13 @@ impl KeyStore for SoftwareStore {
     }
 
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
-        let Capability {
-            algorithm,
-            operation,
-        } = capability;
-        if !algorithm.has(operation) {
+        if !capability.algorithm.has(capability.operation) {
             return Err(unsupported("the OpenSSL library", capability));
         }
-        let key = KeyRef {
-            algorithm,
-            operation,
-            label: label(capability),
-        };
+        let key = KeyRef::new(capability, label(capability));
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if !keys.contains_key(&key.label) {
-            let made = Arc::new(TestKey::generate(algorithm)?);
+            let made = Arc::new(TestKey::generate(capability.algorithm)?);
             keys.insert(key.label.clone(), made);
         }
         Ok(key)

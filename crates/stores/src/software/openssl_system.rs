@@ -105,10 +105,7 @@ impl Loaded for Installed {
 }
 
 fn lacks(key: &TestKey, operation: Operation) -> Error {
-    let capability = Capability {
-        algorithm: key.algorithm,
-        operation,
-    };
+    let capability = Capability::new(key.algorithm, operation);
     unsupported("the system's OpenSSL", capability)
 }
 

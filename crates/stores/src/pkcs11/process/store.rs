@@ -273,11 +273,7 @@ impl KeyStore for ProcessStore {
             return Err(unsupported(self.identity.device.to_string(), capability));
         }
         let placed = self.keys.placed(capability)?;
-        Ok(KeyRef {
-            algorithm: capability.algorithm,
-            operation: capability.operation,
-            label: placed.label,
-        })
+        Ok(KeyRef::new(capability, placed.label))
     }
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {

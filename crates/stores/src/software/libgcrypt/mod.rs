@@ -57,10 +57,7 @@ impl Loaded for Installed {
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-        let capability = Capability {
-            algorithm: key.algorithm,
-            operation,
-        };
+        let capability = Capability::new(key.algorithm, operation);
         let (form, call): (fn(_, &_) -> _, Call) = match operation {
             Operation::Sign | Operation::Authenticate => (to_sign, Libgcrypt::sign),
             Operation::Decrypt => (to_decrypt, Libgcrypt::decrypt),

@@ -190,10 +190,7 @@ fn lacks_what_it_does_not_offer(store: &dyn KeyStore, offered: &[Capability]) {
     let mut refused = 0;
     for algorithm in Algorithm::all() {
         for &operation in Operation::ALL {
-            let capability = Capability {
-                algorithm,
-                operation,
-            };
+            let capability = Capability::new(algorithm, operation);
             let synonym = Capability {
                 operation: Operation::Sign,
                 ..capability
