@@ -39,7 +39,7 @@ pub(super) enum Visible {
 pub(super) enum Lifetime {
     /// As long as its session: nothing is written.
     Session,
-    /// Until it is removed from the token (`written.rs`), or the token is gone, which is keymark's own.
+    /// Until it is removed from the token (`persistent_keys.rs`), or the token is gone, which is keymark's own.
     Token,
 }
 

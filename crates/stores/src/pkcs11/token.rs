@@ -259,16 +259,20 @@ impl Token {
         Ok(Keeper { session, login })
     }
 
+    /// How this process has logged in.
+    fn login(&self) -> Result<Login, Error> {
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        match keeper.as_ref() {
+            Some(Ok(keeper)) => Ok(keeper.login),
+            Some(Err(error)) => Err(error.clone()),
+            None => Ok(Login::NotNeeded),
+        }
+    }
+
     /// The PIN that the token has accepted, for a process of keymark's that opens it as well; none where
     /// none is needed.
     pub(super) fn accepted_pin(&self) -> Result<Option<Pin>, Error> {
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        let login = match keeper.as_ref() {
-            Some(Ok(keeper)) => keeper.login,
-            Some(Err(error)) => return Err(error.clone()),
-            None => Login::NotNeeded,
-        };
-        match login {
+        match self.login()? {
             Login::NotNeeded => Ok(None),
             Login::Pin(_) => self.rules.accepted_user_pin().map(Some),
             Login::OnToken(_) => Err(Error::call(
@@ -281,13 +285,7 @@ impl Token {
 
     /// The PIN that the token has accepted, for a key that wants it at each use.
     pub(super) fn pin_each_use(&self) -> Result<PinEachUse, Error> {
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        let login = match keeper.as_ref() {
-            Some(Ok(keeper)) => keeper.login,
-            Some(Err(error)) => return Err(error.clone()),
-            None => Login::NotNeeded,
-        };
-        match login {
+        match self.login()? {
             Login::Pin(_) => {
                 let pin = self.rules.accepted_user_pin()?;
                 Ok(PinEachUse::new(pin.expose()))
