@@ -97,12 +97,20 @@ pub struct Capability {
 }
 
 impl Capability {
-    /// Everything that can be asked of an algorithm's key.
-    pub fn of(algorithm: Algorithm) -> impl Iterator<Item = Self> {
-        algorithm.operations().iter().map(move |&operation| Self {
+    /// That operation with a key of the algorithm.
+    pub const fn new(algorithm: Algorithm, operation: Operation) -> Self {
+        Self {
             algorithm,
             operation,
-        })
+        }
+    }
+
+    /// Everything that can be asked of an algorithm's key.
+    pub fn of(algorithm: Algorithm) -> impl Iterator<Item = Self> {
+        algorithm
+            .operations()
+            .iter()
+            .map(move |&operation| Self::new(algorithm, operation))
     }
 }
 
@@ -118,6 +126,15 @@ pub struct KeyRef {
 }
 
 impl KeyRef {
+    /// The key of that name, for that.
+    pub const fn new(capability: Capability, label: String) -> Self {
+        Self {
+            algorithm: capability.algorithm,
+            operation: capability.operation,
+            label,
+        }
+    }
+
     /// What it was named for.
     pub const fn capability(&self) -> Capability {
         Capability {

@@ -2,7 +2,10 @@
 //! and in the shims, which C calls, and nowhere else.
 
 pub mod cryptoki;
+mod error;
 pub mod evp;
 pub mod gcrypt;
 pub mod libcrypto;
 mod loader;
+
+pub use error::NativeError;

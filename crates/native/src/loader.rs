@@ -1,15 +1,18 @@
 //! The loader of libraries that are installed: keymark runs without them.
 
-use std::ffi::c_int;
+use std::ffi::{OsStr, c_int};
 
 use libloading::os::unix::Library;
 pub(crate) use libloading::os::unix::{RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
 
+use crate::NativeError;
+
 /// Loads a library by the name that programs ask the system's loader for. It is never unloaded: the addresses of its
 /// functions stay good.
-pub(crate) fn load(file: &str, flags: c_int) -> Result<&'static Library, libloading::Error> {
-    // SAFETY: the libraries of this crate do nothing in their initialisers that depends on the state of this process.
-    let library = unsafe { Library::open(Some(file), flags) }?;
+pub(crate) fn load(file: impl AsRef<OsStr>, flags: c_int) -> Result<&'static Library, NativeError> {
+    // SAFETY: the libraries of this crate do nothing in their initialisers that depends on the state of this process;
+    // those of a PKCS#11 module may do anything, which is what loading a module of the user's choice means.
+    let library = unsafe { Library::open(Some(file.as_ref()), flags) }?;
     Ok(Box::leak(Box::new(library)))
 }
 
@@ -23,7 +26,7 @@ macro_rules! calls {
 
         impl Calls {
             /// Loads the library and looks the functions up.
-            pub fn load(file: &str) -> Result<Self, libloading::Error> {
+            pub fn load(file: &str) -> Result<Self, $crate::NativeError> {
                 let library = $crate::loader::load(file, $flags)?;
                 // SAFETY: the types are those that the headers declare for the symbols, unchanged over the
                 // life of the ABI whose number is part of the file's name.

@@ -9,7 +9,7 @@ use keymark_bench::plan::{AlgorithmChoice, Offer, Selection};
 
 use crate::gnupg::{PROTECTION, Protection};
 use crate::raw::LIBRARY;
-use keymark_stores::software::library::Library;
+use keymark_stores::access::Library;
 
 /// Today's defaults of GnuPG, its longest keys, and what ratios are taken to.
 const KEYS: [Family; 6] = [

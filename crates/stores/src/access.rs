@@ -1,22 +1,21 @@
 //! How a program that is not keymark reaches a key: the capabilities of access. A store gives those that its
 //! keys have, a stack asks for the one that it needs; neither names the other.
 
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
+use keymark_bench::words::words;
 use keymark_bench::worker::WorkerProcess;
-use keymark_bench::workload::KeyHandle;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::card::{CardAccess, Slot};
-use crate::pkcs11::ModuleAccess;
+use crate::pkcs11::ProgramKey;
 use crate::scheme::Scheme;
-use crate::software::library::Library;
 use crate::test_key::TestKey;
-use crate::{registry, worker};
 
 /// A capability of access: what the keys of a device have before any of them is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,24 +37,53 @@ pub struct Access {
     pub file: Option<Arc<TestKey>>,
     /// The card that it is on, and where on it.
     pub card: Option<(Arc<dyn CardAccess>, Slot)>,
-    pub module: Option<ModuleAccess>,
+    pub module: Option<Arc<dyn ModuleAccess>>,
     pub errand: Option<Errand>,
+}
+
+/// A token's key, for other programs and for other processes of keymark's.
+pub trait ModuleAccess: Debug + Send + Sync {
+    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
+    /// keymark's own.
+    fn for_programs(&self) -> Result<ProgramKey, Error>;
+
+    /// The same for programs that know keys by their certificates. A test key is given one; whoever's key
+    /// it is has seen to it for others.
+    fn with_certificate(&self) -> Result<ProgramKey, Error>;
+
+    /// The module's other tokens that would take a PIN.
+    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error>;
+
+    /// A process of keymark's with one worker, which does that with the key.
+    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error>;
 }
 
 /// How another process of keymark's opens a key as its store does.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Errand {
     /// The store whose family can read it.
-    store: StoreKind,
+    pub(crate) store: StoreKind,
     /// In JSON, which only the family reads; keys in memory stand in it in the clear.
-    key: Zeroizing<String>,
+    pub(crate) key: Zeroizing<String>,
 }
 
-impl std::fmt::Debug for Errand {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Debug for Errand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Errand")
             .field("store", &self.store)
             .finish_non_exhaustive()
+    }
+}
+
+words! {
+    /// A library that calculates in place of the OpenSSL that is built in.
+    pub enum Library("library") {
+        /// The installed libgcrypt, which gpg-agent loads.
+        Libgcrypt = "libgcrypt",
+        /// The installed libcrypto, which the distribution's servers and ssh load.
+        OpenSslSystem = "openssl-system",
+        /// The crates of RustCrypto and dalek, which programs in Rust without C use.
+        RustCrypto = "rustcrypto",
     }
 }
 
@@ -74,14 +102,6 @@ impl Errand {
         let key = key.map_err(|error| Error::call("writing a worker's errand", error, ""))?;
         Ok(Self { store, key })
     }
-
-    /// Opens the key in this process.
-    pub fn open(&self, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-        let mut families = registry::FAMILIES.iter();
-        let family = families.find(|family| family.store() == self.store);
-        let none = || Error::call("reading a worker's errand", "its store is not known", "");
-        family.ok_or_else(none)?.open_errand(&self.key, used)
-    }
 }
 
 pub(crate) fn read_errand<'k, T: Deserialize<'k>>(key: &'k str) -> Result<T, Error> {
@@ -97,20 +117,8 @@ impl Access {
     }
 
     /// The token's way.
-    pub fn into_module(self) -> Result<ModuleAccess, Error> {
+    pub fn into_module(self) -> Result<Arc<dyn ModuleAccess>, Error> {
         let elsewhere = || Error::call("opening a key", "it is on no PKCS#11 token", "");
         self.module.ok_or_else(elsewhere)
-    }
-
-    /// Starts a process that opens the key for itself and does operations with it.
-    pub fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
-        match (&self.errand, &self.module) {
-            (Some(errand), _) => worker::start(errand, used),
-            (None, Some(module)) => module.worker(used.capability, used.scheme),
-            (None, None) => {
-                let reason = "its device talks to one program at a time";
-                Err(Error::call("opening a key in another process", reason, ""))
-            }
-        }
     }
 }

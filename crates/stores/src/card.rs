@@ -8,7 +8,7 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 
 use crate::public_key::PublicKey;
-use crate::software::SoftwareStore;
+use crate::store::KeyStore;
 use crate::tokens::reader::Reader;
 use crate::user::Pin;
 
@@ -49,7 +49,7 @@ pub enum CardPlace {
     Made {
         reader: Reader,
         /// Where the keys in its slots come from, in the clear.
-        test_keys: Arc<SoftwareStore>,
+        test_keys: Arc<dyn KeyStore>,
     },
     /// In a reader of pcscd's, by its name.
     Pcscd(String),

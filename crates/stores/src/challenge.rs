@@ -58,10 +58,7 @@ impl Challenge {
     ) -> Result<Self, Error> {
         let algorithm = key.algorithm();
         if !algorithm.has(operation) {
-            let capability = Capability {
-                algorithm,
-                operation,
-            };
+            let capability = Capability::new(algorithm, operation);
             return Err(unsupported("the OpenSSL library", capability));
         }
         if operation.signs() {

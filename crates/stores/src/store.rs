@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::{Crew, KeyHandle};
 
@@ -79,4 +80,17 @@ pub fn unsupported(by: impl Into<String>, capability: Capability) -> Error {
         operation: capability.operation,
         algorithm: capability.algorithm,
     }
+}
+
+/// A signature that authenticates is no other work than a signature.
+pub(crate) fn authentications(offered: &[Capability]) -> Vec<Capability> {
+    let signs = offered
+        .iter()
+        .filter(|can| can.operation == Operation::Sign);
+    let same = signs.map(|can| Capability {
+        operation: Operation::Authenticate,
+        ..*can
+    });
+    same.filter(|can| can.algorithm.has(can.operation))
+        .collect()
 }

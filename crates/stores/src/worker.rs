@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use keymark_bench::error::Error;
 use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
+use keymark_bench::workload::KeyHandle;
 
-use crate::access::{Errand, KeyUse};
+use crate::access::{Access, Errand, KeyUse};
 use crate::places::keymark_process::{Awaited, KeymarkProcess, Patron, accept};
 use crate::places::program;
+use crate::registry;
 
 /// keymark's subcommand that is a worker. Nobody but keymark calls it.
 pub const SUBCOMMAND: &str = "worker";
@@ -55,9 +57,21 @@ impl Patron for Patient {
     }
 }
 
-/// Starts a worker for a key. What it does with which key goes through a socket, where neither other users nor a
+/// Starts a process that opens the key for itself and does operations with it.
+pub fn start(access: &Access, used: KeyUse) -> Result<WorkerProcess, Error> {
+    match (&access.errand, &access.module) {
+        (Some(errand), _) => start_with(errand, used),
+        (None, Some(module)) => module.worker(used),
+        (None, None) => {
+            let reason = "its device talks to one program at a time";
+            Err(Error::call("opening a key in another process", reason, ""))
+        }
+    }
+}
+
+/// What it does with which key goes through a socket, where neither other users nor a
 /// listing of processes see it.
-pub(crate) fn start(errand: &Errand, used: KeyUse) -> Result<WorkerProcess, Error> {
+fn start_with(errand: &Errand, used: KeyUse) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
     let mut command = program::command(&std::env::current_exe().map_err(failed)?);
     for name in SETTINGS {
@@ -77,5 +91,13 @@ pub fn serve() -> Result<(), Error> {
     let accepted = accept().map_err(|error| Error::call("being a worker", error, ""))?;
     let mut socket = &accepted.socket;
     let (errand, used): (Errand, KeyUse) = worker::read(&mut socket)?;
-    worker::serve(&accepted.socket, &accepted.socket, errand.open(used))
+    worker::serve(&accepted.socket, &accepted.socket, open(&errand, used))
+}
+
+/// Opens the key in this process.
+pub fn open(errand: &Errand, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
+    let mut families = registry::FAMILIES.iter();
+    let family = families.find(|family| family.store() == errand.store);
+    let none = || Error::call("reading a worker's errand", "its store is not known", "");
+    family.ok_or_else(none)?.open_errand(&errand.key, used)
 }

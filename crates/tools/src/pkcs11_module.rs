@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
@@ -105,11 +105,11 @@ fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
         ),
     )?;
     let settings = Settings {
-        twin: Some(TwinSettings::of(
-            profile.display().to_string(),
-            token.path("device"),
-            Manner::default(),
-        )),
+        twin: Some(TwinSettings {
+            profile: profile.display().to_string(),
+            device: Some(token.path("device")),
+            ..TwinSettings::default()
+        }),
         ..Settings::default()
     };
     let module = module(token, "twin.so", settings)?;

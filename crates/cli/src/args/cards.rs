@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use keymark_bench::algorithm::Algorithm;
 use keymark_report::archive::RunSelector;
 #[cfg(feature = "pkcs11")]
-use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Manner, Queue};
+use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Queue, TwinSettings};
 use keymark_stores::user::TokenName;
 
 /// Whence user PINs come.
@@ -170,13 +170,14 @@ pub struct ServeArguments {
 #[cfg(feature = "pkcs11")]
 impl ServeArguments {
     /// How the twin takes its callers, if something is said of it.
-    pub fn manner(&self) -> Option<Manner> {
-        let usual = Manner::default();
+    pub fn twin_settings(&self) -> Option<TwinSettings> {
+        let usual = TwinSettings::default();
         let said = self.lanes.is_some() || self.queue.is_some() || self.left.is_some();
-        said.then(|| Manner {
+        said.then(|| TwinSettings {
             queue: self.queue.map_or(usual.queue, Queue::from),
             left: self.left.map_or(usual.left, Left::from),
             lanes: self.lanes.unwrap_or(usual.lanes),
+            ..usual
         })
     }
 }

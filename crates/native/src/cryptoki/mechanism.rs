@@ -8,110 +8,102 @@ use cryptoki_sys::{
     CK_RSA_PKCS_OAEP_PARAMS, CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKF_DECAPSULATE, CKF_DECRYPT,
     CKF_DERIVE, CKF_SIGN, CKG_MGF1_SHA1, CKG_MGF1_SHA256, CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
     CKM_ECDH1_DERIVE, CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA384, CKM_ECDSA_SHA512, CKM_EDDSA,
-    CKM_ML_DSA, CKM_ML_KEM, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA_1,
-    CKM_SHA256, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKR_OK, CKZ_DATA_SPECIFIED,
+    CKM_ML_DSA, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKM_RSA_PKCS,
+    CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA_1, CKM_SHA256, CKM_SHA256_RSA_PKCS,
+    CKM_SHA256_RSA_PKCS_PSS, CKR_OK, CKZ_DATA_SPECIFIED,
 };
 use serde::{Deserialize, Serialize};
 
 use super::Calls;
 
-/// As long as the digest (RFC 8017 §9.1).
-const SALT: CK_ULONG = 32;
+/// The table: each mechanism with its number, the keys it takes, and the parameter that it is used with (3.1 §6.1.9 and
+/// §6.1.14 have digest and salt said even where the mechanism's name has them).
+macro_rules! mechanisms {
+    ($($(#[$doc:meta])* $name:ident = $number:ident, $keys:ident, $parameter:expr;)+) => {
+        /// A mechanism that keymark has a use for, with the parameter that it is used with.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum Mechanism {
+            $($(#[$doc])* $name,)+
+        }
 
-/// A mechanism that keymark has a use for, with the parameter that it is used with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Mechanism {
-    /// `CKM_RSA_PKCS`: signs a DigestInfo, and decrypts.
-    RsaPkcs,
-    /// `CKM_RSA_PKCS_PSS`, of a SHA-256 digest, with 32 bytes of salt.
-    RsaPss,
-    /// `CKM_RSA_PKCS_OAEP` with SHA-256 and MGF1 with it.
-    RsaOaepSha256,
+        impl Mechanism {
+            const ALL: &[Self] = &[$(Self::$name,)+];
+
+            const fn number(self) -> CK_MECHANISM_TYPE {
+                match self {
+                    $(Self::$name => $number,)+
+                }
+            }
+
+            const fn keys(self) -> Keys {
+                match self {
+                    $(Self::$name => Keys::$keys,)+
+                }
+            }
+
+            pub(crate) const fn chosen(self) -> Chosen {
+                let (kind, parameter) = match self {
+                    $(Self::$name => ($number, $parameter),)+
+                };
+                Chosen { kind, parameter }
+            }
+        }
+    };
+}
+
+mechanisms! {
+    /// Signs a DigestInfo, and decrypts.
+    RsaPkcs = CKM_RSA_PKCS, Rsa, Parameter::None;
+    /// Of a SHA-256 digest, with 32 bytes of salt.
+    RsaPss = CKM_RSA_PKCS_PSS, Rsa, PSS;
+    /// With SHA-256 and MGF1 with it.
+    RsaOaepSha256 = CKM_RSA_PKCS_OAEP, Rsa, oaep(CKM_SHA256, CKG_MGF1_SHA256);
     /// The same with SHA-1. Which digests it takes no token says.
-    RsaOaepSha1,
-    /// `CKM_SHA256_RSA_PKCS`, of a message.
-    Sha256RsaPkcs,
-    /// `CKM_SHA256_RSA_PKCS_PSS`, of a message.
-    Sha256RsaPss,
-    /// `CKM_ECDSA`, of a digest.
-    Ecdsa,
-    /// `CKM_ECDSA_SHA256`, of a message.
-    EcdsaSha256,
-    /// `CKM_ECDSA_SHA384`, of a message.
-    EcdsaSha384,
-    /// `CKM_ECDSA_SHA512`, of a message.
-    EcdsaSha512,
-    /// `CKM_EDDSA`, of a message.
-    Eddsa,
-    /// `CKM_ECDH1_DERIVE` without a key derivation function.
-    Ecdh,
-    /// `CKM_ML_DSA`, of a message, hedged or not as the token likes (3.2 §6.67). Which parameter sets it has no token says.
-    MlDsa,
-    /// `CKM_ML_KEM` (3.2 §6.68).
-    MlKem,
-    /// `CKM_EC_MONTGOMERY_KEY_PAIR_GEN`: there are keys of X25519 or X448.
-    MontgomeryKeys,
+    RsaOaepSha1 = CKM_RSA_PKCS_OAEP, Rsa, oaep(CKM_SHA_1, CKG_MGF1_SHA1);
+    /// Of a message.
+    Sha256RsaPkcs = CKM_SHA256_RSA_PKCS, Rsa, Parameter::None;
+    /// Of a message.
+    Sha256RsaPss = CKM_SHA256_RSA_PKCS_PSS, Rsa, PSS;
+    /// Of a digest.
+    Ecdsa = CKM_ECDSA, OfCurve, Parameter::None;
+    /// Of a message.
+    EcdsaSha256 = CKM_ECDSA_SHA256, OfCurve, Parameter::None;
+    /// Of a message.
+    EcdsaSha384 = CKM_ECDSA_SHA384, OfCurve, Parameter::None;
+    /// Of a message.
+    EcdsaSha512 = CKM_ECDSA_SHA512, OfCurve, Parameter::None;
+    /// Of a message.
+    Eddsa = CKM_EDDSA, OfCurve, Parameter::None;
+    /// Without a key derivation function.
+    Ecdh = CKM_ECDH1_DERIVE, OfCurve, Parameter::None;
+    /// Of a message, hedged or not as the token likes (3.2 §6.67). Which parameter sets it has no token says.
+    MlDsa = CKM_ML_DSA, OfParameterSet, Parameter::None;
+    /// 3.2 §6.68
+    MlKem = CKM_ML_KEM, OfParameterSet, Parameter::None;
+    /// There are such keys.
+    MlDsaKeys = CKM_ML_DSA_KEY_PAIR_GEN, OfParameterSet, Parameter::None;
+    /// There are such keys.
+    MlKemKeys = CKM_ML_KEM_KEY_PAIR_GEN, OfParameterSet, Parameter::None;
+    /// There are keys of X25519 or X448.
+    MontgomeryKeys = CKM_EC_MONTGOMERY_KEY_PAIR_GEN, OfCurve, Parameter::None;
 }
 
-impl Mechanism {
-    const ALL: [Self; 15] = [
-        Self::RsaPkcs,
-        Self::RsaPss,
-        Self::RsaOaepSha256,
-        Self::RsaOaepSha1,
-        Self::Sha256RsaPkcs,
-        Self::Sha256RsaPss,
-        Self::Ecdsa,
-        Self::EcdsaSha256,
-        Self::EcdsaSha384,
-        Self::EcdsaSha512,
-        Self::Eddsa,
-        Self::Ecdh,
-        Self::MlDsa,
-        Self::MlKem,
-        Self::MontgomeryKeys,
-    ];
-
-    const fn number(self) -> CK_MECHANISM_TYPE {
-        match self {
-            Self::RsaPkcs => CKM_RSA_PKCS,
-            Self::RsaPss => CKM_RSA_PKCS_PSS,
-            Self::RsaOaepSha256 | Self::RsaOaepSha1 => CKM_RSA_PKCS_OAEP,
-            Self::Sha256RsaPkcs => CKM_SHA256_RSA_PKCS,
-            Self::Sha256RsaPss => CKM_SHA256_RSA_PKCS_PSS,
-            Self::Ecdsa => CKM_ECDSA,
-            Self::EcdsaSha256 => CKM_ECDSA_SHA256,
-            Self::EcdsaSha384 => CKM_ECDSA_SHA384,
-            Self::EcdsaSha512 => CKM_ECDSA_SHA512,
-            Self::Eddsa => CKM_EDDSA,
-            Self::Ecdh => CKM_ECDH1_DERIVE,
-            Self::MlDsa => CKM_ML_DSA,
-            Self::MlKem => CKM_ML_KEM,
-            Self::MontgomeryKeys => CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
-        }
-    }
-
-    /// With its parameter: 3.1 §6.1.9 and §6.1.14 have digest and salt said even where the mechanism's name has them.
-    pub(crate) fn chosen(self) -> Chosen {
-        let parameter = if let Self::RsaPss | Self::Sha256RsaPss = self {
-            Parameter::Pss(CK_RSA_PKCS_PSS_PARAMS {
-                hashAlg: CKM_SHA256,
-                mgf: CKG_MGF1_SHA256,
-                sLen: SALT,
-            })
-        } else if let Self::RsaOaepSha256 = self {
-            oaep(CKM_SHA256, CKG_MGF1_SHA256)
-        } else if let Self::RsaOaepSha1 = self {
-            oaep(CKM_SHA_1, CKG_MGF1_SHA1)
-        } else {
-            Parameter::None
-        };
-        Chosen {
-            kind: self.number(),
-            parameter,
-        }
-    }
+/// What the lengths of keys are counted in.
+enum Keys {
+    /// Bits; by some modules bytes.
+    Rsa,
+    /// Bits.
+    OfCurve,
+    /// Nothing: they have no length but their parameter set.
+    OfParameterSet,
 }
+
+/// With a salt as long as the digest (RFC 8017 §9.1).
+const PSS: Parameter = Parameter::Pss(CK_RSA_PKCS_PSS_PARAMS {
+    hashAlg: CKM_SHA256,
+    mgf: CKG_MGF1_SHA256,
+    sLen: 32,
+});
 
 /// What a token says of a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,7 +128,7 @@ impl Calls {
     /// How many mechanisms the token in a slot has, and what it says of those that keymark has a use for.
     pub fn mechanisms(&self, slot: Slot) -> (usize, Vec<MechanismInfo>) {
         let listed = self.listed(slot);
-        let known = Mechanism::ALL.into_iter();
+        let known = Mechanism::ALL.iter().copied();
         let known = known.filter(|kind| listed.contains(&kind.number()));
         let said = known.filter_map(|kind| self.says_of(slot, kind)).collect();
         (listed.len(), said)
@@ -176,24 +168,14 @@ impl Calls {
     }
 }
 
-/// What keys are counted in: some modules count RSA keys in bytes, of which no key has as few bits; keys of ML-DSA and
-/// ML-KEM have no length but their parameter set.
-fn unit(kind: Mechanism, largest: CK_ULONG) -> CK_ULONG {
-    const FEWEST_BITS_OF_RSA: CK_ULONG = 1024;
-    const OF_RSA: [Mechanism; 6] = [
-        Mechanism::RsaPkcs,
-        Mechanism::RsaPss,
-        Mechanism::RsaOaepSha256,
-        Mechanism::RsaOaepSha1,
-        Mechanism::Sha256RsaPkcs,
-        Mechanism::Sha256RsaPss,
-    ];
-    if let Mechanism::MlDsa | Mechanism::MlKem = kind {
-        0
-    } else if OF_RSA.contains(&kind) && (1..FEWEST_BITS_OF_RSA).contains(&largest) {
-        8
-    } else {
-        1
+/// How many bits the numbers of a token count.
+const fn unit(kind: Mechanism, largest: CK_ULONG) -> CK_ULONG {
+    // No RSA key has as few bits.
+    const FEWEST_BITS: CK_ULONG = 1024;
+    match kind.keys() {
+        Keys::OfParameterSet => 0,
+        Keys::Rsa if largest > 0 && largest < FEWEST_BITS => 8,
+        Keys::Rsa | Keys::OfCurve => 1,
     }
 }
 

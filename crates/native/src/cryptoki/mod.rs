@@ -34,8 +34,10 @@ use keymark_shim_protocol::pkcs11::Call;
 use mechanism::Chosen;
 pub use mechanism::{Mechanism, MechanismInfo};
 use quantum::Decapsulate;
-pub use quantum::Quantum;
 use under_way::UnderWay;
+
+use crate::NativeError;
+use crate::loader::{self, RTLD_LAZY, RTLD_LOCAL};
 
 /// A call that the module refused: the function as the specification spells it, and the `CK_RV`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,7 @@ pub struct Fault {
     pub code: u64,
 }
 
+type GetFunctionList = unsafe extern "C" fn(*mut *mut CK_FUNCTION_LIST) -> CK_RV;
 type GetInfo = unsafe extern "C" fn(*mut CK_INFO) -> CK_RV;
 type Init = unsafe extern "C" fn(CK_SESSION_HANDLE, *mut CK_MECHANISM, CK_OBJECT_HANDLE) -> CK_RV;
 type OnePart =
@@ -105,27 +108,21 @@ impl std::fmt::Debug for Calls {
 impl Calls {
     /// Those of the module in that file. Loading it runs its initialisers: a module that nobody knows is
     /// loaded in a process that may end.
-    pub fn of(file: &Path) -> Result<Self, String> {
-        // SAFETY: initialisers of a library may do anything; that is what loading a module of the user's
-        // choice means, as the crate cryptoki does by its safe `Pkcs11::new`.
-        let library = unsafe { cryptoki_sys::Pkcs11::new(file) };
-        let library = library.map_err(|error| error.to_string())?;
-        // Never unloaded, so that the addresses stay good.
-        let library: &'static cryptoki_sys::Pkcs11 = Box::leak(Box::new(library));
-        if let Err(error) = &library.C_GetFunctionList {
-            return Err(error.to_string());
-        }
+    pub fn of(file: &Path) -> Result<Self, NativeError> {
+        let library = loader::load(file, RTLD_LAZY | RTLD_LOCAL)?;
+        // SAFETY: the symbol has the type that the standard gives it (PKCS#11 3.1 §5.4.4).
+        let give = unsafe { library.get::<GetFunctionList>(b"C_GetFunctionList\0") }?;
         let mut list: *mut CK_FUNCTION_LIST = ptr::null_mut();
-        // SAFETY: the function was found; it writes one pointer, and may be called before C_Initialize
-        // (PKCS#11 3.1 §5.4.4).
-        let code = unsafe { library.C_GetFunctionList(&raw mut list) };
+        // SAFETY: it writes one pointer, and may be called before C_Initialize (§5.4.4).
+        let code = unsafe { give(&raw mut list) };
         if code != CKR_OK || list.is_null() {
-            return Err(format!("C_GetFunctionList returned {code:#x}"));
+            let reason = format!("C_GetFunctionList returned {code:#x}");
+            return Err(NativeError::NotLoaded(reason));
         }
         // SAFETY: the list is the module's, constant and there for as long as it is loaded (§5.4.4).
         let list = unsafe { &*list };
         Self::found(list, quantum::decapsulate_of(library))
-            .ok_or_else(|| "it lacks functions of PKCS#11 2.40".to_owned())
+            .ok_or_else(|| NativeError::NotLoaded("it lacks functions of PKCS#11 2.40".to_owned()))
     }
 
     /// Whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's proxy and
@@ -378,11 +375,13 @@ mod tests {
 
     #[test]
     fn what_is_no_module_is_refused_with_the_reason() {
-        let missing = Calls::of(Path::new("/nonexistent/module.so")).unwrap_err();
-        assert!(missing.contains("/nonexistent/module.so"), "{missing}");
-        let no_library = Calls::of(Path::new("/etc/passwd")).unwrap_err();
-        assert!(no_library.contains("ELF"), "{no_library}");
-        let foreign = Calls::of(Path::new("libm.so.6")).unwrap_err();
-        assert!(foreign.contains("C_GetFunctionList"), "{foreign}");
+        for (file, expected) in [
+            ("/nonexistent/module.so", "/nonexistent/module.so"),
+            ("/etc/passwd", "ELF"),
+            ("libm.so.6", "C_GetFunctionList"),
+        ] {
+            let refused = Calls::of(Path::new(file)).unwrap_err().to_string();
+            assert!(refused.contains(expected), "{refused}");
+        }
     }
 }

@@ -5,13 +5,14 @@ use std::ptr;
 use cryptoki::object::Attribute;
 use cryptoki::session::Session;
 use cryptoki_sys::{
-    CK_ATTRIBUTE, CK_BYTE, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM, CK_MECHANISM_TYPE,
-    CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_VERSION, CKM_ML_DSA_KEY_PAIR_GEN,
-    CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKR_OK,
+    CK_ATTRIBUTE, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM,
+    CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_UTF8CHAR, CK_VERSION, CKR_OK,
 };
 
+use libloading::os::unix::Library;
+
 use super::under_way::UnderWay;
-use super::{Calls, Derived, Fault, Operator, checked, secret_template};
+use super::{Calls, Derived, Fault, Mechanism, Operator, checked, secret_template};
 use keymark_shim_protocol::pkcs11::Call;
 
 pub(crate) type Decapsulate = unsafe extern "C" fn(
@@ -25,33 +26,23 @@ pub(crate) type Decapsulate = unsafe extern "C" fn(
     *mut CK_OBJECT_HANDLE,
 ) -> CK_RV;
 
-/// A kind of keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantum {
-    /// `CKK_ML_DSA`
-    MlDsa,
-    /// `CKK_ML_KEM`
-    MlKem,
-}
-
-impl Quantum {
-    const fn makes(self) -> CK_MECHANISM_TYPE {
-        match self {
-            Self::MlDsa => CKM_ML_DSA_KEY_PAIR_GEN,
-            Self::MlKem => CKM_ML_KEM_KEY_PAIR_GEN,
-        }
-    }
-}
+type GetInterface = unsafe extern "C" fn(
+    *mut CK_UTF8CHAR,
+    *mut CK_VERSION,
+    *mut *mut CK_INTERFACE,
+    CK_FLAGS,
+) -> CK_RV;
 
 /// `C_DecapsulateKey` of a module that has the interface of 3.2 (§5.4.6).
-pub(crate) fn decapsulate_of(library: &cryptoki_sys::Pkcs11) -> Option<Decapsulate> {
-    library.C_GetInterface.as_ref().ok()?;
+pub(crate) fn decapsulate_of(library: &Library) -> Option<Decapsulate> {
+    // SAFETY: the symbol has the type that the standard gives it.
+    let give = unsafe { library.get::<GetInterface>(b"C_GetInterface\0") }.ok()?;
     let mut version = CK_VERSION { major: 3, minor: 2 };
     let mut interface: *mut CK_INTERFACE = ptr::null_mut();
     let name = c"PKCS 11".as_ptr().cast_mut().cast();
-    // SAFETY: the function was found; name and version are read during the call, and one pointer is
+    // SAFETY: name and version are read during the call, and one pointer is
     // written. It may be called before C_Initialize.
-    let code = unsafe { library.C_GetInterface(name, &raw mut version, &raw mut interface, 0) };
+    let code = unsafe { give(name, &raw mut version, &raw mut interface, 0) };
     if code != CKR_OK || interface.is_null() {
         return None;
     }
@@ -70,11 +61,11 @@ pub(crate) fn decapsulate_of(library: &cryptoki_sys::Pkcs11) -> Option<Decapsula
 }
 
 impl Calls {
-    /// `C_GenerateKeyPair` of such a key, by its halves' templates.
-    pub fn generate_quantum(
+    /// `C_GenerateKeyPair` by that mechanism and the templates of the halves.
+    pub fn generate(
         &self,
         session: &Session,
-        kind: Quantum,
+        by: Mechanism,
         public: &[Attribute],
         private: &[Attribute],
     ) -> Result<(), Fault> {
@@ -82,11 +73,8 @@ impl Calls {
             attributes.iter().map(CK_ATTRIBUTE::from).collect()
         };
         let (mut public, mut private) = (template(public), template(private));
-        let mut mechanism = CK_MECHANISM {
-            mechanism: kind.makes(),
-            pParameter: ptr::null_mut(),
-            ulParameterLen: 0,
-        };
+        let mut chosen = by.chosen();
+        let mut mechanism = chosen.mechanism();
         let (mut public_key, mut private_key): (CK_OBJECT_HANDLE, CK_OBJECT_HANDLE) = (0, 0);
         // SAFETY: the mechanism and both templates, whose attributes the caller keeps, are read during the
         // call; two handles are written.
@@ -115,11 +103,8 @@ impl Operator {
             call: CALL,
             code: cryptoki_sys::CKR_FUNCTION_NOT_SUPPORTED,
         })?;
-        let mut mechanism = CK_MECHANISM {
-            mechanism: CKM_ML_KEM,
-            pParameter: ptr::null_mut(),
-            ulParameterLen: 0,
-        };
+        let mut chosen = Mechanism::MlKem.chosen();
+        let mut mechanism = chosen.mechanism();
         let length = length as CK_ULONG;
         let mut template = secret_template(&length);
         let mut derived: CK_OBJECT_HANDLE = 0;

@@ -18,21 +18,13 @@ use std::sync::OnceLock;
 
 use calls::{Calls, RawExpression};
 
+use crate::NativeError;
+
 /// The name by which programs ask the loader for it; 20 is the number of its ABI since 1.6.
 pub const FILE: &str = "libgcrypt.so.20";
 
 /// Secure memory at the start and what is added when it is full, in bytes: gpg-agent's size.
 const SECURE_MEMORY: c_uint = 65_536;
-
-/// Why libgcrypt did not do what it was asked for, in its own words.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text} (libgcrypt's error {code})")]
-pub struct GcryptError {
-    /// Number of the error, without its source.
-    pub code: u32,
-    /// libgcrypt's words for it.
-    pub text: String,
-}
 
 /// The library, ready.
 pub struct Libgcrypt {
@@ -51,19 +43,20 @@ impl std::fmt::Debug for Libgcrypt {
 impl Libgcrypt {
     /// The installed library, loaded at the first call. It stays until the process ends: what it has
     /// set up cannot be undone.
-    pub fn load() -> Result<&'static Self, String> {
-        static LOADED: OnceLock<Result<Libgcrypt, String>> = OnceLock::new();
+    pub fn load() -> Result<&'static Self, NativeError> {
+        static LOADED: OnceLock<Result<Libgcrypt, NativeError>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| Self::open(FILE));
         loaded.as_ref().map_err(Clone::clone)
     }
 
-    fn open(file: &str) -> Result<Self, String> {
-        let calls = Calls::load(file).map_err(|error| error.to_string())?;
+    fn open(file: &str) -> Result<Self, NativeError> {
+        let calls = Calls::load(file)?;
         // SAFETY: null asks for the version, whatever it is; this call comes before any other, as
         // libgcrypt demands, and `OnceLock` lets one thread only get here.
         let version = unsafe { (calls.check_version)(ptr::null()) };
         if version.is_null() {
-            return Err(format!("{file} does not report its version"));
+            let reason = format!("{file} does not report its version");
+            return Err(NativeError::NotLoaded(reason));
         }
         // SAFETY: a version is a constant C string of the library, which is never unloaded.
         let version = unsafe { CStr::from_ptr(version) };
@@ -116,7 +109,7 @@ impl Libgcrypt {
     }
 
     /// A private key, in canonical form, put into secure memory.
-    pub fn key(&'static self, canonical: &[u8]) -> Result<Expression, GcryptError> {
+    pub fn key(&'static self, canonical: &[u8]) -> Result<Expression, NativeError> {
         // SAFETY: any length may be asked for; the answer is null or a buffer of that length.
         let buffer = unsafe { (self.calls.malloc_secure)(canonical.len().max(1)) };
         if buffer.is_null() {
@@ -134,7 +127,7 @@ impl Libgcrypt {
     }
 
     /// Data to be signed or decrypted, in canonical form.
-    pub fn data(&'static self, canonical: &[u8]) -> Result<Expression, GcryptError> {
+    pub fn data(&'static self, canonical: &[u8]) -> Result<Expression, NativeError> {
         self.read(canonical.as_ptr().cast(), canonical.len())
     }
 
@@ -143,7 +136,7 @@ impl Libgcrypt {
         &'static self,
         buffer: *const c_void,
         length: usize,
-    ) -> Result<Expression, GcryptError> {
+    ) -> Result<Expression, NativeError> {
         // Without a length the call would go by what the buffer says of itself.
         if length == 0 {
             return Err(refused("an empty expression"));
@@ -160,7 +153,7 @@ impl Libgcrypt {
         &'static self,
         data: &Expression,
         key: &Expression,
-    ) -> Result<Expression, GcryptError> {
+    ) -> Result<Expression, NativeError> {
         let mut raw = ptr::null_mut();
         // SAFETY: both expressions are valid and only read; `raw` is a valid place for a new one.
         let error = unsafe { (self.calls.pk_sign)(&raw mut raw, data.raw, key.raw) };
@@ -172,31 +165,31 @@ impl Libgcrypt {
         &'static self,
         data: &Expression,
         key: &Expression,
-    ) -> Result<Expression, GcryptError> {
+    ) -> Result<Expression, NativeError> {
         let mut raw = ptr::null_mut();
         // SAFETY: as with `sign`.
         let error = unsafe { (self.calls.pk_decrypt)(&raw mut raw, data.raw, key.raw) };
         self.made(error, raw)
     }
 
-    fn made(&'static self, error: c_uint, raw: RawExpression) -> Result<Expression, GcryptError> {
+    fn made(&'static self, error: c_uint, raw: RawExpression) -> Result<Expression, NativeError> {
         if error == 0 && !raw.is_null() {
             return Ok(Expression { library: self, raw });
         }
         // SAFETY: any number has a text, which is a constant C string.
         let text = unsafe { CStr::from_ptr((self.calls.strerror)(error)) };
-        Err(GcryptError {
+        Err(NativeError::Libgcrypt {
             code: error & calls::CODE_MASK,
-            text: text.to_string_lossy().into_owned(),
+            reason: text.to_string_lossy().into_owned(),
         })
     }
 }
 
 /// What libgcrypt has no code for.
-fn refused(text: &str) -> GcryptError {
-    GcryptError {
+fn refused(text: &str) -> NativeError {
+    NativeError::Libgcrypt {
         code: 0,
-        text: text.to_owned(),
+        reason: text.to_owned(),
     }
 }
 
@@ -246,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_library_that_is_not_there_is_an_error() {
-        let error = Libgcrypt::open("libgcrypt.so.0").unwrap_err();
+        let error = Libgcrypt::open("libgcrypt.so.0").unwrap_err().to_string();
         assert!(error.contains("libgcrypt.so.0"), "{error}");
     }
 
@@ -278,7 +271,10 @@ mod tests {
         let key = library.key(b"(11:private-key(3:rsa(1:n1:\x0f)))").unwrap();
         let data = library.data(b"(4:data(5:value1:\x02))").unwrap();
         let error = library.sign(&data, &key).unwrap_err();
-        assert!(error.code > 0 && !error.text.is_empty(), "{error}");
+        assert!(
+            matches!(&error, NativeError::Libgcrypt { code: 1.., reason } if !reason.is_empty()),
+            "{error}"
+        );
         assert!(library.decrypt(&data, &key).is_err());
     }
 }

@@ -16,18 +16,10 @@ use std::sync::OnceLock;
 
 use calls::{Begin, Calls, Operate, Pointer};
 
+use crate::NativeError;
+
 /// The name by which programs ask the loader for it: OpenSSL 3 and its ABI.
 pub const FILE: &str = "libcrypto.so.3";
-
-/// Why libcrypto did not do what it was asked for, in its own words.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason} (the installed libcrypto's error {code:08X})")]
-pub struct LibcryptoError {
-    /// Number of the error.
-    pub code: u64,
-    /// libcrypto's words for it.
-    pub reason: String,
-}
 
 /// The library, ready.
 pub struct Libcrypto {
@@ -45,14 +37,14 @@ impl std::fmt::Debug for Libcrypto {
 
 impl Libcrypto {
     /// The installed library, loaded at the first call. It stays until the process ends.
-    pub fn load() -> Result<&'static Self, String> {
-        static LOADED: OnceLock<Result<Libcrypto, String>> = OnceLock::new();
+    pub fn load() -> Result<&'static Self, NativeError> {
+        static LOADED: OnceLock<Result<Libcrypto, NativeError>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| Self::open(FILE));
         loaded.as_ref().map_err(Clone::clone)
     }
 
-    fn open(file: &str) -> Result<Self, String> {
-        let calls = Calls::load(file).map_err(|error| error.to_string())?;
+    fn open(file: &str) -> Result<Self, NativeError> {
+        let calls = Calls::load(file)?;
         // SAFETY: any number may be asked for, and has a constant C string.
         let version = unsafe { CStr::from_ptr((calls.version)(calls::VERSION)) };
         let version = version.to_string_lossy().into_owned();
@@ -91,12 +83,12 @@ impl Libcrypto {
     }
 
     /// A private key from its PrivateKeyInfo (RFC 5958).
-    pub fn private_key(&'static self, der: &[u8]) -> Result<Key, LibcryptoError> {
+    pub fn private_key(&'static self, der: &[u8]) -> Result<Key, NativeError> {
         self.read(self.calls.read_private, der)
     }
 
     /// A public key from its SubjectPublicKeyInfo (RFC 5280).
-    pub fn public_key(&'static self, der: &[u8]) -> Result<Key, LibcryptoError> {
+    pub fn public_key(&'static self, der: &[u8]) -> Result<Key, NativeError> {
         self.read(self.calls.read_public, der)
     }
 
@@ -104,7 +96,7 @@ impl Libcrypto {
         &'static self,
         read: unsafe extern "C" fn(*mut Pointer, *mut *const u8, c_long) -> Pointer,
         der: &[u8],
-    ) -> Result<Key, LibcryptoError> {
+    ) -> Result<Key, NativeError> {
         let mut next = der.as_ptr();
         // SAFETY: `next` points to as many octets as are said; null has a new key made.
         let raw = unsafe { read(ptr::null_mut(), &raw mut next, der.len() as c_long) };
@@ -114,7 +106,7 @@ impl Libcrypto {
         Ok(Key { library: self, raw })
     }
 
-    fn check(&self, status: c_int) -> Result<(), LibcryptoError> {
+    fn check(&self, status: c_int) -> Result<(), NativeError> {
         if status > 0 {
             Ok(())
         } else {
@@ -123,7 +115,7 @@ impl Libcrypto {
     }
 
     /// The first error of this thread; the others are forgotten.
-    fn error(&self) -> LibcryptoError {
+    fn error(&self) -> NativeError {
         // SAFETY: the queue is the thread's own; a code's words are a constant C string, or null.
         unsafe {
             let code = (self.calls.get_error)();
@@ -134,7 +126,7 @@ impl Libcrypto {
             } else {
                 CStr::from_ptr(words).to_string_lossy().into_owned()
             };
-            LibcryptoError { code, reason }
+            NativeError::Libcrypto { code, reason }
         }
     }
 
@@ -156,7 +148,7 @@ unsafe impl Send for Key {}
 
 impl Key {
     /// A context that signs digests; with RSA (PKCS #1 v1.5), those of SHA-256.
-    pub fn signing(&self, padding: Padding) -> Result<Context, LibcryptoError> {
+    pub fn signing(&self, padding: Padding) -> Result<Context, NativeError> {
         let calls = &self.library.calls;
         let context = self.context(calls.sign_init, Operation::Of(calls.sign), padding)?;
         if padding == Padding::Pkcs1 {
@@ -168,13 +160,13 @@ impl Key {
     }
 
     /// A context that decrypts.
-    pub fn decrypting(&self, padding: Padding) -> Result<Context, LibcryptoError> {
+    pub fn decrypting(&self, padding: Padding) -> Result<Context, NativeError> {
         let calls = &self.library.calls;
         self.context(calls.decrypt_init, Operation::Of(calls.decrypt), padding)
     }
 
     /// A context that derives the secret shared with a peer, whose point is validated here.
-    pub fn deriving(&self, peer: &Self) -> Result<Context, LibcryptoError> {
+    pub fn deriving(&self, peer: &Self) -> Result<Context, NativeError> {
         let calls = &self.library.calls;
         let context = self.context(calls.derive_init, Operation::Derive, Padding::None)?;
         // SAFETY: the context is valid and has been initialised; it takes a reference of its own to the peer.
@@ -183,7 +175,7 @@ impl Key {
     }
 
     /// What signs whole messages: EdDSA.
-    pub fn signing_messages(self) -> Result<MessageSigner, LibcryptoError> {
+    pub fn signing_messages(self) -> Result<MessageSigner, NativeError> {
         // SAFETY: makes an empty context, which is ours to free.
         let raw = unsafe { (self.library.calls.digest_context)() };
         if raw.is_null() {
@@ -197,7 +189,7 @@ impl Key {
         begin: Begin,
         operation: Operation,
         padding: Padding,
-    ) -> Result<Context, LibcryptoError> {
+    ) -> Result<Context, NativeError> {
         let library = self.library;
         // SAFETY: the key is valid, and the context takes a reference of its own to it.
         let raw = unsafe { (library.calls.context)(self.raw, ptr::null_mut()) };
@@ -253,7 +245,7 @@ unsafe impl Send for Context {}
 
 impl Context {
     /// Does it; what derives takes no input. Returns the output's length in bytes.
-    pub fn perform(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, LibcryptoError> {
+    pub fn perform(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, NativeError> {
         let mut length = output.len();
         let (from, to) = (input.as_ptr(), output.as_mut_ptr());
         // SAFETY: the context is valid and was initialised for this operation. Both buffers are passed with
@@ -286,7 +278,7 @@ unsafe impl Send for MessageSigner {}
 
 impl MessageSigner {
     /// Before each signature: the one before has ended the context.
-    pub fn begin(&mut self) -> Result<(), LibcryptoError> {
+    pub fn begin(&mut self) -> Result<(), NativeError> {
         let library = self.key.library;
         let none: Pointer = ptr::null_mut();
         // SAFETY: context and key are valid; without a digest the algorithm takes its own, and null has no
@@ -299,7 +291,7 @@ impl MessageSigner {
     }
 
     /// Signs the message; returns the signature's length in bytes.
-    pub fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, LibcryptoError> {
+    pub fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, NativeError> {
         let library = self.key.library;
         let mut length = signature.len();
         // SAFETY: the context is valid; one that was not begun is refused. Both buffers are passed with their
@@ -336,7 +328,7 @@ mod tests {
     #[test]
     fn a_library_that_is_not_there_is_an_error() {
         let error = Libcrypto::open("libcrypto.so.0").unwrap_err();
-        assert!(error.contains("libcrypto.so.0"), "{error}");
+        assert!(error.to_string().contains("libcrypto.so.0"), "{error}");
     }
 
     #[test]
@@ -386,7 +378,10 @@ mod tests {
         }
         let key = installed(&PKey::generate_ed25519().unwrap());
         let error = key.decrypting(Padding::None).err().unwrap();
-        assert!(error.code > 0 && !error.reason.is_empty(), "{error}");
+        assert!(
+            matches!(&error, NativeError::Libcrypto { code: 1.., reason } if !reason.is_empty()),
+            "{error}"
+        );
         assert!(
             key.signing(Padding::None).is_err(),
             "it signs messages, no digests"

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use cryptoki_sys::CKR_OK;
 use keymark_shim_protocol::pkcs11::Traced;
 use keymark_shim_protocol::pkcs11::settings::{
-    DEVICE, MODULE, Manner, Settings, TRACE, TWIN, TwinSettings,
+    DEVICE, MODULE, Settings, TRACE, TWIN, TwinSettings,
 };
 
 use crate::clock;
@@ -114,14 +114,10 @@ fn with_environment(
     let path = |name, beside| variable(name).map(PathBuf::from).or(beside);
     let twin = match variable(TWIN) {
         None => settings.twin,
-        Some(profile) => {
-            let profile = text(TWIN, profile)?;
-            let shared = TwinSettings::of(profile, PathBuf::new(), Manner::default());
-            Some(TwinSettings {
-                device: None,
-                ..shared
-            })
-        }
+        Some(profile) => Some(TwinSettings {
+            profile: text(TWIN, profile)?,
+            ..TwinSettings::default()
+        }),
     };
     Ok(Settings {
         module: path(MODULE, settings.module),

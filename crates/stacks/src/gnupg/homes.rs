@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::{Case, DeviceName};
 use keymark_bench::error::Error;
+use keymark_stores::access::ModuleAccess;
 use keymark_stores::card::{CardAccess, CardPlace};
-use keymark_stores::pkcs11::ModuleAccess;
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::user::Pin;
@@ -88,7 +88,7 @@ impl GnupgHomes {
             return self.card_home(&case.device, case.algorithm, store, card);
         }
         match access.module {
-            Some(module) => self.token_home(case, store, &module),
+            Some(module) => self.token_home(case, store, module.as_ref()),
             None => Err(unsupported("GnuPG", capability)),
         }
     }
@@ -156,7 +156,7 @@ impl GnupgHomes {
         &self,
         case: &Case,
         store: &dyn KeyStore,
-        access: &ModuleAccess,
+        access: &dyn ModuleAccess,
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
         let key = access.with_certificate()?;

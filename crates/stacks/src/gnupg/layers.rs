@@ -5,7 +5,7 @@ use keymark_bench::layers::{Bottleneck, End, Layers, OwnLibrary, Point, Step};
 
 use super::protection::Protection;
 use crate::raw;
-use keymark_stores::software::library::Library;
+use keymark_stores::access::Library;
 
 /// gpg-agent calculates with libgcrypt, whatever else is faster.
 pub(crate) fn libgcrypt() -> OwnLibrary {

@@ -6,7 +6,7 @@ use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
 use super::provider::OPENSSL;
 use super::way::OpenSslWay;
 use crate::raw;
-use keymark_stores::software::library::Library;
+use keymark_stores::access::Library;
 
 /// The key alone, and what a process an operation adds, by each way to the key.
 pub(super) fn layers() -> Layers {

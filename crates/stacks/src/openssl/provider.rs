@@ -11,11 +11,10 @@ use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
-use keymark_stores::access::{Access, AccessKind};
+use keymark_stores::access::{Access, AccessKind, Library};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::is_known_to_programs;
-use keymark_stores::software::library::Library;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::challenge::{self, Task};

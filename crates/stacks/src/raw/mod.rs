@@ -10,13 +10,13 @@ use keymark_bench::layers::Point;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Stack, Workload};
-use keymark_stores::access::{AccessKind, KeyUse};
+use keymark_stores::access::{AccessKind, KeyUse, Library};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::scheme::Scheme;
-use keymark_stores::software::library::Library;
-use keymark_stores::software::{self, library};
+use keymark_stores::software;
 use keymark_stores::store::KeyStore;
+use keymark_stores::worker;
 
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
@@ -109,7 +109,7 @@ fn with_schemes(usual: Way, device: &dyn Device) -> Vec<Way> {
 
 /// The same keys in memory, by another library than the one that is built in.
 fn with_library(built_in: &Way, library: Library) -> Way {
-    let found = library::load(library).map(|loaded| loaded.capabilities());
+    let found = software::load(library).map(|loaded| loaded.capabilities());
     let has = |algorithm| {
         let mut known = found.iter().flatten();
         known.any(|capability: &Capability| capability.algorithm == algorithm)
@@ -169,7 +169,7 @@ impl Stack for RawStack {
                     scheme,
                     library,
                 };
-                let processes = workers.map(|_| access.worker(used));
+                let processes = workers.map(|_| worker::start(&access, used));
                 Crew::Processes(processes.collect::<Result<_, _>>()?)
             }
         };

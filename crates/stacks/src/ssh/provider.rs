@@ -16,9 +16,9 @@ use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::{Stack, Workload};
-use keymark_stores::access::AccessKind;
+use keymark_stores::access::{AccessKind, ModuleAccess};
 use keymark_stores::device::{Device, Run};
-use keymark_stores::pkcs11::{ModuleAccess, is_known_to_programs};
+use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::test_key::TestKey;
 
@@ -228,7 +228,7 @@ impl Stack for SshStack {
             SshAgent::OpenSsh => {
                 let agent = match (access.file, access.module) {
                     (Some(key), _) => self.agents.ssh_agent(&key)?,
-                    (None, Some(module)) => self.agents.token_agent(&module)?,
+                    (None, Some(module)) => self.agents.token_agent(module.as_ref())?,
                     (None, None) => return Err(unsupported("ssh-agent", capability)),
                 };
                 asking(agent.socket(), agent.clone())
@@ -296,7 +296,7 @@ impl Agents {
 
     /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
     /// what was on the token when it loaded the module.
-    fn token_agent(&self, access: &ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
+    fn token_agent(&self, access: &dyn ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
         let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
         let others = access.other_tokens_with_pin()?;
         if !others.is_empty() {

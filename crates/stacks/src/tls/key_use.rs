@@ -18,8 +18,8 @@ use keymark_load::KeyExchange;
 use keymark_load::nanoseconds;
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
-use keymark_stores::software::library;
-use keymark_stores::software::library::Library;
+use keymark_stores::access::Library;
+use keymark_stores::software;
 use keymark_stores::store::KeyStore;
 
 use super::cluster::Cluster;
@@ -154,7 +154,7 @@ fn operation_of(case: &Case) -> Option<Operation> {
 
 /// The version of the distribution's libcrypto, if the server uses the same.
 fn own_libcrypto(installed: &Installed) -> Option<String> {
-    let loaded = library::load(Library::OpenSslSystem).ok()?.version();
+    let loaded = software::load(Library::OpenSslSystem).ok()?.version();
     let of_server = installed.openssl().ok()?.version.to_string();
     (loaded.split(' ').next() == Some(of_server.as_str())).then_some(of_server)
 }

@@ -9,10 +9,10 @@ use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, Performed, Stack};
 use keymark_stacks::raw::RawStack;
+use keymark_stores::access::Library;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
-use keymark_stores::software::library::Library;
-use keymark_stores::software::{SoftwareStore, library};
+use keymark_stores::software::{self, SoftwareStore};
 use keymark_stores::store::KeyStore;
 
 use crate::suite::stack_passes;
@@ -93,7 +93,7 @@ fn rustcrypto_does_what_it_offers_with_the_same_keys() {
 
 /// These algorithms are among those that a library offers, and it does all of them.
 fn does_what_it_offers(library: Library, names: &[&str]) {
-    let mut offered = library::load(library).unwrap().capabilities();
+    let mut offered = software::load(library).unwrap().capabilities();
     for name in names {
         let offers = |offer: &Capability| offer.algorithm.name() == *name;
         assert!(offered.iter().any(offers), "{name} of {offered:?}");

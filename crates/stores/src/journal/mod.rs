@@ -10,6 +10,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
 use keymark_bench::error::Error;
@@ -186,6 +187,47 @@ impl Journal {
         fs::remove_file(&self.path).map_err(|error| failed("removing", &self.path, error))
     }
 
+    /// Undoes all that can be, and then removes the journal; what cannot be stays in it. `places` stands before each
+    /// place in messages.
+    pub(crate) fn undo_all(
+        mut self,
+        token: &TokenId,
+        places: &str,
+        mut undo: impl FnMut(&TestKeyWrite, Progress) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.check_token(token)?;
+        let mut kept = Vec::new();
+        for (write, progress) in self.content.open() {
+            let undone = undo(&write, progress).and_then(|()| self.undone(&write.place));
+            if let Err(error) = undone {
+                kept.push(format!("{places}{}: {error}", write.place));
+            }
+        }
+        if kept.is_empty() {
+            return self.close();
+        }
+        let serial = token.serial();
+        Err(Error::call(
+            format!("removing the test keys from {token}"),
+            kept.join("; "),
+            format!("the token keeps them until 'keymark token restore {serial}' has removed them"),
+        ))
+    }
+
+    /// Whether something on that token is to be undone by it.
+    pub(crate) fn check_token(&self, token: &TokenId) -> Result<(), Error> {
+        let of = &self.content.token;
+        if of == token || self.content.open().is_empty() {
+            return Ok(());
+        }
+        let call = format!("removing the test keys from {token}");
+        Err(Error::call(
+            call,
+            format!("the journal is that of {of}"),
+            "",
+        ))
+    }
+
     fn add(&mut self, line: Line) -> Result<(), Error> {
         append(&mut self.file, &line).map_err(|error| failed("writing", &self.path, error))?;
         let taken = self.content.take(line);
@@ -213,6 +255,45 @@ fn failed(call: &str, path: &Path, error: io::Error) -> Error {
         error,
         "keymark notes there what it changes on a token; $XDG_STATE_HOME chooses another place",
     )
+}
+
+/// What one run notes of one token, from its first write on.
+#[derive(Debug, Default)]
+pub(crate) struct RunJournal {
+    /// Where it goes, and the run that it is of.
+    place: OnceLock<(Journals, String)>,
+    journal: Mutex<Option<Journal>>,
+}
+
+impl RunJournal {
+    /// Lets test keys be written by that run. The first call counts.
+    pub(crate) fn keep_in(&self, journals: Journals, run: &str) {
+        let _ = self.place.set((journals, run.to_owned()));
+    }
+
+    /// Keeps everybody else from writing meanwhile.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Journal>> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The journal that was locked, begun if nothing was written yet.
+    pub(crate) fn begun<'j>(
+        &self,
+        journal: &'j mut Option<Journal>,
+        token: &TokenId,
+    ) -> Result<&'j mut Journal, Error> {
+        let begun = match journal.take() {
+            Some(begun) => begun,
+            None => {
+                let (journals, run) = self.place.get().ok_or_else(|| {
+                    let reason = "there is no journal to undo that";
+                    Error::call(format!("writing to {token}"), reason, "is $HOME set?")
+                })?;
+                journals.begin(run, token)?
+            }
+        };
+        Ok(journal.insert(begun))
+    }
 }
 
 /// Where journals are.

@@ -21,16 +21,16 @@ use super::handle::{CardHandle, Verified};
 use super::import::{stand_in_fingerprint, upload};
 use super::session::{Password, Session, failed, verify};
 use super::virtual_card::{CardMaker, VirtualPort};
-use super::writing::Writing;
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
 use crate::card::Slot;
 use crate::card::{Aid, CardAccess, CardPlace, SigningPin, TouchPolicy};
+use crate::journal::{Journals, RunJournal};
 use crate::public_key::PublicKey;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
-use crate::user::{Pin, PinRules, TokenId, Touch, User};
+use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 
 /// Longest result: an RSA-4096 signature, with room for what a faulty card may add.
 const CAPACITY: usize = 1024;
@@ -46,7 +46,8 @@ pub struct CardDevice {
     pub(super) rules: Arc<PinRules>,
     verified: Arc<Verified>,
     facts: Arc<OnceLock<CardFacts>>,
-    pub(super) writing: Arc<Writing>,
+    pub(super) agreements: Agreements,
+    pub(super) journal: Arc<RunJournal>,
     pub(super) user: User,
 }
 
@@ -77,7 +78,8 @@ impl CardDevice {
             rules: Arc::new(rules),
             verified: Arc::default(),
             facts: Arc::default(),
-            writing: Arc::default(),
+            agreements: Agreements::default(),
+            journal: Arc::default(),
             user,
         }
     }
@@ -156,13 +158,18 @@ impl CardDevice {
         })
     }
 
+    /// Lets test keys be written, by that run and under a journal. The first call counts.
+    pub fn journal_to(&self, journals: Journals, run: &str) {
+        self.journal.keep_in(journals, run);
+    }
+
     /// Nothing but a card of our own is changed without a journal.
     fn made_here(&self) -> Result<(), Error> {
         match self.place {
             CardPlace::Made { .. } => Ok(()),
             CardPlace::Pcscd(_) => Err(Error::call(
                 format!("writing to {}", self.name),
-                "keymark never writes to a real card unasked",
+                "keymark never writes to a token unasked",
                 "--write-to lets keymark write test keys to it and remove them again",
             )),
         }
@@ -176,10 +183,7 @@ impl CardDevice {
         for slot in &facts.slots {
             let there = slot.algorithm.filter(|_| slot.has_key());
             let writable = slot.offered.iter().copied().filter(|_| may_write);
-            let capability = |algorithm| Capability {
-                algorithm,
-                operation: slot.slot.operation(),
-            };
+            let capability = |algorithm| Capability::new(algorithm, slot.slot.operation());
             // An attribute that makes no sense for its slot is none.
             let can = |capability: &Capability| capability.algorithm.has(capability.operation);
             let all = there.into_iter().chain(writable).map(capability);
@@ -315,10 +319,7 @@ impl KeyStore for CardDevice {
 
     /// The key that is in the slot of the operation, or else a test key, where the user allows one.
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
-        let Capability {
-            algorithm,
-            operation,
-        } = capability;
+        let algorithm = capability.algorithm;
         let slot = self.slot_for(capability)?;
         let found = self.facts()?.slot(slot);
         if !found.is_key_of(algorithm) {
@@ -328,11 +329,7 @@ impl KeyStore for CardDevice {
                 CardPlace::Pcscd(_) => self.write_test_key(slot, algorithm)?,
             }
         }
-        Ok(KeyRef {
-            algorithm,
-            operation,
-            label: slot.to_string(),
-        })
+        Ok(KeyRef::new(capability, slot.to_string()))
     }
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {

@@ -173,10 +173,7 @@ impl CardMaker {
                 .filter(|algorithm| twin::flag(*algorithm).is_some())
                 .flat_map(|algorithm| {
                     let asked = Slot::ALL.map(Slot::operation).into_iter();
-                    asked.map(move |operation| Capability {
-                        algorithm,
-                        operation,
-                    })
+                    asked.map(move |operation| Capability::new(algorithm, operation))
                 })
                 .filter(|capability| capability.algorithm.has(capability.operation))
                 .collect(),

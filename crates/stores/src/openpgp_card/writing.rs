@@ -1,6 +1,5 @@
 //! Test keys on a card that outlives the run: agreed to, journalled, and removed again.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
@@ -15,29 +14,15 @@ use super::journal::{Needed, SlotState, Undo, algorithm_of, test_key_facts};
 use super::session::{Password, failed, verify};
 use crate::card::CardPlace;
 use crate::card::Slot;
-use crate::journal::{Journal, Journals, Progress, TestKeyWrite};
+use crate::journal::{Journal, Progress, TestKeyWrite};
 use crate::test_key::TestKey;
-use crate::user::{Agreements, Change, TokenId};
+use crate::user::{Change, TokenId};
 
 /// Programs that are just ending still have the card for a moment.
 const RESET_ATTEMPTS: u32 = 20;
 const RESET_PAUSE: Duration = Duration::from_millis(50);
 
-/// What is written to a card.
-#[derive(Debug, Default)]
-pub(super) struct Writing {
-    agreements: Agreements,
-    /// Where the journal goes, and the run that it is of.
-    place: OnceLock<(Journals, String)>,
-    journal: Mutex<Option<Journal>>,
-}
-
 impl CardDevice {
-    /// Lets test keys be written, by that run and under a journal. The first call counts.
-    pub fn journal_to(&self, journals: Journals, run: &str) {
-        let _ = self.writing.place.set((journals, run.to_owned()));
-    }
-
     /// The test keys that a run would write which asks for all of this.
     fn to_write(&self, wanted: &[Capability]) -> Result<Vec<(Slot, Vec<Algorithm>)>, Error> {
         let facts = self.facts()?;
@@ -88,22 +73,23 @@ impl CardDevice {
                 algorithms.into_iter().map(change)
             })
             .collect();
-        let agreements = &self.writing.agreements;
-        agreements.require(&changes, self.user.notice.as_ref())
+        let notice = self.user.notice.as_ref();
+        self.agreements.require(&changes, notice)
     }
 
     /// Writes a test key of the algorithm to a slot that has none: on the card that the user has
     /// named, after they have agreed to what is destroyed by it, and under a journal by which
     /// [`crate::store::KeyStore::restore`] or a later keymark removes it. One key a slot and run.
     pub fn write_test_key(&self, slot: Slot, algorithm: Algorithm) -> Result<(), Error> {
-        let token = self.may_write()?;
+        let token = self.facts()?.token();
+        self.user.consent.check_write(&token)?;
         let call = || {
             format!(
                 "writing a test key of {algorithm} to slot {slot} of {}",
                 self.name
             )
         };
-        let mut journal = self.journal();
+        let mut journal = self.journal.lock();
         if let Some((there, progress)) = journal.as_ref().and_then(|j| written(j, slot)) {
             if (there, progress) == (algorithm, Progress::Written) {
                 return Ok(());
@@ -120,8 +106,8 @@ impl CardDevice {
         self.session.with(|card| {
             let facts = CardFacts::read(card)?;
             let change = change(token.clone(), facts.slot(slot), algorithm);
-            let agreements = &self.writing.agreements;
-            agreements.require(&[change], self.user.notice.as_ref())?;
+            let notice = self.user.notice.as_ref();
+            self.agreements.require(&[change], notice)?;
             let before = SlotState::read(card, slot)?;
             let said = |error| failed("GET DATA (C0)", &error);
             let changeable = card.extended_capabilities().map_err(said)?;
@@ -130,7 +116,7 @@ impl CardDevice {
                 return Err(Error::call(call(), reason, ""));
             }
             verify(&self.rules, card, Password::Admin)?;
-            let journal = self.begun(&mut journal, &token)?;
+            let journal = self.journal.begun(&mut journal, &token)?;
             journal.begin(TestKeyWrite {
                 place: slot.name().to_owned(),
                 before: before.facts(),
@@ -141,87 +127,30 @@ impl CardDevice {
         })
     }
 
-    fn journal(&self) -> std::sync::MutexGuard<'_, Option<Journal>> {
-        let journal = self.writing.journal.lock();
-        journal.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The journal of this run, begun at the first write.
-    fn begun<'j>(
-        &self,
-        journal: &'j mut Option<Journal>,
-        token: &TokenId,
-    ) -> Result<&'j mut Journal, Error> {
-        if journal.is_none() {
-            let (journals, run) = self.writing.place.get().ok_or_else(|| {
-                let reason = "there is no journal to undo that";
-                Error::call(format!("writing to {token}"), reason, "")
-            })?;
-            *journal = Some(journals.begin(run, token)?);
-        }
-        journal
-            .as_mut()
-            .ok_or_else(|| Error::call(format!("writing to {token}"), "there is no journal", ""))
-    }
-
-    /// The card, if the user lets it be written to.
-    fn may_write(&self) -> Result<TokenId, Error> {
-        let token = self.facts()?.token();
-        if self.user.consent.may_write(&token) {
-            return Ok(token);
-        }
-        Err(Error::call(
-            format!("writing to {}", self.name),
-            "keymark never writes to a real card unasked",
-            format!("--write-to {} allows it", token.serial()),
-        ))
-    }
-
     /// Removes the test keys of this run. What cannot be removed stays in the journal.
     pub(super) fn restore_written(&self) -> Result<(), Error> {
-        let journal = self.journal().take();
+        let journal = self.journal.lock().take();
         journal.map_or(Ok(()), |journal| self.undo(journal))
     }
 
     /// Removes the test keys of a journal, all that can be, and then the journal.
-    pub fn undo(&self, mut journal: Journal) -> Result<(), Error> {
-        let token = self.may_write()?;
-        let content = journal.content().clone();
-        let mut kept = Vec::new();
-        for (write, progress) in content.open() {
-            let place = &write.place;
-            let undone = self
-                .undo_write(&token, &content.token, &write, progress)
-                .and_then(|()| journal.undone(place));
-            if let Err(error) = undone {
-                kept.push(format!("slot {place}: {error}"));
-            }
-        }
-        if kept.is_empty() {
-            return journal.close();
-        }
-        let serial = token.serial();
-        Err(Error::call(
-            format!("removing the test keys from {token}"),
-            kept.join("; "),
-            format!("the card keeps them until 'keymark token restore {serial}' has removed them"),
-        ))
+    pub fn undo(&self, journal: Journal) -> Result<(), Error> {
+        let token = self.facts()?.token();
+        self.user.consent.check_write(&token)?;
+        let undo = |write: &TestKeyWrite, progress| self.undo_write(&token, write, progress);
+        journal.undo_all(&token, "slot ", undo)
     }
 
     fn undo_write(
         &self,
         token: &TokenId,
-        journalled: &TokenId,
         write: &TestKeyWrite,
         progress: Progress,
     ) -> Result<(), Error> {
-        let call = || format!("reading the journal of {journalled}");
-        if token != journalled {
-            let reason = format!("it belongs to another token than {token}");
-            return Err(Error::call(call(), reason, ""));
-        }
-        let undo = Undo::of(write)
-            .ok_or_else(|| Error::call(call(), "it does not describe a card's slot", ""))?;
+        let undo = Undo::of(write).ok_or_else(|| {
+            let call = format!("reading the journal of {token}");
+            Error::call(call, "it does not describe a card's slot", "")
+        })?;
         let slot = undo.slot;
         self.session.with(|card| {
             match undo.needed(&SlotState::read(card, slot)?, progress) {

@@ -5,106 +5,127 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_native::cryptoki::{Mechanism, MechanismInfo};
 
+use super::keys::secret_length;
 use super::token_info::TokenInfo;
-
 use crate::scheme::Scheme;
 
 /// The newest SoftHSM2 whose OAEP is known to take no digest but SHA-1: it answers CKR_ARGUMENTS_BAD.
 const SOFTHSM_OAEP_SHA1_ONLY: (u8, u8) = (2, 6);
 
+/// What is asked of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    Sign(Mechanism),
+    Decrypt(Mechanism),
+    /// A shared secret of that length.
+    Derive(usize),
+    /// The same by a key encapsulation.
+    Decapsulate(usize),
+}
+
+impl Work {
+    /// The table of what is done by which mechanism: as usual, or by a scheme.
+    pub(super) fn of(capability: Capability, scheme: Option<Scheme>) -> Option<Self> {
+        let Capability {
+            algorithm,
+            operation,
+        } = asked_for(capability);
+        let family = algorithm.family();
+        Some(match (family, operation, scheme) {
+            (Family::Rsa(_), Operation::Decrypt, None) => Self::Decrypt(Mechanism::RsaPkcs),
+            (Family::Rsa(_), Operation::Decrypt, Some(Scheme::Oaep)) => {
+                Self::Decrypt(Mechanism::RsaOaepSha256)
+            }
+            (Family::Rsa(_), Operation::Decrypt, Some(Scheme::OaepSha1)) => {
+                Self::Decrypt(Mechanism::RsaOaepSha1)
+            }
+            (Family::Rsa(_), Operation::Sign, None) => Self::Sign(Mechanism::RsaPkcs),
+            (Family::Rsa(_), Operation::Sign, Some(Scheme::Pss)) => Self::Sign(Mechanism::RsaPss),
+            (Family::Rsa(_), Operation::Sign, Some(Scheme::Hashed)) => {
+                Self::Sign(Mechanism::Sha256RsaPkcs)
+            }
+            (Family::Rsa(_), Operation::Sign, Some(Scheme::PssHashed)) => {
+                Self::Sign(Mechanism::Sha256RsaPss)
+            }
+            (Family::Weierstrass(_), Operation::Sign, None) => Self::Sign(Mechanism::Ecdsa),
+            (Family::Weierstrass(_), Operation::Sign, Some(Scheme::Hashed)) => {
+                Self::Sign(match algorithm.digest()? {
+                    Digest::Sha256 => Mechanism::EcdsaSha256,
+                    Digest::Sha384 => Mechanism::EcdsaSha384,
+                    Digest::Sha512 => Mechanism::EcdsaSha512,
+                })
+            }
+            (Family::Ed25519 | Family::Ed448, Operation::Sign, None) => {
+                Self::Sign(Mechanism::Eddsa)
+            }
+            (Family::MlDsa(_), Operation::Sign, None) => Self::Sign(Mechanism::MlDsa),
+            (
+                Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448,
+                Operation::Decrypt,
+                None,
+            ) => Self::Derive(secret_length(family)),
+            (Family::MlKem(_), Operation::Decapsulate, None) => {
+                Self::Decapsulate(secret_length(family))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether a token says that it does this with keys of the family.
+    fn is_possible(self, says: &TokenInfo, family: Family) -> bool {
+        let (kind, allows): (_, fn(&MechanismInfo) -> bool) = match self {
+            Self::Sign(kind) => (kind, |said| said.sign),
+            Self::Decrypt(kind) => (kind, |said| said.decrypt),
+            Self::Derive(_) => (Mechanism::Ecdh, |said| said.derive),
+            Self::Decapsulate(_) => (Mechanism::MlKem, |said| said.decapsulate),
+        };
+        // Which keys these are, is said where they are made.
+        let kind_of_keys = if matches!(family, Family::Cv25519 | Family::Cv448) {
+            Mechanism::MontgomeryKeys
+        } else {
+            kind
+        };
+        says.mechanism(kind).filter(allows).is_some()
+            && says
+                .mechanism(kind_of_keys)
+                .is_some_and(|said| takes(&said, family))
+    }
+}
+
 /// What of all that can be asked of its keys can be done in that way. Which digests it takes for OAEP no
 /// token says: both are offered where nothing else is known.
 pub(super) fn used_by(says: &TokenInfo, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
-    let can = |capability: &&Capability| {
-        let mechanism = mechanism_of(**capability, Some(scheme))
-            .and_then(|kind| says.mechanism(kind))
-            .filter(|mechanism| fits(mechanism, capability.algorithm.family()));
-        let uses = |mechanism: MechanismInfo| match capability.operation {
-            Operation::Sign => mechanism.sign,
-            Operation::Decrypt => mechanism.decrypt,
-            Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => false,
-        };
-        mechanism.is_some_and(uses)
-    };
     let sha1_only =
         says.manufacturer.contains("SoftHSM") && says.firmware <= SOFTHSM_OAEP_SHA1_ONLY;
     if scheme == Scheme::Oaep && sha1_only {
         return Vec::new();
     }
-    all.iter().filter(can).copied().collect()
-}
-
-/// Whether a mechanism of RSA or ECDSA takes keys of that length.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families have one use each"
-)]
-fn fits(mechanism: &MechanismInfo, family: Family) -> bool {
-    match family {
-        Family::Rsa(bits) => takes(mechanism, bits),
-        Family::Weierstrass(curve) => takes(mechanism, curve.bits()),
-        _ => false,
-    }
-}
-
-/// The mechanism by which a token does that: as usual, or by a scheme.
-pub(super) fn mechanism_of(capability: Capability, scheme: Option<Scheme>) -> Option<Mechanism> {
-    let Capability {
-        algorithm,
-        operation,
-    } = capability;
-    let family = algorithm.family();
-    let Some(scheme) = scheme else {
-        return match (family, operation) {
-            (Family::Rsa(_), Operation::Sign | Operation::Decrypt) => Some(Mechanism::RsaPkcs),
-            (Family::Weierstrass(_), Operation::Sign) => Some(Mechanism::Ecdsa),
-            (Family::Ed25519 | Family::Ed448, Operation::Sign) => Some(Mechanism::Eddsa),
-            (Family::MlDsa(_), Operation::Sign) => Some(Mechanism::MlDsa),
-            (Family::MlKem(_), Operation::Decapsulate) => Some(Mechanism::MlKem),
-            (Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448, Operation::Decrypt) => {
-                Some(Mechanism::Ecdh)
-            }
-            (_, Operation::Sign | Operation::Decrypt)
-            | (_, Operation::Authenticate | Operation::Decapsulate | Operation::Handshake) => None,
-        };
+    let can = |can: &Capability| {
+        let work = Work::of(*can, Some(scheme));
+        work.is_some_and(|work| work.is_possible(says, can.algorithm.family()))
     };
-    let of_rsa = matches!(family, Family::Rsa(_));
-    let mechanism = match (scheme, algorithm.digest()) {
-        (Scheme::Pss, _) => Mechanism::RsaPss,
-        (Scheme::Oaep, _) => Mechanism::RsaOaepSha256,
-        (Scheme::OaepSha1, _) => Mechanism::RsaOaepSha1,
-        (Scheme::PssHashed, _) => Mechanism::Sha256RsaPss,
-        (Scheme::Hashed, _) if of_rsa => Mechanism::Sha256RsaPkcs,
-        (Scheme::Hashed, Some(Digest::Sha256)) => Mechanism::EcdsaSha256,
-        (Scheme::Hashed, Some(Digest::Sha384)) => Mechanism::EcdsaSha384,
-        (Scheme::Hashed, Some(Digest::Sha512)) => Mechanism::EcdsaSha512,
-        (Scheme::Hashed, None) => return None,
-    };
-    scheme.is_of(capability).then_some(mechanism)
+    all.iter().copied().filter(can).collect()
 }
 
 /// All of it. Which curves it has no token says: those of NIST are taken for granted.
 pub(super) fn offered(says: &TokenInfo) -> Vec<Capability> {
-    let of_algorithm = |algorithm: Algorithm| {
-        let operations = operations(says, algorithm.family()).into_iter();
-        operations.map(move |operation| Capability {
-            algorithm,
-            operation,
-        })
+    let can = |can: &Capability| {
+        let family = can.algorithm.family();
+        let is_other_curve = matches!(
+            family,
+            Family::Weierstrass(
+                Curve::BrainpoolP256r1
+                    | Curve::BrainpoolP384r1
+                    | Curve::BrainpoolP512r1
+                    | Curve::Secp256k1
+            )
+        );
+        let work = Work::of(*can, None).filter(|_| !is_other_curve);
+        work.is_some_and(|work| work.is_possible(says, family))
     };
-    Algorithm::all().flat_map(of_algorithm).collect()
-}
-
-/// A signature that authenticates is no other work than a signature.
-pub(super) fn authentications(offered: &[Capability]) -> Vec<Capability> {
-    let signs = offered
-        .iter()
-        .filter(|can| can.operation == Operation::Sign);
-    let same = signs.map(|can| Capability {
-        operation: Operation::Authenticate,
-        ..*can
-    });
-    same.filter(|can| can.algorithm.has(can.operation))
+    Algorithm::all()
+        .flat_map(Capability::of)
+        .filter(can)
         .collect()
 }
 
@@ -122,73 +143,26 @@ pub(super) const fn asked_for(capability: Capability) -> Capability {
     }
 }
 
-fn operations(says: &TokenInfo, family: Family) -> Vec<Operation> {
-    let fits = |kind, bits: &[u32]| {
-        let fits = |mechanism: &MechanismInfo| bits.iter().any(|bits| takes(mechanism, *bits));
-        says.mechanism(kind).filter(fits)
-    };
-    let signs = |mechanism: Option<MechanismInfo>| {
-        mechanism
-            .filter(|mechanism| mechanism.sign)
-            .map(|_| Operation::Sign)
-    };
-    let derives = |mechanism: Option<MechanismInfo>| {
-        let derives = mechanism.filter(|mechanism| mechanism.derive);
-        derives.map(|_| Operation::Decrypt)
-    };
-    let montgomery = |bits: &[u32]| {
-        let keys = fits(Mechanism::MontgomeryKeys, bits);
-        keys.and_then(|_| says.mechanism(Mechanism::Ecdh))
-    };
-    let only = |kind, uses: fn(&MechanismInfo) -> bool, operation| {
-        let mechanism = says.mechanism(kind).filter(uses);
-        mechanism.map(|_| operation)
-    };
-    let (decrypt, sign) = match family {
-        Family::MlDsa(_) => (
-            None,
-            only(Mechanism::MlDsa, |said| said.sign, Operation::Sign),
-        ),
-        Family::MlKem(_) => {
-            let uses = |said: &MechanismInfo| said.decapsulate;
-            let operation = Operation::Decapsulate;
-            (only(Mechanism::MlKem, uses, operation), None)
-        }
-        Family::Rsa(bits) => {
-            let mechanism = fits(Mechanism::RsaPkcs, &[bits]);
-            let decrypts = mechanism.filter(|mechanism| mechanism.decrypt);
-            (decrypts.map(|_| Operation::Decrypt), signs(mechanism))
-        }
-        Family::Weierstrass(curve @ (Curve::NistP256 | Curve::NistP384 | Curve::NistP521)) => {
-            let bits = [curve.bits()];
-            let ecdh = fits(Mechanism::Ecdh, &bits);
-            (derives(ecdh), signs(fits(Mechanism::Ecdsa, &bits)))
-        }
-        // Some count the bits of the field, some those of the string.
-        Family::Ed25519 => (None, signs(fits(Mechanism::Eddsa, &[255, 256]))),
-        Family::Ed448 => (None, signs(fits(Mechanism::Eddsa, &[448, 456]))),
-        Family::Cv25519 => (derives(montgomery(&[255, 256])), None),
-        Family::Cv448 => (derives(montgomery(&[448])), None),
-        Family::Weierstrass(
-            Curve::BrainpoolP256r1
-            | Curve::BrainpoolP384r1
-            | Curve::BrainpoolP512r1
-            | Curve::Secp256k1,
-        )
-        | Family::Dsa(_)
-        | Family::Elgamal(_)
-        | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => (None, None),
-    };
-    decrypt.into_iter().chain(sign).collect()
-}
-
-/// Where a token says no length, it takes any.
-fn takes(mechanism: &MechanismInfo, bits: u32) -> bool {
+/// Whether a mechanism takes keys of the family, by their lengths in bits. Where a token says none, it takes any.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families have no lengths"
+)]
+fn takes(mechanism: &MechanismInfo, family: Family) -> bool {
     let MechanismInfo {
         smallest, largest, ..
     } = *mechanism;
-    smallest <= u64::from(bits) && (u64::from(bits) <= largest || largest == 0)
+    let takes =
+        |bits: u32| smallest <= u64::from(bits) && (u64::from(bits) <= largest || largest == 0);
+    match family {
+        Family::Rsa(bits) => takes(bits),
+        Family::Weierstrass(curve) => takes(curve.bits()),
+        // Some count the bits of the field, some those of the string.
+        Family::Cv25519 | Family::Ed25519 => takes(255) || takes(256),
+        Family::Ed448 => takes(448) || takes(456),
+        Family::Cv448 => takes(448),
+        _ => true,
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_native::cryptoki::Mechanism;
 
-use super::capabilities::{authentications, offered, used_by};
+use super::capabilities::{offered, used_by};
 use super::identity::{identity, library};
 use super::keys::{self, KeyInfo};
 use super::managed::ManagedToken;
@@ -23,7 +23,7 @@ use crate::access::AccessKind;
 use crate::device::{Device, Fact, Run};
 use crate::journal::Journal;
 use crate::scheme::Scheme;
-use crate::store::KeyStore;
+use crate::store::{KeyStore, authentications};
 use crate::user::{PinSource, Pins, TokenId, User};
 
 /// Keys that are named in a list for people.

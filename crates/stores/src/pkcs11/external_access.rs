@@ -1,15 +1,13 @@
 //! How programs that are not keymark reach a token's key: what they load, the key's URI, the PIN that the token has
 //! accepted, and the environment that the module wants.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
 use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, KeyRef};
-use keymark_bench::worker::WorkerProcess;
+use keymark_bench::store::KeyRef;
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
 use openssl::ec::{EcGroup, EcKey};
@@ -22,28 +20,14 @@ use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::keys::parameters_of;
-use super::process::{ProcessKeys, environment};
+use super::program_key::ProgramKey;
 use super::session_keys::{LABEL, value_of};
 use super::store::{Origin, Placed, TokenStore, fresh_id};
 use super::token::{TestKeyPlace, Token};
-use super::uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
+use super::uri::{ObjectPart, TokenPart};
 use crate::public_key::PublicKey;
-use crate::scheme::Scheme;
 use crate::test_key::{Numbers, TestKey};
-use crate::user::{Pin, TokenId};
-
-/// What another program is told of a key.
-#[allow(missing_debug_implementations, reason = "a secret is not printed")]
-pub struct ProgramKey {
-    pub(super) module: PathBuf,
-    pub(super) token: TokenPart,
-    pub(super) object: ObjectPart,
-    /// What the token has accepted; none where it wants none.
-    pub pin: Option<Pin>,
-    /// The whole environment of the program.
-    pub environment: Vec<(OsString, OsString)>,
-    pub(super) own_place: Option<PathBuf>,
-}
+use crate::user::TokenId;
 
 /// A test key that was written onto a token of keymark's own.
 #[derive(Debug)]
@@ -52,95 +36,11 @@ pub(super) struct OnToken {
     object: ObjectPart,
 }
 
-impl ProgramKey {
-    /// The module's file.
-    pub fn module(&self) -> &Path {
-        &self.module
-    }
-
-    /// The directory of a token that keymark has made: programs that run as another user have to be let into it.
-    pub fn own_place(&self) -> Option<&Path> {
-        self.own_place.as_deref()
-    }
-
-    /// The token's URI: its PIN is one, for however many keys.
-    pub fn token_uri(&self) -> String {
-        let uri = Pkcs11Uri {
-            token: self.token.clone(),
-            module_path: Some(self.module.clone()),
-            ..Pkcs11Uri::default()
-        };
-        uri.to_string()
-    }
-
-    /// The private key's URI (RFC 7512). Whoever wants the PIN finds it in that file: the PIN itself is in no URI, since
-    /// URIs are arguments.
-    pub fn uri(&self, pin_file: Option<&Path>) -> String {
-        let uri = Pkcs11Uri {
-            token: self.token.clone(),
-            object: ObjectPart {
-                kind: Some(ObjectKind::Private),
-                ..self.object.clone()
-            },
-            pin_file: pin_file.map(Path::to_owned),
-            ..Pkcs11Uri::default()
-        };
-        uri.to_string()
-    }
-}
-
 /// Whether a program knows a key by its certificate only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Certificate {
     Wanted,
     NotNeeded,
-}
-
-/// A token's key, for other programs and for other processes of keymark's.
-#[derive(Debug, Clone)]
-pub struct ModuleAccess {
-    pub(super) keys: Arc<ProcessKeys>,
-    pub(super) capability: Capability,
-}
-
-impl ModuleAccess {
-    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
-    /// keymark's own.
-    ///
-    /// # Errors
-    /// When no other program can see the key.
-    pub fn for_programs(&self) -> Result<ProgramKey, Error> {
-        self.keys.program(self.capability, Certificate::NotNeeded)
-    }
-
-    /// The same for programs that know keys by their certificates. A test key is given one; whoever's key
-    /// it is has seen to it for others.
-    ///
-    /// # Errors
-    /// When no other program can see the key, or the token takes no certificate.
-    pub fn with_certificate(&self) -> Result<ProgramKey, Error> {
-        self.keys.program(self.capability, Certificate::Wanted)
-    }
-
-    /// The module's other tokens that would take a PIN.
-    ///
-    /// # Errors
-    /// When the module does not answer.
-    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
-        self.keys.other_tokens_with_pin()
-    }
-
-    /// A process of keymark's with one worker, which does that with the key.
-    ///
-    /// # Errors
-    /// When no other process can open it.
-    pub fn worker(
-        &self,
-        capability: Capability,
-        scheme: Option<Scheme>,
-    ) -> Result<WorkerProcess, Error> {
-        self.keys.worker_apart(capability, scheme)
-    }
 }
 
 impl TokenStore {
@@ -167,7 +67,7 @@ impl TokenStore {
             },
             object,
             pin: token.accepted_pin()?,
-            environment: environment(token.file(), &token.user().pins),
+            environment: token.file().environment_without(&token.user().pins),
             own_place: token.own_place(),
         };
         if let (Certificate::Wanted, Some(id)) = (certificate, &told.object.id) {
@@ -224,7 +124,7 @@ impl Token {
         self.with_writer(|session, _| {
             for template in &pair {
                 let created = session.create_object(template);
-                created.map_err(|error| failed(&error))?;
+                created.map_err(failed)?;
             }
             Ok(())
         })?;
@@ -258,7 +158,7 @@ impl Token {
         let template = certificate(public, id, label)?;
         self.with_writer(|session, _| {
             let created = session.create_object(&template);
-            created.map(drop).map_err(|error| failed(&error))
+            created.map(drop).map_err(failed)
         })?;
         certified.push(id.to_vec());
         Ok(())

@@ -9,14 +9,13 @@ use std::sync::Arc;
 use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
 use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_native::cryptoki::{Derived, Fault, Mechanism, Operator};
 
-use super::capabilities::{asked_for, mechanism_of};
+use super::capabilities::{Work, asked_for};
 use super::codes::{refused, refused_oaep};
-use super::keys::{self, KeyPin, secret_length};
+use super::keys::{self, KeyPin};
 use super::token::Token;
 use super::uri::ObjectPart;
 use crate::scheme::Scheme;
@@ -27,35 +26,6 @@ const SHA256_INFO: [u8; 19] = [
     0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
     0x00, 0x04, 0x20,
 ];
-
-/// What is asked of the key.
-#[derive(Debug, Clone, Copy)]
-enum Work {
-    Sign(Mechanism),
-    Decrypt(Mechanism),
-    /// A shared secret of that length.
-    Derive(usize),
-    /// The same by a key encapsulation.
-    Decapsulate(usize),
-}
-
-impl Work {
-    fn of(capability: Capability, scheme: Option<Scheme>) -> Result<Self, Error> {
-        let mechanism = mechanism_of(capability, scheme).ok_or_else(|| {
-            let by = scheme.map_or_else(|| "PKCS#11".to_owned(), |by| format!("PKCS#11 by {by}"));
-            unsupported(by, capability)
-        })?;
-        let length = secret_length(capability.algorithm.family());
-        Ok(match capability.operation {
-            Operation::Decrypt if mechanism == Mechanism::Ecdh => Self::Derive(length),
-            Operation::Decrypt => Self::Decrypt(mechanism),
-            Operation::Decapsulate => Self::Decapsulate(length),
-            Operation::Sign | Operation::Authenticate | Operation::Handshake => {
-                Self::Sign(mechanism)
-            }
-        })
-    }
-}
 
 /// What finds a key.
 #[derive(Debug)]
@@ -106,7 +76,10 @@ impl SessionHandle {
         capability: Capability,
         scheme: Option<Scheme>,
     ) -> Result<Self, Error> {
-        let work = Work::of(asked_for(capability), scheme)?;
+        let work = Work::of(capability, scheme).ok_or_else(|| {
+            let by = scheme.map_or_else(|| "PKCS#11".to_owned(), |by| format!("PKCS#11 by {by}"));
+            unsupported(by, asked_for(capability))
+        })?;
         let session = token.session()?;
         let (key, pin) = found_by.in_session(&session)?;
         let held = if token.counts_sessions()? {

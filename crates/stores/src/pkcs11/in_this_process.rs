@@ -8,12 +8,14 @@ use keymark_bench::store::{Capability, KeyRef};
 
 use super::capabilities::offered;
 use super::device::schemes;
-use super::external_access::{Certificate, ProgramKey};
+use super::external_access::Certificate;
 use super::family::{no_token, tokens};
 use super::identity::identity;
 use super::keys::{self, KeyInfo};
-use super::managed::{ManagedKind, NewToken, initialized, random_pin, user_of};
+use super::managed::{ManagedKind, initialized, random_pin, user_of};
 use super::module::{Module, ModuleFile};
+use super::new_token::NewToken;
+use super::program_key::ProgramKey;
 use super::session_keys::Lifetime;
 use super::store::TokenStore;
 use super::token::{TestKeyPlace, Token};
@@ -76,7 +78,7 @@ impl TokenHere {
         run: &Run,
     ) -> Self {
         if let Some((journals, name)) = &run.journals {
-            token.journal_to(journals.clone(), name);
+            token.journal.keep_in(journals.clone(), name);
         }
         Self {
             store: TokenStore {

@@ -76,10 +76,8 @@ impl KeyInfo {
                 KeyPin::Once => true,
                 KeyPin::EachUse => !derives,
             };
-            (possible && algorithm.has(*operation)).then_some(Capability {
-                algorithm,
-                operation: *operation,
-            })
+            (possible && algorithm.has(*operation))
+                .then_some(Capability::new(algorithm, *operation))
         })
     }
 }
@@ -128,9 +126,7 @@ pub(super) fn meant(
     let label = wanted.label.as_ref();
     template.extend(label.map(|label| Attribute::Label(label.as_bytes().to_vec())));
     template.extend(wanted.id.clone().map(Attribute::Id));
-    let found = session
-        .find_objects(&template)
-        .map_err(|error| failed(&error))?;
+    let found = session.find_objects(&template).map_err(failed)?;
     found
         .into_iter()
         .map(|key| Ok((key, describe(session, key)?)))
@@ -166,7 +162,7 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeyInfo, Error> {
         pin: KeyPin::Once,
     };
     let (mut kind, mut modulus, mut curve, mut set) = (None, None, None, None);
-    for attribute in attributes.map_err(|error| failed(&error))? {
+    for attribute in attributes.map_err(failed)? {
         match attribute {
             Attribute::KeyType(of) => kind = Some(of),
             Attribute::Label(label) => says.label = String::from_utf8_lossy(&label).into_owned(),
@@ -251,7 +247,7 @@ pub(super) fn public_half(
             Attribute::Id(says.id.clone())
         };
         let found = session.find_objects(&[Attribute::Class(class), name]);
-        Ok(found.map_err(|error| failed(&error))?.first().copied())
+        Ok(found.map_err(failed)?.first().copied())
     };
     let public = beside(ObjectClass::PUBLIC_KEY)?;
     for object in [Some(key), public].into_iter().flatten() {
@@ -261,7 +257,7 @@ pub(super) fn public_half(
     }
     if let Some(certificate) = beside(ObjectClass::CERTIFICATE)? {
         let value = session.get_attributes(certificate, &[AttributeType::Value]);
-        for attribute in value.map_err(|error| failed(&error))? {
+        for attribute in value.map_err(failed)? {
             if let Attribute::Value(der) = attribute {
                 let key = X509::from_der(&der).and_then(|certificate| certificate.public_key());
                 return key
@@ -294,7 +290,7 @@ fn public_numbers(
     let attributes = session.get_attributes(object, &wanted);
     let (mut modulus, mut exponent, mut point) = (None, None, None);
     let mut class = None;
-    for attribute in attributes.map_err(|error| failed(&error))? {
+    for attribute in attributes.map_err(failed)? {
         match attribute {
             Attribute::Modulus(number) => modulus = Some(number),
             Attribute::PublicExponent(number) => exponent = Some(number),
@@ -328,7 +324,7 @@ fn quantum_public(
     algorithm: Algorithm,
 ) -> Result<Option<PublicKey>, Error> {
     let attributes = session.get_attributes(object, &[AttributeType::Value]);
-    let mut attributes = attributes.map_err(|error| failed(&error))?.into_iter();
+    let mut attributes = attributes.map_err(failed)?.into_iter();
     let Some(Attribute::Value(octets)) = attributes.next() else {
         return Ok(None);
     };
@@ -400,9 +396,7 @@ pub(super) fn of_id(session: &Session, id: &[u8]) -> Result<ObjectHandle, Error>
         Attribute::Class(ObjectClass::PRIVATE_KEY),
         Attribute::Id(id.to_vec()),
     ];
-    let found = session
-        .find_objects(&template)
-        .map_err(|error| failed(&error))?;
+    let found = session.find_objects(&template).map_err(failed)?;
     found.first().copied().ok_or_else(gone)
 }
 

@@ -3,9 +3,9 @@
 //!
 //! A module is a library of somebody's, which may crash, hang and print: it is looked at and used in processes of its own
 //! ([`process`]). Setting up goes through the crate `cryptoki`; what is timed are the
-//! C functions themselves (`keymark-cryptoki`). Sessions are read-only, so that no test key outlives its run, but
+//! C functions themselves ([`keymark_native::cryptoki`]). Sessions are read-only, so that no test key outlives its run, but
 //! for those in which test keys are written: for other programs, to a token of keymark's own, which is gone with the
-//! run, or to one that its user has named ([`written`]).
+//! run, or to one that its user has named ([`persistent_keys`]).
 
 mod capabilities;
 mod codes;
@@ -20,9 +20,11 @@ mod keys;
 mod managed;
 mod module;
 pub mod modules;
+mod new_token;
 mod persistent_keys;
 mod probe;
 pub mod process;
+mod program_key;
 mod served;
 mod session_keys;
 mod store;
@@ -34,11 +36,12 @@ pub mod uri;
 pub mod wrapped;
 
 pub use codes::name;
-pub use external_access::{ModuleAccess, ProgramKey, is_known_to_programs, unseen};
+pub use external_access::{is_known_to_programs, unseen};
 pub use family::Pkcs11Family;
 pub use in_this_process::TokenHere;
 pub use initialization_hints::variables;
 pub use managed::{ManagedKind, ManagedPlace};
 pub use module::ModuleFile;
 pub use persistent_keys::journalled_module;
+pub use program_key::ProgramKey;
 pub use served::{ServedKey, ServedToken, TokenWatch};

@@ -14,6 +14,7 @@ use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
 use super::{codes, initialization_hints};
+use crate::user::Pins;
 
 /// A module's file, and what it is to find in its environment when it is initialised, where that is not the
 /// user's: configurations and services are told to modules in no other way.
@@ -33,6 +34,18 @@ impl ModuleFile {
             environment: BTreeMap::new(),
             reserved: None,
         }
+    }
+
+    /// The environment of another process that loads the module: modules find their configuration and services by it.
+    /// PINs stay here.
+    pub(super) fn environment_without(&self, pins: &Pins) -> Vec<(OsString, OsString)> {
+        let pins = pins.variables();
+        let own = &self.environment;
+        let is_ours = |name: &OsString| own.keys().any(|ours| *name == **ours);
+        let is_pin = |name: &OsString| pins.iter().any(|pin| *name == **pin);
+        let kept = std::env::vars_os().filter(|(name, _)| !is_pin(name) && !is_ours(name));
+        let own = own.iter().map(|(name, value)| (name.into(), value.clone()));
+        kept.chain(own).collect()
     }
 }
 
@@ -72,8 +85,8 @@ impl Module {
 
     fn initialized(file: &ModuleFile) -> Result<Self, Error> {
         let path = &file.path;
-        let client = Pkcs11::new(path).map_err(|error| not_loaded(path, &error))?;
-        let calls = Calls::of(path).map_err(|reason| no_module(path, &reason))?;
+        let client = Pkcs11::new(path).map_err(|error| not_loaded(path, error))?;
+        let calls = Calls::of(path).map_err(|error| no_module(path, &error.to_string()))?;
         initialize(file, &client)?;
         one_instance(path, &calls)?;
         Ok(Self { client, calls })
@@ -91,7 +104,7 @@ pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error
         Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
         Err(error) => Err(initialization_hints::explained(
             &file.path,
-            codes::failed(&error),
+            codes::failed(error),
         )),
     }
 }
@@ -109,8 +122,8 @@ pub(super) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
 }
 
 /// What the loader says, in fewer words.
-pub(super) fn not_loaded(path: &Path, error: &CryptokiError) -> Error {
-    match codes::returned(error) {
+pub(super) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
+    match codes::returned(&error) {
         // It is a module, and gives out no functions.
         Some(_) => initialization_hints::explained(path, codes::failed(error)),
         None => no_module(path, &error.to_string()),

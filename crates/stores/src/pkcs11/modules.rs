@@ -5,8 +5,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::managed::built_kryoptic;
 use super::module::ModuleFile;
+
+/// Kryoptic's library.
+pub(super) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
+/// From the program's directory: beside it, where a package puts it, and where make does, which cargo's
+/// own test programs are one directory further from.
+const BESIDE: [&str; 4] = [
+    "",
+    "../lib/keymark",
+    "../kryoptic/release",
+    "../../kryoptic/release",
+];
 
 /// A module's file, and what it goes by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,6 +239,15 @@ fn same_file(one: &Path, other: &Path) -> bool {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,
     }
+}
+
+/// The Kryoptic that make has built for this program.
+pub(super) fn built_kryoptic() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let directory = program.parent()?;
+    let files = BESIDE.map(|place| directory.join(place).join(KRYOPTIC));
+    let found = files.into_iter().find(|file| file.is_file())?;
+    found.canonicalize().ok()
 }
 
 #[cfg(test)]

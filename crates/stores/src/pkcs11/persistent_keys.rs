@@ -2,7 +2,6 @@
 //! written, and removed again. An identifier that is drawn at random tells them from every other object.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cryptoki::object::{Attribute, ObjectHandle};
 use cryptoki::session::Session;
@@ -17,27 +16,13 @@ use super::session_keys::{self, LABEL, Lifetime, TestObject};
 use super::store::fresh_id;
 use super::token::Token;
 use super::uri::ObjectPart;
-use crate::journal::{Content, Facts, Journal, Journals, TestKeyWrite};
+use crate::journal::{Content, Facts, Journal, TestKeyWrite};
 use crate::test_key::TestKey;
 
 const ID: &str = "id";
 const CALLED: &str = "label";
 const ALGORITHM: &str = "algorithm";
 const MODULE: &str = "module";
-
-/// What is written to a token.
-#[derive(Debug, Default)]
-pub(super) struct Writing {
-    /// Where the journal goes, and the run that it is of.
-    place: OnceLock<(Journals, String)>,
-    journal: Mutex<Option<Journal>>,
-}
-
-impl Writing {
-    fn journal(&self) -> MutexGuard<'_, Option<Journal>> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// A test key on a token, and who has made it.
 pub(super) struct WrittenKey {
@@ -62,11 +47,6 @@ pub fn journalled_module(content: &Content) -> Option<PathBuf> {
 }
 
 impl Token {
-    /// Lets test keys be written by that run, under a journal. The first call counts.
-    pub(super) fn journal_to(&self, journals: Journals, run: &str) {
-        let _ = self.writing.place.set((journals, run.to_owned()));
-    }
-
     /// Whether its user lets test keys be written to it.
     pub(super) fn may_write(&self) -> bool {
         self.user().consent.may_write(self.id())
@@ -80,8 +60,8 @@ impl Token {
     ) -> Result<WrittenKey, Error> {
         let id = fresh_id()?;
         let (place, name) = (place(&id), capability.algorithm.to_string());
-        let mut journal = self.writing.journal();
-        let journal = self.begun(&mut journal)?;
+        let mut journal = self.journal.lock();
+        let journal = self.journal.begun(&mut journal, self.id())?;
         journal.begin(TestKeyWrite {
             place: place.clone(),
             before: Facts::new(),
@@ -104,9 +84,7 @@ impl Token {
             let Err(refused) = created else {
                 if is_known_to_programs(capability.algorithm.family()) {
                     let public = public_half(key, &id, LABEL)?;
-                    session
-                        .create_object(&public)
-                        .map_err(|error| failed(&error))?;
+                    session.create_object(&public).map_err(failed)?;
                 }
                 return Ok(Maker::Keymark);
             };
@@ -139,67 +117,29 @@ impl Token {
 
     /// Whether the key of that identifier is a test key that this run has written.
     pub(super) fn has_written(&self, id: &[u8]) -> bool {
-        let journal = self.writing.journal();
+        let journal = self.journal.lock();
         let written = journal.iter().flat_map(|journal| journal.content().open());
         written
             .map(|(write, _)| write.place)
             .any(|written| written == place(id))
     }
 
-    /// The journal of this run, begun at the first write.
-    fn begun<'j>(&self, journal: &'j mut Option<Journal>) -> Result<&'j mut Journal, Error> {
-        let token = self.id();
-        if journal.is_none() {
-            let (journals, run) = self.writing.place.get().ok_or_else(|| {
-                let reason = "there is no journal to undo that";
-                Error::call(format!("writing to {token}"), reason, "is $HOME set?")
-            })?;
-            *journal = Some(journals.begin(run, token)?);
-        }
-        journal
-            .as_mut()
-            .ok_or_else(|| Error::call(format!("writing to {token}"), "there is no journal", ""))
-    }
-
     /// Removes the test keys of this run. What cannot be removed stays in the journal.
     pub(super) fn restore_written(&self) -> Result<(), Error> {
-        let journal = self.writing.journal().take();
+        let journal = self.journal.lock().take();
         journal.map_or(Ok(()), |journal| self.undo(journal))
     }
 
     /// Removes the test keys of a journal, all that can be, and then the journal.
-    pub(super) fn undo(&self, mut journal: Journal) -> Result<(), Error> {
-        let token = self.id();
-        let content = journal.content().clone();
-        let call = || format!("removing the test keys from {token}");
-        if content.token != *token {
-            let reason = format!("the journal is that of {}", content.token);
-            return Err(Error::call(call(), reason, ""));
-        }
-        if !self.may_write() {
-            let advice = format!("--write-to {} allows it", token.serial());
-            return Err(Error::call(call(), "you did not allow it", advice));
-        }
+    pub(super) fn undo(&self, journal: Journal) -> Result<(), Error> {
+        journal.check_token(self.id())?;
+        self.user().consent.check_write(self.id())?;
         // A PIN that is refused is one error, not one a key.
         self.with_keeper(|_, _| Ok(()))?;
-        let mut kept = Vec::new();
-        for (write, _) in content.open() {
-            let undone = named(&write)
-                .and_then(|(id, label)| self.remove(&id, &label))
-                .and_then(|()| journal.undone(&write.place));
-            if let Err(error) = undone {
-                kept.push(format!("{}: {error}", write.place));
-            }
-        }
-        if kept.is_empty() {
-            return journal.close();
-        }
-        let serial = token.serial();
-        Err(Error::call(
-            call(),
-            kept.join("; "),
-            format!("the token keeps them until 'keymark token restore {serial}' has removed them"),
-        ))
+        journal.undo_all(self.id(), "", |write, _| {
+            let (id, label) = named(write)?;
+            self.remove(&id, &label)
+        })
     }
 
     /// Removes both halves of the test key of that identifier, and its certificate, if they are there: no object that is called
@@ -208,9 +148,7 @@ impl Token {
         self.with_writer(|session, _| {
             let _under_way = UnderWay::begin(Call::C_DestroyObject);
             for object in test_objects(session, id, label)? {
-                session
-                    .destroy_object(object)
-                    .map_err(|error| failed(&error))?;
+                session.destroy_object(object).map_err(failed)?;
             }
             if test_objects(session, id, label)?.is_empty() {
                 return Ok(());
@@ -238,9 +176,7 @@ fn test_objects(session: &Session, id: &[u8], label: &str) -> Result<Vec<ObjectH
         Attribute::Id(id.to_vec()),
         Attribute::Label(label.as_bytes().to_vec()),
     ];
-    session
-        .find_objects(&template)
-        .map_err(|error| failed(&error))
+    session.find_objects(&template).map_err(failed)
 }
 
 /// As a journal and its messages name it.

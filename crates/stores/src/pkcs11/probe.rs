@@ -8,24 +8,14 @@ use std::time::Duration;
 use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_bench::error::Error;
 
-use super::managed::NewToken;
 use super::module::ModuleFile;
-use super::process::Looking;
+use super::new_token::NewToken;
+use super::process::{Looking, Readers};
 use super::token_info::ModuleInfo;
 use crate::user::{Pins, Unattended, User};
 
 /// How long a module may take to say what it has.
 const LIMIT: Duration = Duration::from_secs(10);
-
-/// Whether a module finds the cards that are in readers. OpenSC selects applications on all of them to see what
-/// they are, which takes from other programs what they have selected and verified there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Readers {
-    /// The user has named the module or its token.
-    Shown,
-    /// It is only being listed.
-    Hidden,
-}
 
 /// Looks at all of them at once, each in a process of its own, which gets no PIN to see. The answers come
 /// in the order of the files.

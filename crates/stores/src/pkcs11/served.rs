@@ -186,10 +186,7 @@ fn capability(device: &TokenDevice, algorithm: Algorithm) -> Result<Capability, 
     served.ok_or_else(|| {
         crate::store::unsupported(
             device.identity().device.to_string(),
-            Capability {
-                algorithm,
-                operation: Operation::Sign,
-            },
+            Capability::new(algorithm, Operation::Sign),
         )
     })
 }

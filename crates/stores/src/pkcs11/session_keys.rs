@@ -12,8 +12,8 @@ use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_native::cryptoki::Calls;
 use keymark_native::cryptoki::under_way::UnderWay;
-use keymark_native::cryptoki::{Calls, Quantum};
 use keymark_shim_protocol::pkcs11::Call;
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::error::ErrorStack;
@@ -39,7 +39,7 @@ pub(super) enum Visible {
 pub(super) enum Lifetime {
     /// As long as its session: nothing is written.
     Session,
-    /// Until it is removed from the token (`written.rs`), or the token is gone, which is keymark's own.
+    /// Until it is removed from the token (`persistent_keys.rs`), or the token is gone, which is keymark's own.
     Token,
 }
 
@@ -87,10 +87,7 @@ pub(super) fn create(
     operation: Operation,
     object: TestObject<'_>,
 ) -> Result<(), Error> {
-    let capability = Capability {
-        algorithm: key.algorithm,
-        operation,
-    };
+    let capability = Capability::new(key.algorithm, operation);
     let mut template = object.private();
     template.push(Attribute::Class(ObjectClass::PRIVATE_KEY));
     template.push(may(capability)?);
@@ -98,7 +95,7 @@ pub(super) fn create(
     template.extend(value.ok_or_else(|| unsupported("PKCS#11", capability))?);
     let _under_way = UnderWay::begin(Call::C_CreateObject);
     let created = session.create_object(&template);
-    created.map(drop).map_err(|error| failed(&error))
+    created.map(drop).map_err(failed)
 }
 
 /// Has the token make a test key of its own.
@@ -130,7 +127,7 @@ pub(super) fn generate(
     };
     public.extend(parameters_of(family).map(Attribute::EcParams));
     let made = session.generate_key_pair(&mechanism, &public, &private);
-    made.map(drop).map_err(|error| failed(&error))
+    made.map(drop).map_err(failed)
 }
 
 /// The same of ML-DSA or ML-KEM, whose public half says the parameter set (3.2 §6.67.4).
@@ -140,14 +137,14 @@ fn generate_quantum(
     family: Family,
     (public, private): (&mut Vec<Attribute>, &[Attribute]),
 ) -> Result<(), Error> {
-    let kind = if matches!(family, Family::MlKem(_)) {
+    let by = if matches!(family, Family::MlKem(_)) {
         public.push(Attribute::Encapsulate(true));
-        Quantum::MlKem
+        keymark_native::cryptoki::Mechanism::MlKemKeys
     } else {
-        Quantum::MlDsa
+        keymark_native::cryptoki::Mechanism::MlDsaKeys
     };
     public.extend(parameter_set(family).map(|(_, set)| Attribute::ParameterSet(set)));
-    let made = calls.generate_quantum(session, kind, public, private);
+    let made = calls.generate(session, by, public, private);
     made.map_err(refused)
 }
 

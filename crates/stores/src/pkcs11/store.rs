@@ -198,7 +198,6 @@ impl TokenStore {
     }
 }
 
-/// The public half of a test key that the token has made.
 /// What a token says that takes no key from outside and makes none for a session; OpenSC says of most cards no more than
 /// that it wanted something else.
 fn no_test_key(refused: Error) -> Error {
@@ -220,6 +219,7 @@ fn no_test_key(refused: Error) -> Error {
     }
 }
 
+/// The public half of a test key that the token has made.
 fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<PublicKey, Error> {
     let says = KeyInfo {
         label: String::new(),
@@ -260,11 +260,7 @@ impl KeyStore for TokenStore {
                 all.entry(asked).or_insert(placed)
             }
         };
-        Ok(KeyRef {
-            algorithm: capability.algorithm,
-            operation: capability.operation,
-            label: placed.label.clone(),
-        })
+        Ok(KeyRef::new(capability, placed.label.clone()))
     }
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {

@@ -18,9 +18,9 @@ use keymark_shim_protocol::pkcs11::Call;
 use super::codes::{failed, returned};
 use super::external_access::OnToken;
 use super::module::{Module, ModuleFile};
-use super::persistent_keys::Writing;
 use super::session_keys::Visible;
 use super::token_info::{self, Login, PinState, TokenInfo, TokenState};
+use crate::journal::RunJournal;
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
 
 /// How PKCS#11 speaks of PINs.
@@ -46,7 +46,7 @@ pub(super) struct Token {
     label: String,
     rules: PinRules,
     user: User,
-    pub(super) writing: Writing,
+    pub(super) journal: RunJournal,
     keeper: Mutex<Option<Result<Keeper, Error>>>,
     /// Where test keys may be for other programs, with those that are there.
     pub(super) place: TestKeyPlace,
@@ -93,7 +93,7 @@ impl Token {
             id,
             label,
             user,
-            writing: Writing::default(),
+            journal: RunJournal::default(),
             keeper: Mutex::default(),
             place: TestKeyPlace::Session,
             certified: Mutex::default(),
@@ -108,9 +108,7 @@ impl Token {
     pub(super) fn others_with_pin(&self) -> Result<Vec<String>, Error> {
         let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
         let Module { client, calls } = self.module();
-        let slots = client
-            .get_slots_with_token()
-            .map_err(|error| failed(&error))?;
+        let slots = client.get_slots_with_token().map_err(failed)?;
         let tokens = slots
             .into_iter()
             .filter_map(|slot| token_info::ask_token(client, calls, slot).ok());
@@ -141,9 +139,7 @@ impl Token {
     fn slot(&self) -> Result<(Slot, Login), Error> {
         let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
         let client = &self.module.client;
-        let slots = client
-            .get_slots_with_token()
-            .map_err(|error| failed(&error))?;
+        let slots = client.get_slots_with_token().map_err(failed)?;
         let here = |slot| {
             let (id, label, login) = token_info::identified(client, slot).ok()?;
             (id == self.id && label == self.label).then_some((slot, login))
@@ -172,8 +168,8 @@ impl Token {
         let _under_way = UnderWay::begin(Call::C_OpenSession);
         let session = self.module.client.open_ro_session(slot);
         session.map_err(|error| match returned(&error) {
-            Some(RvError::SessionCount) => self.too_many(slot, failed(&error)),
-            Some(_) | None => failed(&error),
+            Some(RvError::SessionCount) => self.too_many(slot, failed(error)),
+            Some(_) | None => failed(error),
         })
     }
 
@@ -228,7 +224,7 @@ impl Token {
     ) -> Result<T, Error> {
         self.with_keeper(|_, visible| {
             let session = self.module.client.open_rw_session(self.slot()?.0);
-            run(&session.map_err(|error| failed(&error))?, visible)
+            run(&session.map_err(failed)?, visible)
         })
     }
 
@@ -263,16 +259,20 @@ impl Token {
         Ok(Keeper { session, login })
     }
 
+    /// How this process has logged in.
+    fn login(&self) -> Result<Login, Error> {
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        match keeper.as_ref() {
+            Some(Ok(keeper)) => Ok(keeper.login),
+            Some(Err(error)) => Err(error.clone()),
+            None => Ok(Login::NotNeeded),
+        }
+    }
+
     /// The PIN that the token has accepted, for a process of keymark's that opens it as well; none where
     /// none is needed.
     pub(super) fn accepted_pin(&self) -> Result<Option<Pin>, Error> {
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        let login = match keeper.as_ref() {
-            Some(Ok(keeper)) => keeper.login,
-            Some(Err(error)) => return Err(error.clone()),
-            None => Login::NotNeeded,
-        };
-        match login {
+        match self.login()? {
             Login::NotNeeded => Ok(None),
             Login::Pin(_) => self.rules.accepted_user_pin().map(Some),
             Login::OnToken(_) => Err(Error::call(
@@ -285,13 +285,7 @@ impl Token {
 
     /// The PIN that the token has accepted, for a key that wants it at each use.
     pub(super) fn pin_each_use(&self) -> Result<PinEachUse, Error> {
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        let login = match keeper.as_ref() {
-            Some(Ok(keeper)) => keeper.login,
-            Some(Err(error)) => return Err(error.clone()),
-            None => Login::NotNeeded,
-        };
-        match login {
+        match self.login()? {
             Login::Pin(_) => {
                 let pin = self.rules.accepted_user_pin()?;
                 Ok(PinEachUse::new(pin.expose()))
@@ -330,7 +324,7 @@ impl Token {
             Login::NotNeeded => Ok(()),
             Login::Pin(_) | Login::OnToken(_) => session.logout(),
         };
-        match left.map_err(|error| (returned(&error), failed(&error))) {
+        match left.map_err(|error| (returned(&error), failed(error))) {
             // A token that was pulled out has nobody logged in.
             Ok(())
             | Err((
@@ -356,8 +350,9 @@ fn send(session: &Session, pin: Option<&Pin>) -> Result<(), Refusal> {
     let Err(error) = session.login(UserType::User, pin.as_ref()) else {
         return Ok(());
     };
-    let said = failed(&error);
-    match returned(&error) {
+    let code = returned(&error);
+    let said = failed(error);
+    match code {
         Some(RvError::UserAlreadyLoggedIn) => Ok(()),
         Some(
             RvError::PinIncorrect

@@ -190,10 +190,8 @@ impl Pkcs11Uri {
 /// Asks a module that is initialised.
 pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleInfo, Error> {
     let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
-    let info = module.get_library_info().map_err(|error| failed(&error))?;
-    let slots = module
-        .get_slots_with_token()
-        .map_err(|error| failed(&error))?;
+    let info = module.get_library_info().map_err(failed)?;
+    let slots = module.get_slots_with_token().map_err(failed)?;
     let slots = slots.into_iter().map(|slot| ask_slot(module, calls, slot));
     Ok(ModuleInfo {
         manufacturer: plain(info.manufacturer_id()),
@@ -205,7 +203,7 @@ pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleInfo, Error> {
 }
 
 fn ask_slot(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<SlotInfo, Error> {
-    let info = module.get_slot_info(slot).map_err(|error| failed(&error))?;
+    let info = module.get_slot_info(slot).map_err(failed)?;
     Ok(SlotInfo {
         id: slot.id(),
         description: plain(info.slot_description()),
@@ -216,9 +214,7 @@ fn ask_slot(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<SlotInfo, Erro
 
 /// Asks for a token anew: whether its PIN may be tried changes.
 pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<TokenInfo, Error> {
-    let info = module
-        .get_token_info(slot)
-        .map_err(|error| failed(&error))?;
+    let info = module.get_token_info(slot).map_err(failed)?;
     let (mechanism_count, mechanisms) = calls.mechanisms(slot);
     let state = if info.token_initialized() {
         TokenState::Initialized
@@ -253,15 +249,13 @@ fn most(info: &SaidOfToken) -> Option<u64> {
 /// How many sessions the token in a slot takes, where it says a number.
 pub(super) fn most_sessions(module: &Pkcs11, slot: Slot) -> Result<Option<u64>, Error> {
     let info = module.get_token_info(slot);
-    info.map(|info| most(&info)).map_err(|error| failed(&error))
+    info.map(|info| most(&info)).map_err(failed)
 }
 
 /// Which token is in a slot now, by its label as well, and how one logs in to it. OpenSC makes a slot of each PIN of
 /// a card, all with the card's number, and labels them apart.
 pub(super) fn identified(module: &Pkcs11, slot: Slot) -> Result<(TokenId, String, Login), Error> {
-    let info = module
-        .get_token_info(slot)
-        .map_err(|error| failed(&error))?;
+    let info = module.get_token_info(slot).map_err(failed)?;
     let (serial, label) = (plain(info.serial_number()), plain(info.label()));
     let id = token_id(&plain(info.manufacturer_id()), called(&serial, &label));
     Ok((id, label, login(&info)))

@@ -2,20 +2,18 @@
 
 use std::sync::Arc;
 
-use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::StoreKind;
 use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
-use super::{SoftwareStore, library};
+use super::SoftwareStore;
+use crate::access::Library;
 use crate::access::{AccessKind, KeyUse, read_errand};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::scheme::Scheme;
-use crate::software::library::Library;
-use crate::store::KeyStore;
+use crate::store::{KeyStore, authentications};
 use crate::test_key::TestKey;
 use crate::user::User;
 
@@ -51,10 +49,11 @@ impl StoreFamily for SoftwareFamily {
         if !wanted {
             return Ok(Looked::default());
         }
+        let capabilities = store.capabilities()?;
         let device = Cpu {
             identity,
-            capabilities: store.capabilities()?,
-            synonyms: authentications(),
+            synonyms: authentications(&capabilities),
+            capabilities,
         };
         Ok(Looked {
             devices: vec![Box::new(device)],
@@ -62,18 +61,6 @@ impl StoreFamily for SoftwareFamily {
             ..Looked::default()
         })
     }
-}
-
-/// A signature that authenticates is no other work than a signature.
-fn authentications() -> Vec<Capability> {
-    let operation = Operation::Authenticate;
-    Algorithm::all()
-        .filter(|algorithm| algorithm.has(operation))
-        .map(|algorithm| Capability {
-            algorithm,
-            operation,
-        })
-        .collect()
 }
 
 #[derive(Debug)]
@@ -118,7 +105,7 @@ impl Device for Cpu {
         let model = model.map(|model| Fact::new("processor", format!("{model}, {cores} cores")));
         // Missing ones are said where their stack is.
         let libraries = Library::ALL.iter().filter_map(|library| {
-            let loaded = library::load(*library).ok()?;
+            let loaded = super::load(*library).ok()?;
             Some(Fact::new(library.word(), loaded.version()))
         });
         model.chain(libraries).collect()

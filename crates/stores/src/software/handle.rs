@@ -26,10 +26,7 @@ pub(super) fn handle(
     operation: Operation,
     scheme: Option<Scheme>,
 ) -> Result<Box<dyn KeyHandle>, Error> {
-    let capability = Capability {
-        algorithm: key.algorithm,
-        operation,
-    };
+    let capability = Capability::new(key.algorithm, operation);
     if scheme.is_some_and(|scheme| !scheme.is_of(capability)) {
         return Err(unsupported("the OpenSSL library", capability));
     }

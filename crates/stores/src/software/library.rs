@@ -6,23 +6,9 @@ use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::words::words;
 use keymark_bench::workload::KeyHandle;
 
-use super::{libgcrypt, openssl_system};
 use crate::test_key::TestKey;
-
-words! {
-    /// A library that calculates in place of the OpenSSL that is built in.
-    pub enum Library("library") {
-        /// The installed libgcrypt, which gpg-agent loads.
-        Libgcrypt = "libgcrypt",
-        /// The installed libcrypto, which the distribution's servers and ssh load.
-        OpenSslSystem = "openssl-system",
-        /// The crates of RustCrypto and dalek, which programs in Rust without C use.
-        RustCrypto = "rustcrypto",
-    }
-}
 
 /// A library that was found and loaded.
 pub trait Loaded: Debug {
@@ -50,21 +36,5 @@ pub(super) fn missing(what: String, reason: String, package: &str) -> Error {
         what,
         reason,
         advice: format!("install it with 'apt-get install {package}' (Debian, Ubuntu)"),
-    }
-}
-
-/// Loads a library; once it is, it stays.
-pub fn load(library: Library) -> Result<Box<dyn Loaded>, Error> {
-    match library {
-        Library::Libgcrypt => Ok(Box::new(libgcrypt::load()?)),
-        Library::OpenSslSystem => Ok(Box::new(openssl_system::load()?)),
-        #[cfg(feature = "rustcrypto")]
-        Library::RustCrypto => Ok(Box::new(super::rustcrypto::Compiled)),
-        #[cfg(not(feature = "rustcrypto"))]
-        Library::RustCrypto => Err(Error::Missing {
-            what: "RustCrypto".to_owned(),
-            reason: "this keymark was built without it".to_owned(),
-            advice: "build keymark with the cargo feature 'rustcrypto'".to_owned(),
-        }),
     }
 }

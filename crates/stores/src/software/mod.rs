@@ -20,11 +20,11 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
+use crate::access::Library;
 use crate::access::{Access, Errand};
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
-use crate::software::library::Library;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
 
@@ -82,13 +82,26 @@ impl SoftwareStore {
 /// An OpenPGP key of RSA has one key pair for both. One that authenticates is another: gpg-agent tells
 /// the slots of a card apart by their keys.
 fn label(capability: Capability) -> String {
-    let Capability {
-        algorithm,
-        operation,
-    } = capability;
+    let (algorithm, operation) = (capability.algorithm, capability.operation);
     match (algorithm.family(), operation) {
         (Family::Rsa(_), Operation::Sign | Operation::Decrypt) => algorithm.to_string(),
         (_, operation) => format!("{algorithm} {operation}"),
+    }
+}
+
+/// Loads a library; once it is, it stays.
+pub fn load(library: Library) -> Result<Box<dyn library::Loaded>, Error> {
+    match library {
+        Library::Libgcrypt => Ok(Box::new(libgcrypt::load()?)),
+        Library::OpenSslSystem => Ok(Box::new(openssl_system::load()?)),
+        #[cfg(feature = "rustcrypto")]
+        Library::RustCrypto => Ok(Box::new(rustcrypto::Compiled)),
+        #[cfg(not(feature = "rustcrypto"))]
+        Library::RustCrypto => Err(Error::Missing {
+            what: "RustCrypto".to_owned(),
+            reason: "this keymark was built without it".to_owned(),
+            advice: "build keymark with the cargo feature 'rustcrypto'".to_owned(),
+        }),
     }
 }
 
@@ -101,7 +114,7 @@ pub fn open(
 ) -> Result<Box<dyn KeyHandle>, Error> {
     match library {
         None => handle::handle(key, operation, None),
-        Some(library) => library::load(library)?.open(key, operation),
+        Some(library) => load(library)?.open(key, operation),
     }
 }
 
@@ -136,21 +149,13 @@ impl KeyStore for SoftwareStore {
     }
 
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
-        let Capability {
-            algorithm,
-            operation,
-        } = capability;
-        if !algorithm.has(operation) {
+        if !capability.algorithm.has(capability.operation) {
             return Err(unsupported("the OpenSSL library", capability));
         }
-        let key = KeyRef {
-            algorithm,
-            operation,
-            label: label(capability),
-        };
+        let key = KeyRef::new(capability, label(capability));
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if !keys.contains_key(&key.label) {
-            let made = Arc::new(TestKey::generate(algorithm)?);
+            let made = Arc::new(TestKey::generate(capability.algorithm)?);
             keys.insert(key.label.clone(), made);
         }
         Ok(key)

@@ -7,9 +7,8 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_native::libcrypto::{
-    Context, FILE, Key, Libcrypto, LibcryptoError, MessageSigner, Padding,
-};
+use keymark_native::NativeError;
+use keymark_native::libcrypto::{Context, FILE, Key, Libcrypto, MessageSigner, Padding};
 
 use super::library::{Loaded, capabilities_of, missing};
 use crate::public_key::PublicKey;
@@ -25,7 +24,7 @@ pub(super) fn load() -> Result<Installed, Error> {
     let what = || format!("the system's OpenSSL 3 ({FILE})");
     Libcrypto::load()
         .map(Installed)
-        .map_err(|reason| missing(what(), reason, "libssl3"))
+        .map_err(|reason| missing(what(), reason.to_string(), "libssl3"))
 }
 
 #[allow(
@@ -75,7 +74,7 @@ impl Loaded for Installed {
         };
         let read = |error| Error::call("d2i_AutoPrivateKey", error, "");
         let private = self.0.private_key(&key.pkcs8_der()?).map_err(read)?;
-        let made: Result<Box<dyn KeyHandle>, LibcryptoError> = match operation {
+        let made: Result<Box<dyn KeyHandle>, NativeError> = match operation {
             Operation::Sign | Operation::Authenticate => match family {
                 Family::Ed25519 | Family::Ed448 => private
                     .signing_messages()
@@ -106,10 +105,7 @@ impl Loaded for Installed {
 }
 
 fn lacks(key: &TestKey, operation: Operation) -> Error {
-    let capability = Capability {
-        algorithm: key.algorithm,
-        operation,
-    };
+    let capability = Capability::new(key.algorithm, operation);
     unsupported("the system's OpenSSL", capability)
 }
 
@@ -126,7 +122,7 @@ const fn curve_name(curve: Curve) -> &'static CStr {
     }
 }
 
-fn performed(call: &str, result: Result<usize, LibcryptoError>) -> Result<Performed, Error> {
+fn performed(call: &str, result: Result<usize, NativeError>) -> Result<Performed, Error> {
     match result {
         Ok(length) => Ok(Performed { length, cpu: None }),
         Err(error) => Err(Error::call(call, error, "")),

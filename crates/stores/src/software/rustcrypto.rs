@@ -50,10 +50,7 @@ impl Loaded for Compiled {
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-        let capability = Capability {
-            algorithm: key.algorithm,
-            operation,
-        };
+        let capability = Capability::new(key.algorithm, operation);
         let lacks = || unsupported("RustCrypto", capability);
         match operation {
             Operation::Sign | Operation::Authenticate => signer(key)?.ok_or_else(lacks),

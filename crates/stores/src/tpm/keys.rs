@@ -39,10 +39,7 @@ pub(super) struct Made {
 pub(super) fn offered(context: &mut Context) -> Vec<Capability> {
     let known = Algorithm::all().filter(|algorithm| ALGORITHMS.contains(&algorithm.name()));
     let capabilities = known.flat_map(|algorithm| {
-        [Operation::Decrypt, Operation::Sign].map(|operation| Capability {
-            algorithm,
-            operation,
-        })
+        [Operation::Decrypt, Operation::Sign].map(|operation| Capability::new(algorithm, operation))
     });
     let sessions = context.sessions();
     context.set_sessions((None, None, None));

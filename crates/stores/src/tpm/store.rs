@@ -54,11 +54,8 @@ impl KeyStore for TpmStore {
         if let Entry::Vacant(place) = all.entry(capability) {
             place.insert(keys::make(&mut self.way.connect()?, capability)?);
         }
-        Ok(KeyRef {
-            algorithm: capability.algorithm,
-            operation: capability.operation,
-            label: format!("test key of {}, made by the TPM", capability.algorithm),
-        })
+        let label = format!("test key of {}, made by the TPM", capability.algorithm);
+        Ok(KeyRef::new(capability, label))
     }
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {

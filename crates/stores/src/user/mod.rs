@@ -10,6 +10,8 @@ mod token;
 use std::fmt;
 use std::sync::Arc;
 
+use keymark_bench::error::Error;
+
 pub use changes::{Agreements, Change, Loss};
 pub use pin::{AskForPin, Pin, PinSource, Pins};
 pub use rules::{PinKind, PinRules, PinWords, Refusal};
@@ -30,6 +32,18 @@ impl Consent {
         self.write
             .as_ref()
             .is_some_and(|name| token.is_called(name))
+    }
+
+    /// An error if they may not.
+    pub fn check_write(&self, token: &TokenId) -> Result<(), Error> {
+        if self.may_write(token) {
+            return Ok(());
+        }
+        Err(Error::call(
+            format!("writing to {token}"),
+            "keymark never writes to a token unasked",
+            format!("--write-to {} allows it", token.serial()),
+        ))
     }
 }
 

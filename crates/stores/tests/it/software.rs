@@ -49,10 +49,7 @@ fn an_operation_has_a_key_to_itself_but_for_rsas_signatures_and_decryptions() {
     let store = SoftwareStore::default();
     let spki = |name: &str, operation| {
         let algorithm: Algorithm = name.parse().unwrap();
-        let capability = Capability {
-            algorithm,
-            operation,
-        };
+        let capability = Capability::new(algorithm, operation);
         let key = store.key(capability).unwrap();
         store.public_key(&key).unwrap().spki_der().unwrap()
     };

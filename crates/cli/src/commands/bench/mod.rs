@@ -23,10 +23,10 @@ use keymark_stacks::provider::Way;
 use keymark_stacks::raw::LIBRARY;
 use keymark_stacks::registry;
 use keymark_stats::Seconds;
+use keymark_stores::access::Library;
 use keymark_stores::device::{Run, Wish};
 use keymark_stores::journal::Journals;
-use keymark_stores::software::library;
-use keymark_stores::software::library::Library;
+use keymark_stores::software;
 use keymark_stores::user::User;
 
 use super::{Outcome, leftovers};
@@ -246,7 +246,7 @@ fn libraries(plan: &Plan) -> BTreeMap<String, String> {
         .filter_map(|case| case.parameters.read::<Library>(&LIBRARY).ok()?);
     let version = |library: Library| {
         // One that is missing has no case.
-        let loaded = library::load(library).ok()?;
+        let loaded = software::load(library).ok()?;
         Some((library.to_string(), loaded.version()))
     };
     named.filter_map(version).collect()

@@ -67,8 +67,8 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
         let known = "softhsm, kryoptic and twin:PROFILE of an HSM, such as twin:nitrokey-hsm";
         Failure::usage(format!("'{named}' cannot be served; choose from {known}"))
     })?;
-    if let Some(manner) = arguments.manner() {
-        let of_twin = kind.with_manner(manner);
+    if let Some(settings) = arguments.twin_settings() {
+        let of_twin = kind.with_settings(settings);
         kind = of_twin.map_err(|error| Failure::usage(error.to_string()))?;
     }
     let mut told = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;

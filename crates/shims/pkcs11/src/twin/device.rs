@@ -204,10 +204,7 @@ mod tests {
         TwinSettings {
             profile: "x".to_owned(),
             device: Some(path.into()),
-            queue: Queue::Fair,
-            left: Left::Skipped,
-            lanes: 1,
-            seed: 1,
+            ..TwinSettings::default()
         }
     }
 

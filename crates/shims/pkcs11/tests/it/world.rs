@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
 use keymark_testkit::process::built_library;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
@@ -92,8 +92,11 @@ impl World {
              [[service]]\nalgorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'\n"
         );
         std::fs::write(&profile, text).unwrap();
-        let (profile, device) = (profile.display().to_string(), self.token.path("device"));
-        let mut twin = TwinSettings::of(profile, device, Manner::default());
+        let mut twin = TwinSettings {
+            profile: profile.display().to_string(),
+            device: Some(self.token.path("device")),
+            ..TwinSettings::default()
+        };
         change(&mut twin);
         self.set(Settings {
             twin: Some(twin),

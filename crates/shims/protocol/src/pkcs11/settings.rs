@@ -52,7 +52,7 @@ pub struct TwinSettings {
     /// What is done for a caller whose process has ended meanwhile.
     #[serde(default)]
     pub left: Left,
-    /// How many operations it does at a time.
+    /// How many operations it does at a time, from 1 to [`MOST_LANES`].
     #[serde(default = "one")]
     pub lanes: u16,
     /// What service times that vary are drawn with.
@@ -60,38 +60,16 @@ pub struct TwinSettings {
     pub seed: u64,
 }
 
-impl TwinSettings {
-    /// The twin of that profile, shared by that file.
-    pub fn of(profile: String, device: PathBuf, manner: Manner) -> Self {
-        Self {
-            profile,
-            device: Some(device),
-            queue: manner.queue,
-            left: manner.left,
-            lanes: manner.lanes,
-            seed: one_seed(),
-        }
-    }
-}
-
-/// How a device takes those who call it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Manner {
-    /// Who is next.
-    pub queue: Queue,
-    /// What is done for a caller whose process has ended meanwhile.
-    pub left: Left,
-    /// How many operations it does at a time, from 1 to [`MOST_LANES`].
-    pub lanes: u16,
-}
-
-/// One at a time, who comes first first.
-impl Default for Manner {
+/// First come, first served, one at a time, of a device whose name is still to be said.
+impl Default for TwinSettings {
     fn default() -> Self {
         Self {
+            profile: String::new(),
+            device: None,
             queue: Queue::default(),
             left: Left::default(),
             lanes: one(),
+            seed: one_seed(),
         }
     }
 }

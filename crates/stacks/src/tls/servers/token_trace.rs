@@ -125,7 +125,7 @@ fn settings(module: &Path, file: &Path) -> Result<Settings, Error> {
 
 #[cfg(test)]
 mod tests {
-    use keymark_shim_protocol::pkcs11::settings::{Manner, TwinSettings};
+    use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 
     use super::*;
 
@@ -142,11 +142,11 @@ mod tests {
         );
         let twin = Settings {
             module: Some("/usr/lib/libsofthsm2.so".into()),
-            twin: Some(TwinSettings::of(
-                "nitrokey-hsm".into(),
-                "/device".into(),
-                Manner::default(),
-            )),
+            twin: Some(TwinSettings {
+                profile: "nitrokey-hsm".into(),
+                device: Some("/device".into()),
+                ..TwinSettings::default()
+            }),
             ..Settings::default()
         };
         twin.write(&Settings::beside(&module)).unwrap();

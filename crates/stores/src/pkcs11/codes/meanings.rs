@@ -51,7 +51,7 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
     (
         &["CKR_SESSION_COUNT"],
         "the token allows no more sessions",
-        "use use use a smaller --concurrency, or close other programs that use it",
+        "use a smaller --concurrency, or close other programs that use it",
     ),
     (
         &["CKR_SESSION_CLOSED", "CKR_SESSION_HANDLE_INVALID"],

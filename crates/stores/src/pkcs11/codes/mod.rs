@@ -13,11 +13,14 @@ const VENDOR_DEFINED: u64 = 0x8000_0000;
 
 /// A call that a module refused, with the name of its code.
 pub(super) fn refused(fault: Fault) -> Error {
-    let name = name(fault.code);
+    explained(fault.call, fault.code)
+}
+
+fn explained(call: impl Into<String>, code: u64) -> Error {
+    let name = name(code);
     let (reason, advice) = meaning(&name);
     // All codes have 32 bits, wherever CK_ULONG has 64.
-    let code = ReturnCode::named(name, fault.code as u32);
-    Error::refused(fault.call, code, reason, advice)
+    Error::refused(call, ReturnCode::named(name, code as u32), reason, advice)
 }
 
 /// The same of RSA-OAEP with SHA-256, which tokens refuse that know no digest but SHA-1.
@@ -35,19 +38,19 @@ pub(super) fn refused_oaep(fault: Fault) -> Error {
 }
 
 /// What went wrong in the crate that calls the module.
-pub(super) fn failed(error: &CryptokiError) -> Error {
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others have words of their own"
+)]
+pub(super) fn failed(error: CryptokiError) -> Error {
     let calling = "calling a PKCS#11 module";
-    if let CryptokiError::Pkcs11(code, function) = error {
-        let number = number(*code);
-        let name = name(number);
-        let (reason, advice) = meaning(&name);
-        let code = ReturnCode::named(name, number as u32);
-        Error::refused(format!("C_{function:?}"), code, reason, advice)
-    } else if matches!(error, CryptokiError::NullFunctionPointer) {
-        let reason = "it lacks a function that every module has";
-        Error::call(calling, reason, "is it the right file?")
-    } else {
-        Error::call(calling, error, "")
+    match error {
+        CryptokiError::Pkcs11(code, function) => explained(format!("C_{function:?}"), number(code)),
+        CryptokiError::NullFunctionPointer => {
+            let reason = "it lacks a function that every module has";
+            Error::call(calling, reason, "is it the right file?")
+        }
+        error => Error::call(calling, error, ""),
     }
 }
 
@@ -149,7 +152,7 @@ mod tests {
             let Rv::Error(through) = Rv::from(code) else {
                 panic!("{name} is an error");
             };
-            let through = failed(&CryptokiError::Pkcs11(
+            let through = failed(CryptokiError::Pkcs11(
                 through,
                 cryptoki::context::Function::Sign,
             ));

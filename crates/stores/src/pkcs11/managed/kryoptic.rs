@@ -7,7 +7,7 @@ use crate::places::private_dir::PrivateDir;
 use keymark_bench::error::Error;
 
 use super::super::module::ModuleFile;
-use super::super::modules::Places;
+use super::super::modules::{KRYOPTIC, Places, built_kryoptic};
 use super::{ManagedPlace, write};
 
 /// The library's registration with p11-kit, or the name of its product.
@@ -16,22 +16,13 @@ const MODULE: &str = "kryoptic";
 const VARIABLE: &str = "KEYMARK_KRYOPTIC";
 /// What it has its configuration's path in (kryoptic.conf(5)).
 const CONFIGURATION: &str = "KRYOPTIC_CONF";
-const LIBRARY: &str = "libkryoptic_pkcs11.so";
-/// From the program's directory: beside it, where a package puts it, and where make does, which cargo's
-/// own test programs are one directory further from.
-const BESIDE: [&str; 4] = [
-    "",
-    "../lib/keymark",
-    "../kryoptic/release",
-    "../../kryoptic/release",
-];
 
 pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
     let missing = |reason: String| Error::Missing {
         what: "Kryoptic".to_owned(),
         reason,
         advice: format!(
-            "'make kryoptic' builds it in about a minute; ${VARIABLE} names another {LIBRARY}"
+            "'make kryoptic' builds it in about a minute; ${VARIABLE} names another {KRYOPTIC}"
         ),
     };
     if let Some(named) = std::env::var_os(VARIABLE).map(PathBuf::from) {
@@ -43,18 +34,9 @@ pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
         let module = places.named(MODULE).filter(|module| module.file.exists());
         module.map(|module| module.file)
     };
-    built()
+    built_kryoptic()
         .or_else(known)
-        .ok_or_else(|| missing(format!("there is no {LIBRARY}")))
-}
-
-/// What make has built for this program.
-pub(in super::super) fn built() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    let directory = program.parent()?;
-    let files = BESIDE.map(|place| directory.join(place).join(LIBRARY));
-    let found = files.into_iter().find(|file| file.is_file())?;
-    found.canonicalize().ok()
+        .ok_or_else(|| missing(format!("there is no {KRYOPTIC}")))
 }
 
 pub(super) fn prepare(library: PathBuf) -> Result<ManagedPlace, Error> {

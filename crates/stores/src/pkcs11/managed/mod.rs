@@ -2,7 +2,6 @@
 //! knows, gone with the device.
 
 mod kryoptic;
-mod new_token;
 mod softhsm;
 mod swtpm;
 mod twin;
@@ -14,15 +13,14 @@ use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
 use keymark_bench::profile::Profile;
 use keymark_bench::store::Capability;
-use keymark_shim_protocol::pkcs11::settings::Manner;
+use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 
-pub(super) use self::kryoptic::built as built_kryoptic;
-pub(super) use self::new_token::NewToken;
 pub use self::twin::TwinDevice;
 pub(super) use self::twin::shared_device;
 use super::capabilities::offered;
 use super::module::ModuleFile;
 use super::modules::Places;
+use super::new_token::NewToken;
 use super::probe;
 use super::session_keys::Lifetime;
 use super::token::FoundToken;
@@ -59,10 +57,10 @@ impl ManagedKind {
             .or_else(|| TwinDevice::named(name).map(Self::Twin))
     }
 
-    /// The same twin, which takes its callers in that manner.
-    pub fn with_manner(self, manner: Manner) -> Result<Self, Error> {
+    /// The same twin, which takes its callers as these say.
+    pub fn with_settings(self, settings: TwinSettings) -> Result<Self, Error> {
         match self {
-            Self::Twin(device) => Ok(Self::Twin(device.with(manner))),
+            Self::Twin(device) => Ok(Self::Twin(device.with(settings))),
             Self::SoftHsm | Self::Kryoptic | Self::Swtpm => {
                 let call = format!("setting the lanes and the queue of {}", self.name());
                 Err(Error::call(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use keymark_bench::error::Error;
 use keymark_bench::profile::{Profile, ProfileStore};
-use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
 
 use super::super::wrapped::wrapped;
 use super::ManagedPlace;
@@ -18,7 +18,8 @@ const TWIN: &str = "twin:";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwinDevice {
     profile: Arc<Profile>,
-    manner: Manner,
+    /// How it takes its callers.
+    settings: TwinSettings,
 }
 
 impl TwinDevice {
@@ -41,13 +42,13 @@ impl TwinDevice {
     fn of(profile: Profile) -> Self {
         Self {
             profile: Arc::new(profile),
-            manner: Manner::default(),
+            settings: TwinSettings::default(),
         }
     }
 
-    /// The same device with another manner.
-    pub(super) fn with(self, manner: Manner) -> Self {
-        Self { manner, ..self }
+    /// The same device, which takes its callers otherwise.
+    pub(super) fn with(self, settings: TwinSettings) -> Self {
+        Self { settings, ..self }
     }
 
     /// `twin:nitrokey-hsm`
@@ -73,11 +74,11 @@ pub(super) fn before(place: ManagedPlace, device: &TwinDevice) -> Result<Managed
     let text = device.profile.to_toml();
     let text = text.map_err(|error| Error::call("writing the profile", error, ""))?;
     super::write(&profile, &text)?;
-    let twin = TwinSettings::of(
-        profile.display().to_string(),
-        shared_device(directory),
-        device.manner,
-    );
+    let twin = TwinSettings {
+        profile: profile.display().to_string(),
+        device: Some(shared_device(directory)),
+        ..device.settings.clone()
+    };
     behind_own_module(place, Some(twin))
 }
 

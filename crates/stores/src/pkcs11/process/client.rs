@@ -3,7 +3,6 @@
 //! Processes get ready one after another, by a lock on the module's file: SoftHSM2 writes to its token at each
 //! login, and does not find a token that is being written while it is initialised.
 
-use std::ffi::OsString;
 use std::io;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,9 +14,8 @@ use keymark_bench::worker::{Order, Word};
 use keymark_shim_protocol::pkcs11::Call;
 use zeroize::Zeroizing;
 
-use super::super::managed::NewToken;
 use super::super::module::ModuleFile;
-use super::super::probe::Readers;
+use super::super::new_token::NewToken;
 use super::super::token_info::{Login, ModuleInfo};
 use super::super::uri::ObjectPart;
 use super::watch::CallWatch;
@@ -56,7 +54,7 @@ fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProc
     command
         .arg(SUBCOMMAND)
         .env_clear()
-        .envs(environment(file, pins));
+        .envs(file.environment_without(pins));
     match readers {
         Readers::Shown => {}
         // Where libpcsclite looks for pcscd.
@@ -69,16 +67,14 @@ fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProc
     KeymarkProcess::start(command, name.to_string_lossy(), Some(watch))
 }
 
-/// The environment of another process that loads the module: modules find their configuration and services by it. PINs stay
-/// here.
-pub(in super::super) fn environment(file: &ModuleFile, pins: &Pins) -> Vec<(OsString, OsString)> {
-    let pins = pins.variables();
-    let own = &file.environment;
-    let is_ours = |name: &OsString| own.keys().any(|ours| *name == **ours);
-    let is_pin = |name: &OsString| pins.iter().any(|pin| *name == **pin);
-    let kept = std::env::vars_os().filter(|(name, _)| !is_pin(name) && !is_ours(name));
-    let own = own.iter().map(|(name, value)| (name.into(), value.clone()));
-    kept.chain(own).collect()
+/// Whether a module finds the cards that are in readers. OpenSC selects applications on all of them to see what
+/// they are, which takes from other programs what they have selected and verified there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Readers {
+    /// The user has named the module or its token.
+    Shown,
+    /// It is only being listed.
+    Hidden,
 }
 
 /// A module that is looked at.

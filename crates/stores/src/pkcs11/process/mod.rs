@@ -24,13 +24,13 @@ use keymark_bench::worker::{Order, Word};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-pub(super) use self::client::{Looking, TokenProcess, environment};
+pub(super) use self::client::{Looking, Readers, TokenProcess};
 pub use self::serve::serve;
-pub(super) use self::store::{ProcessKeys, ProcessStore};
+pub(super) use self::store::ProcessStore;
 use super::external_access::Certificate;
 use super::keys::KeyInfo;
-use super::managed::NewToken;
 use super::module::ModuleFile;
+use super::new_token::NewToken;
 use super::session_keys::Lifetime;
 use super::token_info::ModuleInfo;
 use super::uri::{ObjectPart, TokenPart};

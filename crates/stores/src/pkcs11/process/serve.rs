@@ -213,7 +213,7 @@ impl Serving {
             let mut left = journals.left().journals.into_iter();
             let undone = left.find(of_run).map(|left| store.token.undo(left));
             undone.unwrap_or(Ok(()))?;
-            store.token.journal_to(journals, &run);
+            store.token.journal.keep_in(journals, &run);
         }
         Ok(Reply::Done)
     }

@@ -12,15 +12,16 @@ use keymark_bench::workload::{Crew, KeyHandle};
 use openssl::pkey::PKey;
 
 use super::super::capabilities::asked_for;
-use super::super::external_access::{Certificate, ModuleAccess, NAME_A_KEY, ProgramKey};
+use super::super::external_access::{Certificate, NAME_A_KEY};
 use super::super::keys::KeyInfo;
+use super::super::program_key::ProgramKey;
 use super::super::session_keys::Lifetime;
 use super::super::store::answers;
 use super::super::token::FoundToken;
 use super::super::uri::ObjectPart;
-use super::client::{TokenProcess, environment};
+use super::client::TokenProcess;
 use super::{Consent, Owner, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn};
-use crate::access::Access;
+use crate::access::{Access, KeyUse, ModuleAccess};
 use crate::answer::Answers;
 use crate::device::Run;
 use crate::journal::Journal;
@@ -91,7 +92,7 @@ pub(in super::super) struct ProcessStore {
 
 /// The keys of a run on the token.
 #[derive(Debug)]
-pub(in super::super) struct ProcessKeys {
+struct ProcessKeys {
     process: Arc<TokenProcess>,
     test_keys: Arc<SoftwareStore>,
     placed: Mutex<HashMap<Capability, Placed>>,
@@ -176,7 +177,7 @@ impl ProcessKeys {
     }
 
     /// A process with one worker, which is given the key as well, or finds it.
-    pub(in super::super) fn worker_apart(
+    fn worker_apart(
         &self,
         capability: Capability,
         scheme: Option<Scheme>,
@@ -208,15 +209,11 @@ impl ProcessKeys {
         Ok(WorkerProcess::new(line, 1))
     }
 
-    pub(in super::super) fn user(&self) -> &User {
+    fn user(&self) -> &User {
         &self.process.user
     }
 
-    pub(in super::super) fn program(
-        &self,
-        capability: Capability,
-        by: Certificate,
-    ) -> Result<ProgramKey, Error> {
+    fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
         self.placed(capability)?;
         let request = Request::Program(asked_for(capability), by);
         let Reply::Program(said) = self.process.request(request)? else {
@@ -228,17 +225,37 @@ impl ProcessKeys {
             token: said.token,
             object: said.object,
             pin: said.pin.map(Pin::received),
-            environment: environment(file, &self.user().pins),
+            environment: file.environment_without(&self.user().pins),
             own_place: said.own_place,
         })
     }
+}
 
-    /// The module's other tokens that would take a PIN.
-    pub(in super::super) fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
-        match self.process.request(Request::OtherTokens)? {
+/// One of the keys.
+#[derive(Debug)]
+struct ModuleKey {
+    keys: Arc<ProcessKeys>,
+    capability: Capability,
+}
+
+impl ModuleAccess for ModuleKey {
+    fn for_programs(&self) -> Result<ProgramKey, Error> {
+        self.keys.program(self.capability, Certificate::NotNeeded)
+    }
+
+    fn with_certificate(&self) -> Result<ProgramKey, Error> {
+        self.keys.program(self.capability, Certificate::Wanted)
+    }
+
+    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+        match self.keys.process.request(Request::OtherTokens)? {
             Reply::Tokens(tokens) => Ok(tokens),
             other => other.out_of_turn(),
         }
+    }
+
+    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
+        self.keys.worker_apart(used.capability, used.scheme)
     }
 }
 
@@ -256,11 +273,7 @@ impl KeyStore for ProcessStore {
             return Err(unsupported(self.identity.device.to_string(), capability));
         }
         let placed = self.keys.placed(capability)?;
-        Ok(KeyRef {
-            algorithm: capability.algorithm,
-            operation: capability.operation,
-            label: placed.label,
-        })
+        Ok(KeyRef::new(capability, placed.label))
     }
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
@@ -273,10 +286,10 @@ impl KeyStore for ProcessStore {
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
         Ok(Access {
-            module: Some(ModuleAccess {
+            module: Some(Arc::new(ModuleKey {
                 keys: Arc::clone(&self.keys),
                 capability: key.capability(),
-            }),
+            })),
             ..Access::default()
         })
     }

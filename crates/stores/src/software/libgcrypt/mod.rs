@@ -8,8 +8,9 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_native::NativeError;
 use keymark_native::gcrypt::sexp::{Sexp, list};
-use keymark_native::gcrypt::{Expression, FILE, GcryptError, Libgcrypt};
+use keymark_native::gcrypt::{Expression, FILE, Libgcrypt};
 
 use super::library::{Loaded, capabilities_of, missing};
 use crate::store::unsupported;
@@ -25,7 +26,7 @@ pub(super) fn load() -> Result<Installed, Error> {
     let what = || format!("libgcrypt ({FILE})");
     Libgcrypt::load()
         .map(Installed)
-        .map_err(|reason| missing(what(), reason, "libgcrypt20"))
+        .map_err(|reason| missing(what(), reason.to_string(), "libgcrypt20"))
 }
 
 impl Loaded for Installed {
@@ -56,10 +57,7 @@ impl Loaded for Installed {
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-        let capability = Capability {
-            algorithm: key.algorithm,
-            operation,
-        };
+        let capability = Capability::new(key.algorithm, operation);
         let (form, call): (fn(_, &_) -> _, Call) = match operation {
             Operation::Sign | Operation::Authenticate => (to_sign, Libgcrypt::sign),
             Operation::Decrypt => (to_decrypt, Libgcrypt::decrypt),
@@ -80,7 +78,7 @@ impl Loaded for Installed {
     }
 }
 
-type Call = fn(&'static Libgcrypt, &Expression, &Expression) -> Result<Expression, GcryptError>;
+type Call = fn(&'static Libgcrypt, &Expression, &Expression) -> Result<Expression, NativeError>;
 
 struct Handle {
     library: &'static Libgcrypt,

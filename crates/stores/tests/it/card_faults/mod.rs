@@ -137,10 +137,7 @@ fn card() -> FaultyCard {
     let maker = CardMaker::virtual_card();
     let reader = maker.make().unwrap();
     let keys = Arc::new(SoftwareStore::default());
-    let key = keys.made_for(Capability {
-        algorithm: "rsa2048".parse().unwrap(),
-        operation: Operation::Sign,
-    });
+    let key = keys.made_for(Capability::new("rsa2048".parse().unwrap(), Operation::Sign));
     let key = key.unwrap();
     let made = CardDevice::of_made(&maker, reader.clone(), keys);
     made.import(&key, Slot::Signature).unwrap();
@@ -328,7 +325,7 @@ fn another_card_in_the_reader_gets_no_pin_and_no_key() {
         Arc::new(card.port.clone()),
         CardPlace::Made {
             reader: card.port.port.0.clone(),
-            test_keys: Arc::default(),
+            test_keys: Arc::new(SoftwareStore::default()),
         },
         &maker.identity(),
         User::of_made_device(),
@@ -337,10 +334,8 @@ fn another_card_in_the_reader_gets_no_pin_and_no_key() {
     card.port.port.0.remove();
     card.port.port.0.insert(other);
 
-    let key = SoftwareStore::default().made_for(Capability {
-        algorithm: "rsa2048".parse().unwrap(),
-        operation: Operation::Sign,
-    });
+    let key = SoftwareStore::default()
+        .made_for(Capability::new("rsa2048".parse().unwrap(), Operation::Sign));
     let key = key.unwrap();
     for _ in 0..3 {
         let input = &card.challenge.inputs[0];

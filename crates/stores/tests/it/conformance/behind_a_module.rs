@@ -170,10 +170,7 @@ impl Others {
 }
 
 fn performed(store: &dyn KeyStore, operation: Operation, scheme: Scheme, input: &Input) -> Vec<u8> {
-    let capability = Capability {
-        algorithm: "rsa2048".parse().unwrap(),
-        operation,
-    };
+    let capability = Capability::new("rsa2048".parse().unwrap(), operation);
     let mut handle = store
         .open_by(&store.key(capability).unwrap(), scheme)
         .unwrap();
@@ -192,10 +189,7 @@ fn the_schemes_are_those_of_other_programs() {
     }
     let token = token(";object=web");
     let store = token.store();
-    let key = store.key(Capability {
-        algorithm: "rsa2048".parse().unwrap(),
-        operation: Operation::Sign,
-    });
+    let key = store.key(Capability::new("rsa2048".parse().unwrap(), Operation::Sign));
     let public = store.public_key(&key.unwrap()).unwrap();
     let others = Others(tempfile::tempdir().unwrap());
     others.file("public.der", &public.spki_der().unwrap());

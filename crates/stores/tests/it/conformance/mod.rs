@@ -63,10 +63,7 @@ fn the_software_store_conforms_by_each_scheme() {
         }
     }
     assert_eq!(tried, 6, "five of RSA, one of ECDSA");
-    let key = store.key(Capability {
-        algorithm: "ed25519".parse().unwrap(),
-        operation: Operation::Sign,
-    });
+    let key = store.key(Capability::new("ed25519".parse().unwrap(), Operation::Sign));
     let refused = store.open_by(&key.unwrap(), Scheme::Pss);
     assert!(refused.is_err(), "EdDSA has one use");
 }
@@ -89,10 +86,7 @@ fn loaded() -> (Reader, CardDevice) {
         ("ed25519", Operation::Authenticate),
     ] {
         let algorithm: Algorithm = name.parse().unwrap();
-        let capability = Capability {
-            algorithm,
-            operation,
-        };
+        let capability = Capability::new(algorithm, operation);
         let key = keys.made_for(capability).unwrap();
         device.import(&key, Slot::of(operation).unwrap()).unwrap();
     }

@@ -11,6 +11,7 @@ use keymark_stores::challenge::Challenge;
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::scheme::Scheme;
 use keymark_stores::store::KeyStore;
+use keymark_stores::worker;
 
 /// What a key is asked, and the check.
 pub struct Exercise {
@@ -103,7 +104,7 @@ fn does_it(
             scheme: None,
             library: None,
         };
-        handles.push(errand.open(used).unwrap());
+        handles.push(worker::open(&errand, used).unwrap());
     }
     let exercise = exercise(store, &key);
     let capacity = store.answers(&key).unwrap().capacity;
@@ -189,10 +190,7 @@ fn lacks_what_it_does_not_offer(store: &dyn KeyStore, offered: &[Capability]) {
     let mut refused = 0;
     for algorithm in Algorithm::all() {
         for &operation in Operation::ALL {
-            let capability = Capability {
-                algorithm,
-                operation,
-            };
+            let capability = Capability::new(algorithm, operation);
             let synonym = Capability {
                 operation: Operation::Sign,
                 ..capability

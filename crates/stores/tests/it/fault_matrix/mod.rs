@@ -215,10 +215,7 @@ fn a_key_that_its_owner_has_made_since_is_left_alone() {
         theatre.stage.reader.clone(),
         Arc::clone(&keys),
     );
-    let capability = Capability {
-        algorithm: "nistp256".parse().unwrap(),
-        operation: Operation::Decrypt,
-    };
+    let capability = Capability::new("nistp256".parse().unwrap(), Operation::Decrypt);
     owner
         .import(&keys.made_for(capability).unwrap(), slot)
         .unwrap();

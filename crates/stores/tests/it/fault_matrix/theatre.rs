@@ -207,10 +207,7 @@ impl Theatre {
         let keys = Arc::default();
         let maker = CardMaker::virtual_card();
         let made = CardDevice::of_made(&maker, reader.clone(), Arc::clone(&keys));
-        let capability = Capability {
-            algorithm: "ed25519".parse().unwrap(),
-            operation: Operation::Sign,
-        };
+        let capability = Capability::new("ed25519".parse().unwrap(), Operation::Sign);
         let key = keys.made_for(capability).unwrap();
         made.import(&key, Slot::Signature).unwrap();
         made.allow_many_signatures().unwrap();

@@ -11,7 +11,7 @@ use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::super::codes::failed;
+use super::codes::failed;
 use crate::user::Pin;
 
 /// What tokens of keymark's are called.
@@ -19,13 +19,13 @@ const LABEL: &str = "keymark";
 
 /// The PINs of the token to be. They go through a pipe.
 #[derive(Serialize, Deserialize)]
-pub(in super::super) struct NewToken {
+pub(super) struct NewToken {
     officer: Zeroizing<String>,
     user: Zeroizing<String>,
 }
 
 impl NewToken {
-    pub(in super::super) fn new(officer: &Pin, user: &Pin) -> Self {
+    pub(super) fn new(officer: &Pin, user: &Pin) -> Self {
         let text = |pin: &Pin| Zeroizing::new(pin.expose().to_owned());
         Self {
             officer: text(officer),
@@ -34,13 +34,11 @@ impl NewToken {
     }
 
     /// Makes it of the module's first blank one.
-    pub(in super::super) fn make(&self, client: &Pkcs11) -> Result<(), Error> {
-        self.called(client)
-            .map_err(|error| failed(&error))?
-            .ok_or_else(|| {
-                let reason = "the module has no blank token";
-                Error::call("initialising a token", reason, "")
-            })
+    pub(super) fn make(&self, client: &Pkcs11) -> Result<(), Error> {
+        self.called(client).map_err(failed)?.ok_or_else(|| {
+            let reason = "the module has no blank token";
+            Error::call("initialising a token", reason, "")
+        })
     }
 
     fn called(&self, client: &Pkcs11) -> Result<Option<()>, CryptokiError> {
