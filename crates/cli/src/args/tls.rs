@@ -10,7 +10,7 @@ use keymark_bench::case::{KeyExchange, Rate, StackName};
 use keymark_stacks::servers::kind;
 use keymark_stacks::tls::Address;
 
-use super::{CardArguments, TableArguments, concurrency, duration};
+use super::{CardArguments, ShownArguments, concurrency, duration};
 
 const BENCH_HELP: &str = "\
 keymark starts Apache, nginx and Caddy in private directories on loopback, with tickets and caches off, and its own \
@@ -262,9 +262,9 @@ pub struct TlsRunArguments {
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
 
-    /// How tables are shown
+    /// How the run is shown
     #[command(flatten)]
-    pub tables: TableArguments,
+    pub shown: ShownArguments,
 }
 
 /// A plan over servers.
