@@ -16,7 +16,7 @@ use keymark_bench::store::StoreIdentity;
 use keymark_report::analysis::failures;
 use keymark_report::archive::RunWriter;
 
-use crate::args::TableArguments;
+use crate::args::ShownArguments;
 use crate::documents::{self, report as reports};
 use crate::exit::{Exit, Failure};
 use crate::observers::JsonStream;
@@ -65,7 +65,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) no_save: bool,
     pub(crate) json: bool,
     pub(crate) report: bool,
-    pub(crate) tables: &'a TableArguments,
+    pub(crate) shown: &'a ShownArguments,
 }
 
 impl Frame<'_> {
@@ -98,7 +98,7 @@ impl Frame<'_> {
         let kept = measure(&mut record, &mut observers);
         let saved = saving.map(|saving| saving.and_then(|writer| finish(writer, record.state)));
         if !self.json {
-            output::document(&documents::document(&record), self.tables);
+            documents::print(&record, &[], self.shown);
         }
         let exit = conclude(&record, saved.as_ref(), self.json);
         if self.report {

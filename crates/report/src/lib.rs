@@ -18,6 +18,7 @@ mod grouped;
 pub mod history;
 mod lines;
 pub mod pictures;
+pub mod pivot;
 pub mod render;
 pub mod report;
 pub mod series;

@@ -3,15 +3,59 @@
 use std::fmt;
 use std::time::Duration;
 
-use keymark_stats::{Band, Estimate, PerSecond, Ratio, Seconds};
+use keymark_stats::{Band, Estimate, PerSecond, Quantity, Ratio, Seconds};
 
 /// `7.91 ms`
 pub fn duration(time: Seconds) -> String {
+    rounded_duration(time, Digits::Three)
+}
+
+/// `7.9 ms`
+pub(crate) fn rounded_duration(time: Seconds, worth: Digits) -> String {
     if time.0 == 0.0 {
         return "0 s".to_owned();
     }
     let (divisor, unit) = unit(time);
-    format!("{} {unit}", digits(time.0 / divisor))
+    format!("{} {unit}", rounded(time.0 / divisor, worth))
+}
+
+/// Significant digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// Of what is known to a few per cent.
+    Two,
+    /// Of what is known better.
+    Three,
+}
+
+/// What a figure without an interval is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bare {
+    /// So few samples that there is none.
+    Uncertain,
+    /// As somebody states it.
+    Stated,
+}
+
+/// A figure known to no better than this share is marked.
+const HARDLY: f64 = 0.1;
+/// One known to this share is worth a third digit.
+const WELL: f64 = 0.02;
+
+/// `5.8 ms`, `~17 ms`, `≥ 8.2 s`: as many digits as are known, and a sign where that is few.
+pub(crate) fn brief<T: Quantity>(
+    estimate: &Estimate<T>,
+    bare: Bare,
+    written: impl Fn(T, Digits) -> String,
+) -> String {
+    let hardly = || format!("~{}", written(estimate.value, Digits::Two));
+    match (estimate.low, estimate.high, estimate.relative_half_width()) {
+        (_, _, Some(width)) if width > HARDLY => hardly(),
+        (_, _, Some(width)) if width > WELL => written(estimate.value, Digits::Two),
+        (Some(low), None, _) => format!("≥ {}", written(low, Digits::Two)),
+        (None, None, _) if bare == Bare::Uncertain => hardly(),
+        _ => written(estimate.value, Digits::Three),
+    }
 }
 
 /// A value with its bounds; a side without one is left open.
@@ -70,11 +114,12 @@ pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
 
 /// `126/s`
 pub fn rate(rate: PerSecond) -> String {
-    if rate.0 >= 99_950.0 {
-        format!("{:.0}/s", rate.0)
-    } else {
-        format!("{}/s", digits(rate.0))
-    }
+    rounded_rate(rate, Digits::Three)
+}
+
+/// `130/s`
+pub(crate) fn rounded_rate(rate: PerSecond, worth: Digits) -> String {
+    format!("{}/s", rounded(rate.0, worth))
 }
 
 /// `126/s (121–131)`
@@ -123,11 +168,19 @@ fn unit(time: Seconds) -> (f64, &'static str) {
 
 /// Three significant digits, and never fewer than the whole number has.
 fn digits(number: f64) -> String {
-    let decimals = match number.abs() {
-        n if n >= 99.95 => 0,
-        n if n >= 9.995 => 1,
-        n if n >= 0.9995 => 2,
-        _ => 3,
+    rounded(number, Digits::Three)
+}
+
+/// So many significant digits, and never fewer than the whole number has.
+fn rounded(number: f64, worth: Digits) -> String {
+    let decimals = match (worth, number.abs()) {
+        (Digits::Three, n) if n >= 99.95 => 0,
+        (Digits::Three, n) if n >= 9.995 => 1,
+        (Digits::Three, n) if n >= 0.9995 => 2,
+        (Digits::Three, _) => 3,
+        (Digits::Two, n) if n >= 9.95 => 0,
+        (Digits::Two, n) if n >= 0.995 => 1,
+        (Digits::Two, _) => 2,
     };
     format!("{number:.decimals$}")
 }
@@ -176,5 +229,30 @@ mod tests {
             method: Method::BootstrapT,
         };
         assert_eq!(estimated_duration(&estimate), "7.90 ms (7.85–?)");
+    }
+
+    #[test]
+    fn a_brief_figure_has_the_digits_that_are_known() {
+        let words = |low: Option<f64>, high: Option<f64>, bare| {
+            let estimate = Estimate {
+                low: low.map(Seconds),
+                high: high.map(Seconds),
+                ..Estimate::bare(Seconds(0.01234))
+            };
+            brief(&estimate, bare, rounded_duration)
+        };
+        let cases = [
+            (Some(0.0122), Some(0.0125), Bare::Uncertain, "12.3 ms"),
+            (Some(0.0118), Some(0.0128), Bare::Uncertain, "12 ms"),
+            (Some(0.0108), Some(0.0138), Bare::Uncertain, "~12 ms"),
+            (Some(0.0108), None, Bare::Uncertain, "≥ 11 ms"),
+            (None, None, Bare::Uncertain, "~12 ms"),
+            (None, None, Bare::Stated, "12.3 ms"),
+        ];
+        for (low, high, bare, text) in cases {
+            assert_eq!(words(low, high, bare), text);
+        }
+        assert_eq!(rounded_rate(PerSecond(126.4), Digits::Two), "126/s");
+        assert_eq!(rounded_duration(Seconds(0.00996), Digits::Two), "10 ms");
     }
 }

@@ -7,10 +7,10 @@
 )]
 
 pub mod card_holder;
-pub mod default_plan;
 pub mod gnupg;
 pub mod inventory;
 pub mod openssl;
+pub mod plans;
 mod programs;
 pub mod provider;
 pub mod raw;

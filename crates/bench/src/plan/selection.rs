@@ -65,11 +65,16 @@ impl Default for Selection {
 }
 
 impl Selection {
+    /// Whether a device is among those that were asked for.
+    pub fn wants_device(&self, device: &DeviceName) -> bool {
+        let named = self.devices.as_ref();
+        named.is_none_or(|named| named.contains(device))
+    }
+
     fn offers<'a>(&'a self, offers: &'a [Offer]) -> impl Iterator<Item = &'a Offer> {
         offers.iter().filter(|offer| {
-            let devices = self.devices.as_ref();
             self.wants_stack(offer.stack, offer.standing)
-                && devices.is_none_or(|devices| devices.contains(&offer.device))
+                && self.wants_device(&offer.device)
                 && offer
                     .parameters
                     .iter()

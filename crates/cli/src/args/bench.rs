@@ -9,18 +9,19 @@ use keymark_bench::case::{ParameterChoice, Rate, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::stop::Precision;
 use keymark_stacks::gnupg::PROTECTION;
+use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::raw::{LIBRARY, SCHEME};
 use keymark_stacks::registry;
 
 use super::{
-    AlgorithmArgument, CardArguments, SeriesArguments, TableArguments, algorithms, baseline,
+    AlgorithmArgument, CardArguments, SeriesArguments, ShownArguments, algorithms, baseline,
     concurrency, duration, runs, stack,
 };
 
 const BENCH_HELP: &str = "\
-Without any selection, the default plan: today's defaults and the longest keys of GnuPG through raw
-(in OpenSSL and libgcrypt), agent and gnupg, signatures also four and ten at once, some on the
-virtual card, and post-quantum keys raw. '--algorithm all' measures every other key, too.
+Without any selection, the default plan: GnuPG's default keys, its longest and P-256 on each layer,
+two of them ten at once, logins by ssh, what a TLS certificate's key costs in OpenSSL and SoftHSM2,
+and post-quantum keys. '--plan complete' has more of each; '--algorithm all' every other key.
 
 Examples:
   keymark bench
@@ -43,6 +44,19 @@ your own keyring is only read, for the public keys of your card.";
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_HELP)]
 pub struct BenchArguments {
+    /// What is measured without a selection: default (a minute), or complete (more keys, the virtual card)
+    #[arg(
+        long,
+        value_name = "PLAN",
+        value_parser = |word: &str| word.parse::<NamedPlan>(),
+        conflicts_with_all = [
+            "operation", "algorithm", "device", "stack", "concurrency", "processes", "rate", "think",
+            "protection", "library", "scheme", "parameter",
+        ],
+        help_heading = "What to measure"
+    )]
+    pub plan: Option<NamedPlan>,
+
     /// Operations: decrypt, sign, authenticate, decapsulate [default: all of the algorithms]
     #[arg(
         long,
@@ -207,15 +221,15 @@ pub struct BenchArguments {
     #[arg(long, help_heading = "Output")]
     pub report: bool,
 
-    /// How tables are shown
+    /// How the run is shown
     #[command(flatten)]
-    pub tables: TableArguments,
+    pub shown: ShownArguments,
 }
 
 impl BenchArguments {
-    /// Whether nothing was selected, which means the default plan.
-    pub const fn is_default_plan(&self) -> bool {
-        self.operation.is_none()
+    /// The plan that is meant if nothing is selected.
+    pub fn named_plan(&self) -> Option<NamedPlan> {
+        let nothing = self.operation.is_none()
             && self.algorithm.is_none()
             && self.device.is_none()
             && self.stack.is_none()
@@ -226,6 +240,7 @@ impl BenchArguments {
             && self.protection.is_none()
             && self.library.is_none()
             && self.scheme.is_none()
-            && self.parameter.is_empty()
+            && self.parameter.is_empty();
+        nothing.then(|| self.plan.unwrap_or_default())
     }
 }

@@ -24,6 +24,7 @@ use keymark_bench::case::StackName;
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
+use keymark_report::pivot::Axis;
 use keymark_report::render::Format;
 use keymark_stacks::registry;
 
@@ -225,6 +226,26 @@ pub struct TableArguments {
     pub wide: bool,
 }
 
+/// How a run is shown.
+#[derive(Debug, Args)]
+pub struct ShownArguments {
+    /// Show every table, every case with its interval, and every remark
+    #[arg(long, help_heading = "Output")]
+    pub long: bool,
+    /// What the columns of the first table are: device, stack, concurrency, a parameter, or several of them
+    #[arg(
+        long,
+        value_name = "AXIS",
+        value_delimiter = ',',
+        value_parser = axis,
+        help_heading = "Output"
+    )]
+    pub by: Option<Vec<Axis>>,
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: TableArguments,
+}
+
 /// `keymark show`
 #[derive(Debug, Args)]
 pub struct ShowArguments {
@@ -249,9 +270,9 @@ pub struct ShowArguments {
         help_heading = "Output"
     )]
     pub plot: Option<Option<Kind>>,
-    /// How tables are shown
+    /// How the run is shown
     #[command(flatten)]
-    pub tables: TableArguments,
+    pub shown: ShownArguments,
 }
 
 /// `keymark export`
@@ -355,4 +376,20 @@ fn share(text: &str) -> Result<f64, String> {
         Some(percent) if (0.0..=10_000.0).contains(&percent) => Ok(percent / 100.0),
         _ => Err(format!("'{text}' is not a percentage; write it like 5%")),
     }
+}
+
+/// An axis of the first table; parameters are those that some family of stacks has.
+fn axis(word: &str) -> Result<Axis, String> {
+    let axis: Axis = word.parse()?;
+    let dimensions = registry::dimensions();
+    let names = || dimensions.iter().map(|dimension| dimension.name);
+    if let Axis::Parameter(name) = &axis
+        && !names().any(|known| known == name)
+    {
+        return Err(format!(
+            "no case has a '{name}'; there are device, stack, concurrency, algorithm, operation, {}",
+            names().collect::<Vec<_>>().join(", ")
+        ));
+    }
+    Ok(axis)
 }

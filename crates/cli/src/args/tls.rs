@@ -11,7 +11,7 @@ use keymark_stacks::tls::Address;
 use keymark_stacks::tls::KeyExchange;
 use keymark_stacks::tls::servers::kind;
 
-use super::{CardArguments, TableArguments, concurrency, duration};
+use super::{CardArguments, ShownArguments, concurrency, duration};
 
 const BENCH_HELP: &str = "\
 keymark starts Apache, nginx and Caddy in private directories on loopback, with tickets and caches off, and its own \
@@ -263,9 +263,9 @@ pub struct TlsRunArguments {
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
 
-    /// How tables are shown
+    /// How the run is shown
     #[command(flatten)]
-    pub tables: TableArguments,
+    pub shown: ShownArguments,
 }
 
 /// A plan over servers.

@@ -11,7 +11,7 @@ use keymark_stacks::card_holder::HeldCard;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::SCHEME;
-use keymark_stacks::servers::{Installed, KINDS, Library, SearchPath, ServerKind};
+use keymark_stacks::tls::servers::{Installed, KINDS, Library, SearchPath, ServerKind};
 use keymark_stats::Seconds;
 use keymark_stores::device::{Fact, Visited};
 use serde_json::json;

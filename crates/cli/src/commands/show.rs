@@ -8,7 +8,6 @@ use crate::args::ShowArguments;
 use crate::documents::{self, pictures, published};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output;
 
 pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if let RunSelector::LastSeries(_) | RunSelector::Series(_) = arguments.run {
@@ -19,7 +18,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         }
         let side = SideSelector(vec![arguments.run.clone()]);
         let mut runs = archive.side(&side).map_err(Failure::failed)?;
-        documents::print_series(&runs, arguments.json, &arguments.tables);
+        documents::print_series(&runs, arguments.json, &arguments.shown.tables);
         if let Some(kind) = arguments.plot {
             pictures::print(&mut runs, kind)?;
         }
@@ -34,10 +33,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         }
         return Ok(Exit::Fine);
     }
-    output::document(
-        &documents::document_beside(&record, &articles),
-        &arguments.tables,
-    );
+    documents::print(&record, &articles, &arguments.shown);
     if let Some(kind) = arguments.plot {
         let mut all = [vec![record], articles].concat();
         pictures::print(&mut all, kind)?;

@@ -9,12 +9,13 @@ pub(crate) mod report;
 use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
 use keymark_report::document::Document;
+use keymark_report::pivot::Axis;
 use keymark_report::series;
 use keymark_report::units::counted;
 use keymark_report::visible::excerpt;
 use keymark_stacks::registry;
 
-use crate::args::TableArguments;
+use crate::args::{ShownArguments, TableArguments};
 use crate::observers::print_json;
 use crate::output;
 
@@ -25,13 +26,31 @@ pub(crate) fn analysis(record: &Record) -> Analysis {
 
 /// All that there is to say about a record.
 pub(crate) fn document(record: &Record) -> Document {
-    document_beside(record, &[])
+    document_beside(record, &[], None)
+}
+
+/// A run on the terminal: on one screen, or all of it.
+pub(crate) fn print(record: &Record, articles: &[Record], shown: &ShownArguments) {
+    let document = document_beside(record, articles, shown.by.as_deref());
+    if shown.long {
+        output::document(&document, &shown.tables);
+        return;
+    }
+    let document = document.brief();
+    output::document(&document, &shown.tables);
+    if let Some(more) = document.more() {
+        output::note(&format!("{more}: 'keymark show {} --long'", record.id));
+    }
 }
 
 /// The same with what was published of its operations.
-pub(crate) fn document_beside(record: &Record, articles: &[Record]) -> Document {
+pub(crate) fn document_beside(
+    record: &Record,
+    articles: &[Record],
+    by: Option<&[Axis]>,
+) -> Document {
     let analysis = analysis(record);
-    let mut document = analysis.document(record, &published::figures(record));
+    let mut document = analysis.document_beside(record, &published::figures(record), articles, by);
     if !articles.is_empty() {
         match analysis.beside(record, articles) {
             Some(section) => document.sections.push(section),

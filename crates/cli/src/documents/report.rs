@@ -35,7 +35,7 @@ pub(crate) fn document(
 ) -> Result<Document, Failure> {
     let parts = records.iter().enumerate().map(|(number, record)| {
         let articles = if number == 0 { articles } else { &[] };
-        part(record, super::document_beside(record, articles))
+        part(record, super::document_beside(record, articles, None))
     });
     let comparison = match records {
         [_, _, ..] => Some(comparison::each_run(records, archive)?),

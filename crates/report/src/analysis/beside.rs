@@ -85,7 +85,7 @@ impl Analysis {
 }
 
 /// All but the device; articles differ in the length of the message by bytes only.
-fn asks_the_same(a: &Case, b: &Case) -> bool {
+pub(crate) fn asks_the_same(a: &Case, b: &Case) -> bool {
     let of = |case: &Case| {
         (
             case.algorithm,

@@ -9,7 +9,8 @@ use keymark_bench::server_load::LoadLimit;
 use keymark_stats::Seconds;
 
 use super::{Analysis, FamilyBreakdown, Row, Scaling, failures, figures, head, key_use, tables};
-use crate::document::{Block, Document, RemarkKind, SCHEMA, Section, mixed};
+use crate::document::{Block, Document, LeftOut, RemarkKind, SCHEMA, Section, mixed};
+use crate::pivot::Axis;
 
 /// What somebody published of the device that a twin stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,13 +60,26 @@ const PARTS: [(&str, WhichParts); 2] = [
 impl Analysis {
     /// The whole report. `record` is what was analysed; of its twins, the published figures.
     pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
-        let mut sections = vec![self.main(record)];
+        self.document_beside(record, published, &[], None)
+    }
+
+    /// The same with what articles say of its operations, and with a first table whose columns somebody has chosen.
+    pub fn document_beside(
+        &self,
+        record: &Record,
+        published: &[PublishedFigure],
+        articles: &[Record],
+        by: Option<&[Axis]>,
+    ) -> Document {
+        let mut sections = self.overview(by, articles);
+        let main = sections.len();
+        sections.push(self.main(record));
         sections.extend(self.servers());
         sections.extend(self.under_load(record));
         sections.extend(key_use::sections(record));
         sections.extend(failures::section(record));
         let loads = figures::response_times(record, &self.rows);
-        if let Some(first) = sections.first_mut() {
+        if let Some(first) = sections.get_mut(main) {
             first.blocks.extend(loads.into_iter().map(Block::Figure));
         }
         sections.extend(self.breakdowns.iter().map(Self::breakdown));
@@ -97,6 +111,7 @@ impl Analysis {
             conditions: None,
             sections,
             warnings,
+            left_out: LeftOut::NOTHING,
         }
     }
 

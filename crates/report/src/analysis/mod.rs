@@ -39,6 +39,7 @@ use keymark_stats::{
 };
 use serde::{Deserialize, Serialize};
 
+pub(crate) use beside::asks_the_same;
 pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer};
 pub use document::PublishedFigure;
 pub(crate) use head::stop_and_order;

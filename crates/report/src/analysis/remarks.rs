@@ -7,7 +7,7 @@ use keymark_bench::case::{Case, DeviceName};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Plan;
 use keymark_bench::stop::{StopRule, Stopped};
-use keymark_stats::{Ratio, Seconds, Warning};
+use keymark_stats::{Estimate, Ratio, Seconds, Warning};
 
 use super::{
     Analysis, Basis, Breakdown, FamilyBreakdown, Finding, Limit, Refused, Row, Scaling, Undecided,
@@ -20,6 +20,8 @@ use crate::units;
 const NAMED: usize = 3;
 /// So many cases with two groups of durations, a third of all, and it is not the operations that have them.
 const TOGETHER: usize = 5;
+/// Means known to no better than this share say little.
+const HARDLY: f64 = 0.1;
 /// Messages of a thread.
 const MESSAGES: u32 = 50;
 
@@ -80,6 +82,7 @@ impl Analysis {
             .map(|text| Remark::new(RemarkKind::Failure, text))
             .collect();
         remarks.extend(self.rows.iter().filter_map(overloaded));
+        remarks.extend(self.coarse());
         remarks.extend(self.imprecise(plan));
         remarks.extend(OF_SAMPLES.iter().filter_map(|kind| self.worst(*kind)));
         remarks
@@ -145,6 +148,29 @@ impl Analysis {
             .collect();
         let text = format!("{}: {}{}", worst.case, said(warning), and(&others));
         Some(Remark::new(kind, text))
+    }
+
+    /// That most figures are hardly known, and what would help.
+    fn coarse(&self) -> Option<Remark> {
+        let means = self.rows.iter().filter_map(|row| row.summary.as_ref());
+        let width = |mean: Estimate<Seconds>| mean.relative_half_width().unwrap_or(f64::INFINITY);
+        let mut widths: Vec<f64> = means.map(|summary| width(summary.mean)).collect();
+        widths.sort_by(f64::total_cmp);
+        let hardly = widths.iter().filter(|width| **width > HARDLY).count();
+        let widest = *widths.last()?;
+        (hardly * 2 > widths.len()).then(|| {
+            let worst = if widest.is_finite() {
+                format!("the worst to ±{:.0} %", widest * 100.0)
+            } else {
+                "some have no interval".to_owned()
+            };
+            let text = format!(
+                "{hardly} of {} means are known to no better than ±10 % ({worst}): measure again when this \
+                 machine is idle, or longer (--total-time 5m, --runs 100)",
+                widths.len()
+            );
+            Remark::new(RemarkKind::Coarse, text)
+        })
     }
 
     /// Cases whose mean is not known as well as was wanted: those that ran out of time, and those that the stop rule

@@ -125,6 +125,18 @@ impl Scaling {
         format!("{algorithm} {operation} {device} {}", self.way())
     }
 
+    /// Whether a case is this one at some number of workers.
+    pub fn is_of(&self, case: &Case) -> bool {
+        let alike = CaseKey {
+            load: Load {
+                concurrency: self.case.load.concurrency,
+                ..case.load
+            },
+            ..case.key()
+        };
+        self.case.has_key(&alike)
+    }
+
     /// The concurrency of the highest throughput that was measured, and one beyond at which it was lower for
     /// certain: the intervals are apart.
     pub fn falls(&self) -> Option<(u32, u32)> {

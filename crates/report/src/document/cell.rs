@@ -53,6 +53,8 @@ pub enum Cell {
     Rate(PerSecond),
     /// Operations a second with their interval.
     RateEstimate(Estimate<PerSecond>),
+    /// A figure with what makes it doubtful, in the fewest signs.
+    Brief(Brief),
     /// A share of a whole, 1 being all.
     Share(Ratio),
     /// A share with its interval.
@@ -98,6 +100,37 @@ cells! {
     PerSecond => Cell::Rate,
     Estimate<Seconds> => Cell::DurationEstimate,
     Estimate<PerSecond> => Cell::RateEstimate,
+}
+
+/// A figure among others that may be of other kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Brief {
+    /// The figure.
+    pub figure: Figured,
+    /// Its kind.
+    pub provenance: Provenance,
+    /// What says that it is of another kind than its neighbours.
+    #[serde(skip)]
+    pub mark: Mark,
+}
+
+/// A time or a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Figured {
+    /// Of an operation.
+    Time(Estimate<Seconds>),
+    /// Operations a second.
+    Rate(Estimate<PerSecond>),
+}
+
+/// How a figure that was not measured is told from one that was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Not at all: it was, or its table says what all are.
+    None,
+    /// `[1.3 s]`
+    Brackets,
 }
 
 /// Whether something holds.

@@ -13,14 +13,19 @@ use std::collections::BTreeSet;
 use keymark_bench::case::Provenance;
 use serde::Serialize;
 
+use crate::units::counted;
+
 pub use cap::Limits;
-pub use cell::{Answer, Cell};
+pub use cell::{Answer, Brief, Cell, Figured, Mark};
 pub use conditions::{Conditions, Fact, Rerun};
 pub use figure::{
     Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
     StackPart, Subject, ThroughputCurve, Timeline,
 };
 pub use table::{Align, Column, Narrow, Source, Table, TableOf, TableRow};
+
+/// Remarks on one screen, at most.
+const REMARKS: usize = 3;
 
 /// Version of the document as JSON.
 pub const SCHEMA: u32 = 1;
@@ -44,6 +49,26 @@ pub struct Document {
     pub sections: Vec<Section>,
     /// What to know before trusting it. Last, and on a terminal on stderr.
     pub warnings: Vec<Remark>,
+    /// Of what only the long form speaks.
+    #[serde(skip)]
+    pub left_out: LeftOut,
+}
+
+/// What the first screen has no room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Sections.
+    pub sections: usize,
+    /// Remarks.
+    pub remarks: usize,
+}
+
+impl LeftOut {
+    /// All is there.
+    pub const NOTHING: Self = Self {
+        sections: 0,
+        remarks: 0,
+    };
 }
 
 impl Document {
@@ -57,7 +82,37 @@ impl Document {
             conditions: None,
             sections,
             warnings: Vec::new(),
+            left_out: LeftOut::NOTHING,
         }
+    }
+
+    /// What fits one screen: the answers, the first sections, and remarks that change what the figures mean. Documents
+    /// without a first section are shown whole.
+    pub fn brief(mut self) -> Self {
+        let first = |section: &Section| section.depth == Depth::First;
+        if !self.sections.iter().any(first) {
+            return self;
+        }
+        self.head.truncate(1);
+        let (sections, remarks) = (self.sections.len(), self.warnings.len());
+        self.sections.retain(first);
+        self.warnings
+            .retain(|remark| remark.kind.is_for_everybody());
+        self.warnings.truncate(REMARKS);
+        self.left_out = LeftOut {
+            sections: sections - self.sections.len(),
+            remarks: remarks - self.warnings.len(),
+        };
+        self
+    }
+
+    /// What the brief form has left out, in words.
+    pub fn more(&self) -> Option<String> {
+        let LeftOut { sections, remarks } = self.left_out;
+        let remarks = (remarks > 0).then(|| counted(remarks, "more remark"));
+        let sections = (sections > 0).then(|| "every case with its interval".to_owned());
+        let parts: Vec<String> = sections.into_iter().chain(remarks).collect();
+        (!parts.is_empty()).then(|| parts.join(" and "))
     }
 
     /// Every table, in order.
@@ -86,6 +141,18 @@ pub struct Section {
     pub heading: Option<String>,
     /// In order.
     pub blocks: Vec<Block>,
+    /// For whom it is.
+    #[serde(skip)]
+    pub depth: Depth,
+}
+
+/// For whom a section is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// For everybody: it stands on the first screen.
+    First,
+    /// For who asks for more.
+    Detail,
 }
 
 impl Section {
@@ -93,7 +160,7 @@ impl Section {
     pub fn headed(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
         Self {
             heading: Some(heading.into()),
-            blocks,
+            ..Self::bare(blocks)
         }
     }
 
@@ -102,6 +169,15 @@ impl Section {
         Self {
             heading: None,
             blocks,
+            depth: Depth::Detail,
+        }
+    }
+
+    /// The same for everybody.
+    pub fn first(self) -> Self {
+        Self {
+            depth: Depth::First,
+            ..self
         }
     }
 }
@@ -151,6 +227,32 @@ pub(crate) fn mixed(kinds: impl Iterator<Item = Provenance>) -> Option<String> {
     (words.len() > 1).then(|| words.join(", "))
 }
 
+impl RemarkKind {
+    /// Whether it changes what the figures mean to who chooses by them; the others are for who looks closely.
+    const fn is_for_everybody(self) -> bool {
+        match self {
+            Self::Failure | Self::Overload | Self::Coarse | Self::Drift => true,
+            Self::Basis
+            | Self::MixedProvenance
+            | Self::LostInOverhead
+            | Self::Limit
+            | Self::Law
+            | Self::Thread
+            | Self::Elsewhere
+            | Self::Units
+            | Self::SingleRuns
+            | Self::Imprecision
+            | Self::Environment
+            | Self::TooFewForDrift
+            | Self::Dependence
+            | Self::Outliers
+            | Self::TwoGroups
+            | Self::TooFewForP99
+            | Self::Capped => false,
+        }
+    }
+}
+
 /// What a remark is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -179,6 +281,8 @@ pub enum RemarkKind {
     Environment,
     /// Operations arrive faster than they are served.
     Overload,
+    /// Most figures are hardly known.
+    Coarse,
     /// The wanted precision was not reached.
     Imprecision,
     /// Durations changed over the run.

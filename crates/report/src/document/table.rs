@@ -15,6 +15,25 @@ pub struct Table {
 }
 
 impl Table {
+    /// The same with some of its columns.
+    pub fn only(&self, columns: &[usize]) -> Self {
+        let kept = columns.iter().map(|&column| Column {
+            source: Source::Cells,
+            ..self.columns[column].clone()
+        });
+        let row = |row: &TableRow| TableRow {
+            cells: columns
+                .iter()
+                .map(|&column| self.cell(row, column))
+                .collect(),
+            ..row.clone()
+        };
+        Self {
+            columns: kept.collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
+    }
+
     /// What stands in a column of a row.
     pub fn cell(&self, row: &TableRow, column: usize) -> Cell {
         let Some(wanted) = self.columns.get(column) else {
@@ -184,12 +203,14 @@ impl Column {
         }
     }
 
+    /// With that fate where there is too little room.
+    pub fn narrow(self, narrow: Narrow) -> Self {
+        Self { narrow, ..self }
+    }
+
     /// May be left out; low ranks go first.
     pub fn leave(self, rank: u8) -> Self {
-        Self {
-            narrow: Narrow::Leave(rank),
-            ..self
-        }
+        self.narrow(Narrow::Leave(rank))
     }
 
     /// May lose its intervals; low ranks go first.
@@ -231,4 +252,6 @@ pub enum Narrow {
     Once,
     /// It is left out, the lowest rank first.
     Leave(u8),
+    /// It stands below the others, behind the same names.
+    Continue,
 }

@@ -1,7 +1,9 @@
 //! A value as words.
 
-use crate::document::{Answer, Cell};
-use crate::units;
+use keymark_bench::case::Provenance;
+
+use crate::document::{Answer, Brief, Cell, Figured, Mark};
+use crate::units::{self, Bare};
 use crate::visible::visible;
 
 const DASH: &str = "-";
@@ -27,8 +29,25 @@ pub(crate) fn words(cell: &Cell) -> String {
         Cell::GainEstimate(estimate) => units::estimated_gain(estimate),
         Cell::Rate(rate) => units::rate(*rate),
         Cell::RateEstimate(estimate) => units::estimated_rate(estimate),
+        Cell::Brief(brief) => self::brief(brief),
         Cell::Share(share) => units::percent(share.0),
         Cell::ShareEstimate(estimate) => units::estimated_percent(estimate),
+    }
+}
+
+/// `5.8 ms`, `~17 ms` if it is hardly known, `≥ 8.2 s` if nothing bounds it from above, `[1.3 s]` if it was not measured.
+fn brief(brief: &Brief) -> String {
+    let bare = match brief.provenance {
+        Provenance::Measured | Provenance::Virtual | Provenance::Twin => Bare::Uncertain,
+        Provenance::Predicted | Provenance::Published => Bare::Stated,
+    };
+    let words = match &brief.figure {
+        Figured::Time(time) => units::brief(time, bare, units::rounded_duration),
+        Figured::Rate(rate) => units::brief(rate, bare, units::rounded_rate),
+    };
+    match brief.mark {
+        Mark::None => words,
+        Mark::Brackets => format!("[{words}]"),
     }
 }
 

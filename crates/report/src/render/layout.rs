@@ -116,7 +116,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn width(&self) -> usize {
+    /// Columns of a terminal that it takes.
+    pub(super) fn width(&self) -> usize {
         let column = |column| {
             let content = widest(&self.cells(column));
             content.max(widest(&self.heading(column, content)))
@@ -202,13 +203,16 @@ fn concessions(table: &Table) -> Vec<Concession> {
     let columns = || table.columns.iter().enumerate();
     let empty = |column: &usize| values(table, *column).all(|value| value == Cell::Missing);
     let mut all = vec![Concession::BreakHeadings];
-    let may_go = columns().filter(|(_, column)| column.narrow != Narrow::Keep);
+    let may_go = columns().filter(|(_, column)| match column.narrow {
+        Narrow::Keep | Narrow::Continue => false,
+        Narrow::Once | Narrow::Leave(_) => true,
+    });
     let empties: Vec<usize> = may_go.map(|(index, _)| index).filter(empty).collect();
     all.extend(empties.iter().copied().map(Concession::Leave));
     let columns = || columns().filter(|(index, _)| !empties.contains(index));
     let names_of = |(index, column): &(usize, &Column)| match column.narrow {
         Narrow::Once => names(table, *index).len(),
-        Narrow::Keep | Narrow::Leave(_) => 0,
+        Narrow::Keep | Narrow::Continue | Narrow::Leave(_) => 0,
     };
     let shared = columns().rev().filter(|column| names_of(column) == 1);
     all.extend(shared.map(|(index, _)| Concession::SayOnce(index)));
@@ -217,7 +221,7 @@ fn concessions(table: &Table) -> Vec<Concession> {
         .collect();
     ranked.extend(columns().filter_map(|(index, column)| match column.narrow {
         Narrow::Leave(rank) => Some((rank, Concession::Leave(index))),
-        Narrow::Keep | Narrow::Once => None,
+        Narrow::Keep | Narrow::Continue | Narrow::Once => None,
     }));
     ranked.sort_by_key(|(rank, _)| *rank);
     all.extend(ranked.into_iter().map(|(_, concession)| concession));

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::layout::Layout;
 use super::{Width, grid};
-use crate::document::{Align, Block, Document, Section, Table};
+use crate::document::{Align, Block, Cell, Document, Narrow, Section, Table, TableRow};
 use crate::lines::{words, wrapped};
 use crate::visible::visible;
 
@@ -57,8 +57,48 @@ fn section(section: &Section, width: Width) -> String {
     text
 }
 
-/// One table: what all rows share, the rows, what the numbers stand for, what is left out.
+/// One table; columns for which there is no room stand below, behind the names of the rows again.
 pub fn table(table: &Table, width: Width) -> String {
+    let parts = parts(table, width).into_iter();
+    let texts: Vec<String> = parts.map(|part| whole(&part, width)).collect();
+    texts.join("\n")
+}
+
+/// The table in parts that are no wider than that, if its columns may stand below one another. A part has the rows
+/// that have a figure in it.
+fn parts(table: &Table, width: Width) -> Vec<Table> {
+    let Width::Columns(limit) = width else {
+        return vec![table.clone()];
+    };
+    let (figures, names): (Vec<usize>, Vec<usize>) = (0..table.columns.len())
+        .partition(|&column| table.columns[column].narrow == Narrow::Continue);
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    for figure in figures {
+        let fits = |part: &&mut Vec<usize>| {
+            let columns = [part.as_slice(), &[figure]].concat();
+            Layout::fit(&table.only(&columns), Width::Unlimited).width() <= usize::from(limit)
+        };
+        match parts.last_mut().filter(fits) {
+            Some(part) => part.push(figure),
+            None => parts.push([names.as_slice(), &[figure]].concat()),
+        }
+    }
+    if parts.len() < 2 {
+        return vec![table.clone()];
+    }
+    let part = |columns: &Vec<usize>| {
+        let mut part = table.only(columns);
+        let names = names.len();
+        let has_figure =
+            |row: &TableRow| row.cells[names..].iter().any(|cell| *cell != Cell::Missing);
+        part.rows.retain(has_figure);
+        part
+    };
+    parts.iter().map(part).collect()
+}
+
+/// What all rows share, the rows, what the numbers stand for, what is left out.
+fn whole(table: &Table, width: Width) -> String {
     let layout = Layout::fit(table, width);
     let mut text = String::new();
     if let Some(line) = layout.above() {

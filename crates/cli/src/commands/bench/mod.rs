@@ -19,6 +19,7 @@ use keymark_bench::runner::{Observer, Runner, Spent};
 use keymark_report::archive::LastMeans;
 use keymark_report::units;
 use keymark_stacks::inventory::{Found, Inventory, OpenStacks};
+use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::LIBRARY;
 use keymark_stacks::registry;
@@ -75,7 +76,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         no_save: arguments.no_save,
         json: arguments.json,
         report: arguments.report,
-        tables: &arguments.tables,
+        shown: &arguments.shown,
     };
     Ok(frame.run(record, &interrupt, |record, observers| {
         measure(record, &stacks, &interrupt, observers);
@@ -90,8 +91,9 @@ fn look(
     user: &User,
     journals: Option<&Journals>,
 ) -> Result<Inventory, Failure> {
-    let look =
-        || Inventory::look(arguments.stack.as_deref(), wish, user).map_err(Failure::nothing_usable);
+    let of_plan = arguments.named_plan().map(NamedPlan::stacks);
+    let stacks = of_plan.as_deref().or(arguments.stack.as_deref());
+    let look = || Inventory::look(stacks, wish, user).map_err(Failure::nothing_usable);
     let mut inventory = look()?;
     let Some(journals) = journals.filter(|_| !arguments.dry_run) else {
         return Ok(inventory);
@@ -110,7 +112,7 @@ fn look(
 /// Which devices are looked for.
 fn wish(arguments: &BenchArguments) -> Wish {
     match &arguments.device {
-        None if arguments.is_default_plan() => Wish::Default,
+        None if arguments.named_plan().is_some() => Wish::Default,
         None => Wish::Software,
         Some(names) if names.iter().any(|name| name == "all") => Wish::All,
         Some(names) => Wish::Named(names.clone()),
@@ -162,12 +164,14 @@ fn missing<'a>(
     inventory: &'a Inventory,
     selections: &'a [Selection],
 ) -> impl Iterator<Item = (&'a DeviceName, &'a Way, &'a Error)> {
-    inventory.missing().filter(|(_, way, _)| {
+    inventory.missing().filter(|(device, way, _)| {
         let sets = (
             registry::dimensions_of(way.stack),
             way.parameters.as_slice(),
         );
-        let wanted = |selection: &Selection| selection.wants_way(way.stack, way.standing, sets);
+        let wanted = |selection: &Selection| {
+            selection.wants_device(device) && selection.wants_way(way.stack, way.standing, sets)
+        };
         selections.iter().any(wanted)
     })
 }

@@ -6,21 +6,27 @@ use std::time::Duration;
 use keymark_bench::case::{DeviceName, Pacing, ParameterChoice};
 use keymark_bench::plan::{AlgorithmChoice, Offer, Order, Selection, Settings};
 use keymark_bench::stop::{Precision, StopRule};
-use keymark_stacks::default_plan::default_plan;
 use keymark_stacks::gnupg::PROTECTION;
+use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::raw::{LIBRARY, SCHEME};
 
 use crate::args::{AlgorithmArgument, BenchArguments};
 
 /// Measuring time of a plan that does not say how long.
-const TOTAL_TIME: Duration = Duration::from_secs(104);
+const TOTAL_TIME: Duration = Duration::from_secs(75);
+/// That of the complete plan.
+const COMPLETE: Duration = Duration::from_secs(104);
 /// That of a run of a series, at least: they share the time of one run.
 const SHORTEST: Duration = Duration::from_secs(10);
 
 /// Measuring time of the plan, of each run of a series.
 pub(super) fn time_limit(arguments: &BenchArguments) -> Option<Duration> {
     let unlimited = arguments.runs.is_some() || arguments.max_time.is_some();
-    let share = TOTAL_TIME / arguments.series.runs_in_all();
+    let whole = match arguments.plan {
+        Some(NamedPlan::Complete) => COMPLETE,
+        Some(NamedPlan::Default) | None => TOTAL_TIME,
+    };
+    let share = whole / arguments.series.runs_in_all();
     arguments
         .total_time
         .or((!unlimited).then_some(share.max(SHORTEST)))
@@ -65,8 +71,8 @@ pub(super) fn selections(
         replicas,
         ..Selection::default()
     };
-    if arguments.is_default_plan() {
-        return default_plan(&common, offers);
+    if let Some(named) = arguments.named_plan() {
+        return named.selections(&common, offers);
     }
     vec![Selection {
         algorithms: match &arguments.algorithm {

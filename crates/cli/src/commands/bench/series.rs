@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     if alternating && !this.is_empty() && !other.is_empty() {
         series.show_comparison(&other, &this, arguments)?;
     } else if !alternating && !this.is_empty() {
-        documents::print_series(&this, arguments.json, &arguments.tables);
+        documents::print_series(&this, arguments.json, &arguments.shown.tables);
     }
     series.conclude(&made);
     if arguments.report {
@@ -233,7 +233,7 @@ impl<'a> Series<'a> {
         if compared.pairs.is_empty() {
             output::warning("the two have no case in common, so nothing can be compared");
         } else {
-            comparison::print(&compared, &[], arguments.json, &arguments.tables);
+            comparison::print(&compared, &[], arguments.json, &arguments.shown.tables);
         }
         Ok(())
     }

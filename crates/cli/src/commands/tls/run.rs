@@ -197,7 +197,7 @@ pub(super) fn measured<E: Display>(
         no_save: arguments.no_save,
         json: arguments.json,
         report: false,
-        tables: &arguments.tables,
+        shown: &arguments.shown,
     };
     frame.run(record, interrupt, |record, observers| {
         let mut view = View::new(record.cases.len());

@@ -1,0 +1,102 @@
+//! What a run comes to, in one or two pivots: times of single operations, and what many at once achieve.
+
+use std::collections::BTreeSet;
+
+use keymark_bench::case::{Case, Provenance};
+use keymark_bench::record::Record;
+
+use super::{Axis, Entry, Pivot, Shown};
+use crate::analysis::{Analysis, Row};
+use crate::document::{Block, RemarkKind, Section};
+use crate::render::cell::words;
+
+impl Analysis {
+    /// The first sections of a run's document, with columns of that kind if somebody has chosen it.
+    pub fn overview(&self, by: Option<&[Axis]>, articles: &[Record]) -> Vec<Section> {
+        if self.rows.iter().any(|row| row.under_load.is_some()) {
+            let pivot = Pivot::new(entries(&self.rows, Shown::Rate), by);
+            return section("operations a second", &pivot).into_iter().collect();
+        }
+        if by.is_some() {
+            let pivot = Pivot::new(entries(&self.rows, Shown::Mean), by).beside(articles);
+            return section("mean time of an operation", &pivot)
+                .into_iter()
+                .collect();
+        }
+        let (several, alone): (Vec<&Row>, Vec<&Row>) =
+            self.rows.iter().partition(|row| self.is_level(&row.case));
+        let alone = Pivot::new(entries(alone, Shown::Mean), None).beside(articles);
+        let lowest = |row: &&Row| self.scaling.iter().any(|group| group.case == row.case);
+        let levels = self.rows.iter().filter(lowest).chain(several);
+        let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
+        let sections = [
+            section("mean time of an operation", &alone),
+            section("operations a second with so many at once", &levels),
+        ];
+        sections.into_iter().flatten().collect()
+    }
+
+    /// Whether a case differs from one that stands in the table of times by the number of workers alone.
+    fn is_level(&self, case: &Case) -> bool {
+        let mut groups = self.scaling.iter();
+        groups.any(|group| group.case != *case && group.is_of(case))
+    }
+}
+
+fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<Entry<'r>> {
+    let first = |row: &&Row| row.case.replica == 0;
+    let rows = rows.into_iter().filter(first);
+    rows.map(|row| Entry::of(row, shown)).collect()
+}
+
+/// The pivot under what is said of all of it, and what its signs mean.
+fn section(what: &str, pivot: &Pivot<'_>) -> Option<Section> {
+    if pivot.is_empty() {
+        return None;
+    }
+    let kind = match pivot.provenance() {
+        Some(Provenance::Measured) | None => None,
+        Some(kind) => Some(kind.to_string()),
+    };
+    let said: Vec<String> = pivot.constants().into_iter().chain(kind).collect();
+    let heading = match said.as_slice() {
+        [] => what.to_owned(),
+        said => format!("{what}: {}", said.join(", ")),
+    };
+    let table = pivot.table();
+    let cells = table.rows.iter().flat_map(|row| &row.cells);
+    let written: Vec<String> = cells.map(words).collect();
+    let mut blocks = vec![Block::Table(table)];
+    blocks.extend(signs(pivot, &written).map(|text| Block::remark(RemarkKind::Basis, text)));
+    Some(Section::headed(heading, blocks).first())
+}
+
+/// What the signs in these cells mean; nothing is said of one that is not there.
+fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
+    let has = |sign: char| written.iter().any(|cell| cell.contains(sign));
+    let mut said = Vec::new();
+    if has('~') {
+        said.push("~ known to no better than ±10 %".to_owned());
+    }
+    if has('≥') {
+        said.push("≥ at least that".to_owned());
+    }
+    if has('[') {
+        let kinds = pivot.kinds().filter(|kind| *kind != Provenance::Measured);
+        let kinds: BTreeSet<&str> = kinds.map(meaning).collect();
+        let kinds: Vec<&str> = kinds.into_iter().collect();
+        said.push(format!("[ ] not measured here: {}", kinds.join("; ")));
+    }
+    (!said.is_empty()).then(|| said.join(" · "))
+}
+
+/// What a figure is that is of this kind.
+const fn meaning(kind: Provenance) -> &'static str {
+    match kind {
+        Provenance::Measured => "measured",
+        Provenance::Virtual => "a token's software on this CPU",
+        Provenance::Twin => "a twin with a device's published or recorded times",
+        Provenance::Predicted => "a model's prediction",
+        Provenance::Published => "published figures",
+    }
+}

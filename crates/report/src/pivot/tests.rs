@@ -1,0 +1,246 @@
+use std::num::NonZeroU32;
+
+use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
+use keymark_stats::{Estimate, Seconds};
+
+use super::*;
+use crate::exchange::Shipped;
+use crate::render::Width;
+use crate::render::text;
+use keymark_testkit::record::case;
+
+const KEYS: [&str; 3] = ["rsa2048", "rsa4096", "cv25519"];
+
+fn on(device: &str, case: Case) -> Case {
+    let provenance = if device.starts_with("twin:") {
+        Provenance::Twin
+    } else {
+        Provenance::Measured
+    };
+    Case {
+        device: DeviceName::new(device),
+        store: StoreKind::OPENPGP_CARD,
+        provenance,
+        ..case
+    }
+}
+
+fn at_once(workers: u32, case: Case) -> Case {
+    Case {
+        load: Load::closed(NonZeroU32::new(workers).unwrap()),
+        ..case
+    }
+}
+
+fn in_library(word: &str, case: Case) -> Case {
+    Case {
+        parameters: Parameters::from([("library", word)]),
+        ..case
+    }
+}
+
+/// Each key, varied by each of these.
+fn each(vary: &[&dyn Fn(Case) -> Case]) -> Vec<Case> {
+    let varied = |key: &&str| {
+        let vary = vary.iter();
+        let cases = vary.map(|vary| vary(case(key, StackName::GNUPG)));
+        cases.collect::<Vec<_>>()
+    };
+    KEYS.iter().flat_map(varied).collect()
+}
+
+fn stack(stack: StackName) -> impl Fn(Case) -> Case {
+    move |case| Case { stack, ..case }
+}
+
+/// 12.34 ms to ±1 %.
+fn entry(case: &Case) -> Entry<'_> {
+    let time = Estimate {
+        low: Some(Seconds(0.012_19)),
+        high: Some(Seconds(0.012_49)),
+        ..Estimate::bare(Seconds(0.012_34))
+    };
+    Entry {
+        case: Cow::Borrowed(case),
+        article: None,
+        cell: Some(Figured::Time(time)),
+        without: None,
+    }
+}
+
+fn pivot(cases: &[Case]) -> Pivot<'_> {
+    Pivot::new(cases.iter().map(entry).collect(), None)
+}
+
+fn shown(pivot: &Pivot<'_>, columns: u16) -> String {
+    text::table(&pivot.table(), Width::Columns(columns))
+}
+
+#[test]
+fn columns_are_what_a_reader_compares_along() {
+    let software = |case| case;
+    let fst = |case| on("twin:fst-01", case);
+    let yubikey = |case| on("twin:yubikey-4", case);
+    let (raw, agent, gnupg) = (
+        stack(StackName::RAW),
+        stack(StackName::AGENT),
+        stack(StackName::GNUPG),
+    );
+    let parameter = || Axis::Parameter("library".to_owned());
+    let cases: [(&str, Vec<Case>, Vec<Axis>); 7] = [
+        ("only keys vary", each(&[&software]), vec![]),
+        (
+            "devices",
+            each(&[&software, &fst, &yubikey]),
+            vec![Axis::Device],
+        ),
+        (
+            "three layers on two devices: the fewest values",
+            each(&[
+                &raw,
+                &agent,
+                &gnupg,
+                &|case| fst(raw(case)),
+                &|case| fst(agent(case)),
+                &|case| fst(gnupg(case)),
+            ]),
+            vec![Axis::Device],
+        ),
+        (
+            "two layers on three devices",
+            each(&[
+                &raw,
+                &gnupg,
+                &|case| fst(raw(case)),
+                &|case| fst(gnupg(case)),
+                &|case| yubikey(raw(case)),
+                &|case| yubikey(gnupg(case)),
+            ]),
+            vec![Axis::Stack],
+        ),
+        (
+            "workers",
+            each(&[&software, &|case| at_once(4, case)]),
+            vec![Axis::Load],
+        ),
+        (
+            "a library below the layers, which have none: places",
+            each(&[&agent, &gnupg, &raw, &|case| {
+                in_library("libgcrypt", raw(case))
+            }]),
+            vec![Axis::Stack, parameter()],
+        ),
+        (
+            "too many places for a table",
+            (1..=9)
+                .flat_map(|workers| {
+                    let key = ["rsa2048", "ed25519"][workers as usize % 2];
+                    let own = at_once(workers, case(key, StackName::GNUPG));
+                    [on(&format!("card-{workers}"), own)]
+                })
+                .collect(),
+            vec![Axis::Device],
+        ),
+    ];
+    for (what, cases, columns) in cases {
+        assert_eq!(pivot(&cases).columns(), columns, "{what}");
+    }
+}
+
+#[test]
+fn what_is_not_measured_is_in_brackets_only_beside_what_is() {
+    let own = each(&[&|case| case]);
+    let twins = each(&[&|case| on("twin:fst-01", case)]);
+    let both = [own.clone(), twins.clone()].concat();
+    assert_eq!(
+        shown(&pivot(&both), 80),
+        "algorithm  software  twin:fst-01\n\
+         rsa2048     12.3 ms    [12.3 ms]\n\
+         rsa4096     12.3 ms    [12.3 ms]\n\
+         cv25519     12.3 ms    [12.3 ms]\n"
+    );
+    assert!(!shown(&pivot(&twins), 80).contains('['));
+    assert_eq!(pivot(&twins).provenance(), Some(Provenance::Twin));
+    assert_eq!(pivot(&both).provenance(), None);
+    assert_eq!(
+        pivot(&own).constants(),
+        ["decrypt", "gnupg"],
+        "the CPU goes without saying"
+    );
+}
+
+#[test]
+fn columns_without_room_stand_below_behind_the_same_names() {
+    let devices = [
+        "software",
+        "twin:fst-01",
+        "twin:nitrokey-pro",
+        "twin:yubikey-4",
+    ];
+    let varied: Vec<Box<dyn Fn(Case) -> Case>> = devices
+        .into_iter()
+        .map(|device| Box::new(move |case| on(device, case)) as Box<dyn Fn(Case) -> Case>)
+        .collect();
+    let vary: Vec<&dyn Fn(Case) -> Case> = varied.iter().map(|vary| &**vary).collect();
+    let cases = each(&vary);
+    let narrow = shown(&pivot(&cases), 40);
+    assert!(
+        narrow.lines().all(|line| line.chars().count() <= 40),
+        "{narrow}"
+    );
+    let starts = narrow.lines().filter(|line| line.starts_with("rsa4096"));
+    assert_eq!(starts.count(), 3, "{narrow}");
+    assert_eq!(narrow.matches("12.3 ms").count(), 12, "{narrow}");
+    assert_eq!(shown(&pivot(&cases), 100).lines().count(), 4);
+}
+
+#[test]
+fn a_part_below_has_the_rows_that_have_a_figure_there() {
+    let mut cases = each(&[&|case| case]);
+    cases.push(on(
+        "a-card-with-a-long-name",
+        case("ed25519", StackName::GNUPG),
+    ));
+    let by = [Axis::Device];
+    let pivot = Pivot::new(cases.iter().map(entry).collect(), Some(&by));
+    let narrow = shown(&pivot, 40);
+    let below = narrow.split("\n\n").nth(1).unwrap();
+    assert!(
+        below.contains("ed25519") && !below.contains("rsa2048"),
+        "{narrow}"
+    );
+}
+
+#[test]
+fn what_an_article_says_stands_below_in_the_same_column() {
+    let cases = each(&[&|case| case, &|case| on("twin:fst-01", case)]);
+    let lwn = Shipped::named("lwn-2017").unwrap().record().unwrap();
+    let articles = [lwn];
+    let shown = shown(&pivot(&cases).beside(&articles), 100);
+    let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
+    let place = lines
+        .iter()
+        .position(|line| line.starts_with("rsa4096") && line.contains("this run"))
+        .unwrap();
+    assert!(lines[place].contains("12.3 ms"), "{shown}");
+    let below = lines[place + 1];
+    assert!(
+        below.starts_with("rsa4096") && below.contains("[43.0 ms]") && below.contains("[8.22 s]"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn axes_are_parsed_as_they_are_shown() {
+    for word in [
+        "algorithm",
+        "operation",
+        "device",
+        "stack",
+        "concurrency",
+        "kex",
+    ] {
+        assert_eq!(word.parse::<Axis>().unwrap().to_string(), word);
+    }
+    assert!("".parse::<Axis>().is_err());
+}
