@@ -57,6 +57,7 @@ fn names_from_elsewhere_are_written_out() {
         "runs",
         "runs --json",
         "show evil",
+        "show evil --long",
         "show evil --json",
         "compare evil last",
         "export evil --format json",
@@ -68,7 +69,7 @@ fn names_from_elsewhere_are_written_out() {
     ] {
         is_harmless(&said(&place.output(arguments)));
     }
-    let shown = place.stdout("show evil");
+    let shown = place.stdout("show evil --long");
     assert_says(&shown, ["\\u{1b}[2J\\u{9b}31m\\u{202e}\\nerror: forged"]);
     let csv = place.stdout("export evil --format csv");
     assert!(csv.lines().nth(1).unwrap().starts_with("'=cmd|"), "{csv}");
@@ -98,7 +99,7 @@ fn a_hundred_thousand_workers_are_shown() {
         (&rows[0]["concurrency"], &rows[0]["n"]),
         (&json!(WORKERS), &json!(WORKERS))
     );
-    let shown = text(&place.output("show many").stdout);
+    let shown = text(&place.output("show many --long").stdout);
     assert_says(&shown, ["c=100000"]);
 }
 

@@ -24,7 +24,7 @@ fn each_process_opens_the_key_for_itself_and_every_kind_of_key_travels() {
             "{row}"
         );
     }
-    let shown = place.stdout("show");
+    let shown = place.stdout("show --long");
     assert_says(&shown, ["raw p=2"]);
     let exported = place.stdout("export last --format json");
     assert_says(&exported, ["\"worker\":\"process\""]);

@@ -166,7 +166,7 @@ fn keys_in_files_are_the_baseline_and_several_processes_run_at_once() {
 fn the_time_of_a_process_is_divided() {
     let place = Place::new(KEYMARK);
     let shown = place.stdout(
-        "bench --device softhsm,software --stack raw,openssl --runs 3 --operation sign --algorithm nistp256 \
+        "bench --long --device softhsm,software --stack raw,openssl --runs 3 --operation sign --algorithm nistp256 \
          --parameter openssl=engine,file --library openssl,openssl-system",
     );
     assert_says(

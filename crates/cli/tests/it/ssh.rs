@@ -77,7 +77,7 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
 fn layers_are_those_of_agents_and_one_of_them_can_be_chosen() {
     let place = Place::new(KEYMARK);
     let bench = "bench --device software --algorithm ed25519 --stack raw,ssh --operation authenticate --runs 6";
-    let shown = place.stdout(bench);
+    let shown = place.stdout(&format!("{bench} --long"));
     assert_says(
         &shown,
         ["where the time goes in SSH", "+ ssh-agent", "+ gpg-agent"],
@@ -95,10 +95,12 @@ fn layers_are_those_of_agents_and_one_of_them_can_be_chosen() {
 }
 
 #[test]
-fn the_default_plan_goes_without_ssh_and_only_its_own_operation_is_asked_of_it() {
+fn the_default_plan_has_two_logins_and_only_its_own_operation_is_asked_of_ssh() {
     let place = Place::new(KEYMARK);
     let planned = place.stdout("bench --dry-run");
-    assert_silent(&planned, ["ssh"]);
+    let logins = planned.lines().filter(|line| line.contains("ssh openssh"));
+    assert_eq!(logins.count(), 2, "{planned}");
+    assert_silent(&place.stdout("bench --plan complete --dry-run"), ["ssh"]);
     let said = place.refused("bench --device software --stack ssh --operation decrypt", 3);
     assert_says(&said, ["nothing here offers"]);
 }

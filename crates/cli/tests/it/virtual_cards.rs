@@ -31,7 +31,7 @@ fn all_three_layers_are_measured_with_their_parts() {
         let least = if provenance == "twin" { 0.099 } else { 0.0 };
         assert!(row["mean_s"].as_f64().unwrap() >= least, "{row}");
     }
-    let shown = place.stdout("show last");
+    let shown = place.stdout("show last --long");
     assert_says(
         &shown,
         [

@@ -103,11 +103,13 @@ impl Analysis {
             sections.push(Section::bare(remarks.collect()));
         }
         let warnings = self.warnings(&record.plan);
+        let (head, head_in_brief) = head::head(record, self.speed.as_ref());
         Document {
             schema: SCHEMA,
             title: Some(format!("run {}", record.id)),
             answer: self.answer(record, warnings.len()),
-            head: head::head(record, self.speed.as_ref()),
+            head,
+            head_in_brief,
             conditions: None,
             sections,
             warnings,

@@ -9,10 +9,11 @@ use keymark_stats::{MachineSpeed, Seconds};
 
 use crate::units;
 
-/// The conditions of a run.
-pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String> {
+/// The conditions of a run, and how many of the lines everybody has to read.
+pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> (Vec<String>, usize) {
     if record.state == RunState::Published {
-        return vec!["published figures, as their source states them".to_owned()];
+        let stated = "published figures, as their source states them";
+        return (vec![stated.to_owned()], 1);
     }
     let environment = &record.environment;
     let mut stores = record.stores.iter();
@@ -20,16 +21,16 @@ pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         && stores.all(|store| store.provenance == Provenance::Predicted)
     {
         let own = format!("predicted by keymark {}", environment.keymark);
-        return vec![
-            own,
-            "no device was measured; this computer's speed does not matter".to_owned(),
-        ];
+        let basis = "no device was measured; this computer's speed does not matter";
+        return (vec![own, basis.to_owned()], 2);
     }
-    let mut lines = vec![
-        machine(environment).join(", "),
+    let mut lines = vec![machine(environment).join(", ")];
+    lines.extend(unfinished(record.state).map(str::to_owned));
+    let in_brief = lines.len();
+    lines.extend([
         versions(environment).join(", "),
         settings(&record.plan.settings),
-    ];
+    ]);
     let twins = record
         .stores
         .iter()
@@ -49,16 +50,18 @@ pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         View::None => {}
         View::Terminal => lines.push("progress display: on".to_owned()),
     }
-    match record.state {
-        RunState::Interrupted => {
-            lines.push("ended early, before everything was measured".to_owned());
-        }
+    (lines, in_brief)
+}
+
+/// What a run that did not come to its end says of itself.
+const fn unfinished(state: RunState) -> Option<&'static str> {
+    match state {
+        RunState::Interrupted => Some("ended early, before everything was measured"),
         RunState::Unfinished => {
-            lines.push("unfinished: keymark was killed; figures until then are shown".to_owned());
+            Some("unfinished: keymark was killed; figures until then are shown")
         }
-        RunState::Finished | RunState::Published => {}
+        RunState::Finished | RunState::Published => None,
     }
-    lines
 }
 
 /// Runs on machines that differ in this, or that were as uneven, compare badly.

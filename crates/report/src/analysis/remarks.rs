@@ -89,7 +89,7 @@ impl Analysis {
     }
 
     /// Figures whose device time nobody measured, a remark a device and what it is taken from.
-    pub(super) fn assumptions(&self) -> impl Iterator<Item = Remark> {
+    pub(crate) fn assumptions(&self) -> impl Iterator<Item = Remark> {
         let mut by_device: BTreeMap<(&DeviceName, String), Vec<String>> = BTreeMap::new();
         for row in &self.rows {
             let Some(assumed) = row.assumed else { continue };
@@ -162,12 +162,14 @@ impl Analysis {
             let worst = if widest.is_finite() {
                 format!("the worst to ±{:.0} %", widest * 100.0)
             } else {
-                "some have no interval".to_owned()
+                "no interval yet".to_owned()
+            };
+            let what = match widths.len() {
+                1 => format!("the mean is hardly known ({worst})"),
+                all => format!("{hardly} of {all} means are known to no better than ±10 % ({worst})"),
             };
             let text = format!(
-                "{hardly} of {} means are known to no better than ±10 % ({worst}): measure again when this \
-                 machine is idle, or longer (--total-time 5m, --runs 100)",
-                widths.len()
+                "{what}: measure again when this machine is idle, or longer (--total-time 5m, --runs 100)"
             );
             Remark::new(RemarkKind::Coarse, text)
         })

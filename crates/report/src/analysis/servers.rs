@@ -14,21 +14,24 @@ impl Analysis {
         let limits = saturated(&self.rows);
         let lost = lost(&self.rows);
         let rates = self.rates.iter();
-        let rates = rates.map(|rates| (rates.heading, relative(&self.rows, rates)));
-        let all = [(
+        let rates = rates.map(|rates| section(rates.heading, relative(&self.rows, rates)));
+        // What was looked for is not beside the handshakes a second, but what they are for.
+        let limits = section(
             "limits of servers: the best rate over users, and the fewest users that reach 95 % of it (the knee)",
             limits,
-        )]
-        .into_iter()
-        .chain(rates)
-        .chain([(
+        );
+        let lost = section(
             "a server is killed during the load: what failed from then on, and for how long",
             lost,
-        )]);
-        all.filter(|(_, table)| !table.rows.is_empty())
-            .map(|(heading, table)| Section::headed(heading, vec![Block::Table(table)]))
-            .collect()
+        );
+        let first = [limits, lost].map(|section| section.map(Section::first));
+        first.into_iter().chain(rates).flatten().collect()
     }
+}
+
+fn section(heading: &str, table: Table) -> Option<Section> {
+    let some = !table.rows.is_empty();
+    some.then(|| Section::headed(heading, vec![Block::Table(table)]))
 }
 
 fn saturated(rows: &[Row]) -> Table {

@@ -112,6 +112,9 @@ pub struct Brief {
     /// What says that it is of another kind than its neighbours.
     #[serde(skip)]
     pub mark: Mark,
+    /// What nobody may overlook: that a handshake has less than 112 bits of security.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<&'static str>,
 }
 
 /// A time or a rate.

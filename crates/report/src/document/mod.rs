@@ -42,6 +42,9 @@ pub struct Document {
     pub answer: Vec<String>,
     /// Under which conditions, a line each.
     pub head: Vec<String>,
+    /// How many of these lines also stand on the first screen.
+    #[serde(skip)]
+    pub head_in_brief: usize,
     /// The same in a form that tells runs apart; none where there is nothing to tell apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
@@ -79,6 +82,7 @@ impl Document {
             title: None,
             answer: Vec::new(),
             head: Vec::new(),
+            head_in_brief: 1,
             conditions: None,
             sections,
             warnings: Vec::new(),
@@ -93,7 +97,7 @@ impl Document {
         if !self.sections.iter().any(first) {
             return self;
         }
-        self.head.truncate(1);
+        self.head.truncate(self.head_in_brief);
         let (sections, remarks) = (self.sections.len(), self.warnings.len());
         self.sections.retain(first);
         self.warnings

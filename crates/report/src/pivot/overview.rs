@@ -13,6 +13,15 @@ use crate::render::cell::words;
 impl Analysis {
     /// The first sections of a run's document, with columns of that kind if somebody has chosen it.
     pub fn overview(&self, by: Option<&[Axis]>, articles: &[Record]) -> Vec<Section> {
+        let mut sections = self.pivots(by, articles);
+        // A time that nobody measured is nowhere shown without saying so.
+        if let Some(first) = sections.first_mut() {
+            first.blocks.extend(self.assumptions().map(Block::Remark));
+        }
+        sections
+    }
+
+    fn pivots(&self, by: Option<&[Axis]>, articles: &[Record]) -> Vec<Section> {
         if self.rows.iter().any(|row| row.under_load.is_some()) {
             let pivot = Pivot::new(entries(&self.rows, Shown::Rate), by);
             return section("operations a second", &pivot).into_iter().collect();

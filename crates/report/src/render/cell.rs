@@ -45,9 +45,13 @@ fn brief(brief: &Brief) -> String {
         Figured::Time(time) => units::brief(time, bare, units::rounded_duration),
         Figured::Rate(rate) => units::brief(rate, bare, units::rounded_rate),
     };
-    match brief.mark {
+    let words = match brief.mark {
         Mark::None => words,
         Mark::Brackets => format!("[{words}]"),
+    };
+    match brief.warning {
+        None => words,
+        Some(warning) => format!("{words} {warning}"),
     }
 }
 

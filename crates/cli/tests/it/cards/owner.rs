@@ -104,7 +104,7 @@ fn calls_through_a_reader_are_one_part() {
     let place = CardPlace::with(reader);
     let card = place.card();
     let arguments = format!(
-        "bench --device {} --algorithm cv25519 --stack gnupg --runs 3 --pin-env RIGHT",
+        "bench --long --device {} --algorithm cv25519 --stack gnupg --runs 3 --pin-env RIGHT",
         card["device"].as_str().unwrap()
     );
     let mut keymark = place.keymark(&arguments);

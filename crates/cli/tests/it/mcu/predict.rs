@@ -199,6 +199,6 @@ fn predictions_can_be_compared_and_guarded() {
         "x25519",
     ]);
     place.stdout("compare last last~1 --fail-above 0%");
-    let shown = place.stdout("show last");
+    let shown = place.stdout("show last --long");
     assert_says(&shown, ["with one assumption varied"]);
 }

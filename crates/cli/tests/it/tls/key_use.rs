@@ -44,7 +44,7 @@ fn a_server_asks_its_token_once_a_handshake() {
             assert_eq!(case["server_load"]["alone"]["by"], "the token");
         }
     }
-    let shown = place.stdout("show last");
+    let shown = place.stdout("show last --long");
     assert_says(
         &shown,
         [
@@ -92,7 +92,7 @@ fn of_a_key_in_a_file_the_servers_own_library_is_asked() {
     assert_eq!(by, format!("libcrypto {version}"));
     assert_eq!(load["alone"]["operation"], "sign");
     assert!(load["token_calls"].is_null());
-    let shown = place.stdout("show last");
+    let shown = place.stdout("show last --long");
     assert_says(&shown, ["of server CPU"]);
     place.assert_gone();
 }

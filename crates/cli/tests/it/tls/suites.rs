@@ -33,7 +33,7 @@ fn the_best_rate_is_looked_for_and_then_measured() {
         .collect();
     assert_eq!(&users[..2], [1, 2], "doubled: {tried:?}");
     assert!(users.iter().all(|users| *users <= 4), "{users:?}");
-    let tables = place.stdout("show last");
+    let tables = place.stdout("show last --long");
     assert_says(&tables, ["limits of servers"]);
     place.assert_gone();
 }
@@ -70,7 +70,7 @@ fn each_client_gets_its_certificate_of_two() {
     let server = &record["cases"][1]["server_load"]["server"];
     let certificates = server["certificates"].as_str().unwrap();
     assert_says(&certificates, ["rsa2048", "nistp256"]);
-    let tables = place.stdout("show last");
+    let tables = place.stdout("show last --long");
     assert_says(&tables, ["what a second certificate costs"]);
     place.assert_gone();
 }
@@ -103,7 +103,7 @@ fn a_cluster_loses_a_server_and_goes_on() {
         killed_at.iter().all(|at| (2e9..3.5e9).contains(at)),
         "{killed_at:?}"
     );
-    let tables = place.stdout("show last");
+    let tables = place.stdout("show last --long");
     assert_says(
         &tables,
         [
