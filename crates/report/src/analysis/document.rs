@@ -9,6 +9,7 @@ use keymark_bench::server_load::LoadLimit;
 use keymark_stats::Seconds;
 
 use super::{Analysis, FamilyBreakdown, Row, Scaling, failures, figures, head, key_use, tables};
+use crate::answers::answers;
 use crate::document::{Block, Document, LeftOut, RemarkKind, SCHEMA, Section, mixed};
 use crate::pivot::Axis;
 
@@ -106,7 +107,7 @@ impl Analysis {
         Document {
             schema: SCHEMA,
             title: Some(format!("run {}", record.id)),
-            answer: self.answer(record, warnings.len()),
+            answers: answers(self, record),
             head: head::head(record, self.speed.as_ref()),
             conditions: None,
             sections,

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use keymark_bench::case::Provenance;
 use serde::Serialize;
 
+use crate::answers::Statement;
 use crate::units::counted;
 
 pub use cap::Limits;
@@ -39,7 +40,7 @@ pub struct Document {
     pub title: Option<String>,
     /// What most readers come for, a sentence each; nothing where that is the table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub answer: Vec<String>,
+    pub answers: Vec<Statement>,
     /// Under which conditions, a line each.
     pub head: Vec<String>,
     /// The same in a form that tells runs apart; none where there is nothing to tell apart.
@@ -77,7 +78,7 @@ impl Document {
         Self {
             schema: SCHEMA,
             title: None,
-            answer: Vec::new(),
+            answers: Vec::new(),
             head: Vec::new(),
             conditions: None,
             sections,
