@@ -7,6 +7,7 @@ use keymark_bench::environment::Environment;
 use keymark_stats::{ChangePoints, MIN_POINTS, Seconds, Step, change_points, mean_of_runs};
 use serde::Serialize;
 
+use crate::answers::of_history;
 use crate::archive::Past;
 use crate::compare::facts_of;
 use crate::document::{Block, Cell, Column, Document, RemarkKind, Section, TableOf};
@@ -147,7 +148,7 @@ impl Trend {
     }
 
     /// What else is new at a point, compared with the one before: `keymark: 0.1.0 → 0.2.0`.
-    fn changed_with(&self, point: usize) -> Vec<String> {
+    pub(crate) fn changed_with(&self, point: usize) -> Vec<String> {
         let (Some(before), Some(now)) = (
             point
                 .checked_sub(1)
@@ -213,7 +214,10 @@ pub fn document(trends: &[Trend], shown: usize) -> Document {
         let remark = Block::remark(RemarkKind::Environment, text);
         sections.push(Section::bare(vec![remark]));
     }
-    Document::of(sections)
+    Document {
+        answers: of_history(trends),
+        ..Document::of(sections)
+    }
 }
 
 /// The levels, and what else changed where one begins.
@@ -340,6 +344,12 @@ mod tests {
         assert_eq!(rows[12].changed_with, ["kernel: 6.1 → 6.5"]);
         assert!((rows[12].ratio.unwrap() - 1.25).abs() < 0.01);
         assert!(rows[23].level_low_s.unwrap() > 1.24e-3);
+        let [answer] = &document(&trends, 2).answers[..] else {
+            panic!("one trend");
+        };
+        let text = &answer.text;
+        assert!(text.starts_with("rsa2048 decrypt software raw: takes 1.25 times as long since 2026-11-21 (run-12), more than"), "{text}");
+        assert!(text.ends_with("; with kernel: 6.1 → 6.5."), "{text}");
     }
 
     #[test]
@@ -353,6 +363,11 @@ mod tests {
         for trend in &trends {
             assert_eq!(trend.changes.as_ref().unwrap().starts, Vec::<usize>::new());
             assert_eq!(trend.points.len(), 12);
+            let said = &document(std::slice::from_ref(trend), 2).answers[0].text;
+            assert!(
+                said.contains("no change in 12 runs beyond this machine's own noise"),
+                "{said}"
+            );
         }
     }
 
@@ -376,6 +391,7 @@ mod tests {
     fn few_runs_say_so() {
         let trends = trends(&slower_since()[..3]);
         assert_eq!(trends[0].changes, None);
+        assert_eq!(document(&trends, 2).answers, []);
         let said = serde_json::to_string(&document(&trends, 2)).unwrap();
         assert_says(
             &said,

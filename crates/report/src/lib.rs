@@ -8,6 +8,7 @@
 )]
 
 pub mod analysis;
+pub mod answers;
 pub mod archive;
 pub mod charts;
 pub mod compare;

@@ -66,7 +66,7 @@ values! {
 type Of = fn(&Row) -> Option<Value>;
 
 /// Every column, and what stands in it.
-const COLUMNS: [(&str, Of); 56] = [
+const COLUMNS: [(&str, Of); 57] = [
     ("device", |row| Value::text(&row.case.device)),
     ("store", |row| Value::word(row.case.store)),
     ("algorithm", |row| Value::word(row.case.algorithm)),
@@ -155,6 +155,7 @@ const COLUMNS: [(&str, Of); 56] = [
     ("limit_rate_per_s", |row| {
         Some(limits(row)?.within_limit?.into())
     }),
+    ("id", |row| Some(row.id.0.into())),
 ];
 
 fn summary(row: &Row) -> Option<&Summary> {

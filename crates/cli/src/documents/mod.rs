@@ -8,12 +8,14 @@ pub(crate) mod report;
 
 use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
+use keymark_report::answers::answers;
 use keymark_report::document::Document;
 use keymark_report::pivot::Axis;
 use keymark_report::series;
 use keymark_report::units::counted;
 use keymark_report::visible::excerpt;
 use keymark_stacks::registry;
+use serde_json::json;
 
 use crate::args::{ShownArguments, TableArguments};
 use crate::observers::print_json;
@@ -58,6 +60,11 @@ pub(crate) fn document_beside(
         }
     }
     document
+}
+
+/// The answers of a record as one JSON object, behind its rows.
+pub(crate) fn print_answers(record: &Record) {
+    print_json(&json!({ "answers": answers(&analysis(record), record) }));
 }
 
 /// Whether a record from elsewhere says of its cases only what their stacks know.

@@ -257,6 +257,20 @@ fn gnupg_is_measured_end_to_end_with_all_three_layers() {
     assert_says(&shown, ["decrypting 50 messages takes"]);
     let rows = place.rows("show last --json");
     assert_eq!(rows.len(), 18);
+    let lines = place.stdout("show last --json");
+    let last: Value = serde_json::from_str(lines.lines().last().unwrap_or_default()).unwrap();
+    let answers = last["answers"].as_array().unwrap();
+    assert!((1..=6).contains(&answers.len()), "{last}");
+    for answer in answers {
+        // They are what the tables begin with.
+        let words = answer["text"].as_str().unwrap().split(' ').next().unwrap();
+        assert!(shown.contains(words), "{answer}");
+        let mut ids = answer["rows"].as_array().unwrap().iter();
+        assert!(
+            ids.all(|id| rows.iter().any(|row| row["id"] == *id)),
+            "{answer}"
+        );
+    }
     let processes: Vec<&Value> = rows.iter().filter(|row| row["stack"] == "gnupg").collect();
     assert!(
         processes.iter().all(|row| row["user_s"].is_number()),

@@ -9,6 +9,7 @@ use keymark_bench::server_load::LoadLimit;
 use keymark_stats::Seconds;
 
 use super::{Analysis, FamilyBreakdown, Row, Scaling, failures, figures, head, key_use, tables};
+use crate::answers::answers;
 use crate::document::{Block, Document, LeftOut, RemarkKind, SCHEMA, Section, mixed};
 use crate::pivot::Axis;
 
@@ -107,7 +108,7 @@ impl Analysis {
         Document {
             schema: SCHEMA,
             title: Some(format!("run {}", record.id)),
-            answer: self.answer(record, warnings.len()),
+            answers: answers(self, record),
             head,
             head_in_brief,
             conditions: None,
@@ -131,7 +132,6 @@ impl Analysis {
                 blocks.push(Block::remark(RemarkKind::Basis, basis));
             }
         }
-        blocks.extend(self.assumptions().map(Block::Remark));
         if let Some(kinds) = mixed(self.rows.iter().map(|row| row.case.provenance)) {
             let mixed = format!("this table mixes figures of different kinds: {kinds}");
             blocks.push(Block::remark(RemarkKind::MixedProvenance, mixed));

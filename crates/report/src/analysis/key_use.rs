@@ -12,7 +12,7 @@ use crate::units::counted;
 
 /// The parts of a transaction; each mean is one of the steady state, or of the whole load where only that is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Spent {
+pub(crate) struct Spent {
     /// The operation in keymark's process, while nobody else asks.
     alone: Option<Seconds>,
     /// The same in the server's processes, under load.
@@ -26,11 +26,11 @@ struct Spent {
     /// The operation over the handshake.
     share: Option<Ratio>,
     /// The operation over the processor time that the server spends on a transaction.
-    of_processor: Option<Ratio>,
+    pub(crate) of_processor: Option<Ratio>,
 }
 
 impl Spent {
-    fn of(case: &Case, load: &ServerLoad) -> Option<Self> {
+    pub(crate) fn of(case: &Case, load: &ServerLoad) -> Option<Self> {
         let alone = load.alone.as_ref().and_then(|alone| alone.mean());
         let calls = load.token_calls.as_ref();
         let traced = calls.and_then(TokenCalls::of_operation);

@@ -1,6 +1,5 @@
 //! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
 
-mod answer;
 mod baselines;
 mod beside;
 mod breakdown;
@@ -45,6 +44,7 @@ pub use document::PublishedFigure;
 pub(crate) use head::stop_and_order;
 pub use remarks::failures;
 
+pub(crate) use key_use::Spent;
 pub use latencies::Latencies;
 pub use limits::{Finding, Undecided};
 pub use loss::Loss;
@@ -160,7 +160,7 @@ pub struct Analysis {
     /// Rates of servers beside one another.
     pub rates: Vec<Rates>,
     /// The families there are.
-    families: Vec<Layers>,
+    pub(crate) families: Vec<Layers>,
 }
 
 impl Analysis {

@@ -6,6 +6,7 @@ use keymark_bench::case::{Case, DeviceName, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
 use super::{Comparison, GeometricMean, Grounds, Pair};
+use crate::answers::of_comparison;
 use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 use crate::units;
 
@@ -40,7 +41,10 @@ pub fn document(comparison: &Comparison, means: &[GeometricMean]) -> Document {
     let mut sections = environment(comparison);
     sections.push(Section::bare(blocks));
     sections.extend(geometric(comparison, means));
-    Document::of(sections)
+    Document {
+        answers: of_comparison(comparison),
+        ..Document::of(sections)
+    }
 }
 
 /// What is not the same on all sides, a line each.

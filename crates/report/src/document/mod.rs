@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use keymark_bench::case::Provenance;
 use serde::Serialize;
 
+use crate::answers::Statement;
 use crate::units::counted;
 
 pub use cap::Limits;
@@ -39,7 +40,7 @@ pub struct Document {
     pub title: Option<String>,
     /// What most readers come for, a sentence each; nothing where that is the table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub answer: Vec<String>,
+    pub answers: Vec<Statement>,
     /// Under which conditions, a line each.
     pub head: Vec<String>,
     /// How many of these lines also stand on the first screen.
@@ -80,7 +81,7 @@ impl Document {
         Self {
             schema: SCHEMA,
             title: None,
-            answer: Vec::new(),
+            answers: Vec::new(),
             head: Vec::new(),
             head_in_brief: 1,
             conditions: None,

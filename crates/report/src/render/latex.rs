@@ -29,8 +29,8 @@ pub fn render(document: &Document) -> String {
     if let Some(title) = &document.title {
         line_of(&mut text, &format!("\\section*{{{}}}", escaped(title)));
     }
-    for sentence in &document.answer {
-        line_of(&mut text, &format!("{}\n", escaped(sentence)));
+    for statement in &document.answers {
+        line_of(&mut text, &format!("{}\n", escaped(&statement.text)));
     }
     for section in &document.sections {
         self::section(&mut text, section);

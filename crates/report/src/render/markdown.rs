@@ -15,14 +15,14 @@ pub(crate) static FORMAT: Format = Format {
     write: |exported, out| Ok(out.write_all(render(&exported.document()).as_bytes())?),
 };
 
-/// Title, conditions, sections, warnings.
+/// Title, answers, conditions, sections, warnings.
 pub fn render(document: &Document) -> String {
     let mut text = String::new();
     if let Some(title) = &document.title {
         begin(&mut text, &format!("# {}\n", escaped(title)));
     }
-    for sentence in &document.answer {
-        begin(&mut text, &format!("{}\n", escaped(sentence)));
+    for statement in &document.answers {
+        begin(&mut text, &format!("{}\n", escaped(&statement.text)));
     }
     list(&mut text, document.head.iter().map(String::as_str));
     if let Some(conditions) = &document.conditions {

@@ -17,11 +17,17 @@ const HANGING: &str = "  ";
 /// Between two columns.
 pub(super) const GAP: usize = 2;
 
-/// Title, conditions and sections. The warnings are left to the caller, who has a place for them.
+/// Title, answers, conditions and sections. The warnings are left to the caller, who has a place for them.
 pub fn render(document: &Document, width: Width) -> String {
     let mut text = String::new();
     if let Some(title) = &document.title {
         text.push_str(&heading(title, width));
+    }
+    for answer in &document.answers {
+        text.push_str(&paragraph(&answer.text, width, ""));
+    }
+    if !(document.answers.is_empty() || document.head.is_empty()) {
+        text.push('\n');
     }
     for line in &document.head {
         text.push_str(&paragraph(line, width, "  "));

@@ -7,7 +7,8 @@ mod tests;
 
 use keymark_bench::record::Record;
 
-use crate::compare::{self, Comparison, Verdict};
+use crate::answers;
+use crate::compare::{self, Comparison};
 use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Section};
 
 /// A run with what is said of it.
@@ -41,10 +42,10 @@ pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document
         whole.add(part.document, name.as_deref(), index == 0);
     }
     if let Some(comparison) = comparison {
-        let others = 1..comparison.sides.len();
+        // What differs is what several runs are laid beside one another for.
         whole
-            .answer
-            .extend(others.map(|side| verdicts(comparison, side)));
+            .answers
+            .splice(0..0, answers::of_comparison(comparison));
     }
     whole
 }
@@ -62,7 +63,7 @@ impl Document {
     fn add(&mut self, other: Self, name: Option<&str>, first: bool) {
         debug_assert_eq!(other.schema, SCHEMA);
         if first {
-            self.answer = other.answer;
+            self.answers = other.answers;
         }
         let named = |text: String| match name {
             Some(name) => format!("run {name}: {text}"),
@@ -95,32 +96,4 @@ fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
         section.heading.get_or_insert_with(|| title(names));
     }
     sections
-}
-
-/// How many cases of a side came out how.
-fn verdicts(comparison: &Comparison, side: usize) -> String {
-    let pairs = comparison.pairs.iter().filter(|pair| pair.side == side);
-    let mut counted: Vec<(Verdict, usize)> = Vec::new();
-    for pair in pairs {
-        match counted
-            .iter_mut()
-            .find(|(verdict, _)| *verdict == pair.verdict)
-        {
-            Some((_, number)) => *number += 1,
-            None => counted.push((pair.verdict, 1)),
-        }
-    }
-    let name = comparison.sides.get(side).map_or("", |side| &side.name);
-    let all: usize = counted.iter().map(|(_, number)| number).sum();
-    let said: Vec<String> = counted
-        .iter()
-        .map(|(verdict, number)| format!("{number} {verdict}"))
-        .collect();
-    match said.as_slice() {
-        [] => format!("Run {name} has no case in common with it."),
-        said => format!(
-            "Of the {all} cases that run {name} has in common with it: {}.",
-            said.join(", ")
-        ),
-    }
 }

@@ -47,8 +47,8 @@ fn one_runs_report_is_that_runs() {
     let whole = report(vec![part(&record)], None);
     assert_eq!(whole.title.as_deref(), Some("run one"));
     assert_eq!(
-        (&whole.answer, &whole.sections),
-        (&own.answer, &own.sections)
+        (&whole.answers, &whole.sections),
+        (&own.answers, &own.sections)
     );
     assert_eq!((&whole.head, &whole.warnings), (&own.head, &own.warnings));
 }

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
 use keymark_bench::record::{Record, RunId};
 use keymark_report::analysis::Analysis;
+use keymark_report::answers::Topic;
 use keymark_report::compare::{Comparison, Criteria, Side};
 use keymark_report::document::{Block, Document, Rerun};
 use keymark_report::render::html::{self, Place};
@@ -176,7 +177,9 @@ fn runs_that_differ_are_told_apart() {
     let document = report(vec![part(&first), part(&second)], Some(&comparison));
     let differences: Vec<String> = differences(&document);
     assert_eq!(differences, ["kernel"]);
-    assert_eq!(document.answer.len(), 4, "{:?}", document.answer);
+    assert_eq!(document.answers[0].topic, Topic::Change);
+    let whose = "20260102-000000-0003 against 20260101-000000-0002: ";
+    assert!(document.answers[0].text.starts_with(whose));
     let page = html::render(document, Place::Archive).unwrap();
     let row = "<tr class=\"differs\"><th scope=\"row\">kernel</th><td>-</td><td>6.1</td>";
     assert!(page.contains(row));

@@ -11,6 +11,8 @@ use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunState};
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
+use keymark_mcu::timing::Stall;
+use keymark_report::answers::WAITING;
 use keymark_report::units;
 
 use crate::exit::Failure;
@@ -43,10 +45,13 @@ pub(super) fn note(prediction: &Prediction) -> String {
         .map(|(name, word)| format!("{name}={word}"))
         .collect();
     let band = prediction.band();
+    let waiting = [Stall::Fetch, Stall::Data].map(|stall| prediction.account.stall(stall));
+    let waiting: u64 = waiting.iter().sum();
     format!(
-        "{} cycles at {}; {}; {} to {} with one assumption varied",
+        "{} cycles at {}; {}{WAITING}; {}; {} to {} with one assumption varied",
         prediction.cycles(),
         prediction.target.mcu.clock,
+        units::percent(waiting as f64 / prediction.cycles() as f64),
         words.join(" "),
         units::duration(band.low),
         units::duration(band.high)

@@ -87,7 +87,7 @@ struct Page<'a> {
     script: &'static str,
     ways: Vec<Way>,
     title: String,
-    answer: Vec<String>,
+    answers: Vec<String>,
     sections: Vec<Written>,
     warnings: Vec<String>,
     head: Vec<String>,
@@ -148,7 +148,7 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
     let all = |texts: &[String]| texts.iter().map(seen).collect::<Vec<_>>();
     let conditions = document.conditions.as_ref();
     let runs = conditions.map_or_else(Vec::new, |conditions| all(&conditions.runs));
-    let warnings = document.warnings.iter();
+    let (answers, warnings) = (document.answers.iter(), document.warnings.iter());
     let title = document
         .title
         .as_ref()
@@ -158,7 +158,7 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
         style: &STYLE,
         script: SCRIPT,
         ways: place.ways(),
-        answer: all(&document.answer),
+        answers: answers.map(|answer| seen(&answer.text)).collect(),
         sections,
         warnings: warnings.map(|warning| seen(&warning.text)).collect(),
         head: all(&document.head),

@@ -12,13 +12,14 @@ use keymark_mcu::kernel::{Kernel, KernelError};
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
+use keymark_report::answers::answers;
 use keymark_report::charts::Theme;
 use keymark_report::pictures::Kind;
 
 use super::record;
 use crate::args::{OptionAxis, PredictArguments};
 use crate::commands::Outcome;
-use crate::documents::pictures;
+use crate::documents::{self, pictures};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{frame, output, parts};
@@ -47,11 +48,18 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
             Err(error) => output::error(&format!("{kernel} on {target}: {error}")),
         }
     }
+    if predictions.is_empty() {
+        return Ok(Exit::Failed);
+    }
+    let mut record = record::of(&predictions, arguments.tolerance)?;
     if arguments.json {
         for prediction in &predictions {
             print_json(&json::row(prediction));
         }
     } else {
+        for answer in answers(&documents::analysis(&record), &record) {
+            output::paragraph(&answer.text);
+        }
         for kernel in kernels {
             let of_kernel: Vec<&Prediction> = predictions
                 .iter()
@@ -60,10 +68,6 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
             table::print(&of_kernel, arguments);
         }
     }
-    if predictions.is_empty() {
-        return Ok(Exit::Failed);
-    }
-    let mut record = record::of(&predictions, arguments.tolerance)?;
     if let Some(file) = &arguments.plot {
         let charts = pictures::charts(std::slice::from_mut(&mut record), Some(Kind::Predictions))?;
         pictures::write(&charts, file, Theme::Light)?;

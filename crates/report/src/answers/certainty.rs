@@ -1,0 +1,120 @@
+//! How far to trust the others.
+
+use std::collections::BTreeMap;
+
+use keymark_bench::case::Provenance;
+use keymark_bench::record::{Record, RunState};
+
+use super::{Statement, Topic};
+use crate::analysis::{Analysis, Row};
+use crate::units::{self, counted};
+
+/// That there is nothing to answer with.
+pub(super) fn nothing(rows: &[Row]) -> Statement {
+    let failed = rows.iter().filter(|row| row.failure.is_some());
+    let text = match (rows.len(), failed.clone().count()) {
+        (0, _) => "This run has no case, and so no answer.".to_owned(),
+        (all, 0) => format!(
+            "This run has no figure: nothing measured in {}.",
+            counted(all, "case")
+        ),
+        (all, failed) => format!(
+            "This run has no figure: {failed} of {} failed.",
+            counted(all, "case")
+        ),
+    };
+    Statement::new(Topic::Certainty, text, failed.map(|row| row.id))
+}
+
+/// The last sentence of every answer.
+pub(super) fn certainty(analysis: &Analysis, record: &Record) -> Statement {
+    let rows = &analysis.rows;
+    let mut parts = vec![kinds(rows)];
+    parts.extend(precision(rows));
+    match rows.iter().filter(|row| row.failure.is_some()).count() {
+        0 => {}
+        failed => parts.push(format!("{failed} of {} cases failed", rows.len())),
+    }
+    match record.state {
+        RunState::Interrupted | RunState::Unfinished => {
+            parts.push("the run ended early".to_owned());
+        }
+        RunState::Finished | RunState::Published => {}
+    }
+    // What a model or an article says is the same each time.
+    let ran = rows.iter().any(|row| match row.case.provenance {
+        Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
+        Provenance::Predicted | Provenance::Published => false,
+    });
+    if ran && record.series.is_none() {
+        parts.push(if vague(rows) {
+            "this machine was busy, or the run too short: measure again when it is idle, or longer"
+                .to_owned()
+        } else {
+            "another run may differ by more".to_owned()
+        });
+    }
+    Statement::new(
+        Topic::Certainty,
+        format!("How certain: {}.", parts.join("; ")),
+        [],
+    )
+}
+
+/// How many figures there are of each kind.
+fn kinds(rows: &[Row]) -> String {
+    let mut kinds: BTreeMap<Provenance, usize> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.mean().is_some()) {
+        *kinds.entry(row.case.provenance).or_default() += 1;
+    }
+    let said: Vec<String> = kinds
+        .iter()
+        .map(|(kind, number)| format!("{number} {kind}"))
+        .collect();
+    match (kinds.iter().next(), said.as_slice()) {
+        (Some((kind, 1)), [_]) => format!("one mean, {kind}"),
+        (Some((kind, all)), [_]) => format!("all {all} means are {kind}"),
+        _ => format!(
+            "of {} means {}",
+            kinds.values().sum::<usize>(),
+            said.join(", ")
+        ),
+    }
+}
+
+/// Half of the means known no better than this are too few.
+const VAGUE: f64 = 0.2;
+
+fn vague(rows: &[Row]) -> bool {
+    let summaries = || rows.iter().filter_map(|row| row.summary.as_ref());
+    let known = summaries().filter_map(|summary| summary.mean.relative_half_width());
+    known.filter(|width| *width <= VAGUE).count() * 2 < summaries().count()
+}
+
+/// By how much half of the means may be off, and the worst of them.
+fn precision(rows: &[Row]) -> Option<String> {
+    let means = rows
+        .iter()
+        .filter_map(|row| Some(&row.summary.as_ref()?.mean));
+    let widths: Vec<Option<f64>> = means.map(|mean| mean.relative_half_width()).collect();
+    let mut known: Vec<f64> = widths.iter().copied().flatten().collect();
+    known.sort_by(f64::total_cmp);
+    let open = widths.len() - known.len();
+    let bounds = known
+        .get(known.len() / 2)
+        .zip(known.last())
+        .map(|(half, most)| {
+            let (half, most) = (units::percent(*half), units::percent(*most));
+            match known.as_slice() {
+                [_] => format!("known to ±{most}"),
+                _ if half == most => format!("known to ±{most} or better"),
+                _ => format!("half of them known to ±{half}, all to ±{most}"),
+            }
+        });
+    match (bounds, open) {
+        (None, 0) => None,
+        (None, _) => Some("too few samples to say how well any is known".to_owned()),
+        (Some(bounds), 0) => Some(bounds),
+        (Some(bounds), open) => Some(format!("{bounds} but {}", counted(open, "mean"))),
+    }
+}

@@ -1,0 +1,235 @@
+//! What is not as it was: of comparisons and histories.
+
+use keymark_bench::case::CaseId;
+use keymark_stats::Ratio;
+
+use super::figure::times;
+use super::{Statement, Topic};
+use crate::compare::{Comparison, Grounds, Pair, Verdict};
+use crate::history::Trend;
+use crate::units::{self, counted};
+
+/// Cases that are named.
+const NAMED: usize = 2;
+
+/// A sentence for each side about what differs, by how much, and by how much nothing does. Rows are the places of pairs.
+pub fn of_comparison(comparison: &Comparison) -> Vec<Statement> {
+    let sides = 0..comparison.sides.len().max(1);
+    sides.filter_map(|side| of_side(comparison, side)).collect()
+}
+
+fn of_side(comparison: &Comparison, side: usize) -> Option<Statement> {
+    let pairs: Vec<(usize, &Pair)> = comparison
+        .pairs
+        .iter()
+        .enumerate()
+        .filter(|(_, pair)| pair.side == side)
+        .collect();
+    let (_, any) = pairs.first()?;
+    let whose = whose(comparison, side);
+    let of = |verdict: Verdict| -> Vec<&(usize, &Pair)> {
+        let mut of: Vec<_> = pairs
+            .iter()
+            .filter(|(_, pair)| pair.verdict == verdict)
+            .collect();
+        of.sort_by(|a, b| far(b.1).total_cmp(&far(a.1)));
+        of
+    };
+    let (slower, faster) = (of(Verdict::Slower), of(Verdict::Faster));
+    let all = pairs.len();
+    let told = [("slower", &slower), ("faster", &faster)].map(|(word, found)| {
+        let named: Vec<String> = found
+            .iter()
+            .take(NAMED)
+            .map(|(_, pair)| changed(pair))
+            .collect();
+        let more = match found.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!named.is_empty()).then(|| {
+            format!(
+                "{} of {} {word}: {}{more}",
+                found.len(),
+                counted(all, "case"),
+                named.join(", ")
+            )
+        })
+    });
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    let noise = noise(comparison, any.grounds);
+    let text = if told.is_empty() {
+        format!("{whose}{}.", unchanged(comparison, &pairs, &noise))
+    } else {
+        format!("{whose}{}; more than is explained{noise}.", told.join("; "))
+    };
+    let rows = slower
+        .iter()
+        .chain(&faster)
+        .map(|(place, _)| CaseId::at(*place));
+    let rows: Vec<CaseId> = rows.collect();
+    let rows = if rows.is_empty() {
+        pairs.iter().map(|(place, _)| CaseId::at(*place)).collect()
+    } else {
+        rows
+    };
+    let text = if whose.is_empty() {
+        capital(&text)
+    } else {
+        text
+    };
+    Some(Statement::new(Topic::Change, text, rows))
+}
+
+/// That no case of a side has changed for certain.
+fn unchanged(comparison: &Comparison, pairs: &[(usize, &Pair)], noise: &str) -> String {
+    let all = pairs.len();
+    let number = |verdict| {
+        pairs
+            .iter()
+            .filter(|(_, pair)| pair.verdict == verdict)
+            .count()
+    };
+    if number(Verdict::Same) == all {
+        let within = units::percent(comparison.criteria.equivalence);
+        return format!(
+            "nothing changed: {} the same within ±{within}",
+            is(all, "case")
+        );
+    }
+    let furthest = pairs.iter().max_by(|a, b| far(a.1).total_cmp(&far(b.1)));
+    let furthest = furthest.map(|(_, pair)| changed(pair)).unwrap_or_default();
+    if number(Verdict::Unknown) == all {
+        return format!("without intervals nothing is certain; furthest apart: {furthest}");
+    }
+    format!(
+        "no change in {} is more than is explained{noise}",
+        counted(all, "case")
+    )
+}
+
+/// Which side it is about, where there are several, and against which: cases of the first are compared only with their
+/// own run's.
+fn whose(comparison: &Comparison, side: usize) -> String {
+    let within = comparison.pairs.iter().any(|pair| pair.side == 0);
+    match comparison.sides.as_slice() {
+        [] | [_] => String::new(),
+        sides if within => format!("{}: ", sides[side].name),
+        sides => format!("{} against {}: ", sides[side].name, sides[0].name),
+    }
+}
+
+/// How far the ratio is from 1.
+fn far(pair: &Pair) -> f64 {
+    pair.ratio.value.0.ln().abs()
+}
+
+/// `rsa4096 sign software raw takes 1.21 times as long (1.10–1.30)`
+fn changed(pair: &Pair) -> String {
+    let what = if pair.old.key() == pair.new.key() || pair.old.to_string() == pair.new.to_string() {
+        pair.old.to_string()
+    } else {
+        format!("{} against {}", pair.new, pair.old)
+    };
+    let ratio = pair.ratio;
+    if ratio.value.0 >= 1.0 {
+        format!(
+            "{what} takes {} times as long",
+            units::estimated_ratio(&ratio)
+        )
+    } else {
+        format!(
+            "{what} takes {} of the time",
+            units::estimated_percent(&ratio)
+        )
+    }
+}
+
+/// What differences are no news on this machine.
+fn noise(comparison: &Comparison, grounds: Grounds) -> String {
+    match grounds {
+        Grounds::FewRuns => {
+            let deviation = units::percent(comparison.machine.deviation);
+            let known = if comparison.machine.runs == 0 {
+                "may differ"
+            } else {
+                "differ"
+            };
+            format!(" by this machine's own noise (its runs {known} by {deviation})")
+        }
+        Grounds::Exact | Grounds::Nothing => " by chance".to_owned(),
+        Grounds::Copies
+        | Grounds::SameRun
+        | Grounds::SameRuns
+        | Grounds::Alternating
+        | Grounds::Series => {
+            let noise = units::percent(comparison.criteria.noise.on(grounds));
+            format!(" by this machine's own noise (up to {noise})")
+        }
+    }
+}
+
+fn is(number: usize, what: &str) -> String {
+    let verb = if number == 1 { "is" } else { "are" };
+    format!("{} {verb}", counted(number, what))
+}
+
+fn capital(text: &str) -> String {
+    super::figure::sentence(text)
+        .trim_end_matches('.')
+        .to_owned()
+        + "."
+}
+
+/// A sentence for each trend: the last change, by how much, since when and with what; or that there was none. Rows are
+/// the places of trends.
+pub fn of_history(trends: &[Trend]) -> Vec<Statement> {
+    let said = trends.iter().enumerate().filter_map(|(place, trend)| {
+        let text = of_trend(trend)?;
+        let on = if trends.iter().any(|other| other.machine != trend.machine) {
+            format!(" on {}", trend.machine)
+        } else {
+            String::new()
+        };
+        Some(Statement::new(
+            Topic::Change,
+            format!("{}{on}: {text}.", trend.case),
+            [CaseId::at(place)],
+        ))
+    });
+    said.collect()
+}
+
+fn of_trend(trend: &Trend) -> Option<String> {
+    let points = trend.points.len();
+    let (Some(_), Some(last)) = (&trend.changes, trend.steps.last()) else {
+        return None;
+    };
+    let now = units::estimated_duration(&last.level);
+    let Some(ratio) = last.ratio.filter(|_| last.start > 0) else {
+        return Some(format!(
+            "no change in {points} runs beyond this machine's own noise; {now}"
+        ));
+    };
+    let since = &trend.points[last.start];
+    let (low, high) = (ratio.low?.0, ratio.high?.0);
+    let by = if ratio.value.0 >= 1.0 {
+        format!("{} as long", times(ratio.value.0, low, high))
+    } else {
+        format!("{} of the time before", units::percent(ratio.value.0))
+    };
+    let certain = Ratio(low).0 > 1.0 || Ratio(high).0 < 1.0;
+    let noise = if certain {
+        "more than this machine's own noise"
+    } else {
+        "which may be this machine's own noise"
+    };
+    let with = trend.changed_with(last.start);
+    let with = with.first().map(|fact| format!("; with {fact}"));
+    Some(format!(
+        "takes {by} since {} ({}), {noise}; now {now}{}",
+        since.started.strftime("%Y-%m-%d"),
+        since.name,
+        with.unwrap_or_default()
+    ))
+}

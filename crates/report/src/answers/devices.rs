@@ -1,0 +1,185 @@
+//! Devices beside one another: which is the fastest with each key, and how they stand beside this CPU.
+
+use keymark_bench::case::{Provenance, StackName, StoreKind};
+
+use super::figure::{Figure, alone, between, device, listed, sentence, to, way, what};
+use super::{Statement, Topic};
+use crate::analysis::Analysis;
+use crate::grouped::grouped;
+
+/// What a published table calls the processor.
+const PUBLISHED_CPU: &str = "CPU";
+
+/// One key on several devices.
+struct Contest<'a> {
+    ranked: Vec<Figure<'a>>,
+    cpu: Option<Figure<'a>>,
+}
+
+/// The fastest besides the CPU, and what it takes against the CPU.
+pub(super) fn devices(analysis: &Analysis) -> Vec<Statement> {
+    let figures =
+        alone(&analysis.rows).filter(|figure| figure.case().provenance != Provenance::Predicted);
+    let mut groups = grouped(figures, |figure| {
+        let case = figure.case();
+        (case.operation, case.stack, &case.parameters, case.algorithm)
+    });
+    groups.retain(|(_, group)| {
+        group
+            .iter()
+            .any(|figure| figure.case().device != group[0].case().device)
+    });
+    let Some((operation, stack)) = groups
+        .iter()
+        .map(|((operation, stack, ..), _)| (*operation, *stack))
+        .min_by_key(|(_, stack)| usize::from(*stack == StackName::RAW))
+    else {
+        return Vec::new();
+    };
+    let contests = groups
+        .into_iter()
+        .filter(|((of, through, ..), _)| (*of, *through) == (operation, stack));
+    let contests: Vec<Contest<'_>> = contests.map(|(_, group)| Contest::of(group)).collect();
+    let devices = grouped(
+        contests.iter().flat_map(|contest| &contest.ranked),
+        |figure| &figure.case().device,
+    );
+    let said = if devices.len() == 1 {
+        beside_cpu(&contests)
+    } else {
+        fastest(&contests)
+    };
+    said.into_iter().chain(cpu_alone(&contests)).collect()
+}
+
+impl<'a> Contest<'a> {
+    fn of(group: Vec<Figure<'a>>) -> Self {
+        let (cpu, mut ranked): (Vec<_>, Vec<_>) = group.into_iter().partition(is_cpu);
+        ranked.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        Self {
+            ranked,
+            cpu: cpu.into_iter().next(),
+        }
+    }
+}
+
+/// Whether it is this or the article's processor.
+fn is_cpu(figure: &Figure<'_>) -> bool {
+    let case = figure.case();
+    case.store == StoreKind::SOFTWARE
+        || case.provenance == Provenance::Published && case.device.as_str() == PUBLISHED_CPU
+}
+
+/// Which of several devices is the fastest with each key.
+fn fastest(contests: &[Contest<'_>]) -> Option<Statement> {
+    let (mut won, mut rows): (Vec<(String, Vec<String>)>, Vec<_>) = (Vec::new(), Vec::new());
+    for contest in contests {
+        let Some(first) = contest.ranked.first() else {
+            continue;
+        };
+        let alike = contest
+            .ranked
+            .iter()
+            .filter(|figure| !first.is_below(figure));
+        let known = alike.clone().all(Figure::is_known);
+        let alike: Vec<String> = alike.map(|figure| device(figure.case())).collect();
+        rows.extend(contest.ranked.iter().map(Figure::id));
+        let who = match alike.as_slice() {
+            [only] => only.clone(),
+            several if known => format!("{} (alike)", listed(several)),
+            several => format!("{} (too uncertain to tell apart)", listed(several)),
+        };
+        let key = format!("{} ({})", first.case().algorithm, first.time());
+        match won.iter_mut().find(|(known, _)| *known == who) {
+            Some((_, keys)) => keys.push(key),
+            None => won.push((who, vec![key])),
+        }
+    }
+    let case = contests.first()?.ranked.first()?.case();
+    let besides = if contests.iter().any(|contest| contest.cpu.is_some()) {
+        " besides this CPU"
+    } else {
+        ""
+    };
+    let won: Vec<String> = won
+        .iter()
+        .map(|(who, keys)| format!("{who} with {}", listed(keys)))
+        .collect();
+    let text = format!(
+        "fastest device{besides} {} {}: {}",
+        to(case.operation),
+        way(case),
+        won.join("; ")
+    );
+    Some(Statement::new(Topic::Devices, sentence(&text), rows))
+}
+
+/// One device against the CPU, key by key.
+fn beside_cpu(contests: &[Contest<'_>]) -> Option<Statement> {
+    let pairs = contests
+        .iter()
+        .filter_map(|contest| Some((contest.ranked.first()?, contest.cpu.as_ref()?)));
+    let told = |(own, cpu): &(&Figure<'_>, &Figure<'_>)| {
+        own.is_below(cpu) || cpu.is_below(own) || own.is_known() && cpu.is_known()
+    };
+    let mut pairs: Vec<_> = pairs.filter(told).collect();
+    let factor = |(own, cpu): &(&Figure<'_>, &Figure<'_>)| own.mean / cpu.mean;
+    pairs.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
+    let ((own, cpu), (last, _)) = (pairs.first()?, pairs.last()?);
+    let (name, base) = (device(own.case()), device(cpu.case()));
+    let told = |(own, cpu): &(&Figure<'_>, &Figure<'_>)| {
+        let key = own.case().algorithm;
+        if !own.is_below(cpu) && !cpu.is_below(own) {
+            format!("with {key} {name} and {base} are alike ({})", own.time())
+        } else {
+            format!(
+                "with {key} {name} takes {} {base}'s time ({})",
+                own.times(cpu),
+                own.time()
+            )
+        }
+    };
+    let mut ends = vec![told(&(own, cpu))];
+    if own.id() != last.id() {
+        ends.extend(pairs.last().map(told));
+    }
+    let text = format!(
+        "{} {}, {}",
+        to(own.case().operation),
+        way(own.case()),
+        ends.join(", ")
+    );
+    let text = sentence(&text);
+    let rows = pairs.iter().flat_map(|(own, cpu)| [own.id(), cpu.id()]);
+    Some(Statement::new(Topic::Devices, text, rows))
+}
+
+/// How much faster the CPU is than the fastest of the others.
+fn cpu_alone(contests: &[Contest<'_>]) -> Option<Statement> {
+    let pairs = contests
+        .iter()
+        .filter_map(|contest| Some((contest.ranked.first()?, contest.cpu.as_ref()?)));
+    let mut pairs: Vec<_> = pairs.filter(|(own, cpu)| cpu.is_below(own)).collect();
+    if contests.iter().all(|contest| contest.ranked.len() < 2) {
+        return None;
+    }
+    let factor = |(own, cpu): &(&Figure<'_>, &Figure<'_>)| own.mean / cpu.mean;
+    pairs.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
+    let (first, last) = (pairs.first()?, pairs.last()?);
+    let key = |(own, _): &(&Figure<'_>, &Figure<'_>)| what(own.case());
+    let text = match first.0.id() == last.0.id() {
+        true => format!(
+            "Even the fastest takes {} this CPU's time ({})",
+            first.0.times(first.1),
+            key(first)
+        ),
+        false => format!(
+            "Even the fastest device takes {} this CPU's time: least with {}, most with {}",
+            between(&first.0.times(first.1), &last.0.times(last.1)),
+            key(first),
+            key(last)
+        ),
+    };
+    let rows = pairs.iter().flat_map(|(own, cpu)| [own.id(), cpu.id()]);
+    Some(Statement::new(Topic::Devices, format!("{text}."), rows))
+}

@@ -1,0 +1,241 @@
+//! Keys through one program: which is the fastest, what others cost beside it, and how strong they are.
+
+use keymark_bench::case::{Provenance, StackName};
+use keymark_bench::layers::Point;
+use keymark_bench::strength::Strength;
+
+use super::figure::{Figure, alone, device, listed, range, to, way};
+use super::{Statement, Topic};
+use crate::analysis::Analysis;
+use crate::grouped::grouped;
+
+/// Other keys that are named beside the fastest.
+const BESIDE: usize = 3;
+
+/// For each operation one sentence about the keys, then what a longer key costs.
+pub(super) fn keys(analysis: &Analysis) -> Vec<Statement> {
+    let figures = alone(&analysis.rows).filter(|figure| match figure.case().provenance {
+        Provenance::Measured | Provenance::Twin | Provenance::Virtual => true,
+        Provenance::Predicted | Provenance::Published => false,
+    });
+    let groups = grouped(figures, |figure| {
+        let case = figure.case();
+        (case.operation, &case.device, case.stack, &case.parameters)
+    });
+    let groups = groups.into_iter().map(|(_, group)| Keys::of(group));
+    let mut groups: Vec<Keys<'_>> = groups.filter(|keys| keys.ranked.len() > 1).collect();
+    groups.sort_by_key(|keys| preference(analysis, keys));
+    let mut best: Vec<Keys<'_>> = Vec::new();
+    for keys in groups {
+        let operation = keys.fastest().case().operation;
+        if best
+            .iter()
+            .all(|known| known.fastest().case().operation != operation)
+        {
+            best.push(keys);
+        }
+    }
+    let several = analysis
+        .rows
+        .iter()
+        .any(|row| row.case.device != analysis.rows[0].case.device);
+    let mut said: Vec<Statement> = best.iter().map(|keys| keys.said(several)).collect();
+    said.extend(
+        best.iter()
+            .filter_map(Keys::longer)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, said)| said),
+    );
+    said
+}
+
+/// What people do comes first: a whole program, then a part of one, then a library; on this CPU before elsewhere.
+fn preference(analysis: &Analysis, keys: &Keys<'_>) -> (usize, usize, usize) {
+    let case = keys.fastest().case();
+    let mut wholes = analysis
+        .families
+        .iter()
+        .filter_map(|family| family.whole.as_ref());
+    let depth = if wholes.any(|whole| whole.point == Point::of(case)) {
+        0
+    } else if case.stack == StackName::RAW {
+        2
+    } else {
+        1
+    };
+    let elsewhere = usize::from(case.provenance != Provenance::Measured);
+    (elsewhere, depth, usize::MAX - keys.ranked.len())
+}
+
+/// Keys for one operation through one program, from the fastest to the slowest.
+struct Keys<'a> {
+    /// Of those that are known well enough the first is the fastest.
+    ranked: Vec<Figure<'a>>,
+    /// Which may be as fast, or not.
+    vague: Vec<Figure<'a>>,
+}
+
+impl<'a> Keys<'a> {
+    fn of(mut all: Vec<Figure<'a>>) -> Self {
+        all.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let first = all.iter().find(|figure| figure.is_known()).copied();
+        let is_told = |figure: &Figure<'_>| {
+            figure.is_known() || first.is_some_and(|first| first.is_below(figure))
+        };
+        let (ranked, vague) = all.into_iter().partition(is_told);
+        Self { ranked, vague }
+    }
+
+    fn fastest(&self) -> &Figure<'a> {
+        &self.ranked[0]
+    }
+
+    fn said(&self, several: bool) -> Statement {
+        let fastest = self.fastest();
+        let (alike, slower): (Vec<&Figure<'_>>, Vec<&Figure<'_>>) = self
+            .ranked
+            .iter()
+            .partition(|figure| !fastest.is_below(figure));
+        let case = fastest.case();
+        let on = if several {
+            format!(" on {}", device(case))
+        } else {
+            String::new()
+        };
+        let name = |figure: &&Figure<'_>| figure.case().algorithm.to_string();
+        let names: Vec<String> = alike.iter().map(name).collect();
+        let begin = format!("{} {}{on}", capital(&to(case.operation)), way(case));
+        let first = match alike.as_slice() {
+            [only] => format!("{begin}, {} is fastest ({})", names[0], only.time()),
+            [least, .., most] => {
+                let besides = apart(&alike);
+                let all = if slower.is_empty() && names.len() > 2 {
+                    "all "
+                } else {
+                    ""
+                };
+                format!(
+                    "{begin}, {all}{} are alike ({}){}",
+                    listed(&names),
+                    range(least, most),
+                    besides.unwrap_or_default()
+                )
+            }
+            [] => begin,
+        };
+        let named = self.beside(&slower);
+        let others = named.iter().enumerate();
+        let others: Vec<String> = others
+            .map(|(place, figure)| self.slower(figure, place, &alike))
+            .collect();
+        let vague: Vec<String> = self.vague.iter().map(|figure| name(&figure)).collect();
+        let vague = match vague.as_slice() {
+            [] => String::new(),
+            some => format!("; {} too uncertain to compare", listed(some)),
+        };
+        let text = if others.is_empty() {
+            format!("{first}{vague}.")
+        } else {
+            format!("{first}: {}{vague}.", others.join(", "))
+        };
+        let rows = alike.iter().chain(&named).map(|figure| figure.id());
+        Statement::new(Topic::Keys, text, rows)
+    }
+
+    /// The baseline, the strongest and the slowest of those that are slower.
+    fn beside<'f>(&self, slower: &[&'f Figure<'a>]) -> Vec<&'f Figure<'a>> {
+        let is_baseline = |figure: &&&Figure<'_>| {
+            self.ranked
+                .iter()
+                .any(|other| other.row.baseline == Some(figure.id()))
+        };
+        let wanted = [
+            slower.iter().find(is_baseline),
+            slower.iter().max_by_key(|figure| figure.strength()),
+            slower.last(),
+        ];
+        let mut chosen: Vec<&'f Figure<'a>> = Vec::new();
+        for figure in wanted.into_iter().flatten() {
+            if chosen.len() < BESIDE && chosen.iter().all(|known| known.id() != figure.id()) {
+                chosen.push(figure);
+            }
+        }
+        chosen.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        chosen
+    }
+
+    fn slower(&self, figure: &Figure<'_>, place: usize, alike: &[&Figure<'_>]) -> String {
+        let fastest = self.fastest();
+        let times = figure.times(fastest);
+        let times = match (place, alike.len()) {
+            (0, 1) => format!("takes {times} as long"),
+            (0, _) => format!("takes {times} as long as {}", fastest.case().algorithm),
+            _ => times,
+        };
+        let among = || alike.iter().filter_map(|other| other.strength());
+        let strength = match (figure.strength(), among().min(), among().max()) {
+            (Some(own), Some(least), _) if own < least => {
+                format!(" and is weaker ({} against {least})", own.0)
+            }
+            (Some(own), _, Some(most)) if own > most => format!(" but is stronger ({own})"),
+            _ => String::new(),
+        };
+        format!("{} {times}{strength}", figure.case().algorithm)
+    }
+
+    /// The shortest and the longest key of one kind.
+    fn longer(&self) -> Option<(f64, Statement)> {
+        let kinds = grouped(&self.ranked, |figure| figure.case().algorithm.length().0);
+        let pairs = kinds.into_iter().filter_map(|(_, of)| {
+            let bits = |figure: &&&Figure<'_>| figure.case().algorithm.length().1;
+            let (short, long) = (of.iter().min_by_key(bits)?, of.iter().max_by_key(bits)?);
+            // The sentence about the fastest has it.
+            let is_new = short.id() != self.fastest().id();
+            (is_new && short.is_below(long)).then_some((*short, *long))
+        });
+        let factor = |(short, long): &(&Figure<'_>, &Figure<'_>)| long.mean / short.mean;
+        let (short, long) = pairs.max_by(|a, b| factor(a).total_cmp(&factor(b)))?;
+        let text = format!(
+            "A longer key costs: {} takes {} as long as {} {} ({} against {}).",
+            long.case().algorithm,
+            long.times(short),
+            short.case().algorithm,
+            to(short.case().operation),
+            long.time(),
+            short.time()
+        );
+        Some((
+            factor(&(short, long)),
+            Statement::new(Topic::Keys, text, [short.id(), long.id()]),
+        ))
+    }
+}
+
+/// The one of several that is stronger than the others, or else weaker.
+fn apart(alike: &[&Figure<'_>]) -> Option<String> {
+    let only = |bits: Option<Strength>| {
+        let mut of = alike.iter().filter(|figure| figure.strength() == bits);
+        of.next().filter(|_| of.next().is_none())
+    };
+    let strengths = || alike.iter().map(|figure| figure.strength());
+    let (least, most) = (strengths().min()?, strengths().max()?);
+    if least == most {
+        return None;
+    }
+    let told = |figure: &Figure<'_>, word: &str| {
+        let bits = figure.strength()?;
+        Some(format!(
+            "; {} is the {word} of them ({bits})",
+            figure.case().algorithm
+        ))
+    };
+    only(most)
+        .and_then(|figure| told(figure, "strongest"))
+        .or_else(|| only(least).and_then(|figure| told(figure, "weakest")))
+}
+
+fn capital(text: &str) -> String {
+    super::figure::sentence(text)
+        .trim_end_matches('.')
+        .to_owned()
+}

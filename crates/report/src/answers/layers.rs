@@ -1,0 +1,265 @@
+//! What the time goes into: the key or the program around it, and what would not help.
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{CaseId, Provenance};
+use keymark_bench::layers::Point;
+use keymark_bench::operation::Operation;
+use keymark_stats::{Estimate, Seconds};
+
+use super::figure::{listed, part};
+use super::{Statement, Topic};
+use crate::analysis::{Analysis, Basis, Breakdown, FamilyBreakdown, Layer};
+use crate::units;
+
+/// A key that takes less of the whole is hidden by the program.
+const HIDDEN: f64 = 0.1;
+/// One that takes more is what the time goes into.
+const MOST: f64 = 0.5;
+
+/// Where the program hides the key, where the key takes most, and what a passphrase costs.
+pub(super) fn layers(analysis: &Analysis) -> Vec<Statement> {
+    analysis
+        .breakdowns
+        .iter()
+        .flat_map(|family| of_family(analysis, family))
+        .collect()
+}
+
+/// A key with what is around it.
+struct Line<'a> {
+    of: &'a Breakdown,
+    key: Estimate<Seconds>,
+    whole: Estimate<Seconds>,
+}
+
+impl Line<'_> {
+    /// Bounds of the key's share.
+    fn share(&self) -> Option<(f64, f64)> {
+        let low = self.key.low?.0 / self.whole.high?.0;
+        Some((low, self.key.high?.0 / self.whole.low?.0))
+    }
+
+    fn value(&self) -> f64 {
+        self.key.value.0 / self.whole.value.0
+    }
+
+    fn what(&self) -> (Algorithm, Operation) {
+        (self.of.algorithm, self.of.operation)
+    }
+}
+
+fn of_family(analysis: &Analysis, family: &FamilyBreakdown) -> Vec<Statement> {
+    let own = family.breakdowns.iter();
+    let own = own.filter(|breakdown| {
+        breakdown.basis == Basis::Own && breakdown.provenance != Provenance::Virtual
+    });
+    let lines: Vec<Line<'_>> = own
+        .filter_map(|breakdown| line(family, breakdown))
+        .collect();
+    let of = |wanted: &dyn Fn(f64, f64) -> bool| -> Vec<&Line<'_>> {
+        let lines = lines.iter();
+        lines
+            .filter(|line| line.share().is_some_and(|(low, high)| wanted(low, high)))
+            .collect()
+    };
+    let hidden = of(&|_, high| high < HIDDEN);
+    let most = of(&|low, _| low > MOST);
+    let between = of(&|low, high| high >= HIDDEN && low <= MOST);
+    let name = family
+        .layers
+        .whole
+        .as_ref()
+        .map_or(family.layers.family, |whole| whole.name);
+    let mut said = Vec::new();
+    said.extend(hides(analysis, name, &hidden));
+    said.extend(passphrase(analysis, family));
+    said.extend(dominates(analysis, family, name, &most));
+    if said.is_empty() {
+        said.extend(shared(analysis, name, &between));
+    }
+    said
+}
+
+/// The whole as it was measured, or the key with the first thing that is added to it.
+fn line<'a>(family: &FamilyBreakdown, of: &'a Breakdown) -> Option<Line<'a>> {
+    let key = of.base?;
+    let whole = match (&family.layers.whole, of.whole) {
+        (Some(_), whole) => whole?,
+        (None, _) => {
+            let mut steps = of.steps.iter().flatten();
+            let added = steps.find_map(|step| match step {
+                Layer::Adds(time) => Some(*time),
+                Layer::AtMost(_) | Layer::Less(_) => None,
+            })?;
+            let sum = |a: Option<Seconds>, b: Option<Seconds>| Some(Seconds(a?.0 + b?.0));
+            Estimate {
+                value: Seconds(key.value.0 + added.value.0),
+                low: sum(key.low, added.low),
+                high: sum(key.high, added.high),
+                ..added
+            }
+        }
+    };
+    Some(Line { of, key, whole })
+}
+
+fn hides(analysis: &Analysis, name: &str, hidden: &[&Line<'_>]) -> Option<Statement> {
+    let least = hidden
+        .iter()
+        .max_by(|a, b| a.value().total_cmp(&b.value()))?;
+    let text = format!(
+        "With {}, {name} itself takes {} of the time or more ({} with {}): a faster key, library or device \
+         gains nothing there.",
+        keys(hidden),
+        units::percent(1.0 - least.value()),
+        part(
+            Seconds(least.whole.value.0 - least.key.value.0),
+            least.whole.value
+        ),
+        least.of.algorithm
+    );
+    Some(Statement::new(
+        Topic::Striking,
+        text,
+        rows(analysis, hidden),
+    ))
+}
+
+fn dominates(
+    analysis: &Analysis,
+    family: &FamilyBreakdown,
+    name: &str,
+    most: &[&Line<'_>],
+) -> Option<Statement> {
+    let line = most
+        .iter()
+        .max_by(|a, b| a.key.value.0.total_cmp(&b.key.value.0))?;
+    let (algorithm, operation) = line.what();
+    let faster = line.of.beside.filter(|beside| beside.high < line.key.low);
+    let faster = faster.zip(family.layers.own_library.as_ref());
+    let faster = faster.map(|(beside, own)| {
+        format!(
+            " ({} takes {})",
+            own.beside.name,
+            units::duration(beside.value)
+        )
+    });
+    let text = format!(
+        "With {} the key takes most of {name}'s time ({} for {algorithm} {operation}): a shorter key or a faster \
+         library would help{}.",
+        keys(most),
+        part(line.key.value, line.whole.value),
+        faster.unwrap_or_default()
+    );
+    Some(Statement::new(Topic::Layers, text, rows(analysis, most)))
+}
+
+fn shared(analysis: &Analysis, name: &str, between: &[&Line<'_>]) -> Option<Statement> {
+    let line = between
+        .iter()
+        .max_by(|a, b| a.value().total_cmp(&b.value()))?;
+    let (algorithm, operation) = line.what();
+    let text = format!(
+        "Of {name}'s {} the key takes {} at most ({algorithm} {operation}); the rest is the program's.",
+        units::duration(line.whole.value),
+        units::duration(line.key.value),
+    );
+    Some(Statement::new(Topic::Layers, text, rows(analysis, between)))
+}
+
+/// What a step costs that leads to no other: it is in no sum.
+fn passphrase(analysis: &Analysis, family: &FamilyBreakdown) -> Option<Statement> {
+    let layers = &family.layers;
+    let whole = layers.whole.as_ref()?;
+    let aside = |point: &Point| {
+        *point != whole.point && layers.steps.iter().all(|step| step.lower != *point)
+    };
+    let steps = layers
+        .steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| aside(&step.upper));
+    let added = steps.flat_map(|(place, step)| {
+        let of = family
+            .breakdowns
+            .iter()
+            .filter(|breakdown| breakdown.provenance != Provenance::Virtual);
+        of.filter_map(
+            move |breakdown| match breakdown.steps.get(place)?.as_ref()? {
+                Layer::Adds(time) => Some((step, breakdown, *time)),
+                Layer::AtMost(_) | Layer::Less(_) => None,
+            },
+        )
+    });
+    let (step, breakdown, time) = added.max_by(|a, b| a.2.value.0.total_cmp(&b.2.value.0))?;
+    let besides = breakdown.whole.filter(|whole| whole.high < time.low);
+    let besides = besides.map(|all| {
+        format!(
+            "; without it {} takes {}",
+            whole.name,
+            units::duration(all.value)
+        )
+    });
+    let topic = if besides.is_some() {
+        Topic::Striking
+    } else {
+        Topic::Layers
+    };
+    let kept: Vec<&str> = step
+        .upper
+        .parameters
+        .pairs()
+        .map(|(_, word)| word)
+        .collect();
+    let text = format!(
+        "A passphrase ({}) adds {} to each operation{} ({} {}).",
+        kept.join(", "),
+        units::duration(time.value),
+        besides.unwrap_or_default(),
+        breakdown.algorithm,
+        breakdown.operation
+    );
+    let rows = analysis.rows.iter().filter(|row| {
+        let points = [&step.upper, &step.lower, &whole.point];
+        is_of(&row.case, breakdown) && points.contains(&&Point::of(&row.case))
+    });
+    Some(Statement::new(topic, text, rows.map(|row| row.id)))
+}
+
+fn is_of(case: &keymark_bench::case::Case, breakdown: &Breakdown) -> bool {
+    case.is_alone()
+        && (
+            case.algorithm,
+            case.operation,
+            &case.device,
+            case.provenance,
+        ) == (
+            breakdown.algorithm,
+            breakdown.operation,
+            &breakdown.device,
+            breakdown.provenance,
+        )
+}
+
+fn rows(analysis: &Analysis, lines: &[&Line<'_>]) -> Vec<CaseId> {
+    let rows = analysis.rows.iter();
+    let rows = rows.filter(|row| lines.iter().any(|line| is_of(&row.case, line.of)));
+    rows.map(|row| row.id).collect()
+}
+
+/// Their algorithms, each once; curves of 256 bits together.
+fn keys(lines: &[&Line<'_>]) -> String {
+    let mut names: Vec<Algorithm> = Vec::new();
+    for line in lines {
+        if !names.contains(&line.of.algorithm) {
+            names.push(line.of.algorithm);
+        }
+    }
+    let short = names
+        .iter()
+        .all(|name| matches!(name.length().1, 255 | 256));
+    match names.len() {
+        3.. if short => "keys of 256 bits".to_owned(),
+        _ => listed(&names.iter().map(ToString::to_string).collect::<Vec<_>>()),
+    }
+}

@@ -1,0 +1,110 @@
+//! What a run means, in three to six sentences: first what nobody would expect, then what a decision depends on, at last
+//! how certain it is. Each has its figure, the rows that it rests on, and says nothing that their intervals do not
+//! carry: what overlaps is alike.
+
+mod certainty;
+mod changes;
+mod devices;
+mod figure;
+mod keys;
+mod layers;
+mod patience;
+mod predictions;
+mod servers;
+mod striking;
+#[cfg(test)]
+mod tests;
+mod workers;
+
+use keymark_bench::case::CaseId;
+use keymark_bench::record::Record;
+use serde::Serialize;
+
+use crate::analysis::Analysis;
+use crate::grouped::grouped;
+
+pub use changes::{of_comparison, of_history};
+pub use predictions::WAITING;
+
+/// More sentences than this are not read; the last one says how certain the others are.
+const MOST: usize = 6;
+
+/// What a sentence is about, in the order in which they are said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Topic {
+    /// What stands out beyond expectation.
+    Striking,
+    /// Which device is the fastest, and by how much.
+    Devices,
+    /// What users have to wait for.
+    Patience,
+    /// Firmware that is simulated.
+    Predictions,
+    /// Servers under load.
+    Servers,
+    /// Which key is the fastest, and how strong it is.
+    Keys,
+    /// Several workers at once.
+    Workers,
+    /// What the time goes into.
+    Layers,
+    /// What is not as it was.
+    Change,
+    /// How far to trust the others.
+    Certainty,
+}
+
+/// One sentence of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Statement {
+    /// What it is about.
+    pub topic: Topic,
+    /// In words.
+    pub text: String,
+    /// The rows that it rests on; all of them where it names none.
+    pub rows: Vec<CaseId>,
+}
+
+impl Statement {
+    fn new(topic: Topic, text: String, rows: impl IntoIterator<Item = CaseId>) -> Self {
+        let mut rows: Vec<CaseId> = rows.into_iter().collect();
+        rows.sort_unstable_by_key(|id| id.0);
+        rows.dedup();
+        Self { topic, text, rows }
+    }
+}
+
+/// What most readers come for.
+pub fn answers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
+    if analysis.rows.iter().all(|row| row.mean().is_none()) {
+        return vec![certainty::nothing(&analysis.rows)];
+    }
+    let mut all = striking::striking(analysis);
+    all.extend(devices::devices(analysis));
+    all.extend(patience::patience(analysis, record));
+    all.extend(predictions::predictions(analysis, record));
+    all.extend(servers::servers(analysis, record));
+    all.extend(keys::keys(analysis));
+    all.extend(workers::workers(analysis, record.environment.cores));
+    all.extend(layers::layers(analysis));
+    let mut chosen = chosen(all, MOST - 1);
+    if chosen.len() < MOST - 1 && chosen.iter().all(|said| said.topic != Topic::Patience) {
+        chosen.extend(patience::nothing_is_slow(analysis, record));
+    }
+    chosen.push(certainty::certainty(analysis, record));
+    chosen
+}
+
+/// The first of each topic, then the second, until there are enough; in the order of the topics.
+fn chosen(all: Vec<Statement>, most: usize) -> Vec<Statement> {
+    let topics = grouped(all, |statement| statement.topic);
+    let turns = topics
+        .into_iter()
+        .flat_map(|(_, of)| of.into_iter().enumerate());
+    let mut turns: Vec<(usize, Statement)> = turns.collect();
+    turns.sort_by_key(|(turn, statement)| (*turn, statement.topic));
+    turns.truncate(most);
+    turns.sort_by_key(|(turn, statement)| (statement.topic, *turn));
+    turns.into_iter().map(|(_, statement)| statement).collect()
+}

@@ -1,0 +1,207 @@
+//! What users wait for: operations that they do not tolerate, with a key of the same device that they do, and what
+//! opening a thread of messages means.
+
+use keymark_bench::case::{Provenance, StoreKind};
+use keymark_bench::operation::Operation;
+use keymark_bench::record::Record;
+use keymark_stats::Seconds;
+
+use super::figure::{Figure, alone, between, device, is_virtual_card, listed, what};
+use super::{Statement, Topic};
+use crate::analysis::{Analysis, Row};
+use crate::document::Answer;
+use crate::units::{self, counted};
+
+/// Messages of a thread.
+const MESSAGES: u32 = 50;
+/// So many that are too slow are named with what would do.
+const NAMED: usize = 2;
+
+/// What is too slow, the thread where that is long, and queues.
+pub(super) fn patience(analysis: &Analysis, record: &Record) -> Vec<Statement> {
+    let rows = waited_for(analysis);
+    let said = too_slow(&rows, record).into_iter();
+    said.chain(thread(analysis)).chain(queues(&rows)).collect()
+}
+
+fn waited_for(analysis: &Analysis) -> Vec<&Row> {
+    let of = |row: &&Row| {
+        row.case.provenance != Provenance::Predicted
+            && row.case.operation != Operation::Handshake
+            && !is_virtual_card(&row.case)
+    };
+    analysis.rows.iter().filter(of).collect()
+}
+
+/// That nothing is too slow: no news, where there is any.
+pub(super) fn nothing_is_slow(analysis: &Analysis, record: &Record) -> Option<Statement> {
+    let rows = waited_for(analysis);
+    let tolerance = record.plan.settings.tolerance;
+    let judged = rows
+        .iter()
+        .filter_map(|row| Some((row, row.tolerable(tolerance)?, row.mean()?)));
+    let (row, _, mean) = judged.clone().max_by(|a, b| a.2.0.total_cmp(&b.2.0))?;
+    let mut judged = judged;
+    if !judged.all(|(_, answer, _)| answer == Answer::Yes) {
+        return None;
+    }
+    let text = format!(
+        "Nothing takes longer than the {} that users tolerate; the longest is {} with {}.",
+        units::chosen(tolerance),
+        row.case,
+        units::duration(mean),
+    );
+    Some(Statement::new(Topic::Patience, text, [row.id]))
+}
+
+fn too_slow(rows: &[&Row], record: &Record) -> Option<Statement> {
+    let tolerance = record.plan.settings.tolerance;
+    let limit = units::chosen(tolerance);
+    let judged = |answer: Answer| {
+        rows.iter()
+            .filter(move |row| row.tolerable(tolerance) == Some(answer))
+    };
+    let mut over: Vec<&&Row> = judged(Answer::No).collect();
+    let unknown = match judged(Answer::Unknown).count() {
+        0 => String::new(),
+        cases => format!("; too little is known of {} to say", counted(cases, "case")),
+    };
+    if over.is_empty() {
+        return None;
+    }
+    over.sort_by(|a, b| slowness(b).total_cmp(&slowness(a)));
+    let mut rested = Vec::new();
+    let mut named = Vec::new();
+    for row in over.iter().take(NAMED) {
+        rested.push(row.id);
+        let time = row.mean().map(units::duration).unwrap_or_default();
+        let instead = instead(rows, row, record).map(|other| {
+            rested.push(other.id);
+            let mean = other.mean().map(units::duration).unwrap_or_default();
+            format!("; there {} takes {mean}", other.case.algorithm)
+        });
+        let load = if row.case.is_alone() {
+            String::new()
+        } else {
+            format!(" ({})", row.case.way())
+        };
+        named.push(format!(
+            "{} on {}{load} ({time}{})",
+            what(&row.case),
+            device(&row.case),
+            instead.unwrap_or_default()
+        ));
+    }
+    let more = match over.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more cases"),
+    };
+    let text = format!(
+        "Too slow for the {limit} that users tolerate: {}{more}{unknown}.",
+        named.join(", ")
+    );
+    Some(Statement::new(Topic::Patience, text, rested))
+}
+
+fn slowness(row: &Row) -> f64 {
+    row.mean().map_or(0.0, |mean| mean.0)
+}
+
+/// The strongest key that is tolerated on the same device the same way, and of those the fastest.
+fn instead<'a>(rows: &[&'a Row], slow: &Row, record: &Record) -> Option<&'a Row> {
+    let tolerance = record.plan.settings.tolerance;
+    let same = |row: &&&Row| {
+        let (own, other) = (&row.case, &slow.case);
+        (
+            &own.device,
+            own.operation,
+            own.stack,
+            &own.parameters,
+            own.load,
+        ) == (
+            &other.device,
+            other.operation,
+            other.stack,
+            &other.parameters,
+            other.load,
+        ) && row.tolerable(tolerance) == Some(Answer::Yes)
+    };
+    let strength = |row: &Row| Figure::of(row).and_then(|figure| figure.strength());
+    let best = rows.iter().filter(same).max_by(|a, b| {
+        let faster = slowness(b).total_cmp(&slowness(a));
+        strength(a).cmp(&strength(b)).then(faster)
+    });
+    best.copied()
+}
+
+/// What opening a thread means, with the fastest key and with the slowest.
+fn thread(analysis: &Analysis) -> Option<Statement> {
+    let opens = |figure: &Figure<'_>| {
+        let mut stacks = analysis
+            .families
+            .iter()
+            .filter_map(|family| family.opens_messages);
+        figure.case().operation == Operation::Decrypt
+            && stacks.any(|stack| stack == figure.case().stack)
+    };
+    let mut times: Vec<Figure<'_>> = alone(&analysis.rows).filter(opens).collect();
+    times.retain(|figure| figure.case().provenance != Provenance::Predicted && figure.is_known());
+    // Nobody asks what a card costs because of the CPU beside it.
+    let is_cpu = |figure: &Figure<'_>| figure.case().store == StoreKind::SOFTWARE;
+    if !times.iter().all(is_cpu) {
+        times.retain(|figure| !is_cpu(figure));
+    }
+    times.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    let (first, last) = (times.first()?, times.last()?);
+    let took = |figure: &Figure<'_>| units::duration(Seconds(figure.mean * f64::from(MESSAGES)));
+    let several = first.case().device != last.case().device;
+    let on = |figure: &Figure<'_>| {
+        let on = if several {
+            format!(" on {}", device(figure.case()))
+        } else {
+            String::new()
+        };
+        format!("with {}{on}", figure.case().algorithm)
+    };
+    let text = if first.is_below(last) {
+        format!(
+            "Opening a thread of {MESSAGES} messages takes {} {} and {} {}.",
+            took(first),
+            on(first),
+            took(last),
+            on(last)
+        )
+    } else if first.id() == last.id() {
+        format!(
+            "Opening a thread of {MESSAGES} messages takes {} {}.",
+            took(first),
+            on(first)
+        )
+    } else {
+        let time = between(&took(first), &took(last));
+        format!("Opening a thread of {MESSAGES} messages takes {time}, whatever the key.")
+    };
+    Some(Statement::new(
+        Topic::Patience,
+        text,
+        [first.id(), last.id()],
+    ))
+}
+
+/// Queues that grow for ever.
+fn queues(rows: &[&Row]) -> Option<Statement> {
+    let growing = rows.iter().filter(|row| row.overload.is_some());
+    let growing: Vec<&&Row> = growing.collect();
+    let first = growing.first()?.overload?;
+    let names: Vec<String> = growing.iter().map(|row| row.case.to_string()).collect();
+    let text = format!(
+        "More arrives than can be served ({} of it), so the queue only grows: {}.",
+        units::percent(first.utilisation.0),
+        listed(&names)
+    );
+    Some(Statement::new(
+        Topic::Striking,
+        text,
+        growing.iter().map(|row| row.id),
+    ))
+}

@@ -1,0 +1,190 @@
+//! Several workers at once: what limits them, from how many on more are useless, and what would help.
+
+use keymark_bench::case::{Case, Provenance, StoreKind};
+use keymark_stats::{Estimate, PerSecond, Ratio};
+
+use super::figure::{between, device, gained, is_known, is_virtual_card, listed, way, what};
+use super::{Statement, Topic};
+use crate::analysis::{Analysis, Limit, Scaling};
+use crate::grouped::grouped;
+use crate::units::counted;
+
+/// Who gains less with all the cores there are gains nothing worth the name.
+const NOTHING: f64 = 1.2;
+/// More workers who do no more than so many times as much are useless.
+const HARDLY: f64 = 1.1;
+
+/// A sentence for each limit, that of the most cases first.
+pub(super) fn workers(analysis: &Analysis, cores: u32) -> Vec<Statement> {
+    let curves = analysis
+        .scaling
+        .iter()
+        .filter(|curve| !is_virtual_card(&curve.case));
+    let curves = curves.filter(|curve| curve.case.provenance != Provenance::Predicted);
+    let curves = curves.filter_map(Curve::of);
+    let mut kinds = grouped(curves, |curve| {
+        (curve.limit, curve.from, curve.gains_nothing(cores))
+    });
+    kinds.sort_by_key(|(_, curves)| usize::MAX - curves.len());
+    kinds
+        .iter()
+        .map(|((limit, from, nothing), curves)| {
+            let topic = if *nothing {
+                Topic::Striking
+            } else {
+                Topic::Workers
+            };
+            let rows = analysis.rows.iter().filter(|row| {
+                let alike = |curve: &Curve<'_>| {
+                    let case = &curve.scaling.case;
+                    (
+                        &row.case.device,
+                        row.case.capability(),
+                        row.case.stack,
+                        &row.case.parameters,
+                    ) == (
+                        &case.device,
+                        case.capability(),
+                        case.stack,
+                        &case.parameters,
+                    )
+                };
+                row.throughput.is_some() && curves.iter().any(alike)
+            });
+            let rows: Vec<_> = rows.map(|row| row.id).collect();
+            Statement::new(topic, said(*limit, *from, *nothing, curves, cores), rows)
+        })
+        .collect()
+}
+
+/// What is known of a curve.
+struct Curve<'a> {
+    scaling: &'a Scaling,
+    limit: Limit,
+    /// From so many workers on, more do no more for certain.
+    from: Option<u32>,
+    most: u32,
+    gain: Estimate<Ratio>,
+}
+
+impl<'a> Curve<'a> {
+    /// Of those whose limit is known.
+    fn of(scaling: &'a Scaling) -> Option<Self> {
+        let (most, gain) = scaling.gains.iter().rfind(|(workers, _)| *workers > 1)?;
+        let (low, high) = (gain.low?, gain.high?);
+        let from = enough(&scaling.levels);
+        let limit = match scaling.limit()? {
+            Limit::Undecided => return None,
+            // Bounds alone limit nobody who still gains.
+            Limit::Server(_) | Limit::Cores if from.is_none() => Limit::NoneSeen,
+            limit @ (Limit::Server(_)
+            | Limit::Cores
+            | Limit::Library
+            | Limit::Device
+            | Limit::Sessions
+            | Limit::NoneSeen) => limit,
+        };
+        // Fewer workers than cores, or a gain of which nothing is known, tell nothing.
+        // Nor does one that may as well be a loss, unless it is nothing for certain.
+        let tells = is_known(gain.value.0, low.0, high.0) && (low.0 > 1.0 || high.0 < NOTHING);
+        tells.then_some(Self {
+            scaling,
+            limit,
+            from,
+            most: *most,
+            gain: *gain,
+        })
+    }
+
+    /// Although there are cores for it.
+    fn gains_nothing(&self, cores: u32) -> bool {
+        let gain = self.gain.high.is_some_and(|high| high.0 < NOTHING);
+        gain && cores > 1 && self.scaling.case.concurrency() == 1
+    }
+}
+
+/// The fewest workers whose rate larger numbers hardly surpass, as far as is known of all of them; none if the most
+/// still do more.
+fn enough(levels: &[(u32, Estimate<PerSecond>)]) -> Option<u32> {
+    let bounds = levels.iter().map(|(_, rate)| {
+        let (value, low, high) = (rate.value.0, rate.low?.0, rate.high?.0);
+        is_known(value, low, high).then_some((value, low, high))
+    });
+    let bounds: Vec<(f64, f64, f64)> = bounds.collect::<Option<_>>()?;
+    let surpassed = |&(value, _, high): &(f64, f64, f64), place: usize| {
+        let mut more = bounds[place + 1..].iter();
+        more.any(|(other, low, _)| *low > high || *other > HARDLY * value)
+    };
+    let place = (0..bounds.len()).find(|place| !surpassed(&bounds[*place], *place))?;
+    (place + 1 < levels.len()).then(|| levels[place].0)
+}
+
+/// `rsa4096 sign`, with its device where that is not this CPU.
+fn on(case: &Case) -> String {
+    if case.store == StoreKind::SOFTWARE {
+        what(case)
+    } else {
+        format!("{} on {}", what(case), device(case))
+    }
+}
+
+fn said(
+    limit: Limit,
+    from: Option<u32>,
+    nothing: bool,
+    curves: &[Curve<'_>],
+    cores: u32,
+) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for (through, of) in grouped(curves, |curve| way(&curve.scaling.case)) {
+        let mut whats: Vec<String> = of.iter().map(|curve| on(&curve.scaling.case)).collect();
+        whats.dedup();
+        let kind = of[0].scaling.way();
+        let kind = if kind.ends_with("processes") {
+            " in processes"
+        } else {
+            ""
+        };
+        names.push(format!("{} {through}{kind}", listed(&whats)));
+    }
+    let by = |curve: &&Curve<'_>| curve.gain.value.0;
+    let least = curves.iter().min_by(|a, b| by(a).total_cmp(&by(b)));
+    let most = curves.iter().max_by(|a, b| by(a).total_cmp(&by(b)));
+    let gain = least
+        .zip(most)
+        .map(|(least, most)| between(&gained(&least.gain), &gained(&most.gain)));
+    let gain = gain.unwrap_or_default();
+    let workers = curves
+        .iter()
+        .map(|curve| curve.most)
+        .max()
+        .unwrap_or_default();
+    let names = listed(&names);
+    let reach = match (from, nothing) {
+        (_, true) => format!(
+            "{workers} workers at once gain nothing with {names} ({gain} one worker's rate)"
+        ),
+        (Some(from), false) => {
+            format!(
+                "with {names}, more than {} are useless ({gain} one worker's rate)",
+                counted(from, "worker")
+            )
+        }
+        (None, false) => format!("{workers} workers do {gain} what one does with {names}"),
+    };
+    let why = match limit {
+        Limit::Server(name) => format!(
+            "gpg's {name} is one process that does one thing at a time: a second {name} or a faster key would help, more \
+             cores would not"
+        ).replace("gpg's agent", "the agent"),
+        Limit::Cores => format!("the {} are busy: more cores or a faster key would help", counted(cores, "core")),
+        Limit::Library => "threads wait for each other in the library: processes instead of threads would help".to_owned(),
+        Limit::Device => "the device is busy: a second device would help, more cores would not".to_owned(),
+        Limit::Sessions => "the device has no more sessions".to_owned(),
+        Limit::NoneSeen | Limit::Undecided => match from {
+            None => "more may do still more".to_owned(),
+            Some(_) => "what limits them is not known".to_owned(),
+        },
+    };
+    super::figure::sentence(&format!("{reach}; {why}"))
+}
