@@ -24,7 +24,7 @@ pub fn render(document: &Document, width: Width) -> String {
         text.push_str(&heading(title, width));
     }
     for answer in &document.answers {
-        text.push_str(&paragraph(&answer.text, width, ""));
+        text.push_str(&item(&answer.text, width));
     }
     if !(document.answers.is_empty() || document.head.is_empty()) {
         text.push('\n');
@@ -149,6 +149,16 @@ fn heading(text: &str, width: Width) -> String {
 /// Words, broken between them where a line is full. They may be from outside.
 fn paragraph(text: &str, width: Width, indent: &str) -> String {
     lines(&visible(text), width, indent).join("\n") + "\n"
+}
+
+/// A sentence among others.
+fn item(text: &str, width: Width) -> String {
+    let within = match width {
+        Width::Unlimited => Width::Unlimited,
+        Width::Columns(limit) => Width::Columns(limit.saturating_sub(HANGING.len() as u16)),
+    };
+    let lines = lines(&visible(text), within, "");
+    format!("• {}\n", lines.join(&format!("\n{HANGING}")))
 }
 
 /// A name and what is said of it, which is broken under itself where a line is full.
