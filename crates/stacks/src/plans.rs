@@ -17,7 +17,7 @@ words! {
     /// A plan with a name.
     #[derive(Default)]
     pub enum NamedPlan("plan") {
-        /// What a person with GnuPG, ssh and a web server asks, in a minute.
+        /// What a person with GnuPG, ssh and a web server asks, in 75 seconds.
         #[default]
         Default = "default",
         /// That of more keys in both libraries, in parallel, and on the virtual card.

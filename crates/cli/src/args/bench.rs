@@ -44,7 +44,7 @@ your own keyring is only read, for the public keys of your card.";
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_HELP)]
 pub struct BenchArguments {
-    /// What is measured without a selection: default (a minute), or complete (more keys, the virtual card)
+    /// What is measured without a selection: default (75 seconds), or complete (104 seconds: more keys, the virtual card)
     #[arg(
         long,
         value_name = "PLAN",
@@ -173,7 +173,7 @@ pub struct BenchArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
     pub max_time: Option<Duration>,
 
-    /// Measuring time for the whole plan [default: 100s without --runs and --max-time]
+    /// Measuring time for the whole plan [default: 75s without --runs and --max-time]
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
     pub total_time: Option<Duration>,
 

@@ -53,7 +53,7 @@ pub use tls::{
 
 const EXAMPLES: &str = "\
 Examples:
-  keymark bench                                    the default plan, about two minutes
+  keymark bench                                    the default plan, a minute and a half
   keymark bench --algorithm longest --operation sign --runs 10
   keymark bench --algorithm rsa4096,cv25519 --stack raw,agent,gnupg --concurrency 1,2,4,10
   keymark devices                                  what can be measured here, and what is missing
