@@ -97,9 +97,7 @@ impl Frame<'_> {
         observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
         let kept = measure(&mut record, &mut observers);
         let saved = saving.map(|saving| saving.and_then(|writer| finish(writer, record.state)));
-        if self.json {
-            documents::print_answers(&record);
-        } else {
+        if !self.json {
             documents::print(&record, &[], self.shown);
         }
         let exit = conclude(&record, saved.as_ref(), self.json);

@@ -188,6 +188,8 @@ pub fn objects(lines: &str) -> Vec<Value> {
     lines
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-        .filter(|object: &Value| object.get("answers").is_none())
+        .filter(|object: &Value| {
+            object.get("answers").is_none() || object.get("sections").is_some()
+        })
         .collect()
 }

@@ -303,7 +303,12 @@ fn cases<'e>(entries: &'e [Entry<'_>]) -> Vec<&'e Case> {
 /// What a case has on one axis, or what is remarkable of it on several.
 fn label(axes: &[Axis], case: &Case) -> String {
     if let [axis] = axes {
-        return axis.of(case);
+        let word = axis.of(case);
+        return match (axis, axis.remarkable(case)) {
+            // Alone above a column, `usual` says nothing.
+            (Axis::Parameter(name), None) => format!("{word} {name}"),
+            _ => word,
+        };
     }
     let words: Vec<String> = axes
         .iter()
