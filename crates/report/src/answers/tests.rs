@@ -525,6 +525,12 @@ fn workers_are_useless_from_the_limit_on() {
         agent.contains("a second agent or a faster key would help, more cores would not"),
         "{agent}"
     );
+    let (_, near_the_bound) = text(&[(1, 100.0), (10, 160.0)], 0.006);
+    assert!(
+        near_the_bound.starts_with("10 workers do 1.60 times what one does")
+            && near_the_bound.contains("a second agent or a faster key would help"),
+        "{near_the_bound}"
+    );
     let (topic, open) = text(&[(1, 100.0), (2, 150.0), (4, 190.0)], 0.001);
     assert_eq!(topic, Topic::Workers);
     assert!(

@@ -13,6 +13,8 @@ use crate::units::counted;
 const NOTHING: f64 = 1.2;
 /// More workers who do no more than so many times as much are useless.
 const HARDLY: f64 = 1.1;
+/// Who reaches this share of a bound is limited by it.
+const NEARLY: f64 = 0.9;
 
 /// A sentence for each limit, that of the most cases first.
 pub(super) fn workers(analysis: &Analysis, cores: u32) -> Vec<Statement> {
@@ -75,8 +77,10 @@ impl<'a> Curve<'a> {
         let from = enough(&scaling.levels);
         let limit = match scaling.limit()? {
             Limit::Undecided => return None,
-            // Bounds alone limit nobody who still gains.
-            Limit::Server(_) | Limit::Cores if from.is_none() => Limit::NoneSeen,
+            // A bound that is far away limits nobody who still gains.
+            Limit::Server(_) | Limit::Cores if from.is_none() && !reached(scaling, gain) => {
+                Limit::NoneSeen
+            }
             limit @ (Limit::Server(_)
             | Limit::Cores
             | Limit::Library
@@ -101,6 +105,14 @@ impl<'a> Curve<'a> {
         let gain = self.gain.high.is_some_and(|high| high.0 < NOTHING);
         gain && cores > 1 && self.scaling.case.concurrency() == 1
     }
+}
+
+/// Whether a gain is nearly all that the lowest bound permits.
+fn reached(scaling: &Scaling, gain: &Estimate<Ratio>) -> bool {
+    scaling.bounds.as_ref().is_some_and(|bounds| {
+        let server = bounds.by_server().map_or(f64::INFINITY, |bound| bound.0);
+        gain.value.0 >= NEARLY * server.min(bounds.by_cores().0)
+    })
 }
 
 /// The fewest workers whose rate larger numbers hardly surpass, as far as is known of all of them; none if the most

@@ -166,10 +166,6 @@ pub const EXCEPTIONS: &[Exception] = &[
         "a minute: makes a key of each algorithm",
     ),
     plan(
-        "keymark bench --algorithm rsa2048,rsa4096,cv25519 --operation decrypt",
-        "the FST-01 takes 8 s",
-    ),
-    plan(
         "keymark bench --algorithm rsa4096,cv25519 --stack raw,agent,gnupg --concurrency",
         "24 cases with keys for gpg",
     ),
