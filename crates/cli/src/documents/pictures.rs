@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use keymark_bench::record::Record;
+use keymark_report::answers::Statement;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, png, svg};
 use keymark_report::document::Figure;
@@ -17,25 +18,28 @@ use crate::output;
 /// Columns of a picture where nobody says how wide the terminal is.
 const COLUMNS: usize = 100;
 
-/// Those of all the runs, in which what shows the same is one.
-fn figures(records: &mut [Record]) -> Vec<Figure> {
+/// Those of all the runs, in which what shows the same is one, and what is said of them.
+fn figures(records: &mut [Record]) -> (Vec<Figure>, Vec<Statement>) {
     pictures::tell_apart(records);
-    let documents = records.iter().map(super::document);
-    let figures = documents.flat_map(|document| document.figures().cloned().collect::<Vec<_>>());
-    pictures::joined(figures.collect())
+    let (mut figures, mut answers) = (Vec::new(), Vec::new());
+    for document in records.iter().map(super::document) {
+        figures.extend(document.figures().cloned());
+        answers.extend(document.answers);
+    }
+    (pictures::joined(figures), answers)
 }
 
-/// The pictures of that kind, or of the one that fits.
+/// The pictures of that kind, or of the one that shows what the answer is about.
 pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec<Chart>, Failure> {
-    let figures = figures(records);
-    let kind = wanted.or_else(|| pictures::fitting(&figures));
+    let (figures, answers) = figures(records);
+    let kind = wanted.or_else(|| pictures::of_the_answer(&answers, &figures));
     let Some(kind) = kind else {
         return Err(Failure::nothing_usable(format!(
             "{NOT_ENOUGH}: no case has a figure"
         )));
     };
     let fit = figures.iter().filter(|figure| kind.shows(figure));
-    let charts = fit.filter_map(|figure| pictures::chart_as(figure, kind));
+    let charts = fit.filter_map(pictures::chart);
     let charts: Vec<Chart> = charts.collect();
     if charts.is_empty() {
         return Err(Failure::nothing_usable(without(&figures, kind)));
@@ -47,7 +51,7 @@ pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec
 fn without(figures: &[Figure], kind: Kind) -> String {
     let drawn = |other: &Kind| {
         let mut shown = figures.iter().filter(|figure| other.shows(figure));
-        shown.any(|figure| pictures::chart_as(figure, *other).is_some())
+        shown.any(|figure| pictures::chart(figure).is_some())
     };
     let others: Vec<&str> = Kind::ALL
         .into_iter()

@@ -6,15 +6,14 @@ use std::str::FromStr;
 use keymark_bench::case::Provenance;
 
 use crate::analysis::figures::joined_loads;
-use crate::document::{Figure, LoadCurve, LoadUnit, Mean};
+use crate::answers::{Statement, Topic};
+use crate::document::{Figure, LoadCurve, LoadUnit};
 
 /// A kind of picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Dots with intervals.
     Means,
-    /// The same as bars.
-    Bars,
     /// What the time of operations is made of.
     Layers,
     /// Empirical distribution functions.
@@ -37,9 +36,8 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 10] = [
         Self::Means,
-        Self::Bars,
         Self::Layers,
         Self::Distributions,
         Self::Histogram,
@@ -55,7 +53,6 @@ impl Kind {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Means => "means",
-            Self::Bars => "bars",
             Self::Layers => "layers",
             Self::Distributions => "distributions",
             Self::Histogram => "histogram",
@@ -72,7 +69,6 @@ impl Kind {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Means => "mean times as dots with intervals, and the limit that users tolerate",
-            Self::Bars => "the same as bars",
             Self::Layers => "parts of the time: needs several stacks, or parts",
             Self::Distributions => "share finished within a given time, with percentiles",
             Self::Histogram => "distribution of durations, for cases with two groups",
@@ -105,7 +101,7 @@ impl Kind {
 
     /// Whether a figure can be shown so.
     pub fn shows(self, figure: &Figure) -> bool {
-        Self::of(figure) == self || (self == Self::Bars && Self::of(figure) == Self::Means)
+        Self::of(figure) == self
     }
 }
 
@@ -124,28 +120,42 @@ impl FromStr for Kind {
     }
 }
 
-/// The kind that fits a run best: what it was made to show.
-pub fn fitting(figures: &[Figure]) -> Option<Kind> {
+/// The kind that shows what an answer is about: predictions and loads where it speaks of them; parts of the time of
+/// several keys through one program, unless it compares more cases between devices; means where it compares anything.
+/// Where it compares nothing: throughput of several workers, the distribution of a single case, or means.
+pub fn of_the_answer(answers: &[Statement], figures: &[Figure]) -> Option<Kind> {
     // A figure may be there with too little in it to be drawn.
-    let has = |kind: Kind| {
+    let has = |kind: &Kind| {
         let mut shown = figures.iter().filter(|figure| kind.shows(figure));
-        shown.any(|figure| super::chart_as(figure, kind).is_some())
+        shown.any(|figure| super::chart(figure).is_some())
     };
-    let first = [Kind::Predictions, Kind::Load, Kind::Throughput];
-    if let Some(kind) = first.into_iter().find(|kind| has(*kind)) {
-        return Some(kind);
-    }
-    let measured =
-        |means: &[Mean]| matches!(means, [only] if only.of.provenance != Provenance::Published);
-    let single = figures
-        .iter()
-        .any(|figure| matches!(figure, Figure::Means { means, .. } if measured(means)));
-    let order = if single {
-        [Kind::Distributions, Kind::Means]
-    } else {
-        [Kind::Means, Kind::Distributions]
-    };
-    order.into_iter().find(|kind| has(*kind))
+    let says = |topics: &[Topic]| answers.iter().any(|said| topics.contains(&said.topic));
+    let bars = figures.iter().map(|figure| {
+        if let Figure::Layers { stacks, .. } = figure {
+            stacks.len()
+        } else {
+            0
+        }
+    });
+    let devices = answers.iter().filter(|said| said.topic == Topic::Devices);
+    let between = devices.map(|said| said.rows.len()).max().unwrap_or(0);
+    let parts = bars.max().unwrap_or(0) >= between.max(2);
+    let mut order = Vec::new();
+    let mut wanted = |kind: Kind, if_said: bool| order.extend(if_said.then_some(kind));
+    wanted(Kind::Predictions, true);
+    wanted(Kind::Load, says(&[Topic::Servers]));
+    wanted(Kind::Layers, parts && says(&[Topic::Keys, Topic::Layers]));
+    let compared = [Topic::Devices, Topic::Keys, Topic::Change];
+    wanted(Kind::Means, says(&compared));
+    wanted(Kind::Load, true);
+    wanted(Kind::Throughput, true);
+    let only = figures.iter().any(|figure| {
+        matches!(figure, Figure::Means { means, .. }
+            if matches!(means.as_slice(), [only] if only.of.provenance != Provenance::Published))
+    });
+    wanted(Kind::Distributions, only);
+    order.extend([Kind::Means, Kind::Distributions]);
+    order.into_iter().find(has)
 }
 
 /// Figures of several runs: what shows the same stands in one.

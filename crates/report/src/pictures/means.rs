@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::charts::{
-    Along, Axis, Bar, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
+    Along, Axis, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
 };
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
@@ -23,14 +23,7 @@ const FAR: f64 = 200.0;
 /// So many figures stand in the words for a picture.
 const SAID: usize = 40;
 
-/// How a mean is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    Dots,
-    Bars,
-}
-
-pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form) -> Option<Chart> {
+pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<Chart> {
     let (means, all) = drawable(means, ROWS, |mean| is_time(mean.mean.value));
     let longest = means
         .iter()
@@ -46,7 +39,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form)
     let near = rule.is_some();
     marks.extend(rule);
     for (row, &place) in order.iter().enumerate() {
-        marks.push(mark(means[place], row, series[place], form));
+        marks.push(mark(means[place], row, series[place]));
     }
     let mut notes = Vec::new();
     notes.extend(left_out(means.len(), all, "figures"));
@@ -56,16 +49,6 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form)
             "All of them are far below the {tolerance} that users tolerate."
         ));
     }
-    if form == Form::Bars {
-        notes.push(
-            "On a logarithmic axis the foot of a bar is arbitrary: only its end has a meaning."
-                .to_owned(),
-        );
-    }
-    let kind = match form {
-        Form::Dots => "means",
-        Form::Bars => "bars",
-    };
     let x = Scale::new(
         "mean time of an operation",
         Unit::Seconds,
@@ -82,7 +65,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form)
         keys: names.keys(),
         fills: fills(means.iter().map(|mean| mean.of.provenance)),
         notes,
-        ..framed(kind, title, &[], 0, Axis::Scale(x))
+        ..framed("means", title, &[], 0, Axis::Scale(x))
     })
 }
 
@@ -122,24 +105,12 @@ pub(super) fn reach<T>(
     (low.is_some() || high.is_some()).then_some(Reach { along, low, high })
 }
 
-fn mark(mean: &Mean, row: usize, series: usize, form: Form) -> Mark {
+fn mark(mean: &Mean, row: usize, series: usize) -> Mark {
     let (about, fill) = (about(&mean.of, said(mean)), fill(mean.of.provenance));
-    match form {
-        Form::Dots => Mark::Dot(Dot {
-            reach: reach(&mean.mean, Along::X, |time| time.0),
-            ..Dot::new((mean.mean.value.0, row as f64), series, fill, about)
-        }),
-        Form::Bars => Mark::Bar(Bar {
-            row,
-            from: None,
-            to: mean.mean.value.0,
-            reach: reach(&mean.mean, Along::X, |time| time.0),
-            series,
-            fill,
-            label: None,
-            about,
-        }),
-    }
+    Mark::Dot(Dot {
+        reach: reach(&mean.mean, Along::X, |time| time.0),
+        ..Dot::new((mean.mean.value.0, row as f64), series, fill, about)
+    })
 }
 
 /// `rsa2048 decrypt software gnupg: 7.91 ms (7.85–7.98), measured`

@@ -21,7 +21,7 @@ use crate::charts::{About, Axis, Chart, Fill};
 use crate::document::{Figure, Subject};
 use crate::visible::visible;
 
-pub use kind::{Kind, fitting, joined};
+pub use kind::{Kind, joined, of_the_answer};
 pub use selection::{keep_cases, tell_apart};
 
 /// What stands in place of a picture that there is too little for.
@@ -39,7 +39,7 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
             title,
             tolerance,
             means,
-        } => means::chart(title, *tolerance, means, means::Form::Dots),
+        } => means::chart(title, *tolerance, means),
         Figure::Distributions {
             title,
             distributions,
@@ -69,21 +69,6 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
             tolerance,
             predictions,
         } => predictions::chart(title, *tolerance, predictions),
-    }
-}
-
-/// The chart as that kind of picture: bars in place of dots are another view of the same figure.
-pub fn chart_as(figure: &Figure, kind: Kind) -> Option<Chart> {
-    match (figure, kind) {
-        (
-            Figure::Means {
-                title,
-                tolerance,
-                means,
-            },
-            Kind::Bars,
-        ) => means::chart(title, *tolerance, means, means::Form::Bars),
-        (figure, _) => chart(figure),
     }
 }
 

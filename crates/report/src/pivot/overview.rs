@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use keymark_bench::case::{Case, Provenance};
+use keymark_bench::layers::Point;
 use keymark_bench::record::Record;
+use keymark_stats::Seconds;
 
 use super::{Axis, Entry, Pivot, Shown};
-use crate::analysis::{Analysis, Row};
-use crate::document::{Block, RemarkKind, Section};
+use crate::analysis::{Analysis, Row, figures};
+use crate::document::{Block, Figure, Figured, Mean, RemarkKind, Section};
+use crate::grouped::grouped;
 use crate::render::cell::words;
 
 impl Analysis {
@@ -43,6 +46,41 @@ impl Analysis {
             section("operations a second with so many at once", &levels),
         ];
         sections.into_iter().flatten().collect()
+    }
+
+    /// The column of the first table that most readers come for, as means: that of a whole program where there is one,
+    /// else the fullest.
+    pub fn main_column(&self, tolerance: Seconds) -> Option<Figure> {
+        let alone = self.rows.iter().filter(|row| !self.is_level(&row.case));
+        let pivot = Pivot::new(entries(alone, Shown::Mean), None);
+        let of_column = grouped(&pivot.entries, |entry| pivot.name(&entry.case));
+        let mean = |entry: &&Entry<'_>| match entry.cell? {
+            Figured::Time(mean) => Some(figures::dot(&entry.case, mean)),
+            Figured::Rate(_) => None,
+        };
+        let columns = of_column.into_iter().map(|(_, entries)| {
+            let is_whole = |entry: &&Entry<'_>| {
+                let mut wholes = self.families.iter().filter_map(|of| of.whole.as_ref());
+                wholes.any(|whole| whole.point == Point::of(&entry.case))
+            };
+            let whole = entries.iter().any(is_whole);
+            let heading = pivot.heading(&entries[0].case);
+            let means: Vec<Mean> = entries
+                .into_iter()
+                .filter_map(|entry| mean(&entry))
+                .collect();
+            (whole, heading, means)
+        });
+        // Of columns that are as full the first is taken.
+        let (_, heading, means) = columns.reduce(|best, other| {
+            let more = (other.0, other.2.len()) > (best.0, best.2.len());
+            if more { other } else { best }
+        })?;
+        (!means.is_empty()).then(|| Figure::Means {
+            title: format!("mean time of an operation: {heading}"),
+            tolerance,
+            means,
+        })
     }
 
     /// Whether a case differs from one that stands in the table of times by the number of workers alone.

@@ -10,14 +10,16 @@ use std::path::Path;
 
 use crate::layers::layers;
 use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
-use keymark_bench::record::Record;
+use keymark_bench::record::{CaseRecord, Record};
 use keymark_report::analysis::Analysis;
+use keymark_report::answers::answers;
 use keymark_report::archive::CaseWords;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Mark, Theme, svg};
 use keymark_report::document::Figure;
 use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
+use keymark_stats::Seconds;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;
@@ -25,6 +27,12 @@ use roxmltree::Document;
 fn figures(record: &Record) -> Vec<Figure> {
     let document = Analysis::of(record, &layers()).document(record, &[]);
     document.figures().cloned().collect()
+}
+
+/// What is drawn of a record without anybody asking for a kind.
+fn chosen(record: &Record) -> Option<Kind> {
+    let answers = answers(&Analysis::of(record, &layers()), record);
+    pictures::of_the_answer(&answers, &figures(record))
 }
 
 fn kinds(figures: &[Figure]) -> Vec<&'static str> {
@@ -126,7 +134,7 @@ fn a_run_has_the_pictures_of_what_it_measured() {
     ] {
         assert!(kinds.contains(&kind), "{kind} of {kinds:?}");
     }
-    assert_eq!(pictures::fitting(&figures), Some(Kind::Load));
+    assert_eq!(chosen(&plenty()), Some(Kind::Layers));
     drawn(&plenty());
 }
 
@@ -134,16 +142,11 @@ fn a_run_has_the_pictures_of_what_it_measured() {
 fn a_load_at_one_rate_is_no_curve_and_does_not_fit() {
     let mut open = case("rsa2048", StackName::RAW, 1);
     open.load.pacing = Pacing::Open("10/s".parse().unwrap());
-    let figures = figures(&record(vec![
+    let record = record(vec![
         measured(open, 900.0),
         measured(case("rsa4096", StackName::RAW, 1), 5000.0),
-    ]));
-    let fitting = pictures::fitting(&figures).unwrap();
-    assert_eq!(fitting, Kind::Means);
-    let drawn = figures
-        .iter()
-        .filter_map(|figure| pictures::chart_as(figure, fitting));
-    assert!(drawn.count() > 0);
+    ]);
+    assert_eq!(chosen(&record), Some(Kind::Means));
 }
 
 #[test]
@@ -196,7 +199,7 @@ fn published_figures_are_hollow() {
         &means.summary,
         ["rsa4096 decrypt FST-01 gnupg: 8.22 s, published"],
     );
-    assert_eq!(pictures::fitting(&figures(&record)), Some(Kind::Means));
+    assert_eq!(chosen(&record), Some(Kind::Means));
 }
 
 #[test]
@@ -206,7 +209,7 @@ fn too_little_is_no_picture() {
     let failed = |device: &str| failed(on(device, "rsa2048", Provenance::Measured), "pulled out");
     let failures = record(vec![failed("a"), failed("b")]);
     assert!(drawn(&failures).is_empty());
-    assert_eq!(pictures::fitting(&figures(&failures)), None);
+    assert_eq!(chosen(&failures), None);
     // One sample has a place, but no distribution to be compared.
     let mut one = measured(case("rsa2048", StackName::RAW, 1), 900.0);
     one.blocks.truncate(1);
@@ -323,4 +326,50 @@ fn loads_of_several_runs_are_one_curve() {
         curve.knee
     );
     assert!(kinds(&joined).contains(&"load"));
+}
+
+/// Workers of one key, then keys, then keys of which each is on several devices.
+#[test]
+fn a_picture_shows_what_the_answer_is_about() {
+    let cases = |keys: &[&str], stacks: &[StackName], workers: &[u32]| {
+        let mut cases = Vec::new();
+        for (key, time) in keys.iter().zip([900.0, 5_000.0, 7_000.0]) {
+            for (stack, more) in stacks.iter().zip([1.0, 2.0, 9.0]) {
+                for n in workers {
+                    let several = f64::from(*n) * if *n > 1 { 0.6 } else { 1.0 };
+                    cases.push(measured(case(key, *stack, *n), time * more * several));
+                }
+            }
+        }
+        cases
+    };
+    let all = [StackName::RAW, StackName::AGENT, StackName::GNUPG];
+    let keys = ["rsa2048", "rsa4096", "ed25519"];
+    let one = &[StackName::RAW];
+    let drawn = |cases| chosen(&record(cases));
+    assert_eq!(
+        drawn(cases(&keys[..1], one, &[1])),
+        Some(Kind::Distributions)
+    );
+    assert_eq!(
+        drawn(cases(&keys[..1], one, &[1, 2, 4])),
+        Some(Kind::Throughput)
+    );
+    assert_eq!(drawn(cases(&keys, one, &[1])), Some(Kind::Means));
+    assert_eq!(drawn(cases(&keys, &all, &[1])), Some(Kind::Layers));
+}
+
+/// A whole program's column before the fuller one of a library.
+#[test]
+fn the_main_column_is_that_of_a_whole_program() {
+    let mut cases: Vec<CaseRecord> = ["rsa2048", "rsa4096"]
+        .map(|key| measured(case(key, StackName::RAW, 1), 900.0))
+        .into();
+    cases.push(measured(case("rsa2048", StackName::GNUPG, 1), 9_000.0));
+    let analysis = Analysis::of(&record(cases), &layers());
+    let Some(Figure::Means { title, means, .. }) = analysis.main_column(Seconds(2.0)) else {
+        panic!("no column");
+    };
+    assert_eq!(title, "mean time of an operation: gnupg");
+    assert_eq!(means.len(), 1);
 }

@@ -141,7 +141,7 @@ pub(crate) fn mean(row: &Row) -> Option<Mean> {
 }
 
 /// The dot of a case.
-pub(super) fn dot(case: &Case, mean: Estimate<Seconds>) -> Mean {
+pub(crate) fn dot(case: &Case, mean: Estimate<Seconds>) -> Mean {
     Mean {
         of: Subject::of(case),
         algorithm: case.algorithm,
