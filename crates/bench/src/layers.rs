@@ -106,6 +106,15 @@ pub struct Layers {
     pub opens_messages: Option<StackName>,
 }
 
+impl Layers {
+    /// Whether a step leads away from the whole: what it adds is in no sum of the others.
+    pub fn is_aside(&self, step: &Step) -> bool {
+        let whole = self.whole.as_ref();
+        whole.is_some_and(|whole| whole.point != step.upper)
+            && self.steps.iter().all(|other| other.lower != step.upper)
+    }
+}
+
 /// What the rates of a family's cases are compared with.
 #[derive(Debug, Clone, Copy)]
 pub struct Comparison {

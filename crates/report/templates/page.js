@@ -72,6 +72,8 @@
       all += 1;
       shown += row.tr.hidden ? 0 : 1;
     }));
+    document.querySelectorAll("g[data-case]").forEach(mark =>
+      mark.classList.toggle("out", !wanted.every(word => mark.dataset.case.toLowerCase().includes(word))));
     byId("shown").textContent = wanted.length ? `${shown} of ${all} rows` : `${all} rows`;
   };
   const showSort = table => {
@@ -157,7 +159,10 @@
     if (state.picked.length) hash.set("cases", state.picked.join(","));
     history.replaceState(null, "", `#${hash}`);
   };
+  const folds = [...document.querySelectorAll("details")];
+  const unfold = () => folds.filter(fold => fold.classList.contains("every")).forEach(fold => { fold.open = true; });
   const recall = () => {
+    if (location.hash.length > 1) unfold();
     const hash = new URLSearchParams(location.hash.slice(1));
     state.filter = hash.get("rows") || "";
     state.unit = hash.get("unit") in UNITS ? hash.get("unit") : "";
@@ -230,6 +235,7 @@
         });
         row.box.addEventListener("blur", () => { row.box.removeAttribute("aria-describedby"); hush(); });
         const td = document.createElement("td");
+        td.className = "pick";
         td.append(row.box);
         row.tr.prepend(td);
       }
@@ -265,6 +271,10 @@
   byId("metric").closest("p").hidden = byId("clear").closest("p").hidden = !main.length;
   addEventListener("keydown", event => { if (event.key === "Escape") hush(); });
   addEventListener("scroll", hush, true);
+  byId("filter").addEventListener("focus", unfold);
+  let closed = [];
+  addEventListener("beforeprint", () => { closed = folds.filter(fold => !fold.open); closed.forEach(fold => { fold.open = true; }); });
+  addEventListener("afterprint", () => closed.forEach(fold => { fold.open = false; }));
   byId("filter").addEventListener("input", event => changed(() => { state.filter = event.target.value; }));
   byId("unit").addEventListener("change", event => changed(() => { state.unit = event.target.value; }));
   byId("metric").addEventListener("change", event => changed(() => { state.metric = event.target.value; }));

@@ -22,9 +22,18 @@ const COLUMNS: usize = 100;
 fn figures(records: &mut [Record]) -> (Vec<Figure>, Vec<Statement>) {
     pictures::tell_apart(records);
     let (mut figures, mut answers) = (Vec::new(), Vec::new());
-    for document in records.iter().map(super::document) {
-        figures.extend(document.figures().cloned());
-        answers.extend(document.answers);
+    for record in records.iter() {
+        let analysis = super::analysis(record);
+        let mut own = analysis.figures(record);
+        // Of several runs in one picture no title says what is seen.
+        if records.len() == 1 {
+            own = own
+                .into_iter()
+                .map(|figure| analysis.titled(record, figure))
+                .collect();
+        }
+        figures.extend(own);
+        answers.extend(keymark_report::answers::answers(&analysis, record));
     }
     (pictures::joined(figures), answers)
 }

@@ -41,6 +41,14 @@ pub struct FamilyBreakdown {
     pub breakdowns: Vec<Breakdown>,
 }
 
+impl FamilyBreakdown {
+    /// Those of which nothing is missing on the way to the whole.
+    pub fn complete(&self) -> impl Iterator<Item = &Breakdown> {
+        let each = self.breakdowns.iter();
+        each.filter(|breakdown| breakdown.is_complete(&self.layers))
+    }
+}
+
 /// One key and operation, layer by layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breakdown {
@@ -62,12 +70,38 @@ pub struct Breakdown {
     pub steps: Vec<Option<Layer>>,
     /// All layers together.
     pub whole: Option<Estimate<Seconds>>,
+    /// Each way from the key to the end of a path, as far as all of it was measured.
+    pub paths: Vec<Path>,
+}
+
+/// A way from the key upwards, of which all steps are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    /// Where it ends.
+    pub end: Point,
+    /// What is at the bottom of it: the key, and in which library; or the key with the first program, where the
+    /// program's own library was not measured.
+    pub bottom: String,
+    /// What that takes.
+    pub key: Estimate<Seconds>,
+    /// Which of the family's steps it takes, from below.
+    pub steps: Vec<usize>,
+    /// All of it, as it was measured at its end.
+    pub whole: Estimate<Seconds>,
 }
 
 impl Breakdown {
     /// Share of the bare operation in the whole.
     pub fn base_share(&self) -> Option<Ratio> {
         Some(Ratio(self.base?.value.0 / self.whole?.value.0))
+    }
+
+    /// Whether nothing is missing on the way to the family's whole, if it has one.
+    pub fn is_complete(&self, layers: &Layers) -> bool {
+        let steps = layers.steps.iter().zip(&self.steps);
+        let mut steps = steps.filter(|(step, _)| !layers.is_aside(step));
+        let all = self.base.is_some() && self.whole.is_some();
+        layers.whole.is_none() || all && steps.all(|(_, layer)| layer.is_some())
     }
 
     /// The same where it says something about the layers, and not about another library.
@@ -126,6 +160,7 @@ fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Brea
             )))
         });
         let steps: Vec<Option<Layer>> = steps.collect();
+        let paths = paths(rows, case, layers, &steps);
         let breakdown = Breakdown {
             algorithm: case.algorithm,
             operation: case.operation,
@@ -144,12 +179,60 @@ fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Brea
                 .as_ref()
                 .and_then(|End { point, .. }| mean(point))
                 .map(Mean::estimate),
+            paths,
         };
         if breakdown.steps.iter().any(Option::is_some) {
             found.push(breakdown);
         }
     }
     found
+}
+
+/// Every way from the key to where no step leads on.
+fn paths(rows: &[Row], case: &Case, layers: &Layers, steps: &[Option<Layer>]) -> Vec<Path> {
+    let own_library = layers.own_library.as_ref();
+    let mean = |point: &Point| mean(rows, case, point);
+    let ends = layers.steps.iter().map(|step| &step.upper);
+    let ends = ends.filter(|end| layers.steps.iter().all(|step| step.lower != **end));
+    let paths = ends.filter_map(|end| {
+        let (point, mut taken) = down(layers, steps, end)?;
+        let (mut key, of) = standing(rows, case, point, own_library);
+        let bottom = match (of, point.parameters.get("library")) {
+            (Basis::Own, Some(library)) => format!("key ({library})"),
+            (Basis::Own, None) => "key".to_owned(),
+            (Basis::StandIn, _) if taken.len() > 1 => {
+                let first = &layers.steps[taken.remove(0)];
+                key = mean(&first.upper);
+                format!("key and {}", first.heading.trim_start_matches("+ "))
+            }
+            (Basis::StandIn, _) => return None,
+        };
+        Some(Path {
+            end: end.clone(),
+            bottom,
+            key: key?.estimate(),
+            steps: taken,
+            whole: mean(end)?.estimate(),
+        })
+    });
+    paths.collect()
+}
+
+/// From the end of a path to where it begins: that point, and the steps between, if all of them are costs.
+fn down<'l>(
+    layers: &'l Layers,
+    steps: &[Option<Layer>],
+    end: &'l Point,
+) -> Option<(&'l Point, Vec<usize>)> {
+    let (mut at, mut taken) = (end, Vec::new());
+    while let Some(place) = layers.steps.iter().position(|step| step.upper == *at) {
+        match steps.get(place)? {
+            Some(Layer::Adds(_) | Layer::AtMost(_)) => taken.insert(0, place),
+            Some(Layer::Less(_)) | None => return None,
+        }
+        at = &layers.steps[place].lower;
+    }
+    Some((at, taken))
 }
 
 fn is_about(breakdown: &Breakdown, case: &Case) -> bool {

@@ -8,9 +8,11 @@ use keymark_bench::record::Record;
 use keymark_bench::server_load::LoadLimit;
 use keymark_stats::Seconds;
 
+use super::gallery::Gallery;
 use super::{Analysis, FamilyBreakdown, Row, Scaling, failures, figures, head, key_use, tables};
 use crate::answers::answers;
-use crate::document::{Block, Document, LeftOut, RemarkKind, SCHEMA, Section, mixed};
+use crate::document::{Block, Depth, Document, LeftOut, RemarkKind, SCHEMA, Section, mixed};
+use crate::pictures::Kind;
 use crate::pivot::Axis;
 
 /// What somebody published of the device that a twin stands for.
@@ -44,16 +46,18 @@ const SECURITY: &str = "security: the weaker of certificate and key exchange, by
 
 type WhichParts = fn(&Parts) -> bool;
 
-/// Tables of parts, and which stand in each: those that were measured on the way, and those beside the operations.
-const PARTS: [(&str, WhichParts); 2] = [
+/// Tables of parts with the titles of their pictures, and which stand in each: those that were measured on the way, and those beside the operations.
+pub(super) const PARTS: [(&str, &str, WhichParts); 2] = [
     (
         "where the time goes, by process (processor time of the programs, time of the PC/SC calls)",
+        "where the time of an operation goes, by process",
         |parts| !parts.0.contains_key(&Part::ProgramStart),
     ),
     (
         "where the time goes with one process for each operation (measured separately: a process that does \
          nothing, the additional time to load the key, the operation in keymark's own process; the rest was not \
          measured)",
+        "where the time of an operation goes with one process each",
         |parts| parts.0.contains_key(&Part::ProgramStart),
     ),
 ];
@@ -72,43 +76,56 @@ impl Analysis {
         articles: &[Record],
         by: Option<&[Axis]>,
     ) -> Document {
+        let answers = answers(self, record);
+        let mut gallery = Gallery::of(self, record, &answers);
         let mut sections = self.overview(by, articles);
-        let main = sections.len();
+        let answer = gallery.first();
         sections.push(self.main(record));
+        if let Some(first) = sections.first_mut() {
+            first.blocks.extend(answer);
+        }
         sections.extend(self.servers());
         sections.extend(self.under_load(record));
+        sections.extend(pictured(
+            "response times under load",
+            gallery.all(Kind::Load),
+        ));
         sections.extend(key_use::sections(record));
         sections.extend(failures::section(record));
-        let loads = figures::response_times(record, &self.rows);
-        if let Some(first) = sections.get_mut(main) {
-            first.blocks.extend(loads.into_iter().map(Block::Figure));
-        }
-        sections.extend(self.breakdowns.iter().map(Self::breakdown));
-        for (heading, wanted) in PARTS {
+        let families = self.breakdowns.iter();
+        sections.extend(families.filter_map(|family| Self::breakdown(family, &mut gallery)));
+        for (heading, title, wanted) in PARTS {
             let table = tables::parts(&self.rows, wanted);
             if !table.rows.is_empty() {
-                let mut blocks = vec![Block::Table(table)];
-                let title = "where the time of an operation goes, part by part";
-                let figure = figures::of_parts(&self.rows, title, wanted);
-                blocks.extend(figure.map(Block::Figure));
+                let blocks = std::iter::once(Block::Table(table));
+                let blocks = blocks.chain(gallery.showing(title)).collect();
                 sections.push(Section::headed(heading, blocks));
             }
         }
         sections.extend(self.twins(published));
         if !self.scaling.is_empty() {
-            sections.push(self.parallel());
+            sections.push(self.parallel(gallery.all(Kind::Throughput)));
+        }
+        sections.extend(pictured("what strength costs", gallery.all(Kind::Security)));
+        let uneven = [gallery.all(Kind::Samples), gallery.all(Kind::Histogram)].concat();
+        sections.extend(pictured("how even the durations are", uneven));
+        let mut every = sections
+            .iter_mut()
+            .filter(|section| section.depth == Depth::Every);
+        if let Some(every) = every.next() {
+            every.blocks.extend(gallery.all(Kind::Means));
         }
         let threads = self.threads();
         if !threads.is_empty() {
             let remarks = threads.into_iter().map(Block::Remark);
-            sections.push(Section::bare(remarks.collect()));
+            sections.push(Section::headed("a thread of messages", remarks.collect()));
         }
         let warnings = self.warnings(&record.plan);
         let (head, head_in_brief) = head::head(record, self.speed.as_ref());
         Document {
             schema: SCHEMA,
             title: Some(format!("run {}", record.id)),
-            answers: answers(self, record),
+            answers,
             head,
             head_in_brief,
             conditions: None,
@@ -121,11 +138,6 @@ impl Analysis {
     fn main(&self, record: &Record) -> Section {
         let tolerance = record.plan.settings.tolerance;
         let mut blocks = vec![Block::Table(tables::rows(&self.rows, tolerance))];
-        blocks.extend(
-            figures::figures(record, &self.rows)
-                .into_iter()
-                .map(Block::Figure),
-        );
         for case in &record.cases {
             if let (Provenance::Predicted, Some(figure)) = (case.case.provenance, &case.published) {
                 let basis = format!("{}: {}", case.case, figure.note);
@@ -136,7 +148,10 @@ impl Analysis {
             let mixed = format!("this table mixes figures of different kinds: {kinds}");
             blocks.push(Block::remark(RemarkKind::MixedProvenance, mixed));
         }
-        Section::bare(blocks)
+        Section {
+            depth: Depth::Every,
+            ..Section::bare(blocks)
+        }
     }
 
     /// What transactions with servers were made of, if there were any, and what siege would have said of them.
@@ -182,16 +197,17 @@ impl Analysis {
         ]
     }
 
-    fn breakdown(family: &FamilyBreakdown) -> Section {
+    fn breakdown(family: &FamilyBreakdown, gallery: &mut Gallery) -> Option<Section> {
+        family.complete().next()?;
         let mut blocks = vec![Block::Table(tables::breakdown(family))];
-        blocks.extend(figures::of_breakdown(family).map(Block::Figure));
+        blocks.extend(gallery.showing(&figures::layers_title(family)));
         blocks.extend(family.libraries().into_iter().map(Block::Remark));
         blocks.extend(family.lost_in_overhead().map(Block::Remark));
         let heading = format!(
             "where the time goes in {} (one at a time; mean of each layer minus the one below)",
             family.layers.family
         );
-        Section::headed(heading, blocks)
+        Some(Section::headed(heading, blocks))
     }
 
     /// Twins beside the published figures that their card times were derived from.
@@ -207,10 +223,9 @@ impl Analysis {
         })
     }
 
-    fn parallel(&self) -> Section {
+    fn parallel(&self, pictures: Vec<Block>) -> Section {
         let mut blocks = vec![Block::Table(tables::scaling(&self.scaling))];
-        let pictures = figures::throughput(&self.scaling);
-        blocks.extend(pictures.into_iter().map(Block::Figure));
+        blocks.extend(pictures);
         let (shown, all) = tables::levels(&self.scaling);
         if shown.len() < all {
             let text = format!(
@@ -240,6 +255,11 @@ impl Analysis {
         blocks.extend(self.scaling.iter().filter_map(highest));
         Section::headed("in parallel (throughput over that of one worker)", blocks)
     }
+}
+
+/// A section of pictures alone, if there are any.
+fn pictured(heading: &str, pictures: Vec<Block>) -> Option<Section> {
+    (!pictures.is_empty()).then(|| Section::headed(heading, pictures))
 }
 
 fn beside<'a>(row: &Row, published: &'a [PublishedFigure]) -> Option<&'a PublishedFigure> {

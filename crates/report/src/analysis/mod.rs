@@ -6,6 +6,7 @@ mod breakdown;
 mod document;
 mod failures;
 pub(crate) mod figures;
+mod gallery;
 mod head;
 mod key_use;
 mod latencies;
@@ -39,7 +40,7 @@ use keymark_stats::{
 use serde::{Deserialize, Serialize};
 
 pub(crate) use beside::asks_the_same;
-pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer};
+pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};
 pub use document::PublishedFigure;
 pub(crate) use head::stop_and_order;
 pub use remarks::failures;

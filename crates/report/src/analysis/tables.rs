@@ -9,7 +9,7 @@ use keymark_bench::strength;
 use keymark_stats::{Estimate, Ratio, Seconds};
 
 use super::baselines::Baselines;
-use super::{FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
+use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
 use crate::document::{Cell, Column, Table, TableOf};
 use crate::units;
 
@@ -128,7 +128,8 @@ fn mean(row: &Row) -> Cell {
 /// Where the time goes, by subtraction.
 pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
     let layers = &family.layers;
-    let mut table = TableOf::new(&family.breakdowns, |breakdown| {
+    let complete = family.complete();
+    let mut table = TableOf::new(complete, |breakdown| {
         (breakdown.device.clone(), breakdown.provenance)
     })
     .column(Column::name("algorithm"), |breakdown| breakdown.algorithm)
@@ -137,28 +138,37 @@ pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
     .column(Column::value(layers.base.heading), |breakdown| {
         Some(breakdown.base?.value)
     });
-    for (index, step) in layers.steps.iter().enumerate() {
-        let column = Column::value(step.heading).leave(2 + index as u8);
-        table = table.column(column, |breakdown| {
-            Some(match (*breakdown.steps.get(index)?)? {
-                Layer::Adds(time) | Layer::Less(time) => Cell::Duration(time.value),
-                Layer::AtMost(high) => Cell::AtMost(high),
+    let steps = |table: TableOf<_>, aside: bool| {
+        let steps = layers.steps.iter().enumerate();
+        let taken = |index: usize| {
+            let mut lines = family.complete();
+            lines.any(|line| line.steps.get(index).is_some_and(Option::is_some))
+        };
+        let steps = steps.filter(|(index, step)| layers.is_aside(step) == aside && taken(*index));
+        steps.fold(table, |table, (index, step)| {
+            let column = Column::value(step.heading).leave(2 + index as u8);
+            table.column(column, |breakdown: &&Breakdown| {
+                Some(match (*breakdown.steps.get(index)?)? {
+                    Layer::Adds(time) | Layer::Less(time) => Cell::Duration(time.value),
+                    Layer::AtMost(high) => Cell::AtMost(high),
+                })
             })
-        });
-    }
+        })
+    };
+    table = steps(table, false);
     let whole = layers
         .whole
         .as_ref()
-        .map(|whole| Column::value(whole.heading).leave(1));
+        .map(|whole| Column::value(whole.heading));
     let beside = layers.own_library.as_ref().filter(|_| family.has_beside());
     let beside = beside.map(|own| Column::value(own.beside.heading).leave(0));
     let share = Column::value(format!("{}'s share", layers.base.name)).leave(0);
-    table
+    let table = table
         .maybe(whole, |breakdown| Some(breakdown.whole?.value))
-        .column(share, |breakdown| breakdown.base_share().map(Cell::Share))
-        .maybe(beside, |breakdown| Some(breakdown.beside?.value))
-        .provenance()
-        .table()
+        .column(share, |breakdown| breakdown.own_share().map(Cell::Share))
+        .maybe(beside, |breakdown| Some(breakdown.beside?.value));
+    // What leads to no other layer stands behind the sum that it is not in.
+    steps(table, true).provenance().table()
 }
 
 /// Where the time of the operations went whose parts are wanted.
@@ -176,7 +186,8 @@ pub(super) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
     let table = TableOf::cases(items.iter().filter(shown), |(row, _)| &row.case);
     let add = |table: TableOf<_>, part: &&Part| {
         table.column(part_column(**part), |(_, parts): &&(&Row, &Parts)| {
-            Some(parts.0.get(*part)?.mean_s)
+            let time = parts.0.get(*part)?.mean_s;
+            (time.0 >= 0.0).then_some(time)
         })
     };
     had.iter().fold(table, add).provenance().table()

@@ -1,6 +1,6 @@
 //! Devices beside one another: which is the fastest with each key, and how they stand beside this CPU.
 
-use keymark_bench::case::{Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, Provenance, StackName, StoreKind};
 
 use super::figure::{Figure, alone, between, device, listed, sentence, to, way, what};
 use super::{Statement, Topic};
@@ -16,8 +16,35 @@ struct Contest<'a> {
     cpu: Option<Figure<'a>>,
 }
 
-/// The fastest besides the CPU, and what it takes against the CPU.
-pub(super) fn devices(analysis: &Analysis) -> Vec<Statement> {
+/// Which device is the fastest of several, where it is that with every key.
+pub(super) fn title(analysis: &Analysis) -> Option<String> {
+    let contests = contests(analysis);
+    let mut winner = None;
+    for contest in &contests {
+        let (first, others) = contest.ranked.split_first()?;
+        let told = !others.is_empty() && others.iter().all(|other| first.is_below(other));
+        let case = first.case();
+        if !told || winner.is_some_and(|known: &Case| known.device != case.device) {
+            return None;
+        }
+        winner = Some(case);
+    }
+    let keys = if contests.len() > 1 {
+        " with every key"
+    } else {
+        ""
+    };
+    winner.map(|case| {
+        format!(
+            "{} is the fastest device{keys}, {}",
+            device(case),
+            way(case)
+        )
+    })
+}
+
+/// The keys that are on several devices, through the program with the most of them.
+fn contests(analysis: &Analysis) -> Vec<Contest<'_>> {
     let figures =
         alone(&analysis.rows).filter(|figure| figure.case().provenance != Provenance::Predicted);
     let mut groups = grouped(figures, |figure| {
@@ -39,7 +66,12 @@ pub(super) fn devices(analysis: &Analysis) -> Vec<Statement> {
     let contests = groups
         .into_iter()
         .filter(|((of, through, ..), _)| (*of, *through) == (operation, stack));
-    let contests: Vec<Contest<'_>> = contests.map(|(_, group)| Contest::of(group)).collect();
+    contests.map(|(_, group)| Contest::of(group)).collect()
+}
+
+/// The fastest besides the CPU, and what it takes against the CPU.
+pub(super) fn devices(analysis: &Analysis) -> Vec<Statement> {
+    let contests = contests(analysis);
     let devices = grouped(
         contests.iter().flat_map(|contest| &contest.ranked),
         |figure| &figure.case().device,

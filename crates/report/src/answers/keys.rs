@@ -12,8 +12,8 @@ use crate::grouped::grouped;
 /// Other keys that are named beside the fastest.
 const BESIDE: usize = 3;
 
-/// For each operation one sentence about the keys, then what a longer key costs.
-pub(super) fn keys(analysis: &Analysis) -> Vec<Statement> {
+/// For each operation the keys that are compared.
+fn best(analysis: &Analysis) -> Vec<Keys<'_>> {
     let figures = alone(&analysis.rows).filter(|figure| match figure.case().provenance {
         Provenance::Measured | Provenance::Twin | Provenance::Virtual => true,
         Provenance::Predicted | Provenance::Published => false,
@@ -35,6 +35,12 @@ pub(super) fn keys(analysis: &Analysis) -> Vec<Statement> {
             best.push(keys);
         }
     }
+    best
+}
+
+/// For each operation one sentence about the keys, then what a longer key costs.
+pub(super) fn keys(analysis: &Analysis) -> Vec<Statement> {
+    let best = best(analysis);
     let several = analysis
         .rows
         .iter()
@@ -47,6 +53,26 @@ pub(super) fn keys(analysis: &Analysis) -> Vec<Statement> {
             .map(|(_, said)| said),
     );
     said
+}
+
+/// Which key is the fastest, where that is said of one operation only.
+pub(super) fn title(analysis: &Analysis) -> Option<String> {
+    let groups = best(analysis);
+    let [keys] = groups.as_slice() else {
+        return None;
+    };
+    let fastest = keys.fastest();
+    let alone =
+        keys.vague.is_empty() && keys.ranked[1..].iter().all(|other| fastest.is_below(other));
+    let case = fastest.case();
+    alone.then(|| {
+        format!(
+            "{} is the fastest key {} {}",
+            case.algorithm,
+            to(case.operation),
+            way(case)
+        )
+    })
 }
 
 /// What people do comes first: a whole program, then a part of one, then a library; on this CPU before elsewhere.

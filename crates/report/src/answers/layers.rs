@@ -48,14 +48,55 @@ impl Line<'_> {
     }
 }
 
-fn of_family(analysis: &Analysis, family: &FamilyBreakdown) -> Vec<Statement> {
+/// With which keys the time goes into the key, and with which into the program around it.
+pub(super) fn title(family: &FamilyBreakdown) -> Option<String> {
+    let lines = lines(family);
+    let of = |wanted: &dyn Fn(f64, f64) -> bool| -> Vec<&Line<'_>> {
+        let is_so = |line: &Line<'_>| line.share().is_some_and(|(low, high)| wanted(low, high));
+        let same = |line: &&Line<'_>| {
+            let mut same = lines
+                .iter()
+                .filter(|other| other.of.algorithm == line.of.algorithm);
+            same.all(is_so)
+        };
+        lines.iter().filter(same).collect()
+    };
+    let (most, hidden) = (of(&|low, _| low > MOST), of(&|_, high| high < 1.0 - MOST));
+    let name = program(family);
+    match (most.as_slice(), hidden.as_slice()) {
+        ([], []) => None,
+        (most, []) => Some(format!(
+            "with {} the key takes most of {name}'s time",
+            keys(most)
+        )),
+        ([], hidden) => Some(format!(
+            "with {}, {name} itself takes most of the time",
+            keys(hidden)
+        )),
+        (most, hidden) => Some(format!(
+            "with {} the key takes most of {name}'s time, with {} {name} itself",
+            keys(most),
+            keys(hidden)
+        )),
+    }
+}
+
+fn program(family: &FamilyBreakdown) -> &'static str {
+    let whole = family.layers.whole.as_ref();
+    whole.map_or(family.layers.family, |whole| whole.name)
+}
+
+fn lines(family: &FamilyBreakdown) -> Vec<Line<'_>> {
     let own = family.breakdowns.iter();
     let own = own.filter(|breakdown| {
         breakdown.basis == Basis::Own && breakdown.provenance != Provenance::Virtual
     });
-    let lines: Vec<Line<'_>> = own
-        .filter_map(|breakdown| line(family, breakdown))
-        .collect();
+    own.filter_map(|breakdown| line(family, breakdown))
+        .collect()
+}
+
+fn of_family(analysis: &Analysis, family: &FamilyBreakdown) -> Vec<Statement> {
+    let lines = lines(family);
     let of = |wanted: &dyn Fn(f64, f64) -> bool| -> Vec<&Line<'_>> {
         let lines = lines.iter();
         lines
@@ -65,11 +106,7 @@ fn of_family(analysis: &Analysis, family: &FamilyBreakdown) -> Vec<Statement> {
     let hidden = of(&|_, high| high < HIDDEN);
     let most = of(&|low, _| low > MOST);
     let between = of(&|low, high| high >= HIDDEN && low <= MOST);
-    let name = family
-        .layers
-        .whole
-        .as_ref()
-        .map_or(family.layers.family, |whole| whole.name);
+    let name = program(family);
     let mut said = Vec::new();
     said.extend(hides(analysis, name, &hidden));
     said.extend(passphrase(analysis, family));
@@ -171,14 +208,11 @@ fn shared(analysis: &Analysis, name: &str, between: &[&Line<'_>]) -> Option<Stat
 fn passphrase(analysis: &Analysis, family: &FamilyBreakdown) -> Option<Statement> {
     let layers = &family.layers;
     let whole = layers.whole.as_ref()?;
-    let aside = |point: &Point| {
-        *point != whole.point && layers.steps.iter().all(|step| step.lower != *point)
-    };
     let steps = layers
         .steps
         .iter()
         .enumerate()
-        .filter(|(_, step)| aside(&step.upper));
+        .filter(|(_, step)| layers.is_aside(step));
     let added = steps.flat_map(|(place, step)| {
         let of = family
             .breakdowns

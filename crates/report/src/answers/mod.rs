@@ -14,6 +14,7 @@ mod servers;
 mod striking;
 #[cfg(test)]
 mod tests;
+mod titles;
 mod workers;
 
 use keymark_bench::case::CaseId;
@@ -25,6 +26,7 @@ use crate::grouped::grouped;
 
 pub use changes::{of_comparison, of_history};
 pub use predictions::WAITING;
+pub use titles::title_of;
 
 /// More sentences than this are not read; the last one says how certain the others are.
 const MOST: usize = 6;

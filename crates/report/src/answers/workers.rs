@@ -59,6 +59,34 @@ pub(super) fn workers(analysis: &Analysis, cores: u32) -> Vec<Statement> {
         .collect()
 }
 
+/// What is known of all that were measured: who gains least for a limit that is seen, or what all gain.
+pub(super) fn title(analysis: &Analysis, cores: u32) -> Option<String> {
+    let all = analysis.scaling.iter();
+    let curves: Option<Vec<Curve<'_>>> = all.map(Curve::of).collect();
+    let mut curves = curves.filter(|curves| !curves.is_empty())?;
+    curves.sort_by(|a, b| a.gain.value.0.total_cmp(&b.gain.value.0));
+    let (least, most) = (curves.first()?, curves.last()?);
+    let workers = least.most;
+    Some(match least.limit {
+        Limit::Server(name) => format!(
+            "{} keeps the {name} busy: {workers} workers gain {}",
+            on(&least.scaling.case),
+            gained(&least.gain)
+        ),
+        Limit::Cores => format!(
+            "the {} are busy: {workers} workers gain {}",
+            counted(cores, "core"),
+            between(&gained(&least.gain), &gained(&most.gain))
+        ),
+        Limit::Library | Limit::Device | Limit::Sessions | Limit::NoneSeen | Limit::Undecided => {
+            format!(
+                "{workers} workers gain {}",
+                between(&gained(&least.gain), &gained(&most.gain))
+            )
+        }
+    })
+}
+
 /// What is known of a curve.
 struct Curve<'a> {
     scaling: &'a Scaling,

@@ -43,8 +43,6 @@ pub enum Axis {
     Scale(Scale),
     /// Rows, which count from 0 through all groups.
     Rows(Vec<Group>),
-    /// Columns, which count from 0.
-    Columns(Vec<String>),
 }
 
 /// Values along a line.
@@ -65,8 +63,13 @@ pub struct Scale {
 impl Scale {
     /// As far as the marks go, with ticks at round values.
     pub fn new(label: impl Into<String>, unit: Unit, spacing: Spacing) -> Self {
+        let label: String = label.into();
         Self {
-            label: label.into(),
+            label: match spacing {
+                Spacing::Linear => label,
+                Spacing::Logarithmic if label.is_empty() => "logarithmic".to_owned(),
+                Spacing::Logarithmic => format!("{label} (logarithmic)"),
+            },
             unit,
             spacing,
             bounds: Bounds::Marks,
@@ -136,8 +139,6 @@ pub enum Mark {
     Column(Column),
     /// A reference, right through.
     Rule(Rule),
-    /// A field of a heat map.
-    Cell(Cell),
 }
 
 macro_rules! of_kind {
@@ -153,12 +154,12 @@ macro_rules! of_kind {
     };
 }
 
-of_kind!(dot: Dot, bar: Bar, rule: Rule, cell: Cell);
+of_kind!(dot: Dot, bar: Bar, rule: Rule, line: Line);
 
 /// A figure, with its interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dot {
-    /// Place from left to right, or the number of the column.
+    /// Place from left to right.
     pub x: f64,
     /// Place from bottom to top, or the number of the row.
     pub y: f64,
@@ -253,6 +254,8 @@ pub struct Line {
     pub series: usize,
     /// How it was had.
     pub fill: Fill,
+    /// At its right end, in place of an entry of the legend.
+    pub label: Option<String>,
     /// What it is.
     pub about: About,
 }
@@ -292,23 +295,6 @@ pub struct Rule {
     pub at: f64,
     /// What it is.
     pub label: String,
-}
-
-/// A field of a heat map.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
-    /// The number of the column.
-    pub column: usize,
-    /// The number of the row.
-    pub row: usize,
-    /// Its place between the least (0) and the most (1) of all.
-    pub share: f64,
-    /// The figure as text.
-    pub text: String,
-    /// How it was had.
-    pub fill: Fill,
-    /// What it is.
-    pub about: About,
 }
 
 /// How a figure was had, seen without colour.

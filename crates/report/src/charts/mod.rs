@@ -27,8 +27,8 @@ mod theme;
 mod unit;
 
 pub use chart::{
-    About, Along, Axis, Bar, Bounds, Cell, Chart, Column, Dot, Fill, Group, Line, Mark, Panel,
-    Path, Reach, Row, Rule, Scale, Size, Spacing,
+    About, Along, Axis, Bar, Bounds, Chart, Column, Dot, Fill, Group, Line, Mark, Panel, Path,
+    Reach, Row, Rule, Scale, Size, Spacing,
 };
 pub use metrics::{Weight, width as text_width};
 pub use theme::{Theme, light_and_dark};

@@ -66,7 +66,7 @@ impl Extent {
                 Along::Y => self.figures.extend([0.0, column.height]),
             },
             Mark::Rule(rule) if rule.along == along => self.figures.push(rule.at),
-            Mark::Bar(_) | Mark::Rule(_) | Mark::Cell(_) => {}
+            Mark::Bar(_) | Mark::Rule(_) => {}
         }
     }
 }

@@ -42,7 +42,7 @@ impl Theme {
 }
 
 /// Colours of the light theme, each with what stands in its place in the dark one: a page that shows a light picture by a style
-/// of its own turns it dark. The fields of heat maps are the same in both.
+/// of its own turns it dark.
 pub fn light_and_dark() -> impl Iterator<Item = (&'static str, &'static str)> {
     let colours = |palette: &'static Palette| {
         let Palette {
@@ -92,53 +92,22 @@ const DARK: Palette = Palette {
     ],
 };
 
-/// Of a heat map's field, from the least to the most (ColorBrewer's YlGnBu, of one hue's lightness, so that it reads in
-/// grey as well), and of the text on it.
-pub(crate) fn heat(share: f64) -> (String, &'static str) {
-    const STOPS: [[f64; 3]; 5] = [
-        [255.0, 250.0, 214.0],
-        [177.0, 224.0, 186.0],
-        [86.0, 184.0, 193.0],
-        [34.0, 115.0, 178.0],
-        [28.0, 40.0, 120.0],
-    ];
-    let place = if share.is_finite() {
-        share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64
-    } else {
-        0.0
-    };
-    let low = (place as usize).min(STOPS.len() - 2);
-    let part = place - low as f64;
-    let mixed = |channel: usize| {
-        let (a, b) = (STOPS[low][channel], STOPS[low + 1][channel]);
-        a + (b - a) * part
-    };
-    let [red, green, blue] = [mixed(0), mixed(1), mixed(2)].map(|value| value.round() as u8);
-    // Where black and white stand out alike (WCAG 2.2: contrast to either is 4.58).
-    let text = if luminance([red, green, blue]) > 0.179 {
-        "#000000"
-    } else {
-        "#ffffff"
-    };
-    (format!("#{red:02x}{green:02x}{blue:02x}"), text)
-}
-
-/// Relative luminance (WCAG 2.2).
-fn luminance([red, green, blue]: [u8; 3]) -> f64 {
-    let linear = |channel: u8| {
-        let value = f64::from(channel) / 255.0;
-        if value <= 0.040_45 {
-            value / 12.92
-        } else {
-            ((value + 0.055) / 1.055).powf(2.4)
-        }
-    };
-    0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Relative luminance (WCAG 2.2).
+    fn luminance([red, green, blue]: [u8; 3]) -> f64 {
+        let linear = |channel: u8| {
+            let value = f64::from(channel) / 255.0;
+            if value <= 0.040_45 {
+                value / 12.92
+            } else {
+                ((value + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+    }
 
     fn of(colour: &str) -> f64 {
         let channel = |at: usize| u8::from_str_radix(&colour[at..at + 2], 16).unwrap();
@@ -161,13 +130,5 @@ mod tests {
                 assert!(contrast(mark, palette.ground) >= 3.0, "{theme:?} {mark}");
             }
         }
-        for share in 0..=100 {
-            let (ground, text) = heat(f64::from(share) / 100.0);
-            assert!(
-                contrast(text, &ground) >= 4.5,
-                "{share}: {text} on {ground}"
-            );
-        }
-        assert_eq!(heat(f64::NAN), heat(0.0));
     }
 }

@@ -7,8 +7,6 @@ use super::{Block, Document, Figure, Remark, RemarkKind, Section};
 pub struct Limits {
     /// Rows of all tables together.
     pub rows: usize,
-    /// Pictures of all sections together.
-    pub figures: usize,
     /// Things in one picture.
     pub in_figure: usize,
     /// Warnings.
@@ -16,11 +14,10 @@ pub struct Limits {
 }
 
 impl Document {
-    /// With no more than that. Tables that are too long share what there is, and so do sections with too many pictures.
+    /// With no more than that. Tables that are too long share what there is.
     pub fn capped(mut self, limits: Limits) -> Self {
         let each = Limits {
             rows: share(limits.rows, self.tables().map(|table| table.rows.len())),
-            figures: share(limits.figures, self.sections.iter().map(figures)),
             ..limits
         };
         self.sections = self
@@ -53,33 +50,17 @@ fn share(limit: usize, sizes: impl Iterator<Item = usize>) -> usize {
     limit
 }
 
-fn figures(section: &Section) -> usize {
-    let figures = section.blocks.iter().filter(|block| match block {
-        Block::Figure(_) => true,
-        Block::Table(_) | Block::Remark(_) => false,
-    });
-    figures.count()
-}
-
-/// The limits are those of each table and of this section.
+/// The limits are those of each table.
 fn capped(section: Section, limits: Limits) -> Section {
-    let (all, mut shown) = (figures(&section), 0);
     let mut blocks = Vec::with_capacity(section.blocks.len());
     for mut block in section.blocks {
         let cut = match &mut block {
             Block::Table(table) => cut(&mut table.rows, limits.rows, "rows"),
-            Block::Figure(_) if shown == limits.figures => continue,
-            Block::Figure(figure) => {
-                shown += 1;
-                figure.cap(limits.in_figure)
-            }
+            Block::Figure(figure) => figure.cap(limits.in_figure),
             Block::Remark(_) => None,
         };
         blocks.push(block);
         blocks.extend(cut.map(Block::Remark));
-    }
-    if all > shown {
-        blocks.push(Block::Remark(left_out(shown, all, "pictures")));
     }
     Section { blocks, ..section }
 }
@@ -87,7 +68,7 @@ fn capped(section: Section, limits: Limits) -> Section {
 impl Figure {
     fn cap(&mut self, limit: usize) -> Option<Remark> {
         match self {
-            Self::Means { means, .. } | Self::Matrix { means, .. } => cut(means, limit, "means"),
+            Self::Means { means, .. } => cut(means, limit, "means"),
             Self::Security { means, .. } => cut(means, limit, "means"),
             Self::Distributions { distributions, .. } => cut(distributions, limit, "distributions"),
             Self::Histograms { histograms, .. } => cut(histograms, limit, "histograms"),
@@ -123,7 +104,6 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         rows: 3,
-        figures: 4,
         in_figure: 3,
         warnings: 3,
     };
@@ -160,30 +140,5 @@ mod tests {
         assert_eq!(of(&[5000, 10, 5000]), 45);
         assert_eq!(of(&[30, 5000, 40]), 35);
         assert_eq!(of(&[1; 200]), 1, "one each in any case");
-    }
-
-    #[test]
-    fn pictures_beyond_the_limit_are_counted() {
-        let figure = || {
-            Block::Figure(Figure::Matrix {
-                title: "m".to_owned(),
-                means: Vec::new(),
-            })
-        };
-        let section = |figures: usize| {
-            let blocks = std::iter::repeat_with(figure).take(figures);
-            Section::bare(blocks.collect())
-        };
-        let capped = Document::of(vec![section(1), section(9)]).capped(LIMITS);
-        let shown: Vec<usize> = capped.sections.iter().map(figures).collect();
-        assert_eq!(shown, [1, 3]);
-        let Some(Block::Remark(remark)) = capped.sections[1].blocks.last() else {
-            panic!("nothing is said: {capped:?}");
-        };
-        assert!(
-            remark.text.starts_with("showing the first 3 of 9 pictures"),
-            "{}",
-            remark.text
-        );
     }
 }

@@ -26,7 +26,7 @@ pub enum Figure {
         /// A curve each.
         distributions: Vec<Distribution>,
     },
-    /// How often each duration came, where there are two groups of them.
+    /// How often each duration came, where they come in steps.
     Histograms {
         /// What it shows.
         title: String,
@@ -39,6 +39,8 @@ pub enum Figure {
         title: String,
         /// An operation each.
         stacks: Vec<Stack>,
+        /// What to know: what would leave the others no room, and what cannot be told from nothing.
+        left_out: Vec<String>,
     },
     /// Throughput, and what it gains over that of one worker, over the number of workers.
     Throughput {
@@ -76,13 +78,6 @@ pub enum Figure {
         /// The dots, with their bits of security.
         means: Vec<(u32, Mean)>,
     },
-    /// Algorithms and devices, a figure each.
-    Matrix {
-        /// What it shows.
-        title: String,
-        /// Of each algorithm and device no more than one.
-        means: Vec<Mean>,
-    },
     /// What a model predicts, with what its assumptions leave open.
     Predictions {
         /// What it shows.
@@ -95,6 +90,22 @@ pub enum Figure {
 }
 
 impl Figure {
+    /// The same under another title.
+    pub fn titled(mut self, words: String) -> Self {
+        match &mut self {
+            Self::Means { title, .. }
+            | Self::Distributions { title, .. }
+            | Self::Histograms { title, .. }
+            | Self::Layers { title, .. }
+            | Self::Throughput { title, .. }
+            | Self::ResponseTimes { title, .. }
+            | Self::Samples { title, .. }
+            | Self::Security { title, .. }
+            | Self::Predictions { title, .. } => *title = words,
+        }
+        self
+    }
+
     /// What it shows.
     pub fn title(&self) -> &str {
         match self {
@@ -106,7 +117,6 @@ impl Figure {
             | Self::ResponseTimes { title, .. }
             | Self::Samples { title, .. }
             | Self::Security { title, .. }
-            | Self::Matrix { title, .. }
             | Self::Predictions { title, .. } => title,
         }
     }
@@ -187,8 +197,6 @@ pub struct Histogram {
     pub bins: Vec<(Seconds, Seconds, usize)>,
     /// Durations that are in no bin: of both ends half a per cent.
     pub beyond: usize,
-    /// Middle of the faster and of the slower group.
-    pub groups: (Seconds, Seconds),
 }
 
 /// What the time of an operation is made of.
@@ -199,10 +207,8 @@ pub struct Stack {
     pub of: Subject,
     /// From the bottom to the top.
     pub parts: Vec<StackPart>,
-    /// The sum of the parts that are shown.
+    /// All of it, as it was measured.
     pub sum: Seconds,
-    /// What is no part, and why, a sentence each.
-    pub left_out: Vec<String>,
 }
 
 /// A part of an operation's time.

@@ -26,7 +26,7 @@ pub use figure::{
 pub use table::{Align, Column, Narrow, Source, Table, TableOf, TableRow};
 
 /// Remarks on one screen, at most.
-const REMARKS: usize = 3;
+pub(crate) const REMARKS: usize = 3;
 
 /// Version of the document as JSON.
 pub const SCHEMA: u32 = 1;
@@ -120,6 +120,14 @@ impl Document {
         (!parts.is_empty()).then(|| parts.join(" and "))
     }
 
+    /// The sections that have anything for who sees no pictures.
+    pub fn told(&self) -> impl Iterator<Item = &Section> {
+        let seen = |block: &Block| matches!(block, Block::Figure(_));
+        let sections = self.sections.iter();
+        sections
+            .filter(move |section| section.blocks.is_empty() || !section.blocks.iter().all(seen))
+    }
+
     /// Every table, in order.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
         let blocks = self.sections.iter().flat_map(|section| &section.blocks);
@@ -158,6 +166,8 @@ pub enum Depth {
     First,
     /// For who asks for more.
     Detail,
+    /// The same at length: a page has it last, and folded.
+    Every,
 }
 
 impl Section {
@@ -234,7 +244,7 @@ pub(crate) fn mixed(kinds: impl Iterator<Item = Provenance>) -> Option<String> {
 
 impl RemarkKind {
     /// Whether it changes what the figures mean to who chooses by them; the others are for who looks closely.
-    const fn is_for_everybody(self) -> bool {
+    pub(crate) const fn is_for_everybody(self) -> bool {
         match self {
             Self::Failure | Self::Overload | Self::Coarse | Self::Drift => true,
             Self::Basis

@@ -4,8 +4,9 @@ use crate::charts::{
     Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Scale, Spacing, Unit,
 };
 
+use super::hues::Hues;
 use super::means::{is_time, reach};
-use super::words::{Names, left_out};
+use super::words::left_out;
 use super::{CURVES, about, drawable, fill, fills, framed, said_of};
 use crate::document::Distribution;
 use crate::units;
@@ -17,7 +18,6 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
     });
     let first = *shown.first()?;
     let key = |one: &Distribution| (one.algorithm, one.operation);
-    let mut names = Names::default();
     let name = |one: &Distribution| {
         // What all have in common is said by the heading.
         if shown.iter().all(|other| key(other) == key(first)) {
@@ -26,6 +26,8 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
             one.of.label.clone()
         }
     };
+    let labels: Vec<String> = shown.iter().map(|one| name(one)).collect();
+    let names = Hues::of(labels.iter().map(String::as_str));
     let mut marks = Vec::new();
     for one in &shown {
         let series = names.number(&name(one));
@@ -41,7 +43,7 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
     notes.extend(left_out(shown.len(), all, "distributions"));
     let heading = match shown.as_slice() {
         [only] => Some(visible(&only.of.label).into_owned()),
-        [first, ..] if names.names().first() != Some(&visible(&first.of.label).into_owned()) => {
+        [first, ..] if labels.first() != Some(&first.of.label) => {
             Some(format!("{} {}", first.algorithm, first.operation))
         }
         _ => None,
@@ -79,6 +81,7 @@ fn curve(one: &Distribution, series: usize) -> Mark {
         path: Path::Straight,
         series,
         fill: fill(one.of.provenance),
+        label: None,
         about: about(&one.of, said(one)),
     })
 }

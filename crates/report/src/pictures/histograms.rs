@@ -1,6 +1,6 @@
 //! How often each duration came, a panel a case.
 
-use crate::charts::{Along, Axis, Bounds, Chart, Column, Mark, Panel, Rule, Scale, Spacing, Unit};
+use crate::charts::{Axis, Bounds, Chart, Column, Mark, Panel, Scale, Spacing, Unit};
 
 use super::means::is_time;
 use super::{about, drawable, fill, fills, framed, said_of};
@@ -17,11 +17,10 @@ pub(super) fn chart(title: &str, histograms: &[Histogram]) -> Option<Chart> {
         return None;
     }
     let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
-    let x = Scale::new("time of an operation", Unit::Seconds, Spacing::Logarithmic);
+    let x = Scale::new("time of an operation", Unit::Seconds, Spacing::Linear);
     Some(Chart {
         panels: shown.iter().map(|one| panel(one)).collect(),
         fills: fills(shown.iter().map(|one| one.of.provenance)),
-        notes: vec!["Lines: the middle of each group.".to_owned()],
         ..framed("histogram", title, &said, shown.len(), Axis::Scale(x))
     })
 }
@@ -43,31 +42,26 @@ fn panel(one: &Histogram) -> Panel {
             about: about(&one.of, text),
         })
     });
-    let (lower, upper) = one.groups;
-    let rules = [lower, upper].map(|at| {
-        Mark::Rule(Rule {
-            along: Along::X,
-            at: at.0,
-            label: units::duration(at),
-        })
-    });
     Panel {
         heading: Some(visible(&one.of.label).into_owned()),
         y: Axis::Scale(
             Scale::new("operations", Unit::Count, Spacing::Linear).within(Bounds::FromZero),
         ),
         height: 130.0,
-        marks: rules.into_iter().chain(columns).collect(),
+        marks: columns.collect(),
     }
 }
 
 fn said(one: &Histogram) -> String {
     let held: usize = one.bins.iter().map(|(_, _, count)| count).sum();
-    format!(
-        "{}: {held} operations in two groups about {} and {}; {} beyond the picture",
-        said_of(&one.of),
-        units::duration(one.groups.0),
-        units::duration(one.groups.1),
-        one.beyond
-    )
+    let ends = one.bins.first().zip(one.bins.last());
+    let ends = ends.map_or_else(String::new, |((from, ..), (_, to, _))| {
+        format!(
+            " from {} to {}",
+            units::duration(*from),
+            units::duration(*to)
+        )
+    });
+    let (of, beyond) = (said_of(&one.of), one.beyond);
+    format!("{of}: {held} operations in several steps{ends}; {beyond} beyond the picture")
 }

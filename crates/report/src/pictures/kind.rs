@@ -28,15 +28,13 @@ pub enum Kind {
     Samples,
     /// Cost over strength.
     Security,
-    /// Algorithms and devices.
-    Heatmap,
     /// Predictions with their band.
     Predictions,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 9] = [
         Self::Means,
         Self::Layers,
         Self::Distributions,
@@ -45,7 +43,6 @@ impl Kind {
         Self::Load,
         Self::Samples,
         Self::Security,
-        Self::Heatmap,
         Self::Predictions,
     ];
 
@@ -60,7 +57,6 @@ impl Kind {
             Self::Load => "load",
             Self::Samples => "samples",
             Self::Security => "security",
-            Self::Heatmap => "heatmap",
             Self::Predictions => "predictions",
         }
     }
@@ -78,7 +74,6 @@ impl Kind {
             Self::Load => "response time over load, with the knee: needs several users or rates",
             Self::Samples => "durations in order of time, with drift and machine speed",
             Self::Security => "cost over strength: needs algorithms of several strengths",
-            Self::Heatmap => "algorithms by devices: needs several of both",
             Self::Predictions => "predictions with their band: needs keymark mcu predict",
         }
     }
@@ -94,7 +89,6 @@ impl Kind {
             Figure::ResponseTimes { .. } => Self::Load,
             Figure::Samples { .. } => Self::Samples,
             Figure::Security { .. } => Self::Security,
-            Figure::Matrix { .. } => Self::Heatmap,
             Figure::Predictions { .. } => Self::Predictions,
         }
     }
@@ -176,12 +170,11 @@ pub fn joined(figures: Vec<Figure>) -> Vec<Figure> {
 /// What is of another kind is left out, which [`joined`] does not ask for.
 fn join(known: &mut Figure, figure: Figure) {
     use Figure::{
-        Distributions, Histograms, Layers, Matrix, Means, Predictions, ResponseTimes, Samples,
-        Security, Throughput,
+        Distributions, Histograms, Layers, Means, Predictions, ResponseTimes, Samples, Security,
+        Throughput,
     };
     match (known, figure) {
-        (Means { means, .. }, Means { means: more, .. })
-        | (Matrix { means, .. }, Matrix { means: more, .. }) => means.extend(more),
+        (Means { means, .. }, Means { means: more, .. }) => means.extend(more),
         (Security { means, .. }, Security { means: more, .. }) => means.extend(more),
         (
             Distributions { distributions, .. },

@@ -2,95 +2,60 @@
 
 use crate::charts::{Axis, Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit};
 
+use super::hues::Hues;
 use super::means::is_time;
-use super::words::{Names, left_out};
+use super::words::apart;
 use super::{ROWS, about, drawable, fill, fills, framed, said_of};
 use crate::document::Stack;
 use crate::units;
 use crate::visible::visible;
 
-/// Where the longest takes so many times as long as the shortest, each is drawn as a whole of its own.
-const ALIKE: f64 = 12.0;
-/// More of what is left out is said by the table.
-const NOTES: usize = 6;
-
-pub(super) fn chart(title: &str, stacks: &[Stack]) -> Option<Chart> {
+pub(super) fn chart(title: &str, stacks: &[Stack], left_out: &[String]) -> Option<Chart> {
     let sound = |time: f64| time.is_finite() && time >= 0.0;
     let (shown, all) = drawable(stacks, ROWS, |stack| {
         is_time(stack.sum) && stack.parts.iter().all(|part| sound(part.time.0))
     });
-    let sums = || shown.iter().map(|stack| stack.sum.0);
-    let (least, most) = (
-        sums().fold(f64::INFINITY, f64::min),
-        sums().fold(0.0, f64::max),
-    );
-    if shown.is_empty() {
-        return None;
-    }
-    let shares = most > least * ALIKE;
-    let mut names = Names::default();
-    let mut marks = Vec::new();
-    for (row, stack) in shown.iter().enumerate() {
-        marks.extend(bars(stack, row, &mut names, shares));
-    }
-    let row = |stack: &&Stack| Row {
-        label: visible(&stack.of.label).into_owned(),
+    let parts = shown.iter().flat_map(|stack| &stack.parts);
+    let names = Hues::of(parts.map(|part| part.name.as_str()));
+    let rows = shown.iter().enumerate();
+    let marks = rows.flat_map(|(row, stack)| bars(stack, row, &names));
+    let marks = marks.collect();
+    let (common, labels) = apart(shown.iter().map(|stack| stack.of.label.as_str()));
+    let row = |(stack, label): (&&Stack, String)| Row {
+        label,
         value: units::duration(stack.sum),
     };
-    let scale = if shares {
-        Scale::new(
-            "share of the time, shown on the right",
-            Unit::Share,
-            Spacing::Linear,
-        )
-        .within(Bounds::Fixed(0.0, 1.0))
-    } else {
-        Scale::new("time of an operation", Unit::Seconds, Spacing::Linear).within(Bounds::FromZero)
-    };
+    let scale =
+        Scale::new("time of an operation", Unit::Seconds, Spacing::Linear).within(Bounds::FromZero);
     let said: Vec<String> = shown.iter().map(|stack| said(stack)).collect();
-    Some(Chart {
+    let mut notes: Vec<String> = left_out
+        .iter()
+        .map(|note| super::capital(&format!("{}.", visible(note))))
+        .collect();
+    notes.extend(super::words::left_out(shown.len(), all, "operations"));
+    (!shown.is_empty()).then(|| Chart {
         panels: vec![Panel {
             heading: None,
             y: Axis::Rows(vec![Group {
-                heading: None,
-                rows: shown.iter().map(row).collect(),
+                heading: common,
+                rows: shown.iter().zip(labels).map(row).collect(),
             }]),
             height: 0.0,
             marks,
         }],
         keys: names.keys(),
         fills: fills(shown.iter().map(|stack| stack.of.provenance)),
-        notes: notes(&shown, all),
+        notes,
         ..framed("layers", title, &said, ROWS, Axis::Scale(scale))
     })
 }
 
-fn notes(shown: &[&Stack], all: usize) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    let beside: Vec<&String> = shown.iter().flat_map(|stack| &stack.left_out).collect();
-    notes.extend(
-        beside
-            .iter()
-            .take(NOTES)
-            .map(|note| format!("{}.", visible(note))),
-    );
-    if beside.len() > NOTES {
-        notes.push(format!(
-            "{} more are not shown; the table has them.",
-            beside.len() - NOTES
-        ));
-    }
-    notes.extend(left_out(shown.len(), all, "operations"));
-    notes
-}
-
-fn bars(stack: &Stack, row: usize, names: &mut Names, shares: bool) -> Vec<Mark> {
-    let whole = if shares { stack.sum.0 } else { 1.0 };
+fn bars(stack: &Stack, row: usize, names: &Hues) -> Vec<Mark> {
     let mut below = 0.0;
     let mut bars = Vec::new();
     for part in &stack.parts {
         let from = below;
-        below += part.time.0 / whole;
+        below += part.time.0;
         let share = part.time.0 / stack.sum.0;
         let text = format!(
             "{}, {}: {}, {} of {}",

@@ -5,12 +5,14 @@ use crate::charts::{
 };
 
 use super::means::{is_time, reach};
-use super::words::{Names, left_out};
+use super::words::{apart, left_out};
 use super::{CURVES, drawable, fill, fills, framed, said_of};
 use crate::document::{LoadCurve, LoadPoint, LoadUnit};
 use crate::units;
 use crate::visible::visible;
 use keymark_stats::PerSecond;
+
+const RESPONSE: &str = "response time: mean, and 99th percentile (broken lines)";
 
 pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option<Chart> {
     let sound =
@@ -21,7 +23,7 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
     if shown.is_empty() {
         return None;
     }
-    let names = Names::of(shown.iter().map(|curve| curve.of.label.as_str()));
+    let (common, names) = apart(shown.iter().map(|curve| curve.of.label.as_str()));
     let (what, unit) = match load {
         LoadUnit::Users => ("users", Unit::Count),
         LoadUnit::Arrivals => ("arrivals a second", Unit::PerSecond),
@@ -42,7 +44,10 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
         knees.iter().cloned().chain(marks).collect::<Vec<Mark>>()
     };
     let mut panels = vec![Panel {
-        heading: Some("response time: mean, and 99th percentile (broken lines)".to_owned()),
+        heading: Some(match common {
+            Some(common) => format!("{RESPONSE}: {common}"),
+            None => RESPONSE.to_owned(),
+        }),
         y: Axis::Scale(Scale::new("", Unit::Seconds, Spacing::Logarithmic)),
         height: 240.0,
         marks: each(times),
@@ -60,11 +65,19 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
                 .collect(),
         });
     }
+    let marks = panels.iter_mut().flat_map(|panel| &mut panel.marks);
+    for mark in marks {
+        if let Mark::Line(line) = mark
+            && line.path == Path::Straight
+        {
+            line.label = names.get(line.series).cloned();
+        }
+    }
     let said: Vec<String> = shown.iter().map(|curve| said(curve, what)).collect();
     let x = Axis::Scale(Scale::new(what, unit, Spacing::Logarithmic).ticks(loads));
     Some(Chart {
         panels,
-        keys: names.keys(),
+        keys: if names.len() > 1 { names } else { Vec::new() },
         fills: fills(shown.iter().map(|curve| curve.of.provenance)),
         notes: notes(&shown, all),
         ..framed("load", title, &said, CURVES, x)
@@ -114,6 +127,7 @@ fn times(curve: &LoadCurve, series: usize) -> Vec<Mark> {
             path,
             series,
             fill: fill(curve.of.provenance),
+            label: None,
             about: About {
                 case: None,
                 text: format!("{}: {what}", visible(&curve.of.label)),
@@ -166,6 +180,7 @@ fn rates(curve: &LoadCurve, series: usize) -> Vec<Mark> {
         path: Path::Straight,
         series,
         fill: fill(curve.of.provenance),
+        label: None,
         about: About {
             case: None,
             text: format!("{}: throughput", visible(&curve.of.label)),

@@ -11,6 +11,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_stats::{Estimate, Seconds};
 
+use super::hues::Hues;
 use super::words::{Names, left_out, listed};
 use super::{CURVES, ROWS, about, drawable, fill, fills, framed};
 use crate::document::Mean;
@@ -18,8 +19,8 @@ use crate::grouped::grouped;
 use crate::units;
 use crate::visible::visible;
 
-/// Where all figures are shorter than tolerated by this factor, the line would squeeze them into a corner.
-const FAR: f64 = 200.0;
+/// Where all figures are shorter than tolerated by this factor, the line would leave half of the axis empty.
+const FAR: f64 = 5.0;
 /// So many figures stand in the words for a picture.
 const SAID: usize = 40;
 
@@ -46,7 +47,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
     if !near {
         let tolerance = units::duration(tolerance);
         notes.push(format!(
-            "All of them are far below the {tolerance} that users tolerate."
+            "All of them are below the {tolerance} that users tolerate."
         ));
     }
     let x = Scale::new(
@@ -128,20 +129,19 @@ pub(super) fn said(mean: &Mean) -> String {
 }
 
 /// By device where there are several, else by way.
-fn series(means: &[&Mean]) -> (Vec<usize>, Names) {
-    let mut devices = Names::default();
-    let numbers: Vec<usize> = means
-        .iter()
-        .map(|mean| devices.number(mean.of.device.as_str()))
-        .collect();
+fn series(means: &[&Mean]) -> (Vec<usize>, Hues) {
+    let devices = Hues::of(means.iter().map(|mean| mean.of.device.as_str()));
     // Rows have their names; of so many colours none would tell anything.
     if devices.len() > CURVES {
-        return (vec![0; means.len()], Names::default());
+        return (vec![0; means.len()], Hues::default());
     }
     if devices.len() > 1 {
-        return (numbers, devices);
+        let numbers = means
+            .iter()
+            .map(|mean| devices.number(mean.of.device.as_str()));
+        return (numbers.collect(), devices);
     }
-    let mut ways = Names::default();
+    let ways = Hues::of(means.iter().map(|mean| mean.way.as_str()));
     let numbers = means.iter().map(|mean| ways.number(&mean.way)).collect();
     (numbers, ways)
 }

@@ -3,10 +3,10 @@
 
 mod distributions;
 mod histograms;
+mod hues;
 mod kind;
 mod layers;
 mod load;
-mod matrix;
 mod means;
 mod predictions;
 mod samples;
@@ -45,7 +45,11 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
             distributions,
         } => distributions::chart(title, distributions),
         Figure::Histograms { title, histograms } => histograms::chart(title, histograms),
-        Figure::Layers { title, stacks } => layers::chart(title, stacks),
+        Figure::Layers {
+            title,
+            stacks,
+            left_out,
+        } => layers::chart(title, stacks, left_out),
         Figure::Throughput { title, curves } => throughput::chart(title, curves),
         Figure::ResponseTimes {
             title,
@@ -63,7 +67,6 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
             tolerance,
             means,
         } => security::chart(title, *tolerance, means),
-        Figure::Matrix { title, means } => matrix::chart(title, means),
         Figure::Predictions {
             title,
             tolerance,
@@ -82,7 +85,7 @@ fn drawable<T>(all: &[T], most: usize, sound: impl Fn(&T) -> bool) -> (Vec<&T>, 
 
 /// A chart whose panels are still to come, with the words for so many of its parts.
 fn framed(kind: &'static str, title: &str, said: &[String], most: usize, x: Axis) -> Chart {
-    let title = visible(title).into_owned();
+    let title = capital(&visible(title));
     Chart {
         kind,
         summary: format!("{title}. {}.", words::listed(said, most)),
@@ -92,6 +95,18 @@ fn framed(kind: &'static str, title: &str, said: &[String], most: usize, x: Axis
         keys: Vec::new(),
         fills: Vec::new(),
         notes: Vec::new(),
+    }
+}
+
+/// With a capital letter, unless the first word is a name with a digit in it, as a key's is.
+fn capital(title: &str) -> String {
+    let first = title.split(' ').next().unwrap_or_default();
+    let mut letters = title.chars();
+    match letters.next() {
+        Some(letter) if !first.contains(|c: char| c.is_ascii_digit() || c == ':') => {
+            letter.to_uppercase().chain(letters).collect()
+        }
+        _ => title.to_owned(),
     }
 }
 

@@ -49,7 +49,13 @@ pub(super) fn chart(
         Unit::Seconds,
         Spacing::Linear,
     );
-    let x = Axis::Scale(x.within(Bounds::FromZero));
+    let points = shown.iter().flat_map(|one| &one.points);
+    let end = points
+        .map(|(at, _)| at.0)
+        .chain(machine.iter().map(|(at, _)| at.0));
+    // The run's own end, and not the next round number.
+    let end = end.filter(|at| at.is_finite()).fold(0.0, f64::max);
+    let x = Axis::Scale(x.within(Bounds::Fixed(0.0, end)));
     Some(Chart {
         panels,
         fills: fills(shown.iter().map(|one| one.of.provenance)),
@@ -95,6 +101,7 @@ fn panel(one: &Timeline) -> Panel {
             path: Path::Fitted,
             series: 1,
             fill: shade,
+            label: None,
             about: about(&one.of, drift(one)),
         }));
     }
@@ -134,6 +141,7 @@ fn speed(machine: &[(Seconds, Ratio)]) -> Option<Panel> {
         path: Path::Straight,
         series: 7,
         fill: crate::charts::Fill::Solid,
+        label: None,
         about: About {
             case: None,
             text: "time of a fixed calculation over its mean".to_owned(),

@@ -3,8 +3,9 @@
 use crate::charts::{Along, Axis, Chart, Dot, Mark, Panel, Scale, Spacing, Unit};
 use keymark_stats::Seconds;
 
+use super::hues::Hues;
 use super::means::{is_time, reach, said, tolerance_rule};
-use super::words::{Names, left_out};
+use super::words::left_out;
 use super::{ROWS, about, drawable, fill, fills, framed};
 use crate::document::Mean;
 
@@ -19,7 +20,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> O
     if weakest == strongest {
         return None;
     }
-    let mut devices = Names::default();
+    let devices = Hues::of(shown.iter().map(|(_, mean)| mean.of.device.as_str()));
     let mut marks = Vec::new();
     let longest = shown
         .iter()

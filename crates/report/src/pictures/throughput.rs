@@ -5,8 +5,9 @@ use crate::charts::{
 };
 use keymark_stats::Estimate;
 
+use super::hues::Hues;
 use super::means::reach;
-use super::words::{Names, left_out};
+use super::words::{apart, left_out};
 use super::{CURVES, about, drawable, fill, fills, framed, said_of};
 use crate::document::ThroughputCurve;
 use crate::units;
@@ -24,7 +25,16 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
     if shown.is_empty() {
         return None;
     }
-    let names = Names::of(shown.iter().map(|curve| curve.of.label.as_str()));
+    let (common, labels) = apart(shown.iter().map(|curve| curve.of.label.as_str()));
+    let names = Hues::of(labels.iter().map(String::as_str));
+    let named = || {
+        let curves = shown.iter().zip(&labels);
+        curves.map(|(curve, label)| Named {
+            curve,
+            series: names.number(label),
+            label: label.clone(),
+        })
+    };
     let every = || shown.iter().flat_map(|curve| rates(curve));
     let (least, most) = (
         every().fold(f64::INFINITY, f64::min),
@@ -41,7 +51,7 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
         .collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
-    let (bounds, mut notes) = bounds(&shown);
+    let (bounds, mut notes) = bounds(&shown, &labels);
     if shown.iter().any(|curve| !curve.law.is_empty()) {
         notes.push("Broken lines: the Universal Scalability Law, where it fits.".to_owned());
     }
@@ -52,14 +62,13 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
     Some(Chart {
         panels: vec![
             Panel {
-                heading: heading("throughput"),
+                heading: heading(&match common {
+                    Some(common) => format!("throughput: {common}"),
+                    None => "throughput".to_owned(),
+                }),
                 y: Axis::Scale(rate),
                 height: 220.0,
-                marks: shown
-                    .iter()
-                    .enumerate()
-                    .flat_map(|(series, curve)| throughput(curve, series))
-                    .collect(),
+                marks: named().flat_map(|named| throughput(&named)).collect(),
             },
             Panel {
                 heading: heading("speed-up over one worker"),
@@ -69,12 +78,7 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
                 height: 180.0,
                 marks: bounds
                     .into_iter()
-                    .chain(
-                        shown
-                            .iter()
-                            .enumerate()
-                            .flat_map(|(series, curve)| gains(curve, series)),
-                    )
+                    .chain(named().flat_map(|named| gains(&named)))
                     .collect(),
             },
         ],
@@ -89,7 +93,15 @@ fn rates(curve: &ThroughputCurve) -> impl Iterator<Item = f64> {
     curve.levels.iter().map(|(_, rate)| rate.value.0)
 }
 
-fn throughput(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
+/// A curve with what it is called and looks like.
+struct Named<'c> {
+    curve: &'c ThroughputCurve,
+    series: usize,
+    label: String,
+}
+
+fn throughput(named: &Named<'_>) -> Vec<Mark> {
+    let (curve, series) = (named.curve, named.series);
     let points = curve.levels.iter();
     let mut marks = Vec::new();
     if !curve.law.is_empty() {
@@ -98,11 +110,10 @@ fn throughput(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
             .iter()
             .map(|(workers, rate)| (*workers, rate.0))
             .collect();
-        marks.push(line(curve, series, points, Path::Fitted));
+        marks.push(line(named, points, Path::Fitted));
     }
     marks.push(line(
-        curve,
-        series,
+        named,
         points
             .clone()
             .map(|(workers, rate)| (f64::from(*workers), rate.value.0))
@@ -126,11 +137,11 @@ fn throughput(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
     marks
 }
 
-fn gains(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
+fn gains(named: &Named<'_>) -> Vec<Mark> {
+    let (curve, series) = (named.curve, named.series);
     let points = curve.gains.iter();
     let mut marks = vec![line(
-        curve,
-        series,
+        named,
         points
             .clone()
             .map(|(workers, gain)| (f64::from(*workers), gain.value.0))
@@ -154,16 +165,22 @@ fn gains(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
     marks
 }
 
-fn line(curve: &ThroughputCurve, series: usize, points: Vec<(f64, f64)>, path: Path) -> Mark {
-    let what = match path {
-        Path::Fitted => ": fitted law",
-        Path::Straight => "",
+fn line(named: &Named<'_>, points: Vec<(f64, f64)>, path: Path) -> Mark {
+    let Named {
+        curve,
+        series,
+        label,
+    } = named;
+    let (what, label) = match path {
+        Path::Fitted => (": fitted law", None),
+        Path::Straight => ("", Some(label.clone())),
     };
     Mark::Line(Line {
         points,
         path,
-        series,
+        series: *series,
         fill: fill(curve.of.provenance),
+        label,
         about: About {
             case: None,
             text: format!("{}{what}", visible(&curve.of.label)),
@@ -186,14 +203,14 @@ fn dot<T: Copy>(
 }
 
 /// Lines at the bounds that are near the gains, and words for those that are far above.
-fn bounds(shown: &[&ThroughputCurve]) -> (Vec<Mark>, Vec<String>) {
+fn bounds(shown: &[&ThroughputCurve], labels: &[String]) -> (Vec<Mark>, Vec<String>) {
     let gains = shown.iter().flat_map(|curve| curve.gains.iter());
     let highest = gains.map(|(_, gain)| gain.value.0).fold(1.0, f64::max);
     let (mut near, mut far) = (Vec::new(), Vec::new());
-    for curve in shown {
+    for (curve, label) in shown.iter().zip(labels) {
         for (name, bound) in curve.bounds.iter().filter(|(_, bound)| bound.0.is_finite()) {
             let of = if shown.len() > 1 {
-                format!(", {}", visible(&curve.of.label))
+                format!(", {label}")
             } else {
                 String::new()
             };

@@ -30,24 +30,33 @@ impl Names {
         self.0.len()
     }
 
-    /// Those that came, in their order.
-    pub(super) fn names(&self) -> &[String] {
-        &self.0
-    }
-
     /// The number of a name that came.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         let name = visible(name);
         self.0.iter().position(|known| *known == name)
     }
+}
 
-    /// For a legend; where there is but one, nothing has to be told apart.
-    pub(super) fn keys(&self) -> Vec<String> {
-        if self.0.len() < 2 {
-            return Vec::new();
-        }
-        self.0.clone()
+/// Names without the words that all of them have, and these words.
+pub(super) fn apart<'n>(names: impl Iterator<Item = &'n str>) -> (Option<String>, Vec<String>) {
+    let names: Vec<String> = names.map(|name| visible(name).into_owned()).collect();
+    let common: Vec<&str> = names.first().map_or_else(Vec::new, |first| {
+        let everywhere = |word: &&str| names.iter().all(|name| name.split(' ').any(|w| w == *word));
+        first.split(' ').filter(everywhere).collect()
+    });
+    let own = |name: &String| {
+        let own: Vec<&str> = name
+            .split(' ')
+            .filter(|word| !common.contains(word))
+            .collect();
+        own.join(" ")
+    };
+    let apart: Vec<String> = names.iter().map(own).collect();
+    // Words that stand there more than once tell nothing apart by being left out.
+    if common.is_empty() || apart.iter().any(String::is_empty) {
+        return (None, names);
     }
+    (Some(common.join(" ")), apart)
 }
 
 /// The first few, and how many there are beyond.

@@ -32,7 +32,7 @@ pub fn render(document: &Document) -> String {
     for statement in &document.answers {
         line_of(&mut text, &format!("{}\n", escaped(&statement.text)));
     }
-    for section in &document.sections {
+    for section in document.told() {
         self::section(&mut text, section);
     }
     let mut notes: Vec<String> = document

@@ -28,7 +28,7 @@ pub fn render(document: &Document) -> String {
     if let Some(conditions) = &document.conditions {
         differences(&mut text, conditions);
     }
-    for section in &document.sections {
+    for section in document.told() {
         self::section(&mut text, section);
     }
     if !document.warnings.is_empty() {

@@ -32,7 +32,7 @@ pub fn render(document: &Document, width: Width) -> String {
     for line in &document.head {
         text.push_str(&paragraph(line, width, "  "));
     }
-    for section in &document.sections {
+    for section in document.told() {
         if !text.is_empty() {
             text.push('\n');
         }

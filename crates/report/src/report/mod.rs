@@ -2,6 +2,7 @@
 //! them apart, then each run's own sections.
 
 mod facts;
+mod subject;
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +28,7 @@ pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document
     let records: Vec<&Record> = parts.iter().map(|part| part.record).collect();
     let names: Vec<String> = records.iter().map(|record| record.id.to_string()).collect();
     let mut whole = Document {
-        title: Some(title(&names)),
+        title: Some(subject::title(&records)),
         sections: comparison.map_or_else(Vec::new, |comparison| compared(comparison, &names)),
         conditions: Some(Conditions {
             facts: facts::facts(&records),
@@ -48,14 +49,6 @@ pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document
             .splice(0..0, answers::of_comparison(comparison));
     }
     whole
-}
-
-fn title(names: &[String]) -> String {
-    match names {
-        [only] => format!("run {only}"),
-        [first, others @ ..] => format!("run {first} against {}", others.join(", ")),
-        [] => "no run".to_owned(),
-    }
 }
 
 impl Document {
@@ -93,7 +86,11 @@ fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
         blocks.any(|block| matches!(block, Block::Table(_)))
     };
     if let Some(section) = sections.iter_mut().find(has_table) {
-        section.heading.get_or_insert_with(|| title(names));
+        let (first, others) = names
+            .split_first()
+            .map_or(("", &[][..]), |(first, others)| (first, others));
+        let heading = format!("run {first} against {}", others.join(", "));
+        section.heading.get_or_insert(heading);
     }
     sections
 }

@@ -3,8 +3,8 @@
 
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{
-    About, Along, Axis, Bar, Bounds, Cell, Chart, Column, Dot, Fill, Group, Line, Mark, Panel,
-    Path, Reach, Row, Rule, Scale, Size, Spacing, Theme, Unit, Weight, svg, text_width,
+    About, Along, Axis, Bar, Bounds, Chart, Column, Dot, Fill, Group, Line, Mark, Panel, Path,
+    Reach, Row, Rule, Scale, Size, Spacing, Theme, Unit, Weight, svg, text_width,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -103,6 +103,7 @@ fn mark() -> impl Strategy<Value = Mark> {
                 path,
                 series,
                 fill,
+                label: None,
                 about,
             })
         }),
@@ -118,16 +119,6 @@ fn mark() -> impl Strategy<Value = Mark> {
         ),
         (select(vec![Along::X, Along::Y]), numbers(), words())
             .prop_map(|(along, at, label)| Mark::Rule(Rule { along, at, label })),
-        (0_usize..6, 0_usize..6, numbers(), words(), style).prop_map(
-            |(column, row, share, text, (_, fill, about))| Mark::Cell(Cell {
-                column,
-                row,
-                share,
-                text,
-                fill,
-                about,
-            })
-        ),
     ]
 }
 
@@ -173,10 +164,7 @@ fn rows() -> impl Strategy<Value = Vec<Group>> {
 prop_compose! {
     fn charts()(
         (title, summary) in (words(), words()),
-        x in prop_oneof![
-            3 => scale().prop_map(Axis::Scale),
-            1 => proptest::collection::vec(words(), 1..6).prop_map(Axis::Columns),
-        ],
+        x in scale().prop_map(Axis::Scale),
         panels in proptest::collection::vec(
             (
                 proptest::option::of(words()),
@@ -221,19 +209,6 @@ fn extent(text: Node<'_, '_>) -> [f64; 4] {
         Some("end") => x - width,
         _ => x,
     };
-    if let Some(turned) = text.attribute("transform") {
-        let angle = turned
-            .trim_start_matches("rotate(-")
-            .split(' ')
-            .next()
-            .unwrap();
-        let angle: f64 = angle.parse().unwrap();
-        let (across, up) = (
-            width * angle.to_radians().cos(),
-            width * angle.to_radians().sin(),
-        );
-        return [x - size, y - up - size, x + across, y];
-    }
     [from, y - size, from + width, y]
 }
 

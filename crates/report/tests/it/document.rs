@@ -134,8 +134,7 @@ fn plain(document: &Document, width: Width) -> String {
 fn every_section_there_is_stands_in_the_report() {
     let report = report();
     let headings: Vec<&str> = report
-        .sections
-        .iter()
+        .told()
         .filter_map(|section| section.heading.as_deref())
         .collect();
     let begins = [
@@ -146,6 +145,7 @@ fn every_section_there_is_stands_in_the_report() {
         "where the time goes with one process for each operation",
         "twins beside",
         "in parallel",
+        "a thread of messages",
     ];
     assert_eq!(headings.len(), begins.len(), "{headings:?}");
     for (heading, begin) in headings.iter().zip(begins) {
@@ -280,9 +280,9 @@ fn a_queue_that_grows_has_no_mean() {
 #[test]
 fn figures_have_the_data_of_every_case_with_times() {
     let record = everything();
-    let json: Value = serde_json::from_str(&json::render(&report()).unwrap()).unwrap();
-    // Behind the two pivots.
-    let blocks = json["sections"][2]["blocks"].as_array().unwrap();
+    let figures = Analysis::of(&record, &layers()).figures(&record);
+    let json: Value = serde_json::to_value(figures).unwrap();
+    let blocks = json.as_array().unwrap();
     let figure = |name: &str| blocks.iter().find(|block| block["figure"] == name).unwrap();
     let means = figure("means")["means"].as_array().unwrap();
     assert_eq!(means.len(), record.cases.len() - DEVICES.len());
@@ -315,7 +315,7 @@ fn markdown_says_what_text_says_in_the_same_order_and_the_warnings() {
     let unescaped = markdown.replace('\\', "");
     let mut sentences = vec![report.title.as_deref().unwrap()];
     sentences.extend(report.head.iter().map(String::as_str));
-    for section in &report.sections {
+    for section in report.told() {
         sentences.extend(section.heading.as_deref());
         sentences.extend(section.blocks.iter().filter_map(|block| match block {
             Block::Remark(remark) => Some(remark.text.as_str()),

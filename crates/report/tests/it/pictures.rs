@@ -9,24 +9,24 @@
 use std::path::Path;
 
 use crate::layers::layers;
-use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
+use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::answers;
 use keymark_report::archive::CaseWords;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Mark, Theme, svg};
-use keymark_report::document::Figure;
+use keymark_report::document::{Block, Figure};
 use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
+use keymark_report::render::html::{self, Place};
 use keymark_stats::Seconds;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;
 
 fn figures(record: &Record) -> Vec<Figure> {
-    let document = Analysis::of(record, &layers()).document(record, &[]);
-    document.figures().cloned().collect()
+    Analysis::of(record, &layers()).figures(record)
 }
 
 /// What is drawn of a record without anybody asking for a kind.
@@ -124,7 +124,6 @@ fn a_run_has_the_pictures_of_what_it_measured() {
     let kinds = kinds(&figures);
     for kind in [
         "means",
-        "heatmap",
         "security",
         "distributions",
         "samples",
@@ -153,7 +152,7 @@ fn a_load_at_one_rate_is_no_curve_and_does_not_fit() {
 fn pictures_are_what_they_were() {
     let record = plenty();
     let charts = drawn(&record);
-    for kind in ["means", "layers", "throughput", "heatmap"] {
+    for kind in ["means", "layers", "throughput"] {
         let chart = charts.iter().find(|chart| chart.kind == kind).unwrap();
         insta::assert_snapshot!(format!("{kind}_svg"), svg::draw(chart, Theme::Light));
         insta::assert_snapshot!(
@@ -372,4 +371,110 @@ fn the_main_column_is_that_of_a_whole_program() {
     };
     assert_eq!(title, "mean time of an operation: gnupg");
     assert_eq!(means.len(), 1);
+}
+
+/// A run of the default plan.
+fn default_plan() -> Record {
+    let records = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
+    exchange::import(&records.join("default.json")).unwrap()
+}
+
+#[test]
+fn a_report_of_the_default_plan_has_few_pictures_the_answers_first() {
+    let record = default_plan();
+    let document = Analysis::of(&record, &layers()).document(&record, &[]);
+    let figures: Vec<Figure> = document.figures().cloned().collect();
+    assert_eq!(
+        kinds(&figures),
+        ["layers", "means", "throughput", "security"]
+    );
+    assert!(figures.len() <= 6);
+    let first = &document.sections[0].blocks;
+    assert!(
+        first
+            .iter()
+            .any(|block| matches!(block, Block::Figure(Figure::Layers { .. })))
+    );
+    let page = html::render(document, Place::File).unwrap();
+    assert_eq!(page.matches("<figure>").count(), figures.len());
+}
+
+/// One bar is one path: as long as the mean in the table, and none with a passphrase among those without.
+#[test]
+fn bars_of_parts_are_as_long_as_was_measured() {
+    let record = default_plan();
+    let analysis = Analysis::of(&record, &layers());
+    let figures = analysis.figures(&record);
+    let stacks = figures.iter().find_map(|figure| match figure {
+        Figure::Layers { stacks, .. } => Some(stacks),
+        _ => None,
+    });
+    let stacks = stacks.unwrap();
+    assert_eq!(stacks.len(), 8);
+    for stack in stacks {
+        let row = analysis
+            .rows
+            .iter()
+            .find(|row| row.case.to_string() == stack.of.label);
+        assert_eq!(
+            stack.sum,
+            row.unwrap().mean().unwrap(),
+            "{}",
+            stack.of.label
+        );
+        let parts: f64 = stack.parts.iter().map(|part| part.time.0).sum();
+        assert!((parts - stack.sum.0).abs() < 1e-9, "{}", stack.of.label);
+        assert!(stack.parts.iter().all(|part| part.name != "S2K"));
+    }
+}
+
+/// What a title says is in the intervals, or it is not said.
+#[test]
+fn titles_say_what_is_seen() {
+    let seen = |cases: Vec<CaseRecord>, kind: Kind| {
+        let record = record(cases);
+        let analysis = Analysis::of(&record, &layers());
+        let mut figures = analysis.figures(&record).into_iter();
+        let figure = figures.find(|figure| Kind::of(figure) == kind).unwrap();
+        analysis.titled(&record, figure).title().to_owned()
+    };
+    let own = |key: &str, stack, time| {
+        let mut case = case(key, stack, 1);
+        if stack == StackName::RAW {
+            case.parameters = Parameters::from([("library", "libgcrypt")]);
+        }
+        measured(case, time)
+    };
+    let through = |key: &str, raw: f64, whole: f64| {
+        [
+            own(key, StackName::RAW, raw),
+            own(key, StackName::AGENT, raw * 1.1),
+            own(key, StackName::GNUPG, whole),
+        ]
+    };
+    let slow = through("rsa4096", 20_000.0, 26_000.0);
+    let quick = through("ed25519", 300.0, 6_000.0);
+    assert_eq!(
+        seen([slow.to_vec(), quick.to_vec()].concat(), Kind::Layers),
+        "with rsa4096 the key takes most of gpg's time, with ed25519 gpg itself"
+    );
+    let neither = through("rsa4096", 13_000.0, 26_000.0);
+    assert_eq!(
+        seen(neither.to_vec(), Kind::Layers),
+        "where the time goes in GnuPG"
+    );
+    let keys = |fast: f64| {
+        vec![
+            own("rsa2048", StackName::RAW, 900.0),
+            own("ed25519", StackName::RAW, fast),
+        ]
+    };
+    assert_eq!(
+        seen(keys(40.0), Kind::Means),
+        "ed25519 is the fastest key to sign in libgcrypt"
+    );
+    assert_eq!(
+        seen(keys(900.0), Kind::Means),
+        "mean time of an operation, with its 95 % interval"
+    );
 }

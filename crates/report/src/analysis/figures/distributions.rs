@@ -11,7 +11,7 @@ use crate::grouped::grouped;
 const LEVELS: u32 = 100;
 /// More curves than this in one picture are not told apart.
 const CURVES: usize = 8;
-/// Of a histogram, at equal distances of the logarithm.
+/// Of a histogram.
 const BINS: u32 = 48;
 /// Left out of a histogram at either end, so that single outliers do not take its room.
 const ENDS: f64 = 0.005;
@@ -78,26 +78,21 @@ pub(super) fn histograms(record: &Record, rows: &[Row]) -> Option<Figure> {
     let found = rows.iter().filter_map(|row| histogram(record, row));
     let histograms: Vec<Histogram> = found.take(HISTOGRAMS).collect();
     (!histograms.is_empty()).then(|| Figure::Histograms {
-        title: "distribution of durations, where there are two groups".to_owned(),
+        title: "durations that come in several steps".to_owned(),
         histograms,
     })
 }
 
 fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
     let summary = row.summary.as_ref()?;
-    let warned = summary.warnings().into_iter().find_map(|warning| {
-        if let Warning::TwoModes(modes) = warning {
-            Some(modes)
-        } else {
-            None
-        }
-    })?;
+    let mut warnings = summary.warnings().into_iter();
+    warnings.find(|warning| matches!(warning, Warning::TwoModes(_)))?;
     let sorted = Sorted::of(&record.cases.get(row.id.0 as usize)?.latencies());
     let (low, high) = (sorted.quantile_ns(ENDS)?, sorted.quantile_ns(1.0 - ENDS)?);
     if low <= 0.0 || high <= low {
         return None;
     }
-    let edge = |number: u32| low * (high / low).powf(f64::from(number) / f64::from(BINS));
+    let edge = |number: u32| low + (high - low) * f64::from(number) / f64::from(BINS);
     let durations = sorted.as_slice();
     let below = |edge: f64| durations.partition_point(|duration| (*duration as f64) < edge);
     let bin = |number: u32| {
@@ -117,6 +112,5 @@ fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
         of: Subject::of(&row.case),
         beyond: durations.len().saturating_sub(held),
         bins,
-        groups: (warned.lower, warned.upper),
     })
 }

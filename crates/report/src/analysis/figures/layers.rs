@@ -4,65 +4,98 @@ use keymark_bench::parts::{Part, Parts};
 use keymark_stats::Seconds;
 
 use super::Row;
-use crate::analysis::{Breakdown, FamilyBreakdown, Layer};
+use crate::analysis::{Breakdown, FamilyBreakdown, Layer, Path};
 use crate::document::{Figure, Stack, StackPart, Subject};
 use crate::units;
 
-/// By subtraction, of a family's layers.
+/// What becomes of a step that adds nothing that is seen.
+const UNTOLD: &str = "what cannot be told from nothing is in the part that it stands on";
+/// A bar that takes so many times the longest of the whole program's leaves them no room.
+const BEYOND: f64 = 4.0;
+
+/// By subtraction, of a family's layers: a bar is one way to the key, as long as it was measured.
 pub(in crate::analysis) fn of_breakdown(family: &FamilyBreakdown) -> Option<Figure> {
-    let stacks = family
-        .breakdowns
+    let is_whole = |path: &Path| {
+        let whole = family.layers.whole.as_ref();
+        whole.is_none_or(|whole| whole.point == path.end)
+    };
+    let paths = || {
+        let each = family.breakdowns.iter();
+        each.flat_map(|of| of.paths.iter().map(move |path| (of, path)))
+    };
+    let wholes = paths().filter(|(_, path)| is_whole(path));
+    let longest = wholes
+        .map(|(_, path)| path.whole.value.0)
+        .fold(0.0, f64::max);
+    let (near, far): (Vec<_>, Vec<_>) =
+        paths().partition(|(_, path)| is_whole(path) || path.whole.value.0 <= BEYOND * longest);
+    let left_out = far.iter().map(|(of, path)| {
+        let time = units::duration(path.whole.value);
+        format!("{}: {time}, beyond this picture", label(of, path))
+    });
+    let mut left_out: Vec<String> = left_out.collect();
+    let mut near_steps = near
         .iter()
-        .filter_map(|breakdown| stack(family, breakdown));
+        .flat_map(|(of, path)| path.steps.iter().map(|step| of.steps.get(*step)));
+    if near_steps.any(|step| matches!(step, Some(Some(Layer::AtMost(_))))) {
+        left_out.push(UNTOLD.to_owned());
+    }
+    let stacks = near.iter().map(|(of, path)| stack(family, of, path));
     let stacks: Vec<Stack> = stacks.collect();
     (!stacks.is_empty()).then(|| Figure::Layers {
-        title: format!("where the time goes in {}", family.layers.family),
+        title: title(family),
         stacks,
+        left_out,
     })
 }
 
-fn stack(family: &FamilyBreakdown, breakdown: &Breakdown) -> Option<Stack> {
-    let base = breakdown.base?;
+/// What the picture of a family shows.
+pub(crate) fn title(family: &FamilyBreakdown) -> String {
+    format!("where the time goes in {}", family.layers.family)
+}
+
+/// `rsa4096 decrypt software gnupg`
+fn label(of: &Breakdown, path: &Path) -> String {
+    let besides = path.end.parameters.pairs();
+    let besides: String = besides.map(|(_, word)| format!(" {word}")).collect();
+    let (key, operation, device) = (of.algorithm, of.operation, &of.device);
+    format!("{key} {operation} {device} {}{besides}", path.end.stack)
+}
+
+fn stack(family: &FamilyBreakdown, of: &Breakdown, path: &Path) -> Stack {
     let mut parts = vec![StackPart {
-        name: family.layers.base.heading.to_owned(),
-        time: base.value,
+        name: path.bottom.clone(),
+        time: path.key.value,
     }];
-    let mut left_out = Vec::new();
-    let label = format!(
-        "{} {} {}",
-        breakdown.algorithm, breakdown.operation, breakdown.device
-    );
-    for (step, layer) in family.layers.steps.iter().zip(&breakdown.steps) {
-        let name = step.heading;
-        match layer {
-            Some(Layer::Adds(time)) => parts.push(StackPart {
-                name: name.to_owned(),
+    // What cannot be told from nothing belongs to the part that it stands on, so that all of them are the whole.
+    let mut holds_rest = None;
+    for place in &path.steps {
+        let heading = family.layers.steps[*place].heading;
+        match of.steps.get(*place) {
+            Some(Some(Layer::Adds(time))) => parts.push(StackPart {
+                name: heading.trim_start_matches("+ ").to_owned(),
                 time: time.value,
             }),
-            Some(Layer::AtMost(most)) => {
-                left_out.push(format!(
-                    "{label}: {name} adds at most {}",
-                    units::duration(*most)
-                ));
+            Some(Some(Layer::AtMost(_) | Layer::Less(_)) | None) | None => {
+                holds_rest = holds_rest.or(Some(parts.len() - 1));
             }
-            Some(Layer::Less(time)) => left_out.push(format!(
-                "{label}: with {name} it takes {} less than without",
-                units::duration(Seconds(-time.value.0))
-            )),
-            None => {}
         }
     }
-    let several = parts.len() + left_out.len() > 1;
-    several.then(|| Stack {
+    let said: f64 = parts.iter().map(|part| part.time.0).sum();
+    let rest = path.whole.value.0 - said;
+    let place = holds_rest.unwrap_or(parts.len() - 1);
+    if let Some(part) = parts.get_mut(place) {
+        part.time.0 = (part.time.0 + rest).max(0.0);
+    }
+    Stack {
         of: Subject {
-            device: breakdown.device.clone(),
-            provenance: breakdown.provenance,
-            label,
+            device: of.device.clone(),
+            provenance: of.provenance,
+            label: label(of, path),
         },
-        sum: sum(&parts),
+        sum: path.whole.value,
         parts,
-        left_out,
-    })
+    }
 }
 
 /// As measured on the way, of the rows whose parts are wanted.
@@ -87,18 +120,14 @@ pub(in crate::analysis) fn of_parts(
         let parts: Vec<StackPart> = parts.collect();
         (parts.len() > 1).then(|| Stack {
             of: Subject::of(&row.case),
-            sum: sum(&parts),
+            sum: Seconds(parts.iter().map(|part| part.time.0).sum()),
             parts,
-            left_out: Vec::new(),
         })
     });
     let stacks: Vec<Stack> = stacks.collect();
     (!stacks.is_empty()).then(|| Figure::Layers {
         title: title.to_owned(),
         stacks,
+        left_out: Vec::new(),
     })
-}
-
-fn sum(parts: &[StackPart]) -> Seconds {
-    Seconds(parts.iter().map(|part| part.time.0).sum())
 }

@@ -8,22 +8,47 @@ mod timeline;
 
 use std::collections::BTreeSet;
 
-use keymark_bench::case::{Case, StackName};
+use keymark_bench::case::Case;
 use keymark_bench::operation::Operation;
 use keymark_bench::record::Record;
 use keymark_bench::strength;
 use keymark_stats::{Estimate, Seconds};
 
-use super::Row;
+use super::document::PARTS;
+use super::{Analysis, Row};
+use crate::answers::title_of;
 use crate::document::{Figure, Mean, Predicted, Subject};
+use crate::grouped::grouped;
 
-pub(super) use layers::{of_breakdown, of_parts};
+pub(crate) use layers::title as layers_title;
+use layers::{of_breakdown, of_parts};
 pub(crate) use load::joined as joined_loads;
-pub(super) use load::response_times;
-pub(super) use throughput::throughput;
+use load::response_times;
+use throughput::throughput;
 
-/// Those of all rows.
-pub(super) fn figures(record: &Record, rows: &[Row]) -> Vec<Figure> {
+impl Analysis {
+    /// All that can be drawn of a run. A report has a few of them.
+    pub fn figures(&self, record: &Record) -> Vec<Figure> {
+        let mut figures = of_rows(record, &self.rows);
+        figures.extend(response_times(record, &self.rows));
+        figures.extend(self.breakdowns.iter().filter_map(of_breakdown));
+        for (_, title, wanted) in PARTS {
+            figures.extend(of_parts(&self.rows, title, wanted));
+        }
+        figures.extend(throughput(&self.scaling));
+        figures
+    }
+
+    /// One of them under a title that says what is seen, where the intervals carry that.
+    pub fn titled(&self, record: &Record, figure: Figure) -> Figure {
+        match title_of(self, record, &figure) {
+            Some(title) => figure.titled(title),
+            None => figure,
+        }
+    }
+}
+
+fn of_rows(record: &Record, rows: &[Row]) -> Vec<Figure> {
     // A prediction has its band in a picture of its own.
     let others = rows.iter().filter(|row| row.band.is_none());
     let means: Vec<Mean> = others.filter_map(mean).collect();
@@ -37,53 +62,11 @@ pub(super) fn figures(record: &Record, rows: &[Row]) -> Vec<Figure> {
             means,
         });
     }
-    figures.extend(matrix(rows));
     figures.extend(security(rows, tolerance));
     figures.extend(distributions::distributions(record, rows));
     figures.extend(distributions::histograms(record, rows));
     figures.extend(timeline::timeline(record, rows));
     figures
-}
-
-/// A picture of the plainest way to each key: the bare operation where it was measured.
-fn plainest(rows: &[Row]) -> Vec<(&Row, Mean)> {
-    let mut found: Vec<(&Row, Mean)> = Vec::new();
-    let plain = rows.iter().filter(|row| row.case.is_alone());
-    for (row, mean) in plain.filter_map(|row| Some((row, mean(row)?))) {
-        let same = |(other, _): &&mut (&Row, Mean)| {
-            let key = |row: &Row| {
-                (
-                    row.case.device.clone(),
-                    row.case.algorithm,
-                    row.case.operation,
-                    row.case.provenance,
-                )
-            };
-            key(other) == key(row)
-        };
-        match found.iter_mut().find(same) {
-            Some((other, known))
-                if other.case.stack != StackName::RAW && row.case.stack == StackName::RAW =>
-            {
-                (*other, *known) = (row, mean);
-            }
-            Some(_) => {}
-            None => found.push((row, mean)),
-        }
-    }
-    found
-}
-
-/// Where there are several algorithms on several devices.
-fn matrix(rows: &[Row]) -> Option<Figure> {
-    let means = plainest(rows).into_iter().map(|(_, mean)| mean);
-    let means: Vec<Mean> = means.collect();
-    let devices: BTreeSet<_> = means.iter().map(|mean| &mean.of.device).collect();
-    let keys: BTreeSet<_> = means.iter().map(|mean| mean.algorithm.name()).collect();
-    (devices.len() > 1 && keys.len() > 1).then(|| Figure::Matrix {
-        title: "mean time of an operation, by algorithm and device".to_owned(),
-        means,
-    })
 }
 
 /// Of rows with a band.
@@ -104,23 +87,32 @@ fn predictions(rows: &[Row], tolerance: Seconds) -> Option<Figure> {
     })
 }
 
-/// For each operation of which several strengths were measured.
+/// For each operation of which several strengths were measured through one program: through that with the most keys.
 fn security(rows: &[Row], tolerance: Seconds) -> Vec<Figure> {
-    let means = plainest(rows);
-    let of = |operation: &Operation| {
-        let means = means.iter().filter_map(|(row, mean)| {
-            let bits = strength::of_case(&row.case)?;
-            (mean.operation == *operation).then(|| (bits.0, mean.clone()))
-        });
-        let means: Vec<(u32, Mean)> = means.collect();
+    let alone = rows.iter().filter(|row| row.case.is_alone());
+    let known = alone.filter_map(|row| Some((strength::of_case(&row.case)?.0, mean(row)?)));
+    let operations = grouped(known, |(_, mean)| mean.operation);
+    let of = |(operation, means): (Operation, Vec<(u32, Mean)>)| {
+        let keys = |means: &Vec<(u32, Mean)>| {
+            let names = means.iter().map(|(_, mean)| mean.algorithm.name());
+            names.collect::<BTreeSet<_>>().len()
+        };
+        let ways = grouped(means, |(_, mean)| mean.way.clone()).into_iter();
+        let (way, means) = ways.reduce(|best, other| {
+            if keys(&other.1) > keys(&best.1) {
+                other
+            } else {
+                best
+            }
+        })?;
         let strengths: BTreeSet<u32> = means.iter().map(|(bits, _)| *bits).collect();
         (strengths.len() > 1).then(|| Figure::Security {
-            title: format!("what security costs: mean time of {}", a(*operation)),
+            title: format!("what security costs: mean time of {}, {way}", a(operation)),
             tolerance,
             means,
         })
     };
-    Operation::ALL.iter().filter_map(of).collect()
+    operations.into_iter().filter_map(of).collect()
 }
 
 /// `a signature`

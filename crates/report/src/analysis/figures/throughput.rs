@@ -9,12 +9,25 @@ use crate::grouped::grouped;
 /// Points of a law.
 const POINTS: u32 = 40;
 
-/// One for each algorithm and operation.
+/// More curves than this in one picture are not told apart.
+const CURVES: usize = 8;
+
+/// One of all, or one for each algorithm and operation if they are too many for that.
 pub(in crate::analysis) fn throughput(scaling: &[Scaling]) -> Vec<Figure> {
-    let shown = scaling.iter().filter(|group| group.levels.len() > 1);
+    let shown: Vec<&Scaling> = scaling
+        .iter()
+        .filter(|group| group.levels.len() > 1)
+        .collect();
+    let title = "throughput of several workers";
+    if (1..=CURVES).contains(&shown.len()) {
+        return vec![Figure::Throughput {
+            title: title.to_owned(),
+            curves: shown.into_iter().map(curve).collect(),
+        }];
+    }
     let groups = grouped(shown, |group| (group.case.algorithm, group.case.operation));
     let figure = |((algorithm, operation), groups): (_, Vec<&Scaling>)| Figure::Throughput {
-        title: format!("throughput of several workers: {algorithm} {operation}"),
+        title: format!("{title}: {algorithm} {operation}"),
         curves: groups.into_iter().map(curve).collect(),
     };
     groups.into_iter().map(figure).collect()
@@ -31,7 +44,13 @@ fn curve(group: &Scaling) -> ThroughputCurve {
     ThroughputCurve {
         of: Subject::labelled(
             &group.case,
-            format!("{} {}", group.case.device, group.way()),
+            format!(
+                "{} {} {} {}",
+                group.case.algorithm,
+                group.case.operation,
+                group.case.device,
+                group.way()
+            ),
         ),
         levels: group.levels.clone(),
         gains: group.gains.clone(),

@@ -1,23 +1,16 @@
 //! Axes, rows, columns and headings of panels.
 
-use super::layout::{self, EDGE, GAP, HEADING, Names, Place, ROW, SLANT};
-use super::{Canvas, SMALL, TEXT, text_width};
-use crate::charts::chart::{Along, Axis, Chart, Group, Panel, Scale};
+use super::layout::{self, EDGE, GAP, HEADING, Layout, Place};
+use super::{Breadth, Canvas, SMALL, TEXT, text_width};
+use crate::charts::chart::{Along, Axis, Chart, Group, Mark, Panel, Scale};
 use crate::charts::metrics::{self, Weight};
 use crate::charts::scale::{self, Placed};
 use crate::xml::px;
 
 /// Where values of a panel are.
 pub(super) struct Space {
-    pub x: Across,
+    pub x: Placed,
     pub y: Down,
-}
-
-/// From left to right.
-pub(super) enum Across {
-    Scale(Placed),
-    /// The left end, the width of a column, and how many there are.
-    Columns(f64, f64, usize),
 }
 
 /// From top to bottom.
@@ -28,33 +21,22 @@ pub(super) enum Down {
 }
 
 impl Space {
-    fn of(chart: &Chart, panel: &Panel, place: &Place, (left, right): (f64, f64)) -> Self {
-        let x = match &chart.x {
-            Axis::Scale(scale) => Across::Scale(scale::of_chart(chart, scale, (left, right))),
-            Axis::Columns(columns) => {
-                let count = columns.len();
-                Across::Columns(left, (right - left) / count.max(1) as f64, count)
-            }
-            Axis::Rows(_) => Across::Columns(left, right - left, 1),
+    fn of(chart: &Chart, panel: &Panel, place: &Place, layout: &Layout) -> Option<Self> {
+        let Axis::Scale(scale) = &chart.x else {
+            return None;
         };
+        let x = scale::of_chart(chart, scale, (layout.left, layout.right));
         let y = match &panel.y {
             Axis::Scale(scale) => {
                 Down::Scale(scale::of_panel(panel, scale, (place.to, place.from)))
             }
-            Axis::Rows(groups) => Down::Rows(middles(groups, &chart.x, place.from)),
-            Axis::Columns(_) => Down::Rows(Vec::new()),
+            Axis::Rows(groups) => Down::Rows(middles(groups, place.from, layout.breadth)),
         };
-        Self { x, y }
+        Some(Self { x, y })
     }
 
     pub(super) fn x(&self, value: f64) -> Option<f64> {
-        match &self.x {
-            Across::Scale(placed) => placed.at(value),
-            Across::Columns(left, width, count) => {
-                let held = (0.0..*count as f64).contains(&value);
-                held.then(|| left + (value + 0.5) * width)
-            }
-        }
+        self.x.at(value)
     }
 
     pub(super) fn y(&self, value: f64) -> Option<f64> {
@@ -66,17 +48,16 @@ impl Space {
     }
 
     pub(super) fn scale(&self, along: Along) -> Option<&Placed> {
-        match (along, &self.x, &self.y) {
-            (Along::X, Across::Scale(placed), _) | (Along::Y, _, Down::Scale(placed)) => {
-                Some(placed)
-            }
-            (Along::X, Across::Columns(..), _) | (Along::Y, _, Down::Rows(_)) => None,
+        match (along, &self.y) {
+            (Along::X, _) => Some(&self.x),
+            (Along::Y, Down::Scale(placed)) => Some(placed),
+            (Along::Y, Down::Rows(_)) => None,
         }
     }
 }
 
-fn middles(groups: &[Group], x: &Axis, top: f64) -> Vec<f64> {
-    let row = layout::row_height(x);
+fn middles(groups: &[Group], top: f64, breadth: Breadth) -> Vec<f64> {
+    let (row, above) = (layout::row_height(breadth), layout::above(breadth));
     let mut y = top;
     let mut middles = Vec::new();
     for group in groups {
@@ -84,7 +65,7 @@ fn middles(groups: &[Group], x: &Axis, top: f64) -> Vec<f64> {
             y += HEADING;
         }
         for _ in &group.rows {
-            middles.push(y + row / 2.0);
+            middles.push(y + (row + above) / 2.0);
             y += row;
         }
     }
@@ -99,18 +80,16 @@ impl Canvas<'_> {
             return;
         };
         let (left, right) = (self.layout.left, self.layout.right);
-        let space = Space::of(chart, panel, place, (left, right));
+        let Some(space) = Space::of(chart, panel, place, &self.layout) else {
+            return;
+        };
         let (top, from, to) = (place.top, place.from, place.to);
         let lines = place.rules.clone();
         self.names_of(panel, top);
-        if let Axis::Columns(columns) = &chart.x {
-            self.column_names(columns, &space, from);
-        }
         self.x_grid(&space, (from, to));
         match &panel.y {
             Axis::Scale(scale) => self.y_axis(scale, &space),
-            Axis::Rows(groups) => self.rows(groups, from, chart),
-            Axis::Columns(_) => {}
+            Axis::Rows(groups) => self.rows(groups, from),
         }
         self.line((left, to), (right, to), self.paint.palette.axis, 1.0);
         self.rules(panel, &space, &lines, (from, to));
@@ -154,22 +133,12 @@ impl Canvas<'_> {
         let (left, right) = (self.layout.left, self.layout.right);
         let placed = scale::of_chart(chart, scale, (left, right));
         let y = self.layout.bottom;
-        let (text, muted, axis) = {
-            let palette = self.paint.palette;
-            (palette.text, palette.muted, palette.axis)
-        };
-        for tick in placed.ticks(scale, |label| scale::tick_room(label, SMALL)) {
-            let Some(label) = tick.label else {
-                continue;
-            };
-            self.line((tick.at, y), (tick.at, y + 4.0), axis, 1.0);
-            // At the ends of the axis a label stays on the paper.
-            let half = text_width(&label, SMALL) / 2.0;
-            let x = tick
-                .at
-                .clamp(half + 2.0, (self.layout.width - half - 2.0).max(half + 2.0));
-            self.anchored((x, y + 16.0), SMALL, text, "middle", &label);
+        self.x_ticks(&placed, scale, (y, y + 4.0), y + 16.0);
+        if let Some(first) = self.layout.panels.first().filter(|_| self.layout.tall) {
+            let y = first.from;
+            self.x_ticks(&placed, scale, (y - 4.0, y), first.top - 6.0);
         }
+        let muted = self.paint.palette.muted;
         if !scale.label.is_empty() {
             let middle = f64::midpoint(left, right);
             let room = self.layout.width - 2.0 * EDGE;
@@ -177,6 +146,23 @@ impl Canvas<'_> {
             let half = text_width(&label, SMALL) / 2.0;
             let x = middle.clamp(half + 2.0, self.layout.width - half - 2.0);
             self.anchored((x, y + 33.0), SMALL, muted, "middle", &label);
+        }
+    }
+
+    /// Ticks between two heights, with their text on that line.
+    fn x_ticks(&mut self, placed: &Placed, scale: &Scale, (from, to): (f64, f64), line: f64) {
+        let (text, axis) = (self.paint.palette.text, self.paint.palette.axis);
+        for tick in placed.ticks(scale, |label| scale::tick_room(label, SMALL)) {
+            let Some(label) = tick.label else {
+                continue;
+            };
+            self.line((tick.at, from), (tick.at, to), axis, 1.0);
+            // At the ends of the axis a label stays on the paper.
+            let half = text_width(&label, SMALL) / 2.0;
+            let x = tick
+                .at
+                .clamp(half + 2.0, (self.layout.width - half - 2.0).max(half + 2.0));
+            self.anchored((x, line), SMALL, text, "middle", &label);
         }
     }
 
@@ -197,8 +183,9 @@ impl Canvas<'_> {
         self.line((left, from), (left, to), self.paint.palette.axis, 1.0);
     }
 
-    fn rows(&mut self, groups: &[Group], top: f64, chart: &Chart) {
-        let row = layout::row_height(&chart.x);
+    fn rows(&mut self, groups: &[Group], top: f64) {
+        let breadth = self.layout.breadth;
+        let (row, above) = (layout::row_height(breadth), layout::above(breadth));
         let (left, right) = (self.layout.left, self.layout.right);
         let (text, muted, grid) = {
             let palette = self.paint.palette;
@@ -214,12 +201,15 @@ impl Canvas<'_> {
                 y += HEADING;
             }
             for entry in &group.rows {
-                let middle = y + row / 2.0;
-                if row == ROW {
-                    self.line((left, middle), (right, middle), grid, 1.0);
-                }
+                let middle = y + (row + above) / 2.0;
+                self.line((left, middle), (right, middle), grid, 1.0);
                 let label = layout::row_label(&entry.label);
-                self.anchored((left - GAP + 2.0, middle + 4.0), TEXT, text, "end", &label);
+                match breadth {
+                    Breadth::Page => {
+                        self.anchored((left - GAP + 2.0, middle + 4.0), TEXT, text, "end", &label);
+                    }
+                    Breadth::Narrow => self.text((EDGE, y + above - 1.0), SMALL, text, &label),
+                }
                 if !entry.value.is_empty() {
                     let x = self.layout.width - EDGE;
                     self.anchored(
@@ -231,26 +221,6 @@ impl Canvas<'_> {
                     );
                 }
                 y += row;
-            }
-        }
-    }
-
-    fn column_names(&mut self, columns: &[String], space: &Space, from: f64) {
-        let ink = self.paint.palette.text;
-        for (number, name) in columns.iter().enumerate() {
-            let Some(x) = space.x(number as f64) else {
-                continue;
-            };
-            match self.layout.names {
-                Names::Level => self.anchored((x, from - 6.0), SMALL, ink, "middle", name),
-                Names::Slanted => {
-                    let (x, y) = (px(x - 2.0), px(from - 5.0));
-                    let turned = format!("rotate(-{SLANT} {x} {y})");
-                    let tag = self.xml.tag("text").attr("x", &x).attr("y", &y);
-                    let tag = tag.px("font-size", SMALL).attr("fill", ink);
-                    tag.attr("transform", &turned)
-                        .text(&layout::column_label(name));
-                }
             }
         }
     }
@@ -268,24 +238,36 @@ impl Canvas<'_> {
             self.text((start, y), SMALL, ink, &rule.label);
         }
         let (left, right) = (self.layout.left, self.layout.right);
-        let mut beside: Vec<(f64, &str)> = Vec::new();
+        let mut names: Vec<(f64, &str, &'static str)> = Vec::new();
         for rule in layout::rules(panel, Along::Y) {
             if let Some(y) = space.y(rule.at) {
                 self.broken((left, y), (right, y));
-                beside.push((y, &rule.label));
+                names.push((y, &rule.label, ink));
             }
         }
-        beside.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for line in panel.marks.iter().filter_map(Mark::line) {
+            let end = line.points.last().and_then(|(_, y)| space.y(*y));
+            if let (Some(y), Some(label)) = (end, &line.label) {
+                names.push((y, label, self.paint.palette.series(line.series)));
+            }
+        }
+        self.beside(names);
+    }
+
+    /// Names beside the data, each as near to its height as the others let it.
+    fn beside(&mut self, mut names: Vec<(f64, &str, &'static str)>) {
+        names.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut lowest = f64::NEG_INFINITY;
-        for (y, label) in beside {
+        for (y, label, ink) in names {
             let y = y.max(lowest + 14.0);
             lowest = y;
             // Of more than there is room for, the lines have to do.
             if y + 8.0 > self.layout.height {
                 break;
             }
-            let label = layout::rule_label(label);
-            self.text((right + 6.0, y + 4.0), SMALL, ink, &label);
+            let label = layout::beside_label(label, self.layout.width);
+            let x = self.layout.right + 6.0;
+            self.text((x, y + 4.0), SMALL, ink, &label);
         }
     }
 

@@ -5,17 +5,20 @@ use crate::charts::metrics::{self, Weight};
 use crate::charts::scale::{self, Placed};
 
 use super::legend::{self, Item};
-use super::{SMALL, TEXT, TITLE, text_width};
+use super::{Breadth, SMALL, TEXT, text_width, title_size};
 
 /// Around everything.
 pub(super) const EDGE: f64 = 16.0;
 const WIDTH: f64 = 800.0;
-pub(super) const TITLE_LINE: f64 = 21.0;
+const NARROW: f64 = 380.0;
+/// Above a row in a narrow picture, where there is no room beside it.
+const ABOVE: f64 = 13.0;
+/// A picture that is higher has its axis above the data as well.
+const TALL: f64 = 480.0;
 pub(super) const NOTE_LINE: f64 = 15.0;
 pub(super) const LEGEND_LINE: f64 = 19.0;
 pub(super) const ROW: f64 = 21.0;
 pub(super) const HEADING: f64 = 23.0;
-pub(super) const CELL: f64 = 26.0;
 /// Between figures and their text on either side.
 pub(super) const GAP: f64 = 10.0;
 const LABEL_LINE: f64 = 16.0;
@@ -23,11 +26,6 @@ const LABEL_LINE: f64 = 16.0;
 const LABELS: f64 = 300.0;
 const VALUES: f64 = 150.0;
 const RULES: f64 = 215.0;
-const COLUMN: f64 = 62.0;
-const COLUMN_NAMES: f64 = 150.0;
-/// Of names above columns that have no room to lie level, in degrees.
-pub(super) const SLANT: f64 = 40.0;
-
 /// Places of all there is.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -44,7 +42,9 @@ pub(super) struct Layout {
     pub bottom: f64,
     pub notes_top: f64,
     pub notes: Vec<String>,
-    pub names: Names,
+    pub breadth: Breadth,
+    /// Whether the axis of x stands above the data as well.
+    pub tall: bool,
 }
 
 /// Where a panel is.
@@ -59,47 +59,41 @@ pub(super) struct Place {
     pub rules: Vec<usize>,
 }
 
-/// How names stand above columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Names {
-    Level,
-    Slanted,
-}
-
 impl Layout {
-    pub(super) fn of(chart: &Chart) -> Self {
-        let left = EDGE + chart.panels.iter().map(left_of).fold(0.0, f64::max);
-        let right = EDGE + chart.panels.iter().map(right_of).fold(8.0, f64::max);
-        let mut width = WIDTH;
-        let (mut names, mut lean) = (Names::Level, 0.0);
-        if let Axis::Columns(columns) = &chart.x {
-            let wanted = left + right + columns.len() as f64 * COLUMN;
-            width = width.max(wanted);
-            let room = (width - left - right) / columns.len().max(1) as f64 - 6.0;
-            if columns.iter().any(|name| text_width(name, SMALL) > room) {
-                names = Names::Slanted;
-                // The last name leans out to the right.
-                let longest = columns.iter().map(|name| text_width(name, SMALL));
-                let longest = longest.fold(0.0, f64::max).min(COLUMN_NAMES);
-                lean = longest * SLANT.to_radians().cos();
-                width += lean;
-            }
-        }
+    pub(super) fn of(chart: &Chart, breadth: Breadth) -> Self {
+        let panels = || chart.panels.iter();
+        let width = match breadth {
+            Breadth::Page => WIDTH,
+            Breadth::Narrow => NARROW,
+        };
+        let beside = beside(width);
+        let left = EDGE
+            + panels()
+                .map(|panel| left_of(panel, breadth))
+                .fold(0.0, f64::max);
+        let right = EDGE
+            + panels()
+                .map(|panel| right_of(panel, beside))
+                .fold(8.0, f64::max);
+        let heights = panels().map(|panel| height_of(panel, breadth));
+        let tall = matches!(chart.x, Axis::Scale(_)) && heights.sum::<f64>() > TALL;
         let room = width - 2.0 * EDGE;
-        let title = metrics::wrap(&chart.title, TITLE, Weight::Bold, room);
+        let size = title_size(breadth);
+        let title = metrics::wrap(&chart.title, size, Weight::Bold, room);
         let mut layout = Self {
             width,
             height: 0.0,
             legend: legend::items(chart, room),
-            legend_top: EDGE + 6.0 + title.len() as f64 * TITLE_LINE,
+            legend_top: EDGE + 6.0 + title.len() as f64 * (size + 5.0),
             title,
             left,
-            right: width - right - lean,
+            right: width - right,
             panels: Vec::new(),
             bottom: 0.0,
             notes_top: 0.0,
             notes: Vec::new(),
-            names,
+            breadth,
+            tall,
         };
         layout.stack(chart);
         layout.finish(chart, room);
@@ -115,7 +109,7 @@ impl Layout {
             .max()
             .unwrap_or(0);
         let mut y = self.legend_top + lines as f64 * LEGEND_LINE + 4.0;
-        y += self.names_height(&chart.x);
+        y += if self.tall { 20.0 } else { 0.0 };
         for panel in &chart.panels {
             let top = y;
             let named =
@@ -123,7 +117,7 @@ impl Layout {
             let rules = self.rule_lines(chart, panel);
             let above = rules.iter().map(|line| line + 1).max().unwrap_or(0);
             let from = top + named as f64 * LABEL_LINE + above as f64 * LABEL_LINE + 6.0;
-            let to = from + height_of(chart, panel);
+            let to = from + height_of(panel, self.breadth);
             self.panels.push(Place {
                 top,
                 from,
@@ -139,7 +133,7 @@ impl Layout {
         let axis = match &chart.x {
             Axis::Scale(scale) if scale.label.is_empty() => 22.0,
             Axis::Scale(_) => 40.0,
-            Axis::Rows(_) | Axis::Columns(_) => 4.0,
+            Axis::Rows(_) => 4.0,
         };
         self.notes_top = self.bottom + axis + if chart.notes.is_empty() { 0.0 } else { 8.0 };
         let lines = chart.notes.iter();
@@ -147,20 +141,6 @@ impl Layout {
             .flat_map(|note| metrics::wrap(note, SMALL, Weight::Regular, room))
             .collect();
         self.height = (self.notes_top + self.notes.len() as f64 * NOTE_LINE + EDGE).ceil();
-    }
-
-    fn names_height(&self, x: &Axis) -> f64 {
-        let Axis::Columns(columns) = x else {
-            return 0.0;
-        };
-        match self.names {
-            Names::Level => 20.0,
-            Names::Slanted => {
-                let longest = columns.iter().map(|name| text_width(name, SMALL));
-                let longest = longest.fold(0.0, f64::max).min(COLUMN_NAMES);
-                longest * SLANT.to_radians().sin() + 20.0
-            }
-        }
     }
 
     /// Labels of references above the data, in as many lines as keep them apart.
@@ -206,11 +186,16 @@ pub(super) fn rules(panel: &Panel, along: Along) -> impl Iterator<Item = &Rule> 
 pub(super) fn y_label(panel: &Panel) -> Option<&str> {
     match &panel.y {
         Axis::Scale(scale) => Some(scale.label.as_str()).filter(|label| !label.is_empty()),
-        Axis::Rows(_) | Axis::Columns(_) => None,
+        Axis::Rows(_) => None,
     }
 }
 
-fn left_of(panel: &Panel) -> f64 {
+/// Room for names of lines and references beside the data.
+pub(super) const fn beside(width: f64) -> f64 {
+    RULES.min(width * 0.3)
+}
+
+fn left_of(panel: &Panel, breadth: Breadth) -> f64 {
     match &panel.y {
         Axis::Scale(scale) => {
             let placed = scale::of_panel(panel, scale, (panel.height, 0.0));
@@ -221,17 +206,20 @@ fn left_of(panel: &Panel) -> f64 {
                 .fold(0.0, f64::max)
                 + 8.0
         }
+        Axis::Rows(_) if breadth == Breadth::Narrow => 0.0,
         Axis::Rows(groups) => {
             let rows = groups.iter().flat_map(|group| &group.rows);
             let labels = rows.map(|row| text_width(&row.label, TEXT).min(LABELS));
             labels.fold(0.0, f64::max) + GAP
         }
-        Axis::Columns(_) => 0.0,
     }
 }
 
-fn right_of(panel: &Panel) -> f64 {
-    let rules = rules(panel, Along::Y).map(|rule| text_width(&rule.label, SMALL).min(RULES));
+fn right_of(panel: &Panel, beside: f64) -> f64 {
+    let rules = rules(panel, Along::Y).map(|rule| rule.label.as_str());
+    let lines = panel.marks.iter().filter_map(Mark::line);
+    let labels = rules.chain(lines.filter_map(|line| line.label.as_deref()));
+    let rules = labels.map(|label| text_width(label, SMALL).min(beside));
     let rules = rules.fold(0.0, f64::max);
     let values = match &panel.y {
         Axis::Rows(groups) => {
@@ -239,24 +227,29 @@ fn right_of(panel: &Panel) -> f64 {
             rows.map(|row| text_width(&row.value, SMALL).min(VALUES))
                 .fold(0.0, f64::max)
         }
-        Axis::Scale(_) | Axis::Columns(_) => 0.0,
+        Axis::Scale(_) => 0.0,
     };
     let widest = rules.max(values);
     if widest > 0.0 { widest + GAP } else { 8.0 }
 }
 
 /// How much room a row has.
-pub(super) const fn row_height(x: &Axis) -> f64 {
-    match x {
-        Axis::Columns(_) => CELL,
-        Axis::Scale(_) | Axis::Rows(_) => ROW,
+pub(super) const fn row_height(breadth: Breadth) -> f64 {
+    ROW + above(breadth)
+}
+
+/// What a row has above it.
+pub(super) const fn above(breadth: Breadth) -> f64 {
+    match breadth {
+        Breadth::Page => 0.0,
+        Breadth::Narrow => ABOVE,
     }
 }
 
-fn height_of(chart: &Chart, panel: &Panel) -> f64 {
+fn height_of(panel: &Panel, breadth: Breadth) -> f64 {
     match &panel.y {
         Axis::Rows(groups) => {
-            let row = row_height(&chart.x);
+            let row = row_height(breadth);
             let each = groups.iter().map(|group| {
                 let heading = if group.heading.is_some() {
                     HEADING
@@ -267,7 +260,7 @@ fn height_of(chart: &Chart, panel: &Panel) -> f64 {
             });
             each.sum::<f64>() + 6.0
         }
-        Axis::Scale(_) | Axis::Columns(_) => panel.height.clamp(40.0, 1_000.0),
+        Axis::Scale(_) => panel.height.clamp(40.0, 1_000.0),
     }
 }
 
@@ -281,12 +274,7 @@ pub(super) fn row_value(value: &str) -> String {
     metrics::cut(value, SMALL, Weight::Regular, VALUES)
 }
 
-/// Name of a reference, cut to its room.
-pub(super) fn rule_label(label: &str) -> String {
-    metrics::cut(label, SMALL, Weight::Regular, RULES)
-}
-
-/// Name of a column, cut to its room.
-pub(super) fn column_label(label: &str) -> String {
-    metrics::cut(label, SMALL, Weight::Regular, COLUMN_NAMES)
+/// Name of a line or reference, cut to its room in a picture of that width.
+pub(super) fn beside_label(label: &str, width: f64) -> String {
+    metrics::cut(label, SMALL, Weight::Regular, beside(width))
 }

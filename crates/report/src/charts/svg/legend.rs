@@ -1,5 +1,7 @@
 //! What series and fills mean, in lines above the data.
 
+use std::collections::BTreeSet;
+
 use super::layout::{EDGE, LEGEND_LINE};
 use super::marks::Shape;
 use super::paint::Surface;
@@ -28,9 +30,18 @@ const BETWEEN: f64 = 16.0;
 
 /// Entries in lines of so much room.
 pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
-    let keys = (0..).zip(&chart.keys).filter(|(_, key)| !key.is_empty());
+    // Lines that have their name beside them need no entry.
+    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
+    let named = marks
+        .filter_map(Mark::line)
+        .filter(|line| line.label.is_some());
+    let named: BTreeSet<usize> = named.map(|line| line.series).collect();
+    let keys = (0..).zip(&chart.keys);
+    let keys = keys.filter(|(number, key)| !key.is_empty() && !named.contains(number));
     let keys = keys.map(|(number, key)| (What::Series(number), key.as_str()));
-    let fills = chart.fills.iter();
+    // That all was measured goes without saying.
+    let measured = matches!(chart.fills.as_slice(), [(Fill::Solid, _)]);
+    let fills = chart.fills.iter().filter(|_| !measured);
     let fills = fills.map(|(fill, words)| (What::Fill(*fill), words.as_str()));
     let (mut line, mut x) = (0, 0.0);
     let mut items: Vec<Item> = Vec::new();

@@ -1,13 +1,12 @@
 //! Marks of a panel.
 
-use super::axes::{Across, Down, Space};
-use super::layout::{CELL, ROW};
+use super::axes::Space;
+use super::layout::ROW;
 use super::paint::Surface;
 use super::{Canvas, Paint, SMALL, text_width};
 use crate::charts::chart::{
-    About, Along, Bar, Cell, Column, Dot, Fill, Line, Mark, Panel, Path, Reach, Size,
+    About, Along, Bar, Column, Dot, Fill, Line, Mark, Panel, Path, Reach, Size,
 };
-use crate::charts::theme;
 use crate::xml::px;
 
 /// Width of the line of bounds.
@@ -68,7 +67,6 @@ impl Canvas<'_> {
             Mark::Bar(bar) => self.bar(bar, space),
             Mark::Line(line) => self.path(line, space),
             Mark::Column(column) => self.column(column, space),
-            Mark::Cell(cell) => self.cell(cell, space),
             // Below the marks.
             Mark::Rule(_) => {}
         }
@@ -190,7 +188,7 @@ impl Canvas<'_> {
     }
 
     fn bar(&mut self, bar: &Bar, space: &Space) {
-        let (Across::Scale(placed), Some(y)) = (&space.x, space.y(bar.row as f64)) else {
+        let (placed, Some(y)) = (&space.x, space.y(bar.row as f64)) else {
             return;
         };
         let from = bar
@@ -306,57 +304,6 @@ impl Canvas<'_> {
             .maybe("stroke-dasharray", Paint::outline(column.fill))
             .end();
         self.xml.close("g");
-    }
-
-    fn cell(&mut self, cell: &Cell, space: &Space) {
-        let (Across::Columns(left, width, count), Down::Rows(rows)) = (&space.x, &space.y) else {
-            return;
-        };
-        if cell.column >= *count {
-            return;
-        }
-        let Some(y) = rows.get(cell.row).copied() else {
-            return;
-        };
-        let x = left + cell.column as f64 * width;
-        let (ground, ink) = theme::heat(cell.share);
-        self.about(
-            "cell",
-            None,
-            &cell.about,
-            &[("data-share", Some(cell.share))],
-        );
-        let tag = self
-            .xml
-            .tag("rect")
-            .px("x", x + 1.0)
-            .px("y", y - CELL / 2.0 + 1.0);
-        let tag = tag.px("width", width - 2.0).px("height", CELL - 2.0);
-        tag.attr("fill", &ground).end();
-        let fits = text_width(&cell.text, SMALL) + 22.0 <= *width;
-        let shift = if fits { 7.0 } else { 0.0 };
-        let middle = x + width / 2.0 + shift;
-        if fits {
-            let at = middle - text_width(&cell.text, SMALL) / 2.0 - 9.0;
-            self.small_marker(cell.fill, ink, &ground, (at, y));
-        }
-        self.anchored((middle, y + 4.0), SMALL, ink, "middle", &cell.text);
-        self.xml.close("g");
-    }
-
-    /// How a figure of a field was had, on the field's own ground.
-    fn small_marker(&mut self, fill: Fill, ink: &str, ground: &str, at: (f64, f64)) {
-        let painted = match fill {
-            Fill::Dotted | Fill::Hollow => ground.to_owned(),
-            Fill::Solid => ink.to_owned(),
-            Fill::Half | Fill::Hatched => self.paint.fill_on(fill, ink, ground),
-        };
-        let tag = self.xml.tag("path").attr("d", &Shape::Circle.path(at, 3.8));
-        tag.attr("fill", &painted)
-            .attr("stroke", ink)
-            .px("stroke-width", 1.2)
-            .maybe("stroke-dasharray", Paint::outline(fill))
-            .end();
     }
 
     /// Names beside dots, where they cover neither dots nor each other nor the edge.

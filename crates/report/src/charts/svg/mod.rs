@@ -34,12 +34,26 @@ struct Canvas<'c> {
     xml: Xml,
 }
 
+/// How much room a picture has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Breadth {
+    /// That of a page.
+    Page,
+    /// That of a telephone held upright.
+    Narrow,
+}
+
 /// The chart as an SVG file of its own, which may stand in HTML as it is.
 pub fn draw(chart: &Chart, theme: Theme) -> String {
-    let layout = Layout::of(chart);
+    draw_within(chart, theme, Breadth::Page)
+}
+
+/// The same for so much room; text has the same size in each.
+pub fn draw_within(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
+    let layout = Layout::of(chart, breadth);
     let mut canvas = Canvas {
         chart,
-        paint: Paint::new(theme, &prefix(chart, theme)),
+        paint: Paint::new(theme, &prefix(chart, theme, breadth)),
         layout,
         xml: Xml::default(),
     };
@@ -54,7 +68,7 @@ pub fn draw(chart: &Chart, theme: Theme) -> String {
 }
 
 /// Identifiers in it begin with this: several pictures may stand in one page, in both themes.
-fn prefix(chart: &Chart, theme: Theme) -> String {
+fn prefix(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
     // FNV-1a: the same in every build, as a hash of the standard library is not.
     let Chart {
         kind,
@@ -66,7 +80,11 @@ fn prefix(chart: &Chart, theme: Theme) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
-    format!("k{:08x}{}", hash >> 32, &theme.word()[..1])
+    let narrow = match breadth {
+        Breadth::Page => "",
+        Breadth::Narrow => "n",
+    };
+    format!("k{:08x}{}{narrow}", hash >> 32, &theme.word()[..1])
 }
 
 impl Canvas<'_> {
@@ -106,9 +124,10 @@ impl Canvas<'_> {
 
     fn header(&mut self) {
         let lines = self.layout.title.clone();
+        let size = title_size(self.layout.breadth);
         for (number, line) in lines.iter().enumerate() {
-            let y = layout::EDGE + TITLE + number as f64 * layout::TITLE_LINE;
-            self.bold((layout::EDGE, y), TITLE, line);
+            let y = layout::EDGE + size + number as f64 * (size + 5.0);
+            self.bold((layout::EDGE, y), size, line);
         }
     }
 
@@ -152,6 +171,13 @@ impl Canvas<'_> {
         out.append(&xml);
         out.close("svg");
         out.into_text()
+    }
+}
+
+const fn title_size(breadth: Breadth) -> f64 {
+    match breadth {
+        Breadth::Page => TITLE,
+        Breadth::Narrow => 13.0,
     }
 }
 

@@ -57,15 +57,7 @@ impl Paint {
 
     /// What a surface of that ink is filled with.
     pub(super) fn fill(&self, fill: Fill, surface: Surface, ink: &str) -> String {
-        self.painted(fill, surface, ink, self.palette.ground)
-    }
-
-    /// What a small dot of that ink is filled with that lies on another ground than the paper.
-    pub(super) fn fill_on(&self, fill: Fill, ink: &str, ground: &str) -> String {
-        self.painted(fill, Surface::Dot, ink, ground)
-    }
-
-    fn painted(&self, fill: Fill, surface: Surface, ink: &str, ground: &str) -> String {
+        let ground = self.palette.ground;
         match fill {
             Fill::Solid => return ink.to_owned(),
             Fill::Dotted | Fill::Hollow => return ground.to_owned(),

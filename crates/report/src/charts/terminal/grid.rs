@@ -124,7 +124,7 @@ fn draw_mark(
             }
         }
         Mark::Rule(rule) => reference(grid, rule.along, rule.at, (x, y), signs),
-        Mark::Bar(_) | Mark::Cell(_) => {}
+        Mark::Bar(_) => {}
     }
 }
 

@@ -35,7 +35,6 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
         match &panel.y {
             Axis::Rows(groups) => lines.extend(rows::draw(chart, panel, groups, signs, width)),
             Axis::Scale(scale) => lines.extend(grid::draw(chart, panel, scale, signs, width)),
-            Axis::Columns(_) => {}
         }
     }
     let notes = chart.notes.iter();
@@ -99,7 +98,7 @@ fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
     let mut fills = marks.filter_map(|mark| match mark {
         Mark::Dot(dot) => (dot.series == series).then_some(dot.fill),
         Mark::Line(line) => (line.series == series).then_some(line.fill),
-        Mark::Bar(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
+        Mark::Bar(_) | Mark::Column(_) | Mark::Rule(_) => None,
     });
     fills.next()
 }
@@ -181,12 +180,6 @@ fn cut(text: &str, width: usize) -> String {
 fn right(text: &str, width: usize) -> String {
     let text = cut(text, width);
     format!("{}{text}", " ".repeat(width.saturating_sub(text.width())))
-}
-
-/// Filled up on the right.
-fn left(text: &str, width: usize) -> String {
-    let text = cut(text, width);
-    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
 /// Ticks of the axis of x, one line; the axis begins `indent` columns from the left.

@@ -1,14 +1,13 @@
-//! Rows as text: dots with intervals, bars, and fields of a heat map.
+//! Rows as text: dots with intervals, and bars.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Signs, bar_mark, cut, left, mark, right, ticks, written};
+use super::{Signs, bar_mark, mark, right, ticks, written};
 use crate::charts::chart::{Along, Axis, Chart, Fill, Group, Mark, Panel, Reach, Row};
 use crate::charts::scale::{self, Placed};
 
 /// Labels longer than this are cut.
 const LABELS: usize = 36;
-const COLUMN: usize = 14;
 
 /// Whether bars of several series lie one behind the other.
 pub(super) fn is_stacked(chart: &Chart) -> bool {
@@ -39,9 +38,6 @@ pub(super) fn draw(
     let mut lines = Vec::new();
     let placed = match &chart.x {
         Axis::Scale(scale) => scale::of_chart(chart, scale, (0.0, (length - 1) as f64)),
-        Axis::Columns(columns) => {
-            return fields(panel, groups, columns, signs, labels);
-        }
         Axis::Rows(_) => return lines,
     };
     lines.extend(rules(panel, &placed, indent, length));
@@ -125,12 +121,7 @@ fn track(panel: &Panel, placed: &Placed, row: usize, length: usize, signs: Signs
                     set(place, self::mark(dot.fill, signs));
                 }
             }
-            Mark::Dot(_)
-            | Mark::Bar(_)
-            | Mark::Line(_)
-            | Mark::Column(_)
-            | Mark::Rule(_)
-            | Mark::Cell(_) => {}
+            Mark::Dot(_) | Mark::Bar(_) | Mark::Line(_) | Mark::Column(_) | Mark::Rule(_) => {}
         }
     }
     cells.into_iter().collect()
@@ -166,40 +157,4 @@ fn interval(
     (low.0..=high.0).for_each(|place| set(place, line));
     set(low.0, low.1);
     set(high.0, high.1);
-}
-
-/// A table of fields, with how each figure was had before it.
-fn fields(
-    panel: &Panel,
-    groups: &[Group],
-    columns: &[String],
-    signs: Signs,
-    labels: usize,
-) -> Vec<String> {
-    let cells = |row: usize, column: usize| {
-        let mut cells = panel.marks.iter().filter_map(Mark::cell);
-        cells.find(|cell| (cell.row, cell.column) == (row, column))
-    };
-    let field = |text: &str, fill: Option<Fill>| {
-        let sign = fill.map_or(' ', |fill| mark(fill, signs));
-        format!("{sign} {}", left(&written(text, signs), COLUMN))
-    };
-    let head: String = columns
-        .iter()
-        .map(|name| field(&cut(name, COLUMN), None))
-        .collect();
-    let mut lines = vec![format!("{}  {head}", " ".repeat(labels))];
-    let rows = groups.iter().flat_map(|group| &group.rows);
-    for (number, row) in rows.enumerate() {
-        let fields = (0..columns.len()).map(|column| match cells(number, column) {
-            Some(cell) => field(&cell.text, Some(cell.fill)),
-            None => field("", None),
-        });
-        let fields: String = fields.collect();
-        lines.push(format!(
-            "{}  {fields}",
-            right(&written(&row.label, signs), labels)
-        ));
-    }
-    lines
 }

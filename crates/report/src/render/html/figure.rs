@@ -1,12 +1,12 @@
-//! Pictures in a page. They have the colours of the light theme, which the page's style changes for the dark one: a
-//! second picture each would make a page half as large again.
+//! Pictures in a page. They have the colours of the light theme, which the page's style changes for the dark one.
 //!
-//! A page has each picture once, in the colours of the light theme; its style replaces them in the dark theme. A
-//! second picture made a page half as large again.
+//! Each stands there twice, of which the style shows the one that there is room for: in a narrow window the text of the
+//! other could not be read.
 
 use std::collections::HashSet;
 
-use crate::charts::{Theme, light_and_dark, svg};
+use crate::charts::svg::{self, Breadth};
+use crate::charts::{Theme, light_and_dark};
 
 use crate::document::Figure;
 use crate::pictures;
@@ -24,10 +24,12 @@ impl Pictures {
             return format!("<p class=\"note\">{}</p>", sentence(pictures::NOT_ENOUGH));
         };
         // Nothing in it is text that has not been escaped.
-        let drawn = self.unique(svg::draw(&chart, Theme::Light));
-        format!(
-            "<figure><div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"picture\">{drawn}</div></figure>"
-        )
+        let forms = [(Breadth::Page, "wide"), (Breadth::Narrow, "narrow")];
+        let forms = forms.map(|(breadth, class)| {
+            let drawn = self.unique(svg::draw_within(&chart, Theme::Light, breadth));
+            format!("<div class=\"{class}\">{drawn}</div>")
+        });
+        format!("<figure>{}</figure>", forms.concat())
     }
 
     fn unique(&mut self, svg: String) -> String {
@@ -46,14 +48,12 @@ impl Pictures {
     }
 }
 
-/// The style that turns pictures dark. Fields of heat maps stay as they are, and what is written on them.
+/// The style that turns pictures dark.
 pub(super) fn dark() -> String {
     let mut rules = String::from("@media screen and (prefers-color-scheme: dark) {\n");
     for (light, dark) in light_and_dark() {
         for ink in ["fill", "stroke", "stop-color"] {
-            rules += &format!(
-                "figure svg [{ink}=\"{light}\"]:not([data-mark=\"cell\"] *) {{ {ink}: {dark}; }}\n"
-            );
+            rules += &format!("figure svg [{ink}=\"{light}\"] {{ {ink}: {dark}; }}\n");
         }
     }
     rules + "}\n"

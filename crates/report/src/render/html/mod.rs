@@ -2,7 +2,6 @@
 //! policy lets nothing else in. What is said can be read without the script, which sorts, filters and compares.
 
 mod figure;
-mod method;
 mod policy;
 mod runs;
 mod site;
@@ -13,13 +12,13 @@ use std::sync::LazyLock;
 use askama::Template;
 use keymark_bench::record::RunState;
 
-use crate::document::{Block, Document, Limits, Section};
+use crate::document::{Block, Depth, Document, Limits, REMARKS, Remark, Section};
+use crate::units::counted;
 use crate::visible::{json, visible};
 
 use super::Format;
 
 use self::figure::Pictures;
-use self::method::Link;
 use self::table::Numbering;
 
 pub use runs::{Import, policy_of_runs, runs};
@@ -32,6 +31,12 @@ pub const MARK: &str = "<meta name=\"generator\" content=\"keymark\">";
 static STYLE: LazyLock<String> =
     LazyLock::new(|| include_str!("../../../templates/page.css").to_owned() + &figure::dark());
 const SCRIPT: &str = include_str!("../../../templates/page.js");
+
+/// Rows of a table that need not be folded.
+const OPEN: usize = 12;
+
+/// How figures are made, and what they do not say.
+const METHODOLOGY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/METHODOLOGY.md");
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -90,12 +95,14 @@ struct Page<'a> {
     answers: Vec<String>,
     sections: Vec<Written>,
     warnings: Vec<String>,
+    more_warnings: Vec<String>,
     head: Vec<String>,
     compared: bool,
     runs: Vec<String>,
+    started: String,
     facts: Vec<FactRow>,
     commands: Vec<Command>,
-    method: Vec<Link>,
+    methodology: &'static str,
     file: String,
     data: String,
 }
@@ -104,7 +111,24 @@ struct Page<'a> {
 struct Written {
     number: usize,
     heading: String,
-    blocks: Vec<String>,
+    /// What the heading leaves to a smaller line.
+    note: String,
+    pictures: Vec<String>,
+    said: Vec<String>,
+    tables: Vec<String>,
+    /// Of the tables, where they are folded.
+    folded: Option<String>,
+    depth: Depth,
+}
+
+impl Written {
+    fn is_first(&self) -> bool {
+        self.depth == Depth::First
+    }
+
+    fn is_every(&self) -> bool {
+        self.depth == Depth::Every
+    }
 }
 
 struct FactRow {
@@ -122,7 +146,6 @@ struct Command {
 /// Of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
 pub const LIMITS: Limits = Limits {
     rows: 2_000,
-    figures: 150,
     in_figure: 1_000,
     warnings: 1_000,
 };
@@ -136,7 +159,11 @@ pub static FORMAT: Format = Format {
 
 /// The page, within [`LIMITS`].
 pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError> {
-    let document = document.capped(LIMITS);
+    let mut document = document.capped(LIMITS);
+    // The data have the same order, by which the script finds the rows.
+    document
+        .sections
+        .sort_by_key(|section| section.depth == Depth::Every);
     let (mut numbering, mut pictures) = (Numbering::default(), Pictures::default());
     let sections = document
         .sections
@@ -148,7 +175,8 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
     let all = |texts: &[String]| texts.iter().map(seen).collect::<Vec<_>>();
     let conditions = document.conditions.as_ref();
     let runs = conditions.map_or_else(Vec::new, |conditions| all(&conditions.runs));
-    let (answers, warnings) = (document.answers.iter(), document.warnings.iter());
+    let answers = document.answers.iter();
+    let (first, more) = remarks(&document.warnings);
     let title = document
         .title
         .as_ref()
@@ -160,12 +188,14 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
         ways: place.ways(),
         answers: answers.map(|answer| seen(&answer.text)).collect(),
         sections,
-        warnings: warnings.map(|warning| seen(&warning.text)).collect(),
+        warnings: first,
+        more_warnings: more,
         head: all(&document.head),
         compared: runs.len() > 1,
+        started: started(&document),
         facts: facts(&document),
         commands: commands(&document),
-        method: method::links(),
+        methodology: METHODOLOGY,
         file: format!(
             "keymark-{}.json",
             runs.first().map_or("report", String::as_str)
@@ -175,6 +205,17 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
         title,
     };
     Ok(page.render()?)
+}
+
+/// At most three remarks for everybody, and the others.
+fn remarks(all: &[Remark]) -> (Vec<String>, Vec<String>) {
+    let (first, others): (Vec<&Remark>, Vec<&Remark>) = all
+        .iter()
+        .partition(|remark| remark.kind.is_for_everybody());
+    let seen = |remark: &&Remark| visible(&remark.text).into_owned();
+    let few = first.len().min(REMARKS);
+    let more = first[few..].iter().chain(&others).map(seen);
+    (first[..few].iter().map(seen).collect(), more.collect())
 }
 
 /// The policy of a page as the header of an answer, which can say more than an element.
@@ -198,19 +239,37 @@ fn written(
     numbering: &mut Numbering,
     pictures: &mut Pictures,
 ) -> Result<Written, HtmlError> {
-    let heading = section.heading.as_deref().unwrap_or_default();
-    let mut blocks = Vec::new();
+    let whole = section.heading.as_deref().unwrap_or_default();
+    let (heading, note) = whole.split_once(" (").unwrap_or((whole, ""));
+    let (mut pictures_of, mut said, mut tables, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for block in &section.blocks {
         match block {
-            Block::Table(table) => blocks.push(numbering.table(table, heading)?),
-            Block::Remark(remark) => blocks.push(paragraph(&remark.text)?),
-            Block::Figure(figure) => blocks.push(pictures.html(figure)),
+            Block::Table(table) => {
+                rows += table.rows.len();
+                tables.push(numbering.table(table, whole)?);
+            }
+            Block::Remark(remark) => said.push(paragraph(&remark.text)?),
+            Block::Figure(figure) => pictures_of.push(pictures.html(figure)),
         }
     }
+    let folded = match section.depth {
+        Depth::First => false,
+        Depth::Detail => !pictures_of.is_empty() || rows > OPEN,
+        Depth::Every => true,
+    };
+    let what = match section.depth {
+        Depth::Every => table::EVERY,
+        Depth::First | Depth::Detail => "the figures",
+    };
     Ok(Written {
         number,
         heading: visible(heading).into_owned(),
-        blocks,
+        note: visible(note.trim_end_matches(')')).into_owned(),
+        pictures: pictures_of,
+        said,
+        folded: (folded && rows > 0).then(|| format!("{what}: {}", counted(rows, "row"))),
+        tables,
+        depth: section.depth,
     })
 }
 
@@ -242,6 +301,14 @@ fn facts(document: &Document) -> Vec<FactRow> {
             differs: fact.differs(),
         })
         .collect()
+}
+
+/// When the first run was made.
+fn started(document: &Document) -> String {
+    let facts = document.conditions.iter().flat_map(|of| &of.facts);
+    let mut started = facts.filter(|fact| fact.name == "started");
+    let first = started.next().and_then(|fact| fact.values.first()?.clone());
+    first.map_or_else(String::new, |first| visible(&first).into_owned())
 }
 
 fn commands(document: &Document) -> Vec<Command> {

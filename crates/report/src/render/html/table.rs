@@ -1,11 +1,14 @@
 //! Tables as HTML. The script takes their numbers from the page's data, by the table's number.
 
 use askama::Template;
+use keymark_bench::case::Provenance;
 
 use super::super::cell::words;
-use crate::document::{Align, Cell, Table};
+use crate::document::{Align, Cell, Narrow, Source, Table};
 use crate::visible::visible;
 
+/// What a section without a heading shows.
+pub(super) const EVERY: &str = "every case";
 /// Letters of a word that does not widen its column much.
 const WORD: usize = 24;
 
@@ -21,7 +24,7 @@ struct TableHtml {
 
 struct ColumnHtml {
     name: String,
-    right: bool,
+    class: String,
 }
 
 struct RowHtml {
@@ -33,14 +36,13 @@ struct CellHtml {
     words: String,
     /// Where it leads, if anywhere.
     address: Option<String>,
-    right: bool,
-    /// Whether a word in it may be broken.
-    long: bool,
+    class: String,
 }
 
 impl CellHtml {
-    fn of(cell: &Cell, right: bool) -> Self {
+    fn of(cell: &Cell, class: &Class) -> Self {
         let words = words(cell);
+        // A word in it may be broken.
         let long = words.split(' ').any(|word| word.chars().count() > WORD);
         let address = if let Cell::Record { page, .. } = cell {
             Some(page.clone())
@@ -50,9 +52,50 @@ impl CellHtml {
         Self {
             words,
             address,
-            right,
-            long,
+            class: class.of_cell(long),
         }
+    }
+}
+
+/// How a column is shown.
+struct Class {
+    right: bool,
+    /// Left out in a narrow window.
+    more: bool,
+}
+
+impl Class {
+    /// What may be left out of a terminal may be left out here, and what is the same in every row.
+    fn of(table: &Table, number: usize) -> Self {
+        let column = &table.columns[number];
+        let mut cells = table.rows.iter().map(|row| table.cell(row, number));
+        let first = cells.next();
+        let same = table.rows.len() > 1 && cells.all(|cell| Some(cell) == first);
+        let more = match (column.narrow, column.source) {
+            (Narrow::Leave(_), _) => true,
+            (Narrow::Once, Source::Provenance) => {
+                let mut rows = table.rows.iter();
+                rows.all(|row| row.provenance == Provenance::Measured)
+            }
+            (Narrow::Once, _) => same,
+            (Narrow::Keep | Narrow::Continue, _) => false,
+        };
+        Self {
+            right: column.align == Align::Right,
+            more,
+        }
+    }
+
+    fn of_cell(&self, long: bool) -> String {
+        let words = [
+            (self.right, "n"),
+            (long && !self.right, "long"),
+            (self.more, "more"),
+        ];
+        let words = words
+            .iter()
+            .filter_map(|(is_so, word)| is_so.then_some(*word));
+        words.collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -69,20 +112,22 @@ impl Numbering {
         if table.rows.is_empty() {
             return Ok("<p class=\"note\">Not enough data for this table.</p>".to_owned());
         }
-        let right = |column: usize| table.columns[column].align == Align::Right;
-        let columns = 0..table.columns.len();
+        let classes = (0..table.columns.len()).map(|column| Class::of(table, column));
+        let classes: Vec<Class> = classes.collect();
         TableHtml {
             number,
             heading: match heading {
-                "" => "every case".to_owned(),
+                "" => EVERY.to_owned(),
                 heading => visible(heading).into_owned(),
             },
             caption: rows(table.rows.len()),
-            columns: columns
-                .clone()
-                .map(|column| ColumnHtml {
-                    name: visible(&table.columns[column].name).into_owned(),
-                    right: right(column),
+            columns: table
+                .columns
+                .iter()
+                .zip(&classes)
+                .map(|(column, class)| ColumnHtml {
+                    name: visible(&column.name).into_owned(),
+                    class: class.of_cell(false),
                 })
                 .collect(),
             rows: table
@@ -90,9 +135,9 @@ impl Numbering {
                 .iter()
                 .map(|row| RowHtml {
                     provenance: row.provenance.to_string(),
-                    cells: columns
-                        .clone()
-                        .map(|column| CellHtml::of(&table.cell(row, column), right(column)))
+                    cells: (0..)
+                        .zip(&classes)
+                        .map(|(column, class)| CellHtml::of(&table.cell(row, column), class))
                         .collect(),
                 })
                 .collect(),

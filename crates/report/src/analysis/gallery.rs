@@ -1,0 +1,115 @@
+//! Which pictures stand in a report, and where: a few of those that a run has.
+
+use std::collections::BTreeSet;
+
+use keymark_bench::record::Record;
+use keymark_stats::Warning;
+
+use super::{Analysis, Row};
+use crate::answers::Statement;
+use crate::document::{Block, Figure};
+use crate::pictures::{self, Kind};
+
+/// More pictures than these are leafed through, and not looked at.
+pub(super) const PICTURES: usize = 6;
+
+/// Pictures that have no place yet, each with what it shows in plain words.
+pub(super) struct Gallery(Vec<(String, Figure)>);
+
+impl Gallery {
+    /// The one that the answer is about first, then what each section would show; what says nothing of this run is not
+    /// among them.
+    pub(super) fn of(analysis: &Analysis, record: &Record, answers: &[Statement]) -> Self {
+        let all = analysis.figures(record);
+        let answer = pictures::of_the_answer(answers, &all);
+        let all = all
+            .into_iter()
+            .filter_map(|figure| drifted(&analysis.rows, figure));
+        let mut ranked: Vec<(u8, Figure)> = all
+            .filter(|figure| pictures::chart(figure).is_some())
+            .filter_map(|figure| Some((rank(Kind::of(&figure), answer)?, figure)))
+            .collect();
+        ranked.sort_by_key(|(rank, figure)| (*rank, fewest_first(figure)));
+        let mut strength = 0;
+        ranked.retain(|(_, figure)| {
+            strength += usize::from(matches!(figure, Figure::Security { .. }));
+            !matches!(figure, Figure::Security { .. }) || strength == 1
+        });
+        ranked.truncate(PICTURES);
+        let plain = |figure: &Figure| figure.title().to_owned();
+        let figures = ranked.into_iter();
+        let figures = figures.map(|(_, figure)| (plain(&figure), analysis.titled(record, figure)));
+        Self(figures.collect())
+    }
+
+    /// What the answer is about.
+    pub(super) fn first(&mut self) -> Option<Block> {
+        self.take(|_, _| true)
+    }
+
+    /// The one that shows this.
+    pub(super) fn showing(&mut self, what: &str) -> Option<Block> {
+        self.take(|plain, _| plain == what)
+    }
+
+    /// All of a kind.
+    pub(super) fn all(&mut self, kind: Kind) -> Vec<Block> {
+        std::iter::from_fn(|| self.take(|_, figure| Kind::of(figure) == kind)).collect()
+    }
+
+    fn take(&mut self, wanted: impl Fn(&str, &Figure) -> bool) -> Option<Block> {
+        let mut figures = self.0.iter();
+        let place = figures.position(|(plain, figure)| wanted(plain, figure))?;
+        Some(Block::Figure(self.0.remove(place).1))
+    }
+}
+
+/// Of pictures of strength the one with the most keys.
+fn fewest_first(figure: &Figure) -> usize {
+    if let Figure::Security { means, .. } = figure {
+        usize::MAX - means.len()
+    } else {
+        0
+    }
+}
+
+/// What comes first; none of what a report does without.
+fn rank(kind: Kind, answer: Option<Kind>) -> Option<u8> {
+    if Some(kind) == answer {
+        return Some(0);
+    }
+    match kind {
+        Kind::Predictions | Kind::Load => Some(1),
+        Kind::Layers | Kind::Throughput => Some(2),
+        Kind::Histogram | Kind::Samples => Some(3),
+        Kind::Security => Some(4),
+        Kind::Means => Some(5),
+        Kind::Distributions => None,
+    }
+}
+
+/// Of durations in the order of time only those that changed over the run.
+fn drifted(rows: &[Row], figure: Figure) -> Option<Figure> {
+    let Figure::Samples {
+        title,
+        mut timelines,
+        of,
+        machine,
+    } = figure
+    else {
+        return Some(figure);
+    };
+    let changed = rows.iter().filter(|row| {
+        let warnings = row.summary.as_ref().map(keymark_stats::Summary::warnings);
+        let mut warnings = warnings.unwrap_or_default().into_iter();
+        warnings.any(|warning| matches!(warning, Warning::Drift(_)))
+    });
+    let changed: BTreeSet<String> = changed.map(|row| row.case.to_string()).collect();
+    timelines.retain(|one| changed.contains(&one.of.label));
+    (!timelines.is_empty()).then_some(Figure::Samples {
+        title,
+        timelines,
+        of,
+        machine,
+    })
+}

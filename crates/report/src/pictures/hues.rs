@@ -1,0 +1,94 @@
+//! Which number, and so which colour and shape, a device, a program or a part has: the same in all pictures.
+
+use crate::visible::visible;
+
+/// Numbers that there are colours for.
+const COLOURS: usize = 8;
+
+/// Names that mean the same wherever they stand, by how they begin.
+const KNOWN: [(&str, usize); 10] = [
+    ("software", 0),
+    ("key", 0),
+    ("raw", 0),
+    ("agent", 1),
+    ("gnupg", 2),
+    ("gpg", 2),
+    ("S2K", 3),
+    ("ssh", 4),
+    ("openssl", 5),
+    ("pkcs11", 6),
+];
+
+/// Names with their numbers, in the order in which they first came.
+#[derive(Debug, Default)]
+pub(super) struct Hues(Vec<(String, usize)>);
+
+impl Hues {
+    /// Those of all that come.
+    pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut all: Vec<(String, Option<usize>)> = Vec::new();
+        for name in names {
+            let name = visible(name).into_owned();
+            if all.iter().any(|(known, _)| *known == name) {
+                continue;
+            }
+            let known = KNOWN.iter().find(|(begin, _)| name.starts_with(begin));
+            let number = known.map(|(_, number)| *number);
+            let free = number.filter(|number| all.iter().all(|(_, other)| *other != Some(*number)));
+            all.push((name, free));
+        }
+        for place in 0..all.len() {
+            if all[place].1.is_none() {
+                let taken = |number: &usize| all.iter().any(|(_, other)| *other == Some(*number));
+                all[place].1 = (0..).find(|number| !taken(number));
+            }
+        }
+        let numbered = all
+            .into_iter()
+            .map(|(name, number)| (name, number.unwrap_or(COLOURS)));
+        Self(numbered.collect())
+    }
+
+    /// The number of a name that came.
+    pub(super) fn number(&self, name: &str) -> usize {
+        let name = visible(name);
+        let known = self.0.iter().find(|(known, _)| *known == name);
+        known.map_or(0, |(_, number)| *number)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// For a legend; where there is but one, nothing has to be told apart.
+    pub(super) fn keys(&self) -> Vec<String> {
+        let last = self.0.iter().map(|(_, number)| *number).max();
+        let Some(last) = last.filter(|_| self.0.len() > 1) else {
+            return Vec::new();
+        };
+        let mut keys = vec![String::new(); last + 1];
+        for (name, number) in &self.0 {
+            keys[*number].clone_from(name);
+        }
+        keys
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_the_same_number_wherever_it_stands() {
+        let decrypt = Hues::of(["twin:a", "software", "twin:b"]);
+        let sign = Hues::of(["software", "twin:a"]);
+        for name in ["software", "twin:a"] {
+            assert_eq!(decrypt.number(name), sign.number(name), "{name}");
+        }
+        assert_eq!(decrypt.keys(), ["software", "twin:a", "twin:b"]);
+        let parts = Hues::of(["agent", "key (libgcrypt)", "gpg process"]);
+        assert_eq!(parts.number("agent"), 1);
+        assert_eq!(parts.keys().iter().filter(|key| !key.is_empty()).count(), 3);
+        assert!(Hues::of(["alone"]).keys().is_empty());
+    }
+}
