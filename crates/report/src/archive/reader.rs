@@ -29,7 +29,7 @@ pub struct RunLine {
     pub state: RunState,
     /// Number of cases.
     pub cases: u64,
-    /// Number of samples; none for published figures.
+    /// Number of operations: samples, and transactions with servers; none for published figures.
     pub samples: u64,
     /// Its devices, in the plan's order.
     pub devices: Vec<DeviceName>,
@@ -42,7 +42,9 @@ pub struct RunLine {
 pub(super) const LINE: &str = "
     SELECT id, started_utc, state,
            (SELECT coalesce(sum(samples), 0)
-            FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id),
+            FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id)
+           + (SELECT coalesce(sum(json_extract(load, '$.totals.transactions')), 0)
+              FROM case_ JOIN server_load ON server_load.case_ = case_.id WHERE run = run.id),
            series";
 
 /// Runs in brief, as a statement that begins with [`LINE`] finds them.

@@ -34,6 +34,8 @@ pub struct KeySection {
     pub strength: Option<Strength>,
     /// How many figures it is made of.
     pub about: String,
+    /// From the shortest to the longest mean, whatever it was measured through.
+    pub times: Option<String>,
     /// The chart, then the table.
     pub blocks: Vec<Block>,
 }
@@ -106,8 +108,24 @@ fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> 
         family,
         strength,
         about: about + brackets(held),
+        times: times(held),
         blocks,
     }
+}
+
+fn times(held: &[(&Source, &Held)]) -> Option<String> {
+    let means = held.iter().filter_map(|(_, held)| held.row.mean());
+    let mut means: Vec<Seconds> = means.collect();
+    means.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (least, most) = (
+        units::duration(*means.first()?),
+        units::duration(*means.last()?),
+    );
+    Some(if least == most {
+        least
+    } else {
+        format!("{least} to {most}")
+    })
 }
 
 fn brackets(held: &[(&Source, &Held)]) -> &'static str {

@@ -54,6 +54,7 @@ struct SectionEntry {
     heading: String,
     keys: String,
     about: String,
+    times: Option<String>,
     blocks: Vec<String>,
     said: Vec<String>,
 }
@@ -167,6 +168,7 @@ fn section_entry(
         heading: section.heading.clone(),
         keys: key(section.family, section.strength),
         about: section.about.clone(),
+        times: section.times.clone(),
         blocks,
         said,
     })

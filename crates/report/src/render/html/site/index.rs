@@ -1,17 +1,14 @@
 //! The first page: which devices there are, by name and by what keys they have.
 
-use std::collections::BTreeSet;
-
 use askama::Template;
 use keymark_bench::case::Provenance;
-use keymark_bench::key_family::KeyFamily;
-use keymark_bench::strength::Strength;
 
-use super::{
-    Link, Shell, Tools, device_address, is_long, key, kinds, level, level_words, name, shell, tools,
-};
+use super::{Shell, Tools, device_address, is_long, key, kinds, level, name, shell, tools};
 use crate::site::{Device, Devices, NO_RANKING, SECURITY, Site, meaning};
 use crate::units::counted;
+
+/// Keys whose times stand on the first page.
+const TIMES: usize = 3;
 
 #[derive(Template)]
 #[template(path = "site.html")]
@@ -24,7 +21,6 @@ pub(super) struct Index {
     security: &'static str,
     counts: String,
     devices: Vec<DeviceLine>,
-    by_family: Vec<FamilyEntry>,
     kinds: Vec<KindEntry>,
 }
 
@@ -34,19 +30,10 @@ struct DeviceLine {
     long: bool,
     keys: String,
     strengths: String,
+    times: String,
     kinds: String,
     records: usize,
     machines: usize,
-}
-
-struct FamilyEntry {
-    name: &'static str,
-    levels: Vec<LevelEntry>,
-}
-
-struct LevelEntry {
-    name: String,
-    devices: Vec<Link>,
 }
 
 struct KindEntry {
@@ -70,7 +57,6 @@ pub(super) fn index(site: &Site) -> Index {
             .iter()
             .map(|device| device_line(site, device))
             .collect(),
-        by_family: by_family(site),
         kinds: Provenance::ALL
             .iter()
             .map(|kind| KindEntry {
@@ -114,44 +100,22 @@ fn device_line(site: &Site, device: &Device) -> DeviceLine {
         name: shown,
         keys: keys.collect::<Vec<_>>().join(" "),
         strengths: words.collect::<Vec<_>>().join("; "),
+        times: times(device),
         kinds: kinds(device),
         records: device.sources.len(),
         machines: site.machines_of(device),
     }
 }
 
-/// The same as the filters show, for who has no script.
-fn by_family(site: &Site) -> Vec<FamilyEntry> {
-    let has = |device: &Device, family: &KeyFamily, strength: &Option<Strength>| {
-        let strengths = device.strengths.get(family);
-        strengths.is_some_and(|strengths| strengths.contains(strength))
+/// What the first of its keys take, and how many more there are.
+fn times(device: &Device) -> String {
+    let all = device.sections.iter();
+    let times =
+        all.filter_map(|section| Some(format!("{}: {}", section.heading, section.times.as_ref()?)));
+    let times: Vec<String> = times.collect();
+    let more = match times.len().saturating_sub(TIMES) {
+        0 => String::new(),
+        more => format!("; {more} more"),
     };
-    let family_entry = |family: &KeyFamily| {
-        let known = site
-            .devices
-            .iter()
-            .filter_map(|device| device.strengths.get(family));
-        let levels: BTreeSet<Option<Strength>> = known.flatten().copied().collect();
-        let level_entry = |strength: Option<Strength>| LevelEntry {
-            name: level_words(strength),
-            devices: site
-                .devices
-                .iter()
-                .filter(|device| has(device, family, &strength))
-                .map(|device| Link {
-                    address: format!(
-                        "{}#family={family}&level={}",
-                        device_address(device),
-                        level(strength)
-                    ),
-                    name: name(&device.identified.name),
-                })
-                .collect(),
-        };
-        (!levels.is_empty()).then(|| FamilyEntry {
-            name: family.name(),
-            levels: levels.into_iter().map(level_entry).collect(),
-        })
-    };
-    KeyFamily::ALL.iter().filter_map(family_entry).collect()
+    times[..times.len().min(TIMES)].join("; ") + &more
 }

@@ -12,7 +12,7 @@ use keymark_bench::case::Provenance;
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::strength::Strength;
 
-use super::{HtmlError, STYLE, policy};
+use super::{HtmlError, METHODOLOGY, STYLE, policy};
 use crate::site::{Collision, Device, Pages, Site, Source};
 use crate::units::counted;
 use crate::visible::visible;
@@ -103,7 +103,7 @@ fn shell(title: String, root: &'static str) -> Shell {
         title,
         root,
         made_by: concat!("keymark ", env!("CARGO_PKG_VERSION")),
-        methodology: concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/METHODOLOGY.md"),
+        methodology: METHODOLOGY,
     }
 }
 
