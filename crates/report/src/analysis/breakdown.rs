@@ -42,10 +42,18 @@ pub struct FamilyBreakdown {
 }
 
 impl FamilyBreakdown {
-    /// Those of which nothing is missing on the way to the whole.
+    /// Those of which nothing is missing on the way to the whole, as far up as any line was measured.
     pub fn complete(&self) -> impl Iterator<Item = &Breakdown> {
-        let each = self.breakdowns.iter();
-        each.filter(|breakdown| breakdown.is_complete(&self.layers))
+        let layers = &self.layers;
+        let way = layers.steps.iter().enumerate();
+        let way = way.filter(|(_, step)| !layers.is_aside(step));
+        let taken = |at: &usize| self.breakdowns.iter().any(|line| line.steps[*at].is_some());
+        let taken: Vec<usize> = way.map(|(at, _)| at).filter(taken).collect();
+        let whole = self.breakdowns.iter().any(|line| line.whole.is_some());
+        self.breakdowns.iter().filter(move |line| {
+            let up = taken.iter().all(|at| line.steps[*at].is_some());
+            layers.whole.is_none() || line.base.is_some() && up && (line.whole.is_some() || !whole)
+        })
     }
 }
 
@@ -94,14 +102,6 @@ impl Breakdown {
     /// Share of the bare operation in the whole.
     pub fn base_share(&self) -> Option<Ratio> {
         Some(Ratio(self.base?.value.0 / self.whole?.value.0))
-    }
-
-    /// Whether nothing is missing on the way to the family's whole, if it has one.
-    pub fn is_complete(&self, layers: &Layers) -> bool {
-        let steps = layers.steps.iter().zip(&self.steps);
-        let mut steps = steps.filter(|(step, _)| !layers.is_aside(step));
-        let all = self.base.is_some() && self.whole.is_some();
-        layers.whole.is_none() || all && steps.all(|(_, layer)| layer.is_some())
     }
 
     /// The same where it says something about the layers, and not about another library.
