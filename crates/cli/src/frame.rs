@@ -4,7 +4,6 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use keymark_bench::case::Case;
 use keymark_bench::environment::Environment;
@@ -16,20 +15,11 @@ use keymark_bench::store::StoreIdentity;
 use keymark_report::analysis::failures;
 use keymark_report::archive::RunWriter;
 
-use crate::args::ShownArguments;
+use crate::args::RunArguments;
 use crate::documents::{self, report as reports};
 use crate::exit::{Exit, Failure};
 use crate::observers::JsonStream;
 use crate::{archive, output, rerun, view};
-
-/// A seed that nobody has chosen.
-pub(crate) fn fresh_seed() -> u64 {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    // Short enough to be typed again.
-    now.as_nanos() as u64 % 1_000_000_007
-}
 
 /// The cases that a dry run would measure.
 pub(crate) fn print_cases(cases: &[Case]) {
@@ -62,10 +52,8 @@ pub(crate) fn record(plan: Plan, stores: Vec<StoreIdentity>) -> Record {
 /// Where a run goes, and how it is shown.
 pub(crate) struct Frame<'a> {
     pub(crate) archive: Option<&'a PathBuf>,
-    pub(crate) no_save: bool,
-    pub(crate) json: bool,
+    pub(crate) arguments: &'a RunArguments,
     pub(crate) report: bool,
-    pub(crate) shown: &'a ShownArguments,
 }
 
 impl Frame<'_> {
@@ -79,7 +67,7 @@ impl Frame<'_> {
     ) -> Exit {
         let (plan, devices) = (record.plan.clone(), record.stores.clone());
         // A run is worth more than its archive.
-        let mut opened = (!self.no_save).then(|| archive::open(self.archive));
+        let mut opened = (!self.arguments.no_save).then(|| archive::open(self.archive));
         let mut saving = opened.as_mut().map(|opened| match opened {
             Ok(archive) => archive.begin(&record).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
@@ -87,9 +75,8 @@ impl Frame<'_> {
         if let Some(Err(error)) = &saving {
             output::warning(&format!("{error}; the run continues without being saved"));
         }
-        let mut stream = self
-            .json
-            .then(|| JsonStream::new(&plan, &devices, interrupt));
+        let json = self.arguments.json;
+        let mut stream = json.then(|| JsonStream::new(&plan, &devices, interrupt));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         if let Some(Ok(writer)) = &mut saving {
             observers.push(writer);
@@ -97,10 +84,10 @@ impl Frame<'_> {
         observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
         let kept = measure(&mut record, &mut observers);
         let saved = saving.map(|saving| saving.and_then(|writer| finish(writer, record.state)));
-        if !self.json {
-            documents::print(&record, &[], self.shown);
+        if !json {
+            documents::print(&record, &[], &self.arguments.shown);
         }
-        let exit = conclude(&record, saved.as_ref(), self.json);
+        let exit = conclude(&record, saved.as_ref(), json);
         if self.report {
             let is_saved = saved.is_some_and(|saved| saved.is_ok());
             report(is_saved.then_some(&record.id), self.archive);

@@ -170,7 +170,8 @@ mod tests {
             panic!("it is another command");
         };
         let tokens: Vec<_> = tokens.iter().copied().map(TokenId::new).collect();
-        consent_fits(&bench.card, &tokens).and_then(|()| pins_fit(&bench.card.pins, &tokens))
+        consent_fits(&bench.run.card, &tokens)
+            .and_then(|()| pins_fit(&bench.run.card.pins, &tokens))
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The command line of `keymark bench`.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use keymark_bench::baseline::Baseline;
@@ -49,104 +49,14 @@ pub struct BenchArguments {
         long,
         value_name = "PLAN",
         value_parser = |word: &str| word.parse::<NamedPlan>(),
-        conflicts_with_all = [
-            "operation", "algorithm", "device", "stack", "concurrency", "processes", "rate", "think",
-            "protection", "library", "scheme", "parameter",
-        ],
+        conflicts_with = "SelectionArguments",
         help_heading = "What to measure"
     )]
     pub plan: Option<NamedPlan>,
 
-    /// Operations: decrypt, sign, authenticate, decapsulate [default: all of the algorithms]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "What to measure"
-    )]
-    pub operation: Option<Vec<Operation>>,
-
-    /// Algorithms: names, 'all', or 'longest' (the longest of each kind)
-    #[arg(long, value_name = "LIST", value_parser = algorithms, help_heading = "What to measure")]
-    pub algorithm: Option<AlgorithmArgument>,
-
-    /// Devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process), 'twin:PROFILE', a card's
-    /// serial number or a part of its product name, 'softhsm', 'kryoptic', 'swtpm', 'tpm', a PKCS#11 module's
-    /// file or name, a 'pkcs11:' URI, 'all' [default: software]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "What to measure"
-    )]
-    pub device: Option<Vec<String>>,
-
-    /// Stacks: raw, agent, gnupg, and others that 'keymark devices' lists
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = stack,
-        help_heading = "What to measure"
-    )]
-    pub stack: Option<Vec<StackName>>,
-
-    /// How many workers at once
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true, help_heading = "What to measure")]
-    pub concurrency: Option<Vec<NonZeroU32>>,
-
-    /// How many processes at once; each opens the key itself, like the processes of a forking server
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true, help_heading = "What to measure")]
-    pub processes: Option<Vec<NonZeroU32>>,
-
-    /// Open loop: operations arrive at random at this rate, such as 50/s, and queue if necessary
-    #[arg(
-        long,
-        value_name = "RATE",
-        allow_negative_numbers = true,
-        help_heading = "What to measure"
-    )]
-    pub rate: Option<Rate>,
-
-    /// Users: each worker thinks before every operation, for a random time up to this, such as 5s
-    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "rate", allow_hyphen_values = true, help_heading = "What to measure")]
-    pub think: Option<Duration>,
-
-    /// Protection of keys: none, or a passphrase that the agent has cached
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = |word: &str| PROTECTION.parse(word),
-        help_heading = "What to measure"
-    )]
-    pub protection: Option<Vec<&'static str>>,
-
-    /// Libraries for keys in memory through raw: openssl (built in), openssl-system (the one that servers and
-    /// ssh load here), libgcrypt (that of gpg-agent), rustcrypto [default: openssl]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = |word: &str| LIBRARY.parse(word),
-        help_heading = "What to measure"
-    )]
-    pub library: Option<Vec<&'static str>>,
-
-    /// Schemes through raw: pkcs1, pss, oaep, oaep-sha1 for RSA; hashed and pss-hashed, where the key store
-    /// hashes the message as well [default: pkcs1, for other algorithms a signature of a digest]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = |word: &str| SCHEME.parse(word),
-        help_heading = "What to measure"
-    )]
-    pub scheme: Option<Vec<&'static str>>,
-
-    /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent for ssh
-    #[arg(long, value_name = "NAME=LIST", value_parser = registry::choice, help_heading = "What to measure")]
-    pub parameter: Vec<ParameterChoice>,
+    /// Which cases
+    #[command(flatten)]
+    pub selection: SelectionArguments,
 
     /// Length of the message in bytes [default: 16 to decrypt, 40 to sign, as published]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=67_108_864), allow_negative_numbers = true, help_heading = "What to measure")]
@@ -156,34 +66,9 @@ pub struct BenchArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), allow_negative_numbers = true, help_heading = "What to measure")]
     pub replicas: Option<u32>,
 
-    /// Do this many operations of each case
-    #[arg(long, value_name = "N", value_parser = runs, allow_negative_numbers = true, conflicts_with_all = ["precision", "max_time"], help_heading = "How long")]
-    pub runs: Option<NonZeroU32>,
-
-    /// Measure each case until its mean is this precise (95 % interval) [default: 5%]
-    #[arg(
-        long,
-        value_name = "PERCENT",
-        allow_hyphen_values = true,
-        help_heading = "How long"
-    )]
-    pub precision: Option<Precision>,
-
-    /// ... but for no longer than this
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
-    pub max_time: Option<Duration>,
-
-    /// Measuring time for the whole plan [default: 75s without --runs and --max-time]
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
-    pub total_time: Option<Duration>,
-
-    /// Warm-up operations of each worker, which do not count
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100_000), allow_negative_numbers = true, help_heading = "How long")]
-    pub warmup: u32,
-
-    /// Seed of everything random [default: from the time; recorded]
-    #[arg(long, value_name = "N", help_heading = "How")]
-    pub seed: Option<u64>,
+    /// When a case has been measured for long enough
+    #[command(flatten)]
+    pub extent: ExtentArguments,
 
     /// One case after the other, instead of interleaved in random order
     #[arg(long, help_heading = "How")]
@@ -201,6 +86,124 @@ pub struct BenchArguments {
     #[command(flatten)]
     pub series: SeriesArguments,
 
+    /// How the run is made and shown
+    #[command(flatten)]
+    pub run: RunArguments,
+
+    /// Also write the run's report beside the archive: reports/RUN.html
+    #[arg(long, help_heading = "Output")]
+    pub report: bool,
+}
+
+/// Which cases are measured; without any of these, a named plan.
+#[derive(Debug, Default, PartialEq, Args)]
+#[command(next_help_heading = "What to measure")]
+pub struct SelectionArguments {
+    /// Operations: decrypt, sign, authenticate, decapsulate [default: all of the algorithms]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub operation: Option<Vec<Operation>>,
+
+    /// Algorithms: names, 'all', or 'longest' (the longest of each kind)
+    #[arg(long, value_name = "LIST", value_parser = algorithms)]
+    pub algorithm: Option<AlgorithmArgument>,
+
+    /// Devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process), 'twin:PROFILE', a card's
+    /// serial number or a part of its product name, 'softhsm', 'kryoptic', 'swtpm', 'tpm', a PKCS#11 module's
+    /// file or name, a 'pkcs11:' URI, 'all' [default: software]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub device: Option<Vec<String>>,
+
+    /// Stacks: raw, agent, gnupg, and others that 'keymark devices' lists
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = stack
+    )]
+    pub stack: Option<Vec<StackName>>,
+
+    /// How many workers at once
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true)]
+    pub concurrency: Option<Vec<NonZeroU32>>,
+
+    /// How many processes at once; each opens the key itself, like the processes of a forking server
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true)]
+    pub processes: Option<Vec<NonZeroU32>>,
+
+    /// Open loop: operations arrive at random at this rate, such as 50/s, and queue if necessary
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    pub rate: Option<Rate>,
+
+    /// Users: each worker thinks before every operation, for a random time up to this, such as 5s
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "rate", allow_hyphen_values = true)]
+    pub think: Option<Duration>,
+
+    /// Protection of keys: none, or a passphrase that the agent has cached
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = |word: &str| PROTECTION.parse(word)
+    )]
+    pub protection: Option<Vec<&'static str>>,
+
+    /// Libraries for keys in memory through raw: openssl (built in), openssl-system (the one that servers and
+    /// ssh load here), libgcrypt (that of gpg-agent), rustcrypto [default: openssl]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = |word: &str| LIBRARY.parse(word)
+    )]
+    pub library: Option<Vec<&'static str>>,
+
+    /// Schemes through raw: pkcs1, pss, oaep, oaep-sha1 for RSA; hashed and pss-hashed, where the key store
+    /// hashes the message as well [default: pkcs1, for other algorithms a signature of a digest]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = |word: &str| SCHEME.parse(word)
+    )]
+    pub scheme: Option<Vec<&'static str>>,
+
+    /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent for ssh
+    #[arg(long, value_name = "NAME=LIST", value_parser = registry::choice)]
+    pub parameter: Vec<ParameterChoice>,
+}
+
+/// When a case has been measured for long enough.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How long")]
+pub struct ExtentArguments {
+    /// Do this many operations of each case
+    #[arg(long, value_name = "N", value_parser = runs, allow_negative_numbers = true, conflicts_with_all = ["precision", "max_time"])]
+    pub runs: Option<NonZeroU32>,
+
+    /// Measure each case until its mean is this precise (95 % interval) [default: 5%]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
+    pub precision: Option<Precision>,
+
+    /// ... but for no longer than this
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub max_time: Option<Duration>,
+
+    /// Measuring time for the whole plan [default: 75s without --runs and --max-time]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub total_time: Option<Duration>,
+
+    /// Warm-up operations of each worker, which do not count
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100_000), allow_negative_numbers = true)]
+    pub warmup: u32,
+}
+
+/// What runs of operations and of servers have in common.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// Seed of everything random [default: from the time; recorded]
+    #[arg(long, value_name = "N", help_heading = "How")]
+    pub seed: Option<u64>,
+
     /// How cards in readers may be used
     #[command(flatten)]
     pub card: CardArguments,
@@ -217,30 +220,24 @@ pub struct BenchArguments {
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
 
-    /// Also write the run's report beside the archive: reports/RUN.html
-    #[arg(long, help_heading = "Output")]
-    pub report: bool,
-
     /// How the run is shown
     #[command(flatten)]
     pub shown: ShownArguments,
 }
 
+impl RunArguments {
+    /// What everything random is drawn from; where nobody has chosen, short enough to be typed again.
+    pub fn seed(&self) -> u64 {
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH);
+        let fresh = || now().unwrap_or_default().as_nanos() as u64 % 1_000_000_007;
+        self.seed.unwrap_or_else(fresh)
+    }
+}
+
 impl BenchArguments {
     /// The plan that is meant if nothing is selected.
     pub fn named_plan(&self) -> Option<NamedPlan> {
-        let nothing = self.operation.is_none()
-            && self.algorithm.is_none()
-            && self.device.is_none()
-            && self.stack.is_none()
-            && self.concurrency.is_none()
-            && self.processes.is_none()
-            && self.rate.is_none()
-            && self.think.is_none()
-            && self.protection.is_none()
-            && self.library.is_none()
-            && self.scheme.is_none()
-            && self.parameter.is_empty();
+        let nothing = self.selection == SelectionArguments::default();
         nothing.then(|| self.plan.unwrap_or_default())
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[cfg(feature = "pkcs11")]
-use clap::ValueEnum;
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use keymark_bench::algorithm::Algorithm;
 use keymark_report::archive::RunSelector;
@@ -150,13 +150,13 @@ pub struct ServeArguments {
 
     /// Which waiting caller an HSM's twin serves next [default: fair]
     #[cfg(feature = "pkcs11")]
-    #[arg(long, value_name = "ORDER", requires = "pkcs11")]
-    pub queue: Option<QueueArgument>,
+    #[arg(long, value_name = "ORDER", requires = "pkcs11", value_parser = queue())]
+    pub queue: Option<Queue>,
 
     /// What an HSM's twin does with a caller that ended while it waited [default: skipped]
     #[cfg(feature = "pkcs11")]
-    #[arg(long, value_name = "WHAT", requires = "pkcs11")]
-    pub left: Option<LeftArgument>,
+    #[arg(long, value_name = "WHAT", requires = "pkcs11", value_parser = left())]
+    pub left: Option<Left>,
 
     /// Folder for its keys, PINs and serial number; without it the keys end with the program
     #[arg(long, value_name = "DIR")]
@@ -174,52 +174,32 @@ impl ServeArguments {
         let usual = TwinSettings::default();
         let said = self.lanes.is_some() || self.queue.is_some() || self.left.is_some();
         said.then(|| TwinSettings {
-            queue: self.queue.map_or(usual.queue, Queue::from),
-            left: self.left.map_or(usual.left, Left::from),
+            queue: self.queue.unwrap_or(usual.queue),
+            left: self.left.unwrap_or(usual.left),
             lanes: self.lanes.unwrap_or(usual.lanes),
             ..usual
         })
     }
 }
 
-/// In what order a twin serves those who wait.
 #[cfg(feature = "pkcs11")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum QueueArgument {
-    /// First come, first served
-    Fair,
-    /// Whoever finds it free, as with a lock
-    Unfair,
+fn queue() -> impl TypedValueParser<Value = Queue> {
+    super::one_of(&[
+        (Queue::Fair, "fair", "First come, first served"),
+        (
+            Queue::Unfair,
+            "unfair",
+            "Whoever finds it free, as with a lock",
+        ),
+    ])
 }
 
 #[cfg(feature = "pkcs11")]
-impl From<QueueArgument> for Queue {
-    fn from(queue: QueueArgument) -> Self {
-        match queue {
-            QueueArgument::Fair => Self::Fair,
-            QueueArgument::Unfair => Self::Unfair,
-        }
-    }
-}
-
-/// What becomes of the request of a caller that has ended.
-#[cfg(feature = "pkcs11")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LeftArgument {
-    /// Nothing: it serves the next one
-    Skipped,
-    /// It still takes the device's time
-    Served,
-}
-
-#[cfg(feature = "pkcs11")]
-impl From<LeftArgument> for Left {
-    fn from(left: LeftArgument) -> Self {
-        match left {
-            LeftArgument::Skipped => Self::Skipped,
-            LeftArgument::Served => Self::Served,
-        }
-    }
+fn left() -> impl TypedValueParser<Value = Left> {
+    super::one_of(&[
+        (Left::Skipped, "skipped", "Nothing: it serves the next one"),
+        (Left::Served, "served", "It still takes the device's time"),
+    ])
 }
 
 /// `keymark trace`

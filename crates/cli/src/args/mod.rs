@@ -17,6 +17,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
@@ -28,7 +29,7 @@ use keymark_report::pivot::Axis;
 use keymark_report::render::Format;
 use keymark_stacks::registry;
 
-pub use bench::BenchArguments;
+pub use bench::{BenchArguments, RunArguments};
 pub use cards::{
     CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
     TokenCommand, TraceArguments,
@@ -48,7 +49,7 @@ pub use serve::PageArguments;
 #[cfg(feature = "pkcs11")]
 pub use tls::{
     TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsRunArguments,
-    TlsServeArguments, TlsSuite, TlsSuiteArguments, TlsVersionArgument,
+    TlsServeArguments, TlsSuite, TlsSuiteArguments,
 };
 
 const EXAMPLES: &str = "\
@@ -339,22 +340,35 @@ fn baseline(text: &str) -> Result<Baseline, String> {
     }
 }
 
+/// One of a few values, each with its word and what it means.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    known: &'static [(T, &'static str, &'static str)],
+) -> impl TypedValueParser<Value = T> {
+    let words = known
+        .iter()
+        .map(|(_, word, about)| PossibleValue::new(*word).help(*about));
+    PossibleValuesParser::new(words).try_map(|wanted| {
+        let found = known.iter().find(|(_, word, _)| *word == wanted);
+        found
+            .map(|(value, ..)| *value)
+            .ok_or("no value is called so")
+    })
+}
+
 fn concurrency(text: &str) -> Result<NonZeroU32, String> {
-    match text.parse::<u32>().ok().and_then(NonZeroU32::new) {
-        Some(number) if number.get() <= 256 => Ok(number),
-        _ => Err(format!(
-            "the number of workers must be from 1 to 256, not '{text}'"
-        )),
-    }
+    count("workers", 256, text)
 }
 
 fn runs(text: &str) -> Result<NonZeroU32, String> {
-    match text.parse::<u32>().ok().and_then(NonZeroU32::new) {
-        Some(number) if number.get() <= 10_000_000 => Ok(number),
-        _ => Err(format!(
-            "the number of operations must be from 1 to 10000000, not '{text}'"
-        )),
-    }
+    count("operations", 10_000_000, text)
+}
+
+fn count(what: &str, most: u32, text: &str) -> Result<NonZeroU32, String> {
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number: &NonZeroU32| number.get() <= most);
+    number.ok_or_else(|| format!("the number of {what} must be from 1 to {most}, not '{text}'"))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use keymark_report::archive::RunSelector;
 use keymark_report::charts::Theme;
 use keymark_report::exchange::Shipped;
@@ -31,30 +31,19 @@ pub struct PlotArguments {
     pub published: Vec<Shipped>,
 
     /// Background
-    #[arg(long, value_enum, default_value_t = ThemeArgument::Light)]
-    pub theme: ThemeArgument,
+    #[arg(long, default_value = "light", value_parser = theme())]
+    pub theme: Theme,
 
     /// The file to write, .svg or .png; further pictures are numbered
     #[arg(long, short, value_name = "FILE", value_parser = picture_file)]
     pub output: PictureFile,
 }
 
-/// `--theme`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ThemeArgument {
-    /// Dark on light
-    Light,
-    /// Light on dark
-    Dark,
-}
-
-impl From<ThemeArgument> for Theme {
-    fn from(theme: ThemeArgument) -> Self {
-        match theme {
-            ThemeArgument::Light => Self::Light,
-            ThemeArgument::Dark => Self::Dark,
-        }
-    }
+fn theme() -> impl TypedValueParser<Value = Theme> {
+    super::one_of(&[
+        (Theme::Light, "light", "Dark on light"),
+        (Theme::Dark, "dark", "Light on dark"),
+    ])
 }
 
 /// A file of a picture.

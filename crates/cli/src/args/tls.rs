@@ -4,14 +4,16 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Rate, StackName};
 use keymark_stacks::tls::Address;
-use keymark_stacks::tls::KeyExchange;
-use keymark_stacks::tls::servers::kind;
+use keymark_stacks::tls::servers::{TokenWay, kind};
+use keymark_stacks::tls::{KeyExchange, TlsVersion};
 
-use super::{CardArguments, ShownArguments, concurrency, duration};
+use super::bench::RunArguments;
+use super::{CardArguments, concurrency, duration, one_of};
 
 const BENCH_HELP: &str = "\
 keymark starts Apache, nginx and Caddy in private directories on loopback, with tickets and caches off, and its own \
@@ -62,147 +64,16 @@ pub enum TlsCommand {
     Serve(TlsServeArguments),
 }
 
-/// How OpenSSL gets at a key on a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TokenWayArgument {
-    /// libp11's engine
-    Engine,
-    /// pkcs11-provider
-    Provider,
-}
-
-impl From<TokenWayArgument> for keymark_stacks::tls::servers::TokenWay {
-    fn from(way: TokenWayArgument) -> Self {
-        match way {
-            TokenWayArgument::Engine => Self::Engine,
-            TokenWayArgument::Provider => Self::Provider,
-        }
-    }
-}
-
-/// A version of TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TlsVersionArgument {
-    /// TLS 1.2
-    #[value(name = "1.2")]
-    V1_2,
-    /// TLS 1.3
-    #[value(name = "1.3")]
-    V1_3,
-}
-
 /// `keymark tls bench`
 #[derive(Debug, Args)]
 pub struct TlsBenchArguments {
-    /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, default_value = "nginx", help_heading = "What to measure")]
-    pub server: Vec<StackName>,
+    /// Which cases
+    #[command(flatten)]
+    pub selection: TlsSelectionArguments,
 
-    /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "software",
-        help_heading = "What to measure"
-    )]
-    pub device: Vec<String>,
-
-    /// Algorithms of the certificates' keys
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "rsa2048,nistp256",
-        help_heading = "What to measure"
-    )]
-    pub algorithm: Vec<Algorithm>,
-
-    /// Instead of servers that keymark starts, one that runs already; the key is that of its certificate
-    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "device", "algorithm", "body", "trace", "openssl", "server_processes", "saturate"], help_heading = "A server that runs already")]
-    pub connect: Option<Address>,
-
-    /// Path to request from that server [default: /]
-    #[arg(
-        long,
-        value_name = "PATH",
-        requires = "connect",
-        value_parser = path,
-        help_heading = "A server that runs already"
-    )]
-    pub path: Option<String>,
-
-    /// Its name, in the handshake and in requests [default: the host]
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "connect",
-        value_parser = name,
-        help_heading = "A server that runs already"
-    )]
-    pub server_name: Option<String>,
-
-    /// PEM file of the authority that must have certified it [default: accept its certificate as presented, and
-    /// pin it]
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "connect",
-        help_heading = "A server that runs already"
-    )]
-    pub authority: Option<PathBuf>,
-
-    /// Load a server that is not on this machine; confirms that it is yours
-    #[arg(
-        long,
-        requires = "connect",
-        help_heading = "A server that runs already"
-    )]
-    pub i_own_this_server: bool,
-
-    /// Key exchanges: rsa, dhe-1024 to dhe-4096, ecdhe-p256, ecdhe-p384, x25519, x25519mlkem768
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "x25519",
-        help_heading = "What to measure"
-    )]
-    pub kex: Vec<KeyExchange>,
-
-    /// Version of TLS [default: 1.3, and 1.2 for rsa and dhe]
-    #[arg(long, value_name = "VERSION", help_heading = "What to measure")]
-    pub tls: Option<TlsVersionArgument>,
-
-    /// How many users at once, each with one transaction at a time
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, default_value = "8", allow_negative_numbers = true, help_heading = "What to measure")]
-    pub users: Vec<NonZeroU32>,
-
-    /// Users pause before each transaction, for a random time up to this, as with siege [default: none, siege's
-    /// benchmark mode]
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "What to measure")]
-    pub delay: Option<Duration>,
-
-    /// Open loop instead of users: transactions arrive at random at this rate, such as 50/s
-    #[arg(long, value_name = "RATE", conflicts_with_all = ["users", "delay"], allow_negative_numbers = true, help_heading = "What to measure")]
-    pub rate: Option<Rate>,
-
-    /// Find the number of users with the best rate, by loads of a quarter of the duration, and measure that one
-    #[arg(long, conflicts_with_all = ["users", "delay", "rate"], help_heading = "What to measure")]
-    pub saturate: bool,
-
-    /// With --saturate: also find the highest rate of arrivals at which 99 % of the transactions stay within
-    /// this time
-    #[arg(long, value_name = "TIME", requires = "saturate", value_parser = duration, allow_hyphen_values = true, help_heading = "What to measure")]
-    pub p99: Option<Duration>,
-
-    /// With --saturate: maximum number of users
-    #[arg(long, value_name = "N", requires = "saturate", value_parser = concurrency, default_value = "256", allow_negative_numbers = true, help_heading = "What to measure")]
-    pub most_users: NonZeroU32,
-
-    /// Size of the served file in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=16_777_216), help_heading = "What to measure")]
-    pub body: u32,
+    /// A server that runs already
+    #[command(flatten)]
+    pub remote: RemoteArguments,
 
     /// How long each load lasts
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s", allow_hyphen_values = true, help_heading = "How long")]
@@ -213,20 +84,127 @@ pub struct TlsBenchArguments {
     pub run: TlsRunArguments,
 }
 
+/// Which servers, keys and loads.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to measure")]
+pub struct TlsSelectionArguments {
+    /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, default_value = "nginx")]
+    pub server: Vec<StackName>,
+
+    /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "software"
+    )]
+    pub device: Vec<String>,
+
+    /// Algorithms of the certificates' keys
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "rsa2048,nistp256"
+    )]
+    pub algorithm: Vec<Algorithm>,
+
+    /// Key exchanges: rsa, dhe-1024 to dhe-4096, ecdhe-p256, ecdhe-p384, x25519, x25519mlkem768
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "x25519"
+    )]
+    pub kex: Vec<KeyExchange>,
+
+    /// Version of TLS [default: 1.3, and 1.2 for rsa and dhe]
+    #[arg(long, value_name = "VERSION", value_parser = version())]
+    pub tls: Option<TlsVersion>,
+
+    /// How many users at once, each with one transaction at a time
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, default_value = "8", allow_negative_numbers = true)]
+    pub users: Vec<NonZeroU32>,
+
+    /// Users pause before each transaction, for a random time up to this, as with siege [default: none, siege's
+    /// benchmark mode]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub delay: Option<Duration>,
+
+    /// Open loop instead of users: transactions arrive at random at this rate, such as 50/s
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["users", "delay"], allow_negative_numbers = true)]
+    pub rate: Option<Rate>,
+
+    /// Find the number of users with the best rate, by loads of a quarter of the duration, and measure that one
+    #[arg(long, conflicts_with_all = ["users", "delay", "rate"])]
+    pub saturate: bool,
+
+    /// With --saturate: also find the highest rate of arrivals at which 99 % of the transactions stay within
+    /// this time
+    #[arg(long, value_name = "TIME", requires = "saturate", value_parser = duration, allow_hyphen_values = true)]
+    pub p99: Option<Duration>,
+
+    /// With --saturate: maximum number of users
+    #[arg(long, value_name = "N", requires = "saturate", value_parser = concurrency, default_value = "256", allow_negative_numbers = true)]
+    pub most_users: NonZeroU32,
+
+    /// Size of the served file in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    pub body: u32,
+}
+
+/// A server that runs already.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A server that runs already")]
+pub struct RemoteArguments {
+    /// Instead of servers that keymark starts, one that runs already; the key is that of its certificate
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "device", "algorithm", "body", "trace", "openssl", "server_processes", "saturate"])]
+    pub connect: Option<Address>,
+
+    /// Path to request from that server [default: /]
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "connect",
+        value_parser = path
+    )]
+    pub path: Option<String>,
+
+    /// Its name, in the handshake and in requests [default: the host]
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "connect",
+        value_parser = name
+    )]
+    pub server_name: Option<String>,
+
+    /// PEM file of the authority that must have certified it [default: accept its certificate as presented, and
+    /// pin it]
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    pub authority: Option<PathBuf>,
+
+    /// Load a server that is not on this machine; confirms that it is yours
+    #[arg(long, requires = "connect")]
+    pub i_own_this_server: bool,
+}
+
 /// What the suites and `keymark tls bench` have in common.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "How")]
 pub struct TlsRunArguments {
     /// Allow keys and DH parameters of 1024 bits, which have 80 bits of security
     #[arg(long, help_heading = "What to measure")]
     pub allow_weak: bool,
 
     /// How OpenSSL reaches a key on a token [default: the provider where it is installed, else the engine]
-    #[arg(long, value_enum, value_name = "WAY", help_heading = "How")]
-    pub openssl: Option<TokenWayArgument>,
+    #[arg(long, value_name = "WAY", value_parser = way())]
+    pub openssl: Option<TokenWay>,
 
     /// Count the server's calls to its PKCS#11 token: calls for each handshake, their time, how much of it is
     /// waiting
-    #[arg(long, help_heading = "How")]
+    #[arg(long)]
     pub trace: bool,
 
     /// Processes of the server [default: 1]
@@ -234,38 +212,17 @@ pub struct TlsRunArguments {
         long,
         value_name = "N",
         default_value = "1",
-        allow_negative_numbers = true,
-        help_heading = "How"
+        allow_negative_numbers = true
     )]
     pub server_processes: NonZeroU16,
 
     /// Threads of the client [default: 1]
-    #[arg(long, value_name = "N", value_parser = concurrency, default_value = "1", allow_negative_numbers = true, help_heading = "How")]
+    #[arg(long, value_name = "N", value_parser = concurrency, default_value = "1", allow_negative_numbers = true)]
     pub client_threads: NonZeroU32,
 
-    /// Seed of everything random [default: from the time; recorded]
-    #[arg(long, value_name = "N", help_heading = "How")]
-    pub seed: Option<u64>,
-
-    /// How cards in readers may be used
+    /// How the run is made and shown
     #[command(flatten)]
-    pub card: CardArguments,
-
-    /// Print the cases and how long they take, and measure nothing
-    #[arg(long, help_heading = "How")]
-    pub dry_run: bool,
-
-    /// One JSON object for each finished case instead of tables
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-
-    /// Do not put the run into the archive
-    #[arg(long, help_heading = "Output")]
-    pub no_save: bool,
-
-    /// How the run is shown
-    #[command(flatten)]
-    pub shown: ShownArguments,
+    pub run: RunArguments,
 }
 
 /// A plan over servers.
@@ -344,8 +301,8 @@ pub struct TlsConfigArguments {
     #[arg(long, value_name = "DIR", default_value = "/etc/keymark-tls")]
     pub directory: PathBuf,
     /// How OpenSSL reaches a key on a token [default: the provider where it is installed, else the engine]
-    #[arg(long, value_enum, value_name = "WAY")]
-    pub openssl: Option<TokenWayArgument>,
+    #[arg(long, value_name = "WAY", value_parser = way())]
+    pub openssl: Option<TokenWay>,
 }
 
 /// `keymark tls serve`
@@ -364,8 +321,8 @@ pub struct TlsServeArguments {
     #[arg(long, value_name = "NAME", default_value = "x25519")]
     pub kex: KeyExchange,
     /// Version of TLS [default: 1.3, and 1.2 for rsa and dhe]
-    #[arg(long, value_name = "VERSION")]
-    pub tls: Option<TlsVersionArgument>,
+    #[arg(long, value_name = "VERSION", value_parser = version())]
+    pub tls: Option<TlsVersion>,
     /// Port on loopback [default: one that is free]
     #[arg(long, value_name = "N")]
     pub port: Option<NonZeroU16>,
@@ -373,14 +330,28 @@ pub struct TlsServeArguments {
     #[arg(long)]
     pub allow_weak: bool,
     /// How OpenSSL reaches a key on a token [default: the provider where it is installed, else the engine]
-    #[arg(long, value_enum, value_name = "WAY")]
-    pub openssl: Option<TokenWayArgument>,
+    #[arg(long, value_name = "WAY", value_parser = way())]
+    pub openssl: Option<TokenWay>,
     /// How cards in readers may be used
     #[command(flatten)]
     pub card: CardArguments,
     /// One JSON object with address, certificate authority and processes
     #[arg(long)]
     pub json: bool,
+}
+
+fn way() -> impl TypedValueParser<Value = TokenWay> {
+    one_of(&[
+        (TokenWay::Engine, "engine", "libp11's engine"),
+        (TokenWay::Provider, "provider", "pkcs11-provider"),
+    ])
+}
+
+fn version() -> impl TypedValueParser<Value = TlsVersion> {
+    one_of(&[
+        (TlsVersion::V1_2, "1.2", "TLS 1.2"),
+        (TlsVersion::V1_3, "1.3", "TLS 1.3"),
+    ])
 }
 
 fn server(word: &str) -> Result<StackName, String> {

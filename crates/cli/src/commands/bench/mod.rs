@@ -38,16 +38,16 @@ use crate::view::RunView;
 use crate::{archive, output, signals, user};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
-    if arguments.series.is_wanted() && !arguments.dry_run {
+    if arguments.series.is_wanted() && !arguments.run.dry_run {
         return series::run(arguments, archive);
     }
-    let (wish, user) = (wish(arguments), user::of_arguments(&arguments.card));
+    let (wish, user) = (wish(arguments), user::of_arguments(&arguments.run.card));
     // Who has no home writes to no token.
     let journals = Journals::of_user().ok();
     let inventory = look(arguments, &wish, &user, journals.as_ref())?;
     let consent_fits = || {
         let present = inventory.present_tokens();
-        user::consent_fits(&arguments.card, &present).map_err(Failure::usage)
+        user::consent_fits(&arguments.run.card, &present).map_err(Failure::usage)
     };
     // Of what cannot be seen the plan says more.
     if inventory.unseen.is_none() {
@@ -55,9 +55,9 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     }
     let (plan, selections) = plan(arguments, &inventory)?;
     consent_fits()?;
-    user::pins_fit(&arguments.card.pins, &inventory.tokens(&plan)).map_err(Failure::usage)?;
+    user::pins_fit(&arguments.run.card.pins, &inventory.tokens(&plan)).map_err(Failure::usage)?;
     inventory.check(&plan).map_err(Failure::usage)?;
-    if arguments.dry_run {
+    if arguments.run.dry_run {
         dry_run(&plan, &inventory, archive);
         series::foresee(&arguments.series);
         return Ok(Exit::Fine);
@@ -73,10 +73,8 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         .map_err(Failure::nothing_usable)?;
     let frame = Frame {
         archive,
-        no_save: arguments.no_save,
-        json: arguments.json,
+        arguments: &arguments.run,
         report: arguments.report,
-        shown: &arguments.shown,
     };
     Ok(frame.run(record, &interrupt, |record, observers| {
         measure(record, &stacks, &interrupt, observers);
@@ -92,13 +90,13 @@ fn look(
     journals: Option<&Journals>,
 ) -> Result<Inventory, Failure> {
     let of_plan = arguments.named_plan().map(NamedPlan::stacks);
-    let stacks = of_plan.as_deref().or(arguments.stack.as_deref());
+    let stacks = of_plan.as_deref().or(arguments.selection.stack.as_deref());
     let look = || Inventory::look(stacks, wish, user).map_err(Failure::nothing_usable);
     let mut inventory = look()?;
-    let Some(journals) = journals.filter(|_| !arguments.dry_run) else {
+    let Some(journals) = journals.filter(|_| !arguments.run.dry_run) else {
         return Ok(inventory);
     };
-    if !leftovers::tidy(journals, &inventory, &arguments.card).map_err(Failure::failed)? {
+    if !leftovers::tidy(journals, &inventory, &arguments.run.card).map_err(Failure::failed)? {
         return Ok(inventory);
     }
     // A test key that is gone is no key to measure. Its owner's programs get the token back after the run.
@@ -111,17 +109,12 @@ fn look(
 
 /// Which devices are looked for.
 fn wish(arguments: &BenchArguments) -> Wish {
-    match &arguments.device {
+    match &arguments.selection.device {
         None if arguments.named_plan().is_some() => Wish::Default,
         None => Wish::Software,
         Some(names) if names.iter().any(|name| name == "all") => Wish::All,
         Some(names) => Wish::Named(names.clone()),
     }
-}
-
-/// What everything random is drawn from.
-fn seed(arguments: &BenchArguments) -> u64 {
-    arguments.seed.unwrap_or_else(frame::fresh_seed)
 }
 
 /// The plan, and the selections that it was made of.
@@ -130,7 +123,7 @@ fn plan(
     inventory: &Inventory,
 ) -> Result<(Plan, Vec<Selection>), Failure> {
     let offers = inventory.offers();
-    let seed = seed(arguments);
+    let seed = arguments.run.seed();
     let devices = selected(arguments, inventory)?;
     let selections = selection::selections(arguments, &offers, devices);
     let missing = missing(inventory, &selections).map(|(_, _, error)| error);
@@ -192,7 +185,11 @@ fn selected(
             None => Failure::usage(message),
         });
     }
-    Ok(arguments.device.as_ref().map(|_| inventory.names()))
+    Ok(arguments
+        .selection
+        .device
+        .as_ref()
+        .map(|_| inventory.names()))
 }
 
 fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan, selections: &[Selection]) {

@@ -21,30 +21,31 @@ const SHORTEST: Duration = Duration::from_secs(10);
 
 /// Measuring time of the plan, of each run of a series.
 pub(super) fn time_limit(arguments: &BenchArguments) -> Option<Duration> {
-    let unlimited = arguments.runs.is_some() || arguments.max_time.is_some();
+    let unlimited = arguments.extent.runs.is_some() || arguments.extent.max_time.is_some();
     let whole = match arguments.plan {
         Some(NamedPlan::Complete) => COMPLETE,
         Some(NamedPlan::Default) | None => TOTAL_TIME,
     };
     let share = whole / arguments.series.runs_in_all();
     arguments
+        .extent
         .total_time
         .or((!unlimited).then_some(share.max(SHORTEST)))
 }
 
 /// How the plan is measured.
 pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
-    let stop = match arguments.runs {
+    let stop = match arguments.extent.runs {
         Some(runs) => StopRule::Runs(runs),
         None => StopRule::Precision {
-            target: arguments.precision.unwrap_or(Precision::USUAL),
-            max_time: arguments.max_time,
+            target: arguments.extent.precision.unwrap_or(Precision::USUAL),
+            max_time: arguments.extent.max_time,
         },
     };
     Settings {
         stop,
         time_limit: time_limit(arguments),
-        warmup: arguments.warmup,
+        warmup: arguments.extent.warmup,
         order: if arguments.sequential {
             Order::Sequential
         } else {
@@ -75,22 +76,25 @@ pub(super) fn selections(
         return named.selections(&common, offers);
     }
     vec![Selection {
-        algorithms: match &arguments.algorithm {
+        algorithms: match &arguments.selection.algorithm {
             Some(AlgorithmArgument::Listed(listed)) => AlgorithmChoice::Listed(listed.clone()),
             Some(AlgorithmArgument::Longest) => AlgorithmChoice::Longest,
             Some(AlgorithmArgument::All) | None => AlgorithmChoice::All,
         },
-        operations: arguments.operation.clone(),
+        operations: arguments.selection.operation.clone(),
         devices,
-        stacks: arguments.stack.clone(),
+        stacks: arguments.selection.stack.clone(),
         // Who names processes only wants no threads.
-        concurrency: match (&arguments.concurrency, &arguments.processes) {
+        concurrency: match (
+            &arguments.selection.concurrency,
+            &arguments.selection.processes,
+        ) {
             (Some(named), _) => named.clone(),
             (None, Some(_)) => Vec::new(),
             (None, None) => vec![NonZeroU32::MIN],
         },
-        processes: arguments.processes.clone().unwrap_or_default(),
-        pacing: match (arguments.rate, arguments.think) {
+        processes: arguments.selection.processes.clone().unwrap_or_default(),
+        pacing: match (arguments.selection.rate, arguments.selection.think) {
             (Some(rate), _) => Pacing::Open(rate),
             (None, Some(longest)) => Pacing::Thinking(longest),
             (None, None) => Pacing::Closed,
@@ -103,13 +107,19 @@ pub(super) fn selections(
 /// What was said of parameters.
 fn parameters(arguments: &BenchArguments) -> Vec<ParameterChoice> {
     let options = [
-        (PROTECTION, &arguments.protection),
-        (LIBRARY, &arguments.library),
-        (SCHEME, &arguments.scheme),
+        (PROTECTION, &arguments.selection.protection),
+        (LIBRARY, &arguments.selection.library),
+        (SCHEME, &arguments.selection.scheme),
     ];
     let named = options.into_iter().filter_map(|(dimension, words)| {
         let words = words.clone()?;
         Some(ParameterChoice { dimension, words })
     });
-    arguments.parameter.iter().cloned().chain(named).collect()
+    arguments
+        .selection
+        .parameter
+        .iter()
+        .cloned()
+        .chain(named)
+        .collect()
 }

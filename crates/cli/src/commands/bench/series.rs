@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     if alternating && !this.is_empty() && !other.is_empty() {
         series.show_comparison(&other, &this, arguments)?;
     } else if !alternating && !this.is_empty() {
-        documents::print_series(&this, arguments.json, &arguments.shown.tables);
+        documents::print_series(&this, arguments.run.json, &arguments.run.shown.tables);
     }
     series.conclude(&made);
     if arguments.report {
@@ -108,7 +108,7 @@ impl<'a> Series<'a> {
         let this = SeriesId::fresh(now, against.as_ref().map(|_| 'b'));
         Ok(Self {
             arguments: series,
-            steps: schedule(series.runs(), sides, series.pause, super::seed(arguments)),
+            steps: schedule(series.runs(), sides, series.pause, arguments.run.seed()),
             this: (
                 this,
                 Program {
@@ -233,7 +233,12 @@ impl<'a> Series<'a> {
         if compared.pairs.is_empty() {
             output::warning("the two have no case in common, so nothing can be compared");
         } else {
-            comparison::print(&compared, &[], arguments.json, &arguments.shown.tables);
+            comparison::print(
+                &compared,
+                &[],
+                arguments.run.json,
+                &arguments.run.shown.tables,
+            );
         }
         Ok(())
     }

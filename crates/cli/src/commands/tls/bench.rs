@@ -13,13 +13,13 @@ use crate::args::TlsBenchArguments;
 use crate::user;
 
 pub(super) fn run(arguments: &TlsBenchArguments, archive: Option<&PathBuf>) -> Outcome {
-    let user = user::of_arguments(&arguments.run.card);
-    let inventory = super::devices(&arguments.device, &user)?;
+    let user = user::of_arguments(&arguments.run.run.card);
+    let inventory = super::devices(&arguments.selection.device, &user)?;
     let wanted = Wanted {
         cases: cases(arguments, &inventory),
-        servers: &arguments.server,
+        servers: &arguments.selection.server,
         inventory: &inventory,
-        names: &arguments.device,
+        names: &arguments.selection.device,
         user: &user,
         duration: arguments.duration,
         arguments: &arguments.run,
@@ -31,13 +31,14 @@ pub(super) fn run(arguments: &TlsBenchArguments, archive: Option<&PathBuf>) -> O
 fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
     let loads = loads(arguments);
     let mut cases = Vec::new();
-    for stack in &arguments.server {
+    for stack in &arguments.selection.server {
         for found in &inventory.devices {
-            for algorithm in &arguments.algorithm {
-                for kex in &arguments.kex {
-                    let handshake = super::handshake(arguments.tls, *kex, Arrangement::One);
+            for algorithm in &arguments.selection.algorithm {
+                for kex in &arguments.selection.kex {
+                    let handshake =
+                        super::handshake(arguments.selection.tls, *kex, Arrangement::One);
                     cases.extend(loads.iter().map(|load| Case {
-                        input_bytes: arguments.body,
+                        input_bytes: arguments.selection.body,
                         ..super::case(&found.identity, (*stack, *algorithm), handshake, *load)
                     }));
                 }
@@ -53,11 +54,14 @@ pub(super) fn loads(arguments: &TlsBenchArguments) -> Vec<Load> {
         worker: Worker::Thread,
         pacing,
     };
-    let users = arguments.users.iter();
-    match (arguments.rate, arguments.delay) {
-        _ if arguments.saturate => {
-            let p99 = arguments.p99;
-            vec![load(arguments.most_users, Pacing::Saturating { p99 })]
+    let users = arguments.selection.users.iter();
+    match (arguments.selection.rate, arguments.selection.delay) {
+        _ if arguments.selection.saturate => {
+            let p99 = arguments.selection.p99;
+            vec![load(
+                arguments.selection.most_users,
+                Pacing::Saturating { p99 },
+            )]
         }
         (Some(rate), _) => vec![load(NonZeroU32::MIN, Pacing::Open(rate))],
         (None, Some(delay)) => users

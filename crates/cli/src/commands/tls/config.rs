@@ -19,8 +19,8 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let kind = kind(arguments.server.word()).map_err(Failure::usage)?;
     let installed = Installed::find(kind, &SearchPath::usual());
     let installed = installed.map_err(Failure::nothing_usable)?;
-    let way = arguments.openssl.map(TokenWay::from);
     let usual = installed.openssl().map(LinkedOpenSsl::usual_way);
+    let way = arguments.openssl;
     let way = way.unwrap_or_else(|| usual.unwrap_or(TokenWay::Engine));
     let keys = keys(&arguments.device, &arguments.algorithm)?;
     let mut sources = keys.iter().map(|key| match key {

@@ -25,8 +25,8 @@ pub(super) fn run(
     let addresses = own(&remote, arguments)?;
     let (interrupt, _) = signals::listen()?;
     let clock = MonotonicClock::new();
-    let tries = arguments.kex.iter().map(|kex| {
-        let wanted = (super::version(arguments.tls, *kex), *kex);
+    let tries = arguments.selection.kex.iter().map(|kex| {
+        let wanted = (super::version(arguments.selection.tls, *kex), *kex);
         let reached = remote.reach(&addresses, wanted, (&clock, &interrupt));
         (wanted, reached)
     });
@@ -39,7 +39,7 @@ pub(super) fn run(
         return Ok(Exit::Interrupted);
     }
     let plan = plan(&remote, &reached, arguments)?;
-    if arguments.run.dry_run {
+    if arguments.run.run.dry_run {
         running::dry_run(&plan.cases, arguments.duration);
         return Ok(Exit::Fine);
     }
@@ -64,9 +64,14 @@ pub(super) fn run(
 fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
     Remote {
         address: address.clone(),
-        server_name: arguments.server_name.clone(),
-        path: arguments.path.clone().unwrap_or_else(|| "/".to_owned()),
+        server_name: arguments.remote.server_name.clone(),
+        path: arguments
+            .remote
+            .path
+            .clone()
+            .unwrap_or_else(|| "/".to_owned()),
         trust: arguments
+            .remote
             .authority
             .clone()
             .map_or(Trust::AsPresented, Trust::Authority),
@@ -77,7 +82,7 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
 /// Where the server is. A load on somebody else's is an attack.
 fn own(remote: &Remote, arguments: &TlsBenchArguments) -> Result<Vec<SocketAddr>, Failure> {
     let addresses = remote.addresses().map_err(Failure::nothing_usable)?;
-    if arguments.i_own_this_server || Remote::is_loopback(&addresses) {
+    if arguments.remote.i_own_this_server || Remote::is_loopback(&addresses) {
         return Ok(addresses);
     }
     Err(Failure::usage(format!(

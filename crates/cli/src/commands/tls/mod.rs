@@ -23,12 +23,12 @@ use keymark_stores::device::Wish;
 use keymark_stores::user::User;
 
 use super::Outcome;
-use crate::args::{TlsCommand, TlsVersionArgument};
+use crate::args::TlsCommand;
 use crate::exit::Failure;
 
 pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
     match command {
-        TlsCommand::Bench(arguments) => match &arguments.connect {
+        TlsCommand::Bench(arguments) => match &arguments.remote.connect {
             Some(address) => connect::run(address, arguments, archive),
             None => bench::run(arguments, archive),
         },
@@ -40,16 +40,12 @@ pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
 }
 
 /// The version that was chosen, or that in which the key exchange is usual.
-fn version(chosen: Option<TlsVersionArgument>, exchange: KeyExchange) -> TlsVersion {
-    match chosen {
-        Some(TlsVersionArgument::V1_2) => TlsVersion::V1_2,
-        Some(TlsVersionArgument::V1_3) => TlsVersion::V1_3,
-        None => exchange.usual_version(),
-    }
+fn version(chosen: Option<TlsVersion>, exchange: KeyExchange) -> TlsVersion {
+    chosen.unwrap_or_else(|| exchange.usual_version())
 }
 
 fn handshake(
-    chosen: Option<TlsVersionArgument>,
+    chosen: Option<TlsVersion>,
     key_exchange: KeyExchange,
     arrangement: Arrangement,
 ) -> Handshake {

@@ -52,7 +52,7 @@ impl Wanted<'_> {
         let servers = self.installed()?;
         let tracing = super::trace::tracing(arguments.trace, self.inventory)?;
         let plan = self.plan();
-        if arguments.dry_run {
+        if arguments.run.dry_run {
             dry_run(&self.cases, self.duration);
             return Ok(Exit::Fine);
         }
@@ -73,7 +73,7 @@ impl Wanted<'_> {
             starting: Starting {
                 servers: &servers,
                 weak: super::weak(arguments.allow_weak),
-                way: arguments.openssl.map(Into::into),
+                way: arguments.openssl,
                 processes: arguments.server_processes,
                 port: Port::Free,
             },
@@ -160,13 +160,12 @@ impl Wanted<'_> {
 }
 
 pub(super) fn settings(duration: Duration, arguments: &TlsRunArguments) -> Settings {
-    let seed = arguments.seed;
     Settings {
         stop: StopRule::For(duration),
         order: Order::Sequential,
         time_limit: None,
         warmup: 0,
-        seed: seed.unwrap_or_else(frame::fresh_seed),
+        seed: arguments.run.seed(),
         ..Settings::default()
     }
 }
@@ -194,10 +193,8 @@ pub(super) fn measured<E: Display>(
 ) -> Exit {
     let frame = Frame {
         archive,
-        no_save: arguments.no_save,
-        json: arguments.json,
+        arguments: &arguments.run,
         report: false,
-        shown: &arguments.shown,
     };
     frame.run(record, interrupt, |record, observers| {
         let mut view = View::new(record.cases.len());

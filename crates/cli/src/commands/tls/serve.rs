@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     let starting = Starting {
         servers: &servers,
         weak: super::weak(arguments.allow_weak),
-        way: arguments.openssl.map(Into::into),
+        way: arguments.openssl,
         processes: NonZeroU16::MIN,
         port: arguments.port.map_or(Port::Free, Port::Given),
     };

@@ -26,7 +26,7 @@ const QUEUE: NonZeroU32 = NonZeroU32::new(16).unwrap();
 
 pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> Outcome {
     let suite = arguments.suite;
-    let user = user::of_arguments(&arguments.run.card);
+    let user = user::of_arguments(&arguments.run.run.card);
     let or_usual = |chosen: &[String]| match chosen {
         [] => suite.devices().iter().map(ToString::to_string).collect(),
         chosen => chosen.to_vec(),
