@@ -6,80 +6,19 @@ use std::path::Path;
 
 use keymark_bench::error::Error;
 
-/// A part of the file's name, and what to do.
-const NEEDS: [(&str, &str); 11] = [
-    (
-        "softokn3",
-        "NSS needs the directory of its keys in pReserved: --device \
-         \"pkcs11:?module-name=nss&x-init-reserved=configdir='sql:/DIRECTORY'\", or x-init-reserved in p11-kit's \
-         file for it",
-    ),
-    (
-        "tpm2_pkcs11",
-        "is there a TPM (/dev/tpmrm0), and may you open it? $TPM2_PKCS11_TCTI names another, $TPM2_PKCS11_STORE \
-         the place of its keys; --device swtpm makes a temporary TPM",
-    ),
-    (
-        "kryoptic",
-        "$KRYOPTIC_CONF or ~/.config/kryoptic/token.conf names its tokens; --device kryoptic makes a temporary \
-         token",
-    ),
-    (
-        "softhsm2",
-        "can you read its configuration and its directory of tokens? $SOFTHSM2_CONF names another; --device \
-         softhsm makes a temporary token",
-    ),
-    (
-        "yubihsm",
-        "$YUBIHSM_PKCS11_CONF names a file with a line 'connector = http://127.0.0.1:12345', where \
-         yubihsm-connector runs",
-    ),
-    (
-        "kmsp11",
-        "$KMS_PKCS11_CONFIG names a file with the key rings, which only you may write to",
-    ),
-    (
-        "azcloudhsm",
-        "azcloudhsm_client must be running, with its azcloudhsm_application.cfg in the working directory",
-    ),
-    (
-        "cloudhsm",
-        "'/opt/cloudhsm/bin/configure-pkcs11 -a ADDRESS' sets the address of the HSM",
-    ),
-    (
-        "nethsm",
-        "p11nethsm.conf in /etc/nitrokey or ~/.config/nitrokey names the NetHSM; $P11NETHSM_CONFIG_FILE another",
-    ),
-    ("pkcs11-spy", "$PKCS11SPY names the module behind it"),
-    (
-        "libcs_pkcs11",
-        "$CS_PKCS11_R3_CFG names a file with a line 'Device = ADDRESS'",
-    ),
-];
-
-/// A part of the file's name, and the variables by which the module finds its configuration.
-const VARIABLES: [(&str, &[&str]); 9] = [
-    ("tpm2_pkcs11", &["TPM2_PKCS11_STORE", "TPM2_PKCS11_TCTI"]),
-    ("kryoptic", &["KRYOPTIC_CONF"]),
-    ("softhsm2", &["SOFTHSM2_CONF"]),
-    ("yubihsm", &["YUBIHSM_PKCS11_CONF"]),
-    ("kmsp11", &["KMS_PKCS11_CONFIG"]),
-    ("nethsm", &["P11NETHSM_CONFIG_FILE"]),
-    ("pkcs11-spy", &["PKCS11SPY", "PKCS11SPY_OUTPUT"]),
-    ("libcs_pkcs11", &["CS_PKCS11_R3_CFG"]),
-    ("opensc", &["OPENSC_CONF"]),
-];
+use super::modules::{PRODUCTS, Product};
 
 /// Of this process's environment, what the module reads: a server that loads it needs the same. A module that is not known
 /// by its file's name, or stands before another one, may read any of them.
 pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let is_named = |part: &str| name.contains(part) && part != "pkcs11-spy";
-    let known = VARIABLES.iter().any(|(part, _)| is_named(part));
-    let read = VARIABLES
+    let reads = |module: &&Product| module.is(&name) && module.name != "pkcs11-spy";
+    let readers = PRODUCTS
         .iter()
-        .filter(|(part, _)| is_named(part) || !known);
-    let names = read.flat_map(|(_, names)| *names);
+        .filter(|module| !module.variables.is_empty());
+    let is_known = readers.clone().any(|module| reads(&module));
+    let read = readers.filter(|module| reads(module) || !is_known);
+    let names = read.flat_map(|module| &module.variables);
     names
         .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
         .collect()
@@ -92,10 +31,10 @@ const REASON: &str = "the module cannot be used as configured";
 pub(super) fn explained(file: &Path, error: Error) -> Error {
     let name = file.file_name().and_then(|name| name.to_str());
     let name = name.unwrap_or_default();
-    let need = NEEDS.iter().find(|(part, _)| name.contains(part));
-    match (need, error) {
-        (Some((_, advice)), Error::Refused { call, code, .. }) => {
-            Error::refused(call, code, REASON, *advice)
+    let mut needs = PRODUCTS.iter().filter(|module| module.is(name));
+    match (needs.find_map(|module| module.needs.as_deref()), error) {
+        (Some(advice), Error::Refused { call, code, .. }) => {
+            Error::refused(call, code, REASON, advice)
         }
         (_, error) => error,
     }

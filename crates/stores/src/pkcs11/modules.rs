@@ -4,6 +4,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use super::module::ModuleFile;
 
@@ -50,60 +53,37 @@ pub struct Places {
     pub files: Vec<(&'static str, PathBuf)>,
 }
 
-/// Below a directory of libraries: product and files.
-const USUAL: [(&str, &[&str]); 12] = [
-    (
-        "softhsm2",
-        &["softhsm/libsofthsm2.so", "pkcs11/libsofthsm2.so"],
-    ),
-    ("opensc", &["opensc-pkcs11.so", "pkcs11/opensc-pkcs11.so"]),
-    (
-        "tpm2",
-        &[
-            "pkcs11/libtpm2_pkcs11.so",
-            "libtpm2_pkcs11.so",
-            "libtpm2_pkcs11.so.1",
-        ],
-    ),
-    ("yubihsm", &["pkcs11/yubihsm_pkcs11.so"]),
-    ("ykcs11", &["libykcs11.so", "libykcs11.so.2"]),
-    (
-        "kryoptic",
-        &["pkcs11/libkryoptic_pkcs11.so", "libkryoptic_pkcs11.so"],
-    ),
-    ("nss", &["libsoftokn3.so", "nss/libsoftokn3.so"]),
-    (
-        "nethsm",
-        &["nitrokey/libnethsm_pkcs11.so", "libnethsm_pkcs11.so"],
-    ),
-    ("opencryptoki", &["opencryptoki/libopencryptoki.so"]),
-    ("google-kms", &["libkmsp11.so"]),
-    (
-        "utimaco",
-        &["libcs_pkcs11_R3.so", "utimaco/libcs_pkcs11_R3.so"],
-    ),
-    ("etoken", &["libeToken.so", "libIDPrimePKCS11.so"]),
-];
+/// A module that somebody makes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Product {
+    pub(super) name: String,
+    /// Below a directory of libraries, or with a directory of their own.
+    #[serde(default)]
+    files: Vec<PathBuf>,
+    /// A part of the file's name.
+    part: Option<String>,
+    /// By which it finds its configuration.
+    #[serde(default)]
+    pub(super) variables: Vec<String>,
+    /// What to do where it cannot be initialised.
+    pub(super) needs: Option<String>,
+}
 
-/// With a directory of their own.
-const ELSEWHERE: [(&str, &str); 10] = [
-    ("cloudhsm", "/opt/cloudhsm/lib/libcloudhsm_pkcs11.so"),
-    (
-        "azure-cloudhsm",
-        "/opt/azurecloudhsm/lib64/libazcloudhsm_pkcs11.so",
-    ),
-    ("google-kms", "/opt/google/kmsp11/libkmsp11.so"),
-    ("luna", "/usr/safenet/lunaclient/lib/libCryptoki2_64.so"),
-    (
-        "protectserver",
-        "/opt/safenet/protecttoolkit5/ptk/lib/libcryptoki.so",
-    ),
-    ("nshield", "/opt/nfast/toolkits/pkcs11/libcknfast.so"),
-    ("utimaco", "/opt/utimaco/lib/libcs_pkcs11_R3.so"),
-    ("primus", "/usr/local/primus/lib/libprimusP11.so"),
-    ("fortanix", "/opt/fortanix/pkcs11/fortanix_pkcs11.so"),
-    ("sc-hsm", "/usr/local/lib/libsc-hsm-pkcs11.so"),
-];
+impl Product {
+    /// Whether a file of that name is the module.
+    pub(super) fn is(&self, file: &str) -> bool {
+        self.part.as_ref().is_some_and(|part| file.contains(part))
+    }
+}
+
+/// Those that are known.
+pub(super) static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
+    let text = include_str!("../../../../data/pkcs11/modules.toml");
+    let known =
+        toml::from_str(text).map(|mut all: BTreeMap<String, Vec<Product>>| all.remove("module"));
+    known.ok().flatten().unwrap_or_default()
+});
 
 impl Places {
     /// Those of this machine and user.
@@ -120,9 +100,8 @@ impl Places {
             libraries: [&multiarch, "/usr/lib64", "/usr/lib", "/usr/local/lib"]
                 .map(PathBuf::from)
                 .into(),
-            files: ELSEWHERE
-                .map(|(name, file)| (name, PathBuf::from(file)))
-                .into_iter()
+            files: files(Path::is_absolute)
+                .map(|(name, file)| (name, file.clone()))
                 .chain(built_kryoptic().map(|file| ("kryoptic", file)))
                 .collect(),
         }
@@ -131,17 +110,11 @@ impl Places {
     /// All that are registered, and of the others those that are there; each file once.
     pub fn modules(&self) -> Vec<KnownModule> {
         let mut modules = self.registered();
-        let below = |(name, files): &(&'static str, &'static [&'static str])| {
-            let (name, files) = (*name, *files);
+        let below = files(Path::is_relative).flat_map(|(name, file)| {
             let directories = self.libraries.iter();
-            let paths = directories
-                .flat_map(move |directory| files.iter().map(|file| directory.join(file)));
-            paths.map(move |path| (name, path)).collect::<Vec<_>>()
-        };
-        let usual = USUAL
-            .iter()
-            .flat_map(below)
-            .chain(self.files.iter().cloned());
+            directories.map(move |directory| (name, directory.join(file)))
+        });
+        let usual = below.chain(self.files.iter().cloned());
         for (name, file) in usual.filter(|(_, file)| file.exists()) {
             if modules.iter().all(|known| !same_file(&known.file, &file)) {
                 modules.push(KnownModule {
@@ -232,6 +205,16 @@ fn value_in<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let lines = text.lines().filter_map(|line| line.split_once(':'));
     let values = lines.filter(|(known, _)| known.trim() == name);
     values.map(|(_, value)| value.trim()).next_back()
+}
+
+/// Those files of all products.
+fn files(kind: fn(&Path) -> bool) -> impl Iterator<Item = (&'static str, &'static PathBuf)> {
+    let files = |product: &'static Product| {
+        let files = product.files.iter();
+        files.map(|file| (product.name.as_str(), file))
+    };
+    let all = PRODUCTS.iter().flat_map(files);
+    all.filter(move |(_, file)| kind(file))
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {

@@ -1,15 +1,32 @@
 //! Return codes of PKCS#11 modules (3.2 §5.1): their names, and what to do.
 
-mod meanings;
-
 use cryptoki::error::{Error as CryptokiError, Rv, RvError};
 use keymark_bench::error::{Error, ReturnCode};
 use keymark_native::cryptoki::Fault;
 
-use meanings::meaning;
-
 /// From here on codes are a vendor's own (§5.1.7).
 const VENDOR_DEFINED: u64 = 0x8000_0000;
+
+/// A line for codes that mean the same: their names, what that is, and what to do.
+const MEANINGS: &str = include_str!("../../../../../data/pkcs11/codes.txt");
+
+fn meanings() -> impl Iterator<Item = (Vec<&'static str>, &'static str, &'static str)> {
+    MEANINGS.lines().skip(1).filter_map(|line| {
+        let (names, said) = line.split_once(" | ")?;
+        let (meaning, advice) = said.split_once(" | ")?;
+        Some((names.split(' ').collect(), meaning, advice))
+    })
+}
+
+/// What a code means, and what to do.
+fn meaning(name: &str) -> (&'static str, &'static str) {
+    let known = meanings().find(|(names, ..)| names.contains(&name));
+    let unknown = (
+        "a code defined by its maker",
+        "see the module's manual or its own log",
+    );
+    known.map_or(unknown, |(_, meaning, advice)| (meaning, advice))
+}
 
 /// A call that a module refused, with the name of its code.
 pub(super) fn refused(fault: Fault) -> Error {
@@ -121,7 +138,6 @@ const NEWER: &[(u64, &str)] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::meanings::MEANINGS;
     use super::*;
 
     /// Those that have a name.
@@ -167,8 +183,8 @@ mod tests {
 
     #[test]
     fn what_has_a_meaning_is_a_code() {
-        for name in MEANINGS.iter().flat_map(|(names, ..)| *names) {
-            assert!(codes().any(|(_, known)| known == *name), "{name}");
+        for name in meanings().flat_map(|(names, ..)| names) {
+            assert!(codes().any(|(_, known)| known == name), "{name}");
         }
     }
 
@@ -179,9 +195,7 @@ mod tests {
             let name = name(code);
             let (meaning, advice) = meaning(&name);
             assert!(!meaning.is_empty() && !advice.is_empty(), "{name}");
-            let known = MEANINGS
-                .iter()
-                .filter(|(names, ..)| names.contains(&name.as_str()));
+            let known = meanings().filter(|(names, ..)| names.contains(&name.as_str()));
             assert_eq!(known.count(), usize::from(!own.contains(&code)), "{name}");
             // Two lines of a terminal of 100 columns, with the function before it.
             assert!(meaning.len() + advice.len() + name.len() < 180, "{name}");
