@@ -10,6 +10,7 @@ mod catalog;
 pub mod design;
 pub mod error;
 pub mod geometry;
+mod named;
 pub mod nor;
 pub mod object;
 mod record;

@@ -1,30 +1,32 @@
 //! What a token is used for, as endless sequences of writes drawn from a seed.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::str::FromStr;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::error::StorageError;
+use crate::named::{from_name, named};
 use crate::object::{KEY_HEADER_BYTES, MAX_SIGNATURE_COUNT, ObjectId};
 
-/// A use of the token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Workload {
-    /// The counter goes up with every signature.
-    Signatures,
-    /// Wrong tries of a PIN, then the right one.
-    PinCounters,
-    /// Keys of RSA-2048 and RSA-4096 are imported over others, some removed before.
-    KeyReplacement,
-    /// The certificate is updated.
-    CertificateUpdate,
-    /// Of 100 uses 85 are signatures, 10 PIN counts, 3 data objects, 1 a key, 1 a certificate
-    /// (assumed: more changes than a token in use sees).
-    Mixed,
+named! {
+    /// A use of the token.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Workload {
+        /// The counter goes up with every signature.
+        Signatures = "signatures",
+        /// Wrong tries of a PIN, then the right one.
+        PinCounters = "pin-counters",
+        /// Keys of RSA-2048 and RSA-4096 are imported over others, some removed before.
+        KeyReplacement = "key-replacement",
+        /// The certificate is updated.
+        CertificateUpdate = "certificate-update",
+        /// Of 100 uses 85 are signatures, 10 PIN counts, 3 data objects, 1 a key, 1 a certificate
+        /// (assumed: more changes than a token in use sees).
+        Mixed = "mixed",
+    }
 }
+
+from_name!(Workload, "workload");
 
 /// One write; a removal is one too.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,15 +54,6 @@ impl Write {
 }
 
 impl Workload {
-    /// Every workload.
-    pub const ALL: [Self; 5] = [
-        Self::Signatures,
-        Self::PinCounters,
-        Self::KeyReplacement,
-        Self::CertificateUpdate,
-        Self::Mixed,
-    ];
-
     /// Its writes, without end; the same for the same seed. The token holds what
     /// [`provisioning`] writes.
     pub fn writes(self, seed: u64) -> Writes {
@@ -72,37 +65,6 @@ impl Workload {
             signatures: 0,
             pending: VecDeque::new(),
         }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Signatures => "signatures",
-            Self::PinCounters => "pin-counters",
-            Self::KeyReplacement => "key-replacement",
-            Self::CertificateUpdate => "certificate-update",
-            Self::Mixed => "mixed",
-        }
-    }
-}
-
-impl fmt::Display for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Workload {
-    type Err = StorageError;
-
-    fn from_str(name: &str) -> Result<Self, StorageError> {
-        Self::ALL
-            .into_iter()
-            .find(|workload| workload.name() == name)
-            .ok_or_else(|| StorageError::UnknownName {
-                what: "workload",
-                name: name.to_owned(),
-                known: Self::ALL.map(Self::name).join(", "),
-            })
     }
 }
 

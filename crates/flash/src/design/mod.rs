@@ -12,10 +12,8 @@ mod segments;
 mod separate;
 mod slots;
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::error::StorageError;
+use crate::named::{from_name, named};
 use crate::nor::Flash;
 use crate::object::ObjectId;
 
@@ -61,25 +59,22 @@ pub struct Space {
     pub reserved_bytes: usize,
 }
 
-/// A design by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DesignKind {
-    /// Gnuk's: pages of their own for data objects, keys and certificate.
-    SeparatePages,
-    /// One log for all; a removed key's segment is collected and erased at once.
-    LogForcedCollection,
-    /// One log for all; a removed key's record is overwritten with zeros in place.
-    LogZeroing,
+named! {
+    /// A design by name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DesignKind {
+        /// Gnuk's: pages of their own for data objects, keys and certificate.
+        SeparatePages = "separate-pages",
+        /// One log for all; a removed key's segment is collected and erased at once.
+        LogForcedCollection = "log-forced-collection",
+        /// One log for all; a removed key's record is overwritten with zeros in place.
+        LogZeroing = "log-zeroing",
+    }
 }
 
-impl DesignKind {
-    /// Every design.
-    pub const ALL: [Self; 3] = [
-        Self::SeparatePages,
-        Self::LogForcedCollection,
-        Self::LogZeroing,
-    ];
+from_name!(DesignKind, "design");
 
+impl DesignKind {
     /// Makes empty storage.
     ///
     /// # Errors
@@ -103,34 +98,5 @@ impl DesignKind {
             Self::LogForcedCollection => Box::new(log::Log::mount(flash, log::Disposal::Collect)?),
             Self::LogZeroing => Box::new(log::Log::mount(flash, log::Disposal::Zero)?),
         })
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::SeparatePages => "separate-pages",
-            Self::LogForcedCollection => "log-forced-collection",
-            Self::LogZeroing => "log-zeroing",
-        }
-    }
-}
-
-impl fmt::Display for DesignKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for DesignKind {
-    type Err = StorageError;
-
-    fn from_str(name: &str) -> Result<Self, StorageError> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| StorageError::UnknownName {
-                what: "design",
-                name: name.to_owned(),
-                known: Self::ALL.map(Self::name).join(", "),
-            })
     }
 }
