@@ -8,15 +8,14 @@ mod reader;
 use std::path::Path;
 use std::sync::Mutex;
 
-use exceptions::{BEFORE, EXCEPTIONS, Exception, Instead};
+use exceptions::{Exception, Instead, before, exceptions};
 use keymark_testkit::place::{objects, said, text as text_of};
 use page::{Command, commands, pages};
 use reader::Reader;
 
 /// The entry for a command; of several the most exact.
-fn exception(command: &Command) -> Option<&'static Exception> {
-    let fitting = EXCEPTIONS.iter();
-    let fitting = fitting.filter(|exception| command.text.starts_with(exception.begins));
+fn exception(command: &Command) -> Option<Exception> {
+    let fitting = exceptions().filter(|exception| command.text.starts_with(exception.begins));
     fitting.max_by_key(|exception| exception.begins.len())
 }
 
@@ -25,8 +24,8 @@ fn faults(page: &Path) -> Vec<String> {
     let commands = commands(page);
     let reader = Reader::new();
     let of_page = |page: &str| commands.first().is_some_and(|first| first.page == page);
-    for (_, script) in BEFORE.iter().filter(|(page, _)| of_page(page)) {
-        let output = reader.types(script, Instead::MayEndWith(&[]));
+    for (_, script) in before().filter(|(page, _)| of_page(page)) {
+        let output = reader.types(script, &Instead::MayEndWith(Vec::new()));
         if !output.status.success() {
             return vec![format!("{page:?}, before its commands: {}", said(&output))];
         }
@@ -38,14 +37,14 @@ fn faults(page: &Path) -> Vec<String> {
 }
 
 fn fault(reader: &Reader, command: &Command) -> Option<String> {
-    let instead =
-        exception(command).map_or(Instead::MayEndWith(&[]), |exception| exception.instead);
-    let others = match instead {
+    let excepted = exception(command).map(|exception| exception.instead);
+    let instead = excepted.unwrap_or(Instead::MayEndWith(Vec::new()));
+    let others = match &instead {
         Instead::Nothing => return None,
-        Instead::Plan => &[],
+        Instead::Plan => &[][..],
         Instead::MayEndWith(others) => others,
     };
-    let output = reader.types(&command.text, instead);
+    let output = reader.types(&command.text, &instead);
     // One that has another status, and has done what it was asked, has printed something.
     let other = |status: i32| others.contains(&status) && !output.stdout.is_empty();
     let status = output.status.code();
@@ -88,15 +87,15 @@ fn what_the_pages_say_can_be_typed() {
 #[test]
 fn every_exception_is_one_of_a_command_that_is_there() {
     let all: Vec<Command> = pages().iter().flat_map(|page| commands(page)).collect();
-    for Exception { begins, why, .. } in EXCEPTIONS {
+    for Exception { begins, why, .. } in exceptions() {
         let used = all
             .iter()
-            .any(|command| exception(command).is_some_and(|exception| exception.begins == *begins));
+            .any(|command| exception(command).is_some_and(|exception| exception.begins == begins));
         assert!(used, "no page has '{begins}' any more");
         assert!(!why.is_empty(), "'{begins}' has no reason");
     }
-    for (page, _) in BEFORE {
-        assert!(all.iter().any(|command| command.page == *page), "{page}");
+    for (page, _) in before() {
+        assert!(all.iter().any(|command| command.page == page), "{page}");
     }
 }
 
@@ -107,7 +106,7 @@ fn the_archives_query_gives_the_means_that_are_shown() {
     let query = typed_there.find(|text| text.starts_with("sqlite3 "));
     let reader = Reader::new();
     let typed = |text: &str| {
-        let output = reader.types(text, Instead::MayEndWith(&[]));
+        let output = reader.types(text, &Instead::MayEndWith(Vec::new()));
         assert!(output.status.success(), "{text}: {}", said(&output));
         text_of(&output.stdout)
     };

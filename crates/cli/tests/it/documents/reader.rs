@@ -57,7 +57,7 @@ impl Reader {
     }
 
     /// Has a shell run it.
-    pub fn types(&self, text: &str, instead: Instead) -> Output {
+    pub fn types(&self, text: &str, instead: &Instead) -> Output {
         let home = self.home.path();
         let path = std::env::var("PATH").unwrap_or_default();
         let mut shell = Command::new("timeout");
@@ -86,7 +86,7 @@ impl Reader {
         ] {
             shell.env_remove(variable);
         }
-        if instead == Instead::Plan {
+        if *instead == Instead::Plan {
             shell.env("KEYMARK_ONLY_PLAN", "1");
         }
         shell.output().unwrap()
