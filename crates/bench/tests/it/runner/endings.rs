@@ -343,62 +343,6 @@ fn a_run_interrupted_before_it_began_measures_nothing() {
 }
 
 #[test]
-fn an_open_loop_charges_a_slow_server_with_the_queue() {
-    // 100 arrivals a second, 20 ms each: half of the work piles up.
-    let open = fake::case("ed25519").rate("100/s").build();
-    let (measured, _) = run(&plan(&[open], runs(60)), |_| {
-        Script::Steps(vec![Step::Take(MS * 20)])
-    });
-    let record = &measured.cases[0];
-    assert_eq!(record.samples().count(), 60);
-    assert!(
-        record
-            .samples()
-            .all(|sample| sample.end.since(sample.start) == MS * 20)
-    );
-    assert!(
-        record
-            .samples()
-            .all(|sample| sample.scheduled <= sample.start)
-    );
-    let waited = |sample: &keymark_bench::sample::Sample| sample.start.since(sample.scheduled);
-    let longest = record.samples().map(waited).max().unwrap();
-    assert!(
-        longest > MS * 15,
-        "the queue shows in the latency: {longest:?}"
-    );
-}
-
-#[test]
-fn an_open_loop_waits_for_arrivals_when_the_server_is_fast() {
-    let open = fake::case("ed25519").rate("10/s").build();
-    let (measured, _) = run(&plan(&[open], runs(40)), |_| {
-        Script::Steps(vec![Step::Take(MS)])
-    });
-    let record = &measured.cases[0];
-    let prompt = record
-        .samples()
-        .filter(|sample| sample.latency() == MS)
-        .count();
-    assert!(
-        prompt > 35,
-        "hardly any arrival meets another: {prompt} of 40"
-    );
-}
-
-#[test]
-fn the_harness_measures_itself() {
-    let (measured, _) = run(&plan(&[case("ed25519")], runs(1)), steady);
-    // The manual clock stands still while nobody moves it: keymark takes no time of its own.
-    let Harness {
-        clock_resolution_ns,
-        clock_reading_ns,
-        loop_ns,
-    } = measured.harness;
-    assert_eq!((clock_resolution_ns, clock_reading_ns, loop_ns), (0, 0, 0));
-}
-
-#[test]
 fn an_operation_that_writes_nothing_does_not_pass_by_the_last_blocks_result() {
     // The warm-up, a block that is right, and from then on nothing.
     let script = |_: &Case| {

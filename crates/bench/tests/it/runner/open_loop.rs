@@ -18,6 +18,12 @@ fn record(rate: &str, number: u32) -> CaseRecord {
     measured.cases.remove(0)
 }
 
+/// Of all blocks, in nanoseconds.
+fn watched(record: &CaseRecord) -> u64 {
+    let blocks = record.blocks.iter();
+    blocks.map(|block| block.queue.unwrap().length_ns).sum()
+}
+
 fn mean_latency(record: &CaseRecord) -> Duration {
     let latencies = record.samples().map(|sample| sample.latency());
     let number = u32::try_from(record.samples().count()).unwrap();
@@ -35,11 +41,7 @@ fn latency_is_what_pollaczek_and_khinchine_say() {
             (seen / expected - 1.0).abs() < 0.05,
             "ρ = {utilisation}: {seen} s for {expected} s"
         );
-        let watched: u64 = record
-            .blocks
-            .iter()
-            .map(|block| block.queue.unwrap().length_ns)
-            .sum();
+        let watched = watched(&record);
         let served = record.samples().count() as f64 / (watched as f64 / 1e9);
         assert!(
             (served / (utilisation * 1e3) - 1.0).abs() < 0.02,
@@ -86,11 +88,7 @@ fn a_time_limit_is_kept_whatever_arrives() {
     let measured = drive(&plan, jittery, &AtomicBool::new(false), &mut ());
     let record = &measured.cases[0];
     assert_eq!(stopped(record), Stopped::OutOfTime);
-    let watched: u64 = record
-        .blocks
-        .iter()
-        .map(|block| block.queue.unwrap().length_ns)
-        .sum();
+    let watched = watched(record);
     let watched = Duration::from_nanos(watched);
     assert!(watched >= limit / 2, "{watched:?}");
     let measuring = measured.spent.measuring;
@@ -102,11 +100,7 @@ fn blocks_without_an_arrival_count_with_their_time() {
     // One in two blocks of half a second has none.
     let record = record("1.4/s", 300);
     assert!(record.blocks.iter().any(|block| block.samples.is_empty()));
-    let watched: u64 = record
-        .blocks
-        .iter()
-        .map(|block| block.queue.unwrap().length_ns)
-        .sum();
+    let watched = watched(&record);
     let rate = record.samples().count() as f64 / (watched as f64 / 1e9);
     // Standard deviation of 300 arrivals: 6 %.
     assert!((rate / 1.4 - 1.0).abs() < 0.18, "{rate}/s");

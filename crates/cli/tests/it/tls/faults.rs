@@ -95,11 +95,11 @@ fn a_server_that_is_killed_under_load_ends_its_case_alone() {
 #[test]
 fn a_run_that_is_ended_keeps_what_is_finished() {
     let place = Place::new(KEYMARK);
-    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGKILL] {
         let (mut bench, _rows, first, _) = in_the_second(&place);
         tell(&bench, signal);
         let status = bench.wait().unwrap();
-        if signal == Signal::SIGTERM {
+        if signal != Signal::SIGKILL {
             assert_eq!(status.code(), Some(130));
             place.assert_gone();
         }

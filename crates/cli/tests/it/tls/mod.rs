@@ -237,31 +237,6 @@ fn a_server_that_is_left_running_answers_others_and_is_gone_after_ctrl_c() {
     place.assert_gone();
 }
 
-#[test]
-fn an_interrupted_run_keeps_what_is_finished_and_leaves_no_server() {
-    let place = Place::new(KEYMARK);
-    let mut bench = place.keymark(
-        "tls bench --server nginx --algorithm nistp256 --users 1,2,3 --duration 3s --json",
-    );
-    let mut bench = bench
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(bench.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    tell(&bench, Signal::SIGINT);
-    assert_eq!(bench.wait().unwrap().code(), Some(130));
-    let rows = place.rows("show last --json");
-    let done = rows
-        .iter()
-        .filter(|row| row["transactions"].as_u64() > Some(0));
-    assert!((1..3).contains(&done.count()), "{rows:?}");
-    place.assert_gone();
-}
-
 /// A search that is broken off has not failed.
 #[test]
 fn an_interrupted_search_for_users_is_told_from_a_failure() {
