@@ -1,14 +1,12 @@
 //! Kryoptic, a token in Rust, as `make kryoptic` builds it.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::places::private_dir::PrivateDir;
 use keymark_bench::error::Error;
 
-use super::super::module::ModuleFile;
 use super::super::modules::{KRYOPTIC, Places, built_kryoptic};
-use super::{ManagedPlace, write};
+use super::ManagedPlace;
 
 /// The library's registration with p11-kit, or the name of its product.
 const MODULE: &str = "kryoptic";
@@ -42,20 +40,12 @@ pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
 pub(super) fn prepare(library: PathBuf) -> Result<ManagedPlace, Error> {
     let place = PrivateDir::new()?;
     let database = place.path().join("token.sql");
-    let configuration = place.path().join("kryoptic.conf");
-    write(&configuration, &configuration_for(&database)?)?;
-    Ok(ManagedPlace {
-        file: ModuleFile {
-            path: library,
-            environment: BTreeMap::from([(
-                CONFIGURATION.to_owned(),
-                configuration.into_os_string(),
-            )]),
-            reserved: None,
-        },
-        emulator: None,
+    ManagedPlace::configured(
+        library,
         place,
-    })
+        (CONFIGURATION, "kryoptic.conf"),
+        &configuration_for(&database)?,
+    )
 }
 
 /// TOML, whose strings are quoted and escaped as Rust's are.

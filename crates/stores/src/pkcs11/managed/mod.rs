@@ -6,6 +6,7 @@ mod softhsm;
 mod swtpm;
 mod twin;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::places::private_dir::PrivateDir;
@@ -250,6 +251,26 @@ pub(super) fn initialized<'s>(
 }
 
 impl ManagedPlace {
+    /// A library that finds its configuration, of that name in the place, by a variable.
+    fn configured(
+        library: PathBuf,
+        place: PrivateDir,
+        (variable, name): (&str, &str),
+        text: &str,
+    ) -> Result<Self, Error> {
+        let configuration = place.path().join(name);
+        write(&configuration, text)?;
+        let variable = (variable.to_owned(), configuration.into_os_string());
+        Ok(Self {
+            file: ModuleFile {
+                environment: BTreeMap::from([variable]),
+                ..ModuleFile::new(&library)
+            },
+            emulator: None,
+            place,
+        })
+    }
+
     /// Makes one, with a blank token.
     pub fn prepare(kind: &ManagedKind, places: &Places) -> Result<Self, Error> {
         let library = kind.installed(places)?;

@@ -1,14 +1,12 @@
 //! SoftHSM2 as it is installed.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::places::private_dir::PrivateDir;
 use keymark_bench::error::Error;
 
-use super::super::module::ModuleFile;
 use super::super::modules::Places;
-use super::{ManagedPlace, write};
+use super::ManagedPlace;
 
 /// The library's registration with p11-kit, or the name of its product.
 const MODULE: &str = "softhsm2";
@@ -29,20 +27,12 @@ pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
 pub(super) fn prepare(library: PathBuf) -> Result<ManagedPlace, Error> {
     let place = PrivateDir::new()?;
     let tokens = place.subdirectory("tokens")?;
-    let configuration = place.path().join("softhsm2.conf");
-    write(&configuration, &configuration_for(&tokens))?;
-    Ok(ManagedPlace {
-        file: ModuleFile {
-            path: library,
-            environment: BTreeMap::from([(
-                CONFIGURATION.to_owned(),
-                configuration.into_os_string(),
-            )]),
-            reserved: None,
-        },
-        emulator: None,
+    ManagedPlace::configured(
+        library,
         place,
-    })
+        (CONFIGURATION, "softhsm2.conf"),
+        &configuration_for(&tokens),
+    )
 }
 
 fn configuration_for(tokens: &Path) -> String {
