@@ -8,7 +8,7 @@ mod process;
 mod provider;
 mod references;
 mod way;
-mod words;
+pub(crate) mod words;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

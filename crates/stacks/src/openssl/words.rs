@@ -14,13 +14,13 @@ const REFUSALS: [&str; 5] = [
 ];
 
 /// Whether the token has judged the PIN.
-pub(super) fn refuse_pin(said: &str) -> bool {
+pub(crate) fn refuse_pin(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     REFUSALS.iter().any(|words| said.contains(words))
 }
 
 /// The first line that tells a reason; the engine announces itself before.
-pub(super) fn complaint(said: &str) -> &str {
+pub(crate) fn complaint(said: &str) -> &str {
     let mut lines = said.lines().map(str::trim);
     let tells = |line: &&str| !line.is_empty() && !line.starts_with("Engine \"");
     lines.find(tells).unwrap_or("no reason given")

@@ -12,21 +12,14 @@ use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;
 
+use crate::openssl::words::{complaint, refuse_pin};
 use crate::tls::servers::directory::write_private;
 use crate::tls::servers::error::ServerError;
 use crate::tls::servers::identity::{TokenKey, TokenWay};
 use crate::tls::servers::kind::Installed;
+use crate::tls::servers::log::visible;
 use crate::tls::servers::openssl::{self, Reach};
 use crate::tls::servers::text::{Comments, text};
-
-/// How libp11, pkcs11-provider and OpenSSL say that the token has judged the PIN.
-const REFUSALS: [&str; 5] = [
-    "login failed",
-    "login to token failed",
-    "pin incorrect",
-    "pin locked",
-    "ckr_pin",
-];
 
 /// What OpenSSL needs for a token's key, in a directory.
 pub(crate) struct TokenFiles {
@@ -122,21 +115,12 @@ pub(crate) fn public_key(
 }
 
 fn refused(call: &str, said: &str) -> Error {
-    let lower = said.to_ascii_lowercase();
-    let pin = REFUSALS.iter().any(|words| lower.contains(words));
-    let mut lines = said.lines().map(str::trim);
-    // The engine announces itself before.
-    let reason = lines.find(|line| !line.is_empty() && !line.starts_with("Engine \""));
-    let advice = if pin {
+    let advice = if refuse_pin(said) {
         "the token refused the PIN, which was tried once; no server was started"
     } else {
         "no server was started"
     };
-    Error::call(
-        call,
-        crate::tls::servers::log::visible(reason.unwrap_or("no reason given")),
-        advice,
-    )
+    Error::call(call, visible(complaint(said)), advice)
 }
 
 /// The file by which the provider passes for a key's file: PEM around `SEQUENCE { VisibleString, UTF8String }`
