@@ -46,22 +46,8 @@ words! {
 
 impl KeyExchange {
     /// Length of the prime of Diffie-Hellman, in bits; none of the others.
-    pub const fn dhe_bits(self) -> Option<u16> {
-        match self {
-            Self::Dhe1024 => Some(1024),
-            Self::Dhe2048 => Some(2048),
-            Self::Dhe3072 => Some(3072),
-            Self::Dhe4096 => Some(4096),
-            Self::Rsa
-            | Self::EcdheP256
-            | Self::EcdheP384
-            | Self::EcdheP521
-            | Self::X25519
-            | Self::X448
-            | Self::X25519MlKem768
-            | Self::SecP256r1MlKem768
-            | Self::SecP384r1MlKem1024 => None,
-        }
+    pub fn dhe_bits(self) -> Option<u16> {
+        self.word().strip_prefix("dhe-")?.parse().ok()
     }
 
     /// Its group as OpenSSL calls it; none of RSA, and of Diffie-Hellman, whose group the server chooses in TLS 1.2.

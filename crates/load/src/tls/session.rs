@@ -3,7 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::algorithm::{Algorithm, Family};
 use mio::net::TcpStream;
 use openssl::error::ErrorStack;
 use openssl::nid::Nid;
@@ -157,20 +157,21 @@ fn offer_ciphers(builder: &mut SslContextBuilder, expected: &Expected) -> Result
 
 /// In OpenSSL's cipher strings: which certificates go with the suites.
 fn signer(certificate: Certificate) -> &'static str {
-    match certificate {
-        Certificate::Pinned(_) | Certificate::Any => "",
-        Certificate::Key(algorithm) => match algorithm.family() {
-            Family::Rsa(_) => "+aRSA",
-            Family::Weierstrass(_) | Family::Ed25519 | Family::Ed448 => "+aECDSA",
-            Family::Dsa(_) => "+aDSS",
-            Family::Elgamal(_)
-            | Family::Cv25519
-            | Family::Cv448
-            | Family::MlKem(_)
-            | Family::MlDsa(_)
-            | Family::SlhDsa(..)
-            | Family::KyberComposite(_) => "",
-        },
+    let Certificate::Key(algorithm) = certificate else {
+        return "";
+    };
+    let family = algorithm.family();
+    if matches!(family, Family::Rsa(_)) {
+        "+aRSA"
+    } else if matches!(
+        family,
+        Family::Weierstrass(_) | Family::Ed25519 | Family::Ed448
+    ) {
+        "+aECDSA"
+    } else if matches!(family, Family::Dsa(_)) {
+        "+aDSS"
+    } else {
+        ""
     }
 }
 
@@ -209,35 +210,35 @@ fn curves_of_certificate(expected: &Expected) -> &'static [KeyExchange] {
     }
 }
 
+/// Of a key that is not RSA, as OpenSSL calls it.
+const SIGNATURES: [(&str, &str); 11] = [
+    ("nistp256", ECDSA),
+    ("nistp384", ECDSA),
+    ("nistp521", ECDSA),
+    ("brainpoolp256r1", "ecdsa_brainpoolP256r1tls13_sha256"),
+    ("brainpoolp384r1", "ecdsa_brainpoolP384r1tls13_sha384"),
+    ("brainpoolp512r1", "ecdsa_brainpoolP512r1tls13_sha512"),
+    ("ed25519", "ed25519"),
+    ("ed448", "ed448"),
+    ("mldsa44", "mldsa44"),
+    ("mldsa65", "mldsa65"),
+    ("mldsa87", "mldsa87"),
+];
+const ECDSA: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512";
+
 fn signatures(algorithm: Algorithm, weak: Weak) -> Option<&'static str> {
-    match algorithm.family() {
-        Family::Rsa(_) => Some(match weak {
+    if let Family::Rsa(_) = algorithm.family() {
+        return Some(match weak {
             Weak::Refused => {
                 "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512"
             }
             Weak::Allowed => "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA+SHA256:RSA+SHA384:RSA+SHA1",
-        }),
-        Family::Weierstrass(Curve::NistP256 | Curve::NistP384 | Curve::NistP521) => {
-            Some("ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512")
-        }
-        Family::Weierstrass(Curve::BrainpoolP256r1) => Some("ecdsa_brainpoolP256r1tls13_sha256"),
-        Family::Weierstrass(Curve::BrainpoolP384r1) => Some("ecdsa_brainpoolP384r1tls13_sha384"),
-        Family::Weierstrass(Curve::BrainpoolP512r1) => Some("ecdsa_brainpoolP512r1tls13_sha512"),
-        Family::Ed25519 => Some("ed25519"),
-        Family::Ed448 => Some("ed448"),
-        Family::MlDsa(44) => Some("mldsa44"),
-        Family::MlDsa(65) => Some("mldsa65"),
-        Family::MlDsa(87) => Some("mldsa87"),
-        Family::Weierstrass(Curve::Secp256k1)
-        | Family::Dsa(_)
-        | Family::Elgamal(_)
-        | Family::Cv25519
-        | Family::Cv448
-        | Family::MlKem(_)
-        | Family::MlDsa(_)
-        | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => None,
+        });
     }
+    let known = SIGNATURES
+        .iter()
+        .find(|(name, _)| *name == algorithm.name());
+    known.map(|(_, signatures)| *signatures)
 }
 
 /// One TLS connection over a socket that does not block. A step that was blocked is taken again when the socket is

@@ -51,20 +51,7 @@ pub(super) fn version() -> Option<(String, String)> {
 
 /// Whether it takes keys of the family: its S-expressions (0.10, `keyutil.c`) are of RSA only.
 pub(super) const fn takes(family: Family) -> bool {
-    match family {
-        Family::Rsa(_) => true,
-        Family::Dsa(_)
-        | Family::Elgamal(_)
-        | Family::Weierstrass(_)
-        | Family::Cv25519
-        | Family::Cv448
-        | Family::Ed25519
-        | Family::Ed448
-        | Family::MlKem(_)
-        | Family::MlDsa(_)
-        | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => false,
-    }
+    matches!(family, Family::Rsa(_))
 }
 
 impl TokenLink {

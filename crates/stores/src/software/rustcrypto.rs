@@ -27,24 +27,16 @@ impl Loaded for Compiled {
     }
 
     fn capabilities(&self) -> Vec<Capability> {
-        let has = |family| match family {
-            Family::Rsa(_) | Family::Cv25519 | Family::Ed25519 => true,
-            Family::Weierstrass(curve) => match curve {
-                Curve::NistP256 | Curve::NistP384 | Curve::NistP521 => true,
-                Curve::BrainpoolP256r1
-                | Curve::BrainpoolP384r1
-                | Curve::BrainpoolP512r1
-                | Curve::Secp256k1 => false,
-            },
-            // Of these there is none that is in wide use.
-            Family::Dsa(_)
-            | Family::Elgamal(_)
-            | Family::Cv448
-            | Family::Ed448
-            | Family::MlKem(_)
-            | Family::MlDsa(_)
-            | Family::SlhDsa(..)
-            | Family::KyberComposite(_) => false,
+        // Of the others there is none that is in wide use.
+        let has = |family| {
+            use Curve::{NistP256, NistP384, NistP521};
+            matches!(
+                family,
+                Family::Rsa(_)
+                    | Family::Weierstrass(NistP256 | NistP384 | NistP521)
+                    | Family::Cv25519
+                    | Family::Ed25519
+            )
         };
         capabilities_of(has)
     }

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 
 use crate::tls::servers::error::{Impossible, ServerError};
@@ -293,31 +293,17 @@ fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
         let reason = format!("{algorithm} is weak: it has 80 bits of security or less");
         return Err(Error::call("making a key", reason, "rsa2048 is not").into());
     }
-    let curve = |name: &str| format!("-algorithm EC -pkeyopt ec_paramgen_curve:{name}");
-    Ok(match algorithm.family() {
-        Family::Rsa(bits) => format!("-algorithm RSA -pkeyopt rsa_keygen_bits:{bits}"),
-        Family::Weierstrass(Curve::NistP256) => curve("P-256"),
-        Family::Weierstrass(Curve::NistP384) => curve("P-384"),
-        Family::Weierstrass(Curve::NistP521) => curve("P-521"),
-        Family::Ed25519 => "-algorithm ED25519".to_owned(),
-        Family::Ed448 => "-algorithm ED448".to_owned(),
-        Family::Weierstrass(
-            Curve::BrainpoolP256r1
-            | Curve::BrainpoolP384r1
-            | Curve::BrainpoolP512r1
-            | Curve::Secp256k1,
-        )
-        | Family::Dsa(_)
-        | Family::Elgamal(_)
-        | Family::Cv25519
-        | Family::Cv448
-        | Family::MlKem(_)
-        | Family::MlDsa(_)
-        | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => {
-            return Err(Impossible::NoCertificate(algorithm).into());
-        }
-    })
+    const KINDS: [(&str, &str); 3] = [
+        ("nistp256", "EC -pkeyopt ec_paramgen_curve:P-256"),
+        ("nistp384", "EC -pkeyopt ec_paramgen_curve:P-384"),
+        ("ed25519", "ED25519"),
+    ];
+    if let Family::Rsa(bits) = algorithm.family() {
+        return Ok(format!("-algorithm RSA -pkeyopt rsa_keygen_bits:{bits}"));
+    }
+    let kind = KINDS.iter().find(|(name, _)| *name == algorithm.name());
+    let (_, kind) = kind.ok_or(Impossible::NoCertificate(algorithm))?;
+    Ok(format!("-algorithm {kind}"))
 }
 
 /// What all keys on the token need.

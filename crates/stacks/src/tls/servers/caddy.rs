@@ -86,6 +86,9 @@ impl ServerKind for Caddy {
         if let Some(dh) = spec.handshakes.dh {
             return Err(lacks(format!("DHE ({} bits)", dh.bits)).into());
         }
+        if spec.handshakes.exchange == KeyExchange::Rsa {
+            return Err(lacks("RSA key exchange".to_owned()).into());
+        }
         for exchange in &spec.handshakes.groups {
             if curve(*exchange).is_none() {
                 return Err(lacks(format!("the key exchange {exchange}")).into());
@@ -151,21 +154,15 @@ impl ServerKind for Caddy {
 
 /// As Caddy calls it.
 fn curve(exchange: KeyExchange) -> Option<&'static str> {
-    match exchange {
-        KeyExchange::X25519 => Some("x25519"),
-        KeyExchange::EcdheP256 => Some("secp256r1"),
-        KeyExchange::EcdheP384 => Some("secp384r1"),
-        KeyExchange::EcdheP521 => Some("secp521r1"),
-        KeyExchange::X25519MlKem768 => Some("x25519mlkem768"),
-        KeyExchange::Rsa
-        | KeyExchange::Dhe1024
-        | KeyExchange::Dhe2048
-        | KeyExchange::Dhe3072
-        | KeyExchange::Dhe4096
-        | KeyExchange::X448
-        | KeyExchange::SecP256r1MlKem768
-        | KeyExchange::SecP384r1MlKem1024 => None,
-    }
+    const CURVES: [(KeyExchange, &str); 5] = [
+        (KeyExchange::X25519, "x25519"),
+        (KeyExchange::EcdheP256, "secp256r1"),
+        (KeyExchange::EcdheP384, "secp384r1"),
+        (KeyExchange::EcdheP521, "secp521r1"),
+        (KeyExchange::X25519MlKem768, "x25519mlkem768"),
+    ];
+    let known = CURVES.iter().find(|(known, _)| *known == exchange);
+    known.map(|(_, name)| *name)
 }
 
 fn curves(tls: &Tls<'_>) -> Vec<&'static str> {

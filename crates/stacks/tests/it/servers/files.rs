@@ -210,7 +210,7 @@ fn several_processes_share_the_work_and_their_time_is_counted() {
 #[test]
 fn what_a_server_has_not_is_said_before_it_starts() {
     for (word, kex, reason) in [
-        ("rsa2048", "rsa", "a cipher of TLS 1.2"),
+        ("rsa2048", "rsa", "RSA key exchange"),
         ("rsa2048", "dhe-2048", "DHE"),
         ("nistp256", "x448", "the key exchange x448"),
     ] {
