@@ -18,7 +18,7 @@ use crate::nor::Flash;
 use crate::object::ObjectId;
 
 /// Objects in flash.
-pub trait Design: fmt::Debug {
+pub trait Design: std::fmt::Debug {
     /// Sets an object. It has the new value once this returns.
     ///
     /// # Errors
