@@ -24,6 +24,6 @@ pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
         }
     }
     let charts = pictures::charts(&mut records, arguments.kind)?;
-    pictures::write(&charts, &arguments.output, arguments.theme.into())?;
+    pictures::write(&charts, &arguments.output, arguments.theme)?;
     Ok(Exit::Fine)
 }
