@@ -57,3 +57,14 @@ pub enum StorageError {
         known: String,
     },
 }
+
+impl StorageError {
+    pub(crate) fn unknown(what: &'static str, name: &str, known: &[impl ToString]) -> Self {
+        let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+        Self::UnknownName {
+            what,
+            name: name.to_owned(),
+            known: known.join(", "),
+        }
+    }
+}

@@ -10,7 +10,6 @@ mod catalog;
 pub mod design;
 pub mod error;
 pub mod geometry;
-mod named;
 pub mod nor;
 pub mod object;
 mod record;

@@ -1,6 +1,6 @@
 //! The objects a token stores.
 
-use crate::named::named;
+use strum::{Display, VariantArray};
 
 /// Longest private key: p and q of RSA-4096 (512 bytes) and its encryption header (64 bytes).
 pub const MAX_KEY_BYTES: usize = KEY_HEADER_BYTES + 512;
@@ -9,37 +9,36 @@ pub const KEY_HEADER_BYTES: usize = 64;
 /// Largest value of the digital-signature counter: three bytes (OpenPGP card 3.4, tag 93).
 pub const MAX_SIGNATURE_COUNT: u32 = 0x00ff_ffff;
 
-named! {
-    /// One object of an OpenPGP token; tags are those of OpenPGP card 3.4.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub enum ObjectId {
-        /// Digital-signature counter (tag 93), three bytes, big endian.
-        SignatureCounter = "signature-counter",
-        /// Wrong tries of the user PIN, one byte of 0 to 3.
-        UserPinErrors = "user-pin-errors",
-        /// Wrong tries of the reset code, one byte of 0 to 3.
-        ResetCodeErrors = "reset-code-errors",
-        /// Wrong tries of the admin PIN, one byte of 0 to 3.
-        AdminPinErrors = "admin-pin-errors",
-        /// Private key that signs.
-        SignatureKey = "signature-key",
-        /// Private key that decrypts.
-        DecryptionKey = "decryption-key",
-        /// Private key that authenticates.
-        AuthenticationKey = "authentication-key",
-        /// Cardholder certificate (7F21).
-        Certificate = "certificate",
-        /// Name of the cardholder (5B).
-        Name = "name",
-        /// Login data (5E).
-        LoginData = "login-data",
-        /// URL of the public key (5F50).
-        Url = "url",
-        /// Fingerprints of the three keys (C5).
-        Fingerprints = "fingerprints",
-        /// One of the objects for private use (0101 to 0104).
-        PrivateUse = "private-use",
-    }
+/// One object of an OpenPGP token; tags are those of OpenPGP card 3.4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum ObjectId {
+    /// Digital-signature counter (tag 93), three bytes, big endian.
+    SignatureCounter,
+    /// Wrong tries of the user PIN, one byte of 0 to 3.
+    UserPinErrors,
+    /// Wrong tries of the reset code, one byte of 0 to 3.
+    ResetCodeErrors,
+    /// Wrong tries of the admin PIN, one byte of 0 to 3.
+    AdminPinErrors,
+    /// Private key that signs.
+    SignatureKey,
+    /// Private key that decrypts.
+    DecryptionKey,
+    /// Private key that authenticates.
+    AuthenticationKey,
+    /// Cardholder certificate (7F21).
+    Certificate,
+    /// Name of the cardholder (5B).
+    Name,
+    /// Login data (5E).
+    LoginData,
+    /// URL of the public key (5F50).
+    Url,
+    /// Fingerprints of the three keys (C5).
+    Fingerprints,
+    /// One of the objects for private use (0101 to 0104).
+    PrivateUse,
 }
 
 /// A value that the object cannot have.
@@ -55,6 +54,9 @@ pub struct ValueError {
 }
 
 impl ObjectId {
+    /// Every object.
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
     /// The private keys.
     pub const KEYS: [Self; 3] = [
         Self::SignatureKey,

@@ -4,29 +4,35 @@ use std::collections::VecDeque;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use strum::{Display, EnumString, VariantArray};
 
-use crate::named::{from_name, named};
+use crate::error::StorageError;
 use crate::object::{KEY_HEADER_BYTES, MAX_SIGNATURE_COUNT, ObjectId};
 
-named! {
-    /// A use of the token.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Workload {
-        /// The counter goes up with every signature.
-        Signatures = "signatures",
-        /// Wrong tries of a PIN, then the right one.
-        PinCounters = "pin-counters",
-        /// Keys of RSA-2048 and RSA-4096 are imported over others, some removed before.
-        KeyReplacement = "key-replacement",
-        /// The certificate is updated.
-        CertificateUpdate = "certificate-update",
-        /// Of 100 uses 85 are signatures, 10 PIN counts, 3 data objects, 1 a key, 1 a certificate
-        /// (assumed: more changes than a token in use sees).
-        Mixed = "mixed",
-    }
+/// A use of the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, VariantArray)]
+#[strum(
+    serialize_all = "kebab-case",
+    parse_err_ty = StorageError,
+    parse_err_fn = unknown
+)]
+pub enum Workload {
+    /// The counter goes up with every signature.
+    Signatures,
+    /// Wrong tries of a PIN, then the right one.
+    PinCounters,
+    /// Keys of RSA-2048 and RSA-4096 are imported over others, some removed before.
+    KeyReplacement,
+    /// The certificate is updated.
+    CertificateUpdate,
+    /// Of 100 uses 85 are signatures, 10 PIN counts, 3 data objects, 1 a key, 1 a certificate
+    /// (assumed: more changes than a token in use sees).
+    Mixed,
 }
 
-from_name!(Workload, "workload");
+fn unknown(name: &str) -> StorageError {
+    StorageError::unknown("workload", name, Workload::ALL)
+}
 
 /// One write; a removal is one too.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +60,9 @@ impl Write {
 }
 
 impl Workload {
+    /// Every workload.
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
     /// Its writes, without end; the same for the same seed. The token holds what
     /// [`provisioning`] writes.
     pub fn writes(self, seed: u64) -> Writes {
@@ -72,7 +81,8 @@ impl Workload {
 pub fn provisioning(seed: u64) -> Vec<Write> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     ObjectId::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .map(|object| match object {
             ObjectId::SignatureCounter => signature_count(0),
             _ if object.is_counter() => put(object, vec![0]),

@@ -44,10 +44,19 @@ words! {
     }
 }
 
+/// Diffie-Hellman modulo a prime, with its length in bits.
+const DHE: [(KeyExchange, u16); 4] = [
+    (KeyExchange::Dhe1024, 1024),
+    (KeyExchange::Dhe2048, 2048),
+    (KeyExchange::Dhe3072, 3072),
+    (KeyExchange::Dhe4096, 4096),
+];
+
 impl KeyExchange {
     /// Length of the prime of Diffie-Hellman, in bits; none of the others.
     pub fn dhe_bits(self) -> Option<u16> {
-        self.word().strip_prefix("dhe-")?.parse().ok()
+        let known = DHE.iter().find(|(exchange, _)| *exchange == self);
+        known.map(|(_, bits)| *bits)
     }
 
     /// Its group as OpenSSL calls it; none of RSA, and of Diffie-Hellman, whose group the server chooses in TLS 1.2.
@@ -83,8 +92,8 @@ impl KeyExchange {
 
     /// Diffie-Hellman modulo a prime of that length.
     pub fn dhe(bits: u16) -> Option<Self> {
-        let mut all = Self::ALL.iter().copied();
-        all.find(|exchange| exchange.dhe_bits() == Some(bits))
+        let known = DHE.iter().find(|(_, length)| *length == bits);
+        known.map(|(exchange, _)| *exchange)
     }
 }
 

@@ -12,8 +12,9 @@ mod segments;
 mod separate;
 mod slots;
 
+use strum::{Display, EnumString, VariantArray};
+
 use crate::error::StorageError;
-use crate::named::{from_name, named};
 use crate::nor::Flash;
 use crate::object::ObjectId;
 
@@ -59,22 +60,30 @@ pub struct Space {
     pub reserved_bytes: usize,
 }
 
-named! {
-    /// A design by name.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum DesignKind {
-        /// Gnuk's: pages of their own for data objects, keys and certificate.
-        SeparatePages = "separate-pages",
-        /// One log for all; a removed key's segment is collected and erased at once.
-        LogForcedCollection = "log-forced-collection",
-        /// One log for all; a removed key's record is overwritten with zeros in place.
-        LogZeroing = "log-zeroing",
-    }
+/// A design by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, VariantArray)]
+#[strum(
+    serialize_all = "kebab-case",
+    parse_err_ty = StorageError,
+    parse_err_fn = unknown
+)]
+pub enum DesignKind {
+    /// Gnuk's: pages of their own for data objects, keys and certificate.
+    SeparatePages,
+    /// One log for all; a removed key's segment is collected and erased at once.
+    LogForcedCollection,
+    /// One log for all; a removed key's record is overwritten with zeros in place.
+    LogZeroing,
 }
 
-from_name!(DesignKind, "design");
+fn unknown(name: &str) -> StorageError {
+    StorageError::unknown("design", name, DesignKind::ALL)
+}
 
 impl DesignKind {
+    /// Every design.
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
     /// Makes empty storage.
     ///
     /// # Errors

@@ -12,9 +12,7 @@ const LEAST_SEGMENT: usize = 2048;
 
 /// Bytes of all objects at their longest, and of the longest record.
 fn demand(unit: usize) -> (usize, usize) {
-    let long = ObjectId::ALL
-        .into_iter()
-        .filter(|object| !object.is_counter());
+    let long = ObjectId::ALL.iter().filter(|object| !object.is_counter());
     let sizes: Vec<_> = long
         .map(|object| long_bytes(object.max_bytes(), unit))
         .collect();

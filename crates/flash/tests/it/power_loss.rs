@@ -50,7 +50,7 @@ fn apply(model: &mut Model, write: &Write) {
 
 fn read(storage: &dyn Design, flash: &Flash) -> Model {
     let value = |object| Some((object, storage.get(flash, object).unwrap()?));
-    ObjectId::ALL.into_iter().filter_map(value).collect()
+    ObjectId::ALL.iter().copied().filter_map(value).collect()
 }
 
 /// What eight bytes of a private key look like.
@@ -149,7 +149,7 @@ impl Trial<'_> {
         let found = read(storage, flash);
         let Some(state) = self.states.iter().find(|state| state.model == found) else {
             let differs = |object: &ObjectId| found.get(object) != self.states[0].model.get(object);
-            let objects: Vec<_> = ObjectId::ALL.into_iter().filter(differs).collect();
+            let objects: Vec<_> = ObjectId::ALL.iter().copied().filter(differs).collect();
             panic!(
                 "{}, {context}: neither old nor new: {objects:?}",
                 self.context
@@ -255,10 +255,8 @@ fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) 
     let mut flash = Flash::new(geometry);
     let mut storage = kind.format(&mut flash).unwrap();
     let (mut model, mut keys) = (Model::new(), EveryKey::default());
-    for object in ObjectId::ALL
-        .into_iter()
-        .filter(|object| object.is_counter())
-    {
+    let counters = ObjectId::ALL.iter().filter(|object| object.is_counter());
+    for &object in counters {
         model.insert(object, vec![0; object.max_bytes()]);
     }
     for (index, write) in writes.iter().enumerate() {
@@ -320,7 +318,8 @@ fn class(object: ObjectId) -> usize {
 
 /// After provisioning, writes of all workloads in turn; from the `small`th on no keys or certificates.
 fn sequence(seed: u64, length: usize, small: usize) -> Vec<Write> {
-    let mut sources = Workload::ALL.map(|workload| workload.writes(seed));
+    let sources = Workload::ALL.iter().map(|workload| workload.writes(seed));
+    let mut sources: Vec<_> = sources.collect();
     // The signature counter comes from one source only: it must not go backwards.
     let turns = [0, 1, 2, 0, 3, 0, 1, 2];
     let mut writes = provisioning(seed);
@@ -354,7 +353,7 @@ const THOROUGH: Depth = Depth {
 };
 
 fn all_designs(geometry: &Geometry) {
-    for kind in DesignKind::ALL {
+    for &kind in DesignKind::ALL {
         cut_sequence(geometry, kind, SEED, THOROUGH);
     }
 }

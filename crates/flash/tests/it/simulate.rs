@@ -19,8 +19,8 @@ fn run(geometry: &Geometry, design: DesignKind, workload: Workload, writes: u64)
 #[test]
 fn every_design_runs_every_workload_where_it_fits() {
     for geometry in Geometry::shipped().unwrap() {
-        for design in DesignKind::ALL {
-            for workload in Workload::ALL {
+        for &design in DesignKind::ALL {
+            for &workload in Workload::ALL {
                 match simulate(&geometry, design, workload, Length::Writes(300), 7) {
                     Ok(result) => {
                         assert_eq!(result.writes, 300);
@@ -60,7 +60,7 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
     assert_eq!((needed, available), (8, 4));
     assert!(why.contains("certificate"), "{why}");
 
-    for design in DesignKind::ALL {
+    for &design in DesignKind::ALL {
         let mut small = geometry("stm32l432");
         small.sectors[0].count = 5;
         let (needed, available, _) = does_not_fit(&small, design);
@@ -196,7 +196,7 @@ fn no_order_of_the_longest_values_fills_the_flash() {
         geometry("stm32f103-2k"),
         geometry("stm32l432"),
     ] {
-        for design in DesignKind::ALL {
+        for &design in DesignKind::ALL {
             let mut tight = geometry.clone();
             // As few sectors as the design accepts.
             while design.format(&mut Flash::new(&tight)).is_ok() {
@@ -226,7 +226,7 @@ fn no_order_of_the_longest_values_fills_the_flash() {
 
 #[test]
 fn the_signature_counter_reaches_beyond_its_low_bits() {
-    for design in DesignKind::ALL {
+    for &design in DesignKind::ALL {
         let mut flash = flash("stm32l432");
         let mut storage = design.format(&mut flash).unwrap();
         for count in (0..0x0100_0000u32).step_by(4093).chain([0x00ff_ffff, 0]) {
@@ -283,10 +283,10 @@ fn values_an_object_cannot_have_are_refused() {
 
 #[test]
 fn names_read_back() {
-    for workload in Workload::ALL {
+    for &workload in Workload::ALL {
         assert_eq!(workload.to_string().parse(), Ok(workload));
     }
-    for design in DesignKind::ALL {
+    for &design in DesignKind::ALL {
         assert_eq!(design.to_string().parse(), Ok(design));
     }
     let error = "signing".parse::<Workload>().unwrap_err();
@@ -295,7 +295,7 @@ fn names_read_back() {
 
 #[test]
 fn blank_flash_is_no_storage() {
-    for design in DesignKind::ALL {
+    for &design in DesignKind::ALL {
         let error = design.mount(&mut flash("stm32l432")).unwrap_err();
         assert!(matches!(error, StorageError::Unformatted(_)), "{error}");
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use mio::net::TcpStream;
 use openssl::error::ErrorStack;
 use openssl::nid::Nid;
@@ -211,18 +211,27 @@ fn curves_of_certificate(expected: &Expected) -> &'static [KeyExchange] {
 }
 
 /// Of a key that is not RSA, as OpenSSL calls it.
-const SIGNATURES: [(&str, &str); 11] = [
-    ("nistp256", ECDSA),
-    ("nistp384", ECDSA),
-    ("nistp521", ECDSA),
-    ("brainpoolp256r1", "ecdsa_brainpoolP256r1tls13_sha256"),
-    ("brainpoolp384r1", "ecdsa_brainpoolP384r1tls13_sha384"),
-    ("brainpoolp512r1", "ecdsa_brainpoolP512r1tls13_sha512"),
-    ("ed25519", "ed25519"),
-    ("ed448", "ed448"),
-    ("mldsa44", "mldsa44"),
-    ("mldsa65", "mldsa65"),
-    ("mldsa87", "mldsa87"),
+const SIGNATURES: [(Family, &str); 11] = [
+    (Family::Weierstrass(Curve::NistP256), ECDSA),
+    (Family::Weierstrass(Curve::NistP384), ECDSA),
+    (Family::Weierstrass(Curve::NistP521), ECDSA),
+    (
+        Family::Weierstrass(Curve::BrainpoolP256r1),
+        "ecdsa_brainpoolP256r1tls13_sha256",
+    ),
+    (
+        Family::Weierstrass(Curve::BrainpoolP384r1),
+        "ecdsa_brainpoolP384r1tls13_sha384",
+    ),
+    (
+        Family::Weierstrass(Curve::BrainpoolP512r1),
+        "ecdsa_brainpoolP512r1tls13_sha512",
+    ),
+    (Family::Ed25519, "ed25519"),
+    (Family::Ed448, "ed448"),
+    (Family::MlDsa(44), "mldsa44"),
+    (Family::MlDsa(65), "mldsa65"),
+    (Family::MlDsa(87), "mldsa87"),
 ];
 const ECDSA: &str = "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512";
 
@@ -237,7 +246,7 @@ fn signatures(algorithm: Algorithm, weak: Weak) -> Option<&'static str> {
     }
     let known = SIGNATURES
         .iter()
-        .find(|(name, _)| *name == algorithm.name());
+        .find(|(family, _)| *family == algorithm.family());
     known.map(|(_, signatures)| *signatures)
 }
 

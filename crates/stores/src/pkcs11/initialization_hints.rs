@@ -12,7 +12,7 @@ use super::modules::{PRODUCTS, Product};
 /// by its file's name, or stands before another one, may read any of them.
 pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let reads = |module: &&Product| module.is(&name) && module.name != "pkcs11-spy";
+    let reads = |module: &&Product| module.is(&name) && !module.hands_on;
     let readers = PRODUCTS
         .iter()
         .filter(|module| !module.variables.is_empty());

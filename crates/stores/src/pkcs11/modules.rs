@@ -66,6 +66,9 @@ pub(super) struct Product {
     /// By which it finds its configuration.
     #[serde(default)]
     pub(super) variables: Vec<String>,
+    /// Whether it hands calls on to another one, which reads variables of its own.
+    #[serde(default)]
+    pub(super) hands_on: bool,
     /// What to do where it cannot be initialised.
     pub(super) needs: Option<String>,
 }
@@ -78,11 +81,14 @@ impl Product {
 }
 
 /// Those that are known.
+#[expect(
+    clippy::expect_used,
+    reason = "the file is part of the program, and a test reads it"
+)]
 pub(super) static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
     let text = include_str!("../../../../data/pkcs11/modules.toml");
-    let known =
-        toml::from_str(text).map(|mut all: BTreeMap<String, Vec<Product>>| all.remove("module"));
-    known.ok().flatten().unwrap_or_default()
+    let all: BTreeMap<String, Vec<Product>> = toml::from_str(text).expect("modules.toml");
+    all.into_values().flatten().collect()
 });
 
 impl Places {
@@ -236,6 +242,25 @@ pub(super) fn built_kryoptic() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_known_of_products_can_be_read() {
+        let names: Vec<&str> = PRODUCTS
+            .iter()
+            .map(|product| product.name.as_str())
+            .collect();
+        assert!(names.contains(&"softhsm2") && names.contains(&"cloudhsm"));
+        for product in PRODUCTS.iter() {
+            let is_told = product.part.is_some();
+            let needs_to_be = !product.variables.is_empty() || product.needs.is_some();
+            assert!(is_told || !needs_to_be, "{}", product.name);
+        }
+        // The first that fits is taken: of two names the longer one stands first.
+        let of_azure = PRODUCTS
+            .iter()
+            .find(|product| product.is("libazcloudhsm_pkcs11.so"));
+        assert_eq!(of_azure.unwrap().name, "azure-cloudhsm");
+    }
 
     #[test]
     fn registrations_and_usual_places_are_found_once_each() {

@@ -20,7 +20,7 @@ use crate::parts;
 pub(super) fn run(arguments: &StorageArguments) -> Outcome {
     let geometries = geometries(&arguments.geometry)?;
     let designs = if arguments.design.is_empty() {
-        &DesignKind::ALL[..]
+        DesignKind::ALL
     } else {
         &arguments.design
     };

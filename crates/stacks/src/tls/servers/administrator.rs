@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 
 use crate::tls::servers::error::{Impossible, ServerError};
@@ -293,15 +293,23 @@ fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
         let reason = format!("{algorithm} is weak: it has 80 bits of security or less");
         return Err(Error::call("making a key", reason, "rsa2048 is not").into());
     }
-    const KINDS: [(&str, &str); 3] = [
-        ("nistp256", "EC -pkeyopt ec_paramgen_curve:P-256"),
-        ("nistp384", "EC -pkeyopt ec_paramgen_curve:P-384"),
-        ("ed25519", "ED25519"),
+    const KINDS: [(Family, &str); 3] = [
+        (
+            Family::Weierstrass(Curve::NistP256),
+            "EC -pkeyopt ec_paramgen_curve:P-256",
+        ),
+        (
+            Family::Weierstrass(Curve::NistP384),
+            "EC -pkeyopt ec_paramgen_curve:P-384",
+        ),
+        (Family::Ed25519, "ED25519"),
     ];
     if let Family::Rsa(bits) = algorithm.family() {
         return Ok(format!("-algorithm RSA -pkeyopt rsa_keygen_bits:{bits}"));
     }
-    let kind = KINDS.iter().find(|(name, _)| *name == algorithm.name());
+    let kind = KINDS
+        .iter()
+        .find(|(family, _)| *family == algorithm.family());
     let (_, kind) = kind.ok_or(Impossible::NoCertificate(algorithm))?;
     Ok(format!("-algorithm {kind}"))
 }

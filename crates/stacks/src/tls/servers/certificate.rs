@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 use keymark_stores::test_key::TestKey;
 use openssl::asn1::Asn1Time;
@@ -47,10 +47,7 @@ impl Authority {
     /// # Errors
     /// When no certificate for TLS can have such a key, or OpenSSL fails.
     pub fn signing_for(algorithm: Algorithm) -> Result<Self, ServerError> {
-        let word = signer(algorithm).ok_or(Impossible::NoCertificate(algorithm))?;
-        let signer: Algorithm = word
-            .parse()
-            .map_err(|error| Error::call("choosing an authority's key", error, ""))?;
+        let signer = signer(algorithm).ok_or(Impossible::NoCertificate(algorithm))?;
         let key = private_key(&TestKey::generate(signer)?)?;
         let digest = digest(signer);
         let certificate = own_certificate(&key, digest).map_err(failed)?;
@@ -117,15 +114,21 @@ pub(crate) fn check(algorithm: Algorithm) -> Result<(), Impossible> {
 
 /// The algorithm of an authority for such a key. TLS 1.3 knows P-521, Ed448 and Brainpool as well; nobody has certificates
 /// of these for servers.
-fn signer(algorithm: Algorithm) -> Option<&'static str> {
-    const THEMSELVES: [&str; 6] = [
-        "nistp256", "nistp384", "ed25519", "mldsa44", "mldsa65", "mldsa87",
+fn signer(algorithm: Algorithm) -> Option<Algorithm> {
+    const THEMSELVES: [Family; 6] = [
+        Family::Weierstrass(Curve::NistP256),
+        Family::Weierstrass(Curve::NistP384),
+        Family::Ed25519,
+        Family::MlDsa(44),
+        Family::MlDsa(65),
+        Family::MlDsa(87),
     ];
     if let Family::Rsa(_) = algorithm.family() {
-        return Some("rsa2048");
+        return Algorithm::of(Family::Rsa(2048));
     }
-    let mut themselves = THEMSELVES.into_iter();
-    themselves.find(|name| *name == algorithm.name())
+    THEMSELVES
+        .contains(&algorithm.family())
+        .then_some(algorithm)
 }
 
 fn digest(signer: Algorithm) -> MessageDigest {
@@ -133,9 +136,10 @@ fn digest(signer: Algorithm) -> MessageDigest {
     if matches!(signer.family(), Family::Ed25519 | Family::MlDsa(_)) {
         return MessageDigest::null();
     }
-    match signer.name() {
-        "nistp384" => MessageDigest::sha384(),
-        _ => MessageDigest::sha256(),
+    if signer.family() == Family::Weierstrass(Curve::NistP384) {
+        MessageDigest::sha384()
+    } else {
+        MessageDigest::sha256()
     }
 }
 
