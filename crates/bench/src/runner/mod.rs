@@ -295,6 +295,8 @@ impl Run<'_> {
         };
         let cases = u32::try_from(self.records.len()).unwrap_or(u32::MAX).max(1);
         let part = self.settings.time_limit.map(|limit| limit / cases);
+        let given = [self.settings.time_limit, self.settings.stop.time()];
+        let given = given.into_iter().flatten().min();
         let measured = block::measure(
             self.runner,
             &mut workload,
@@ -302,7 +304,7 @@ impl Run<'_> {
             budget,
             self.settings.seed,
             &mut None,
-            longest_call(self.settings.time_limit, part, Duration::ZERO),
+            longest_call(given, part, Duration::ZERO),
         );
         if let Some(reason) = measured.failure {
             return Err(reason);

@@ -131,6 +131,8 @@ fn a_module_that_hangs_is_ended_when_its_time_is_up_and_told_of_before() {
             &hung,
             ["C_Sign of misbehaving.so failed: it has not answered for"],
         );
+        // It is said after ten seconds, and ended when its own time is up.
+        assert!(!hung.contains("for 10 s"), "{hung}");
         let notice = "misbehaving.so has not answered C_Sign for 10 s";
         assert_eq!(
             text(&output.stderr).contains(notice),
