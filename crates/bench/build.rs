@@ -2,4 +2,5 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=../../data/profiles");
+    println!("cargo::rerun-if-changed=../../data/strengths");
 }

@@ -1,8 +1,12 @@
-//! Strength of keys and key exchanges in bits: NIST SP 800-57 part 1 revision 5, table 2 (its rows 80, 112, 128, 192 and
-//! 256); of Curve25519 and Curve448 SP 800-186, table 1; of post-quantum algorithms the strength of the AES or SHA-2 that
-//! their category stands for (FIPS 203 to 205). Tables made after CNSA put P-384 beside RSA-3072, at 128 bits.
+//! Strength of keys and key exchanges in bits, by the tables of `data/strengths`. Beside a speed stands that of
+//! NIST SP 800-57; others differ: the one made after the NSA's note of 2015 puts P-384 beside RSA-3072, at 128 bits.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
+
+use include_dir::{Dir, include_dir};
+use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{Algorithm, Family};
 use crate::case::Case;
@@ -25,71 +29,144 @@ impl Strength {
     }
 }
 
-/// The strengths that the table has.
-const ROWS: [u32; 5] = [80, 112, 128, 192, 256];
-
-/// The row of a modulus or prime with so many bits: columns FFC and IFC.
-const fn of_modulus(bits: u32) -> Option<Strength> {
-    Some(Strength(match bits {
-        ..1024 => return None,
-        1024..2048 => ROWS[0],
-        2048..3072 => ROWS[1],
-        3072..7680 => ROWS[2],
-        7680..15360 => ROWS[3],
-        15360.. => ROWS[4],
-    }))
+/// How a statement was checked: the wording was read in the document itself, or a third party quotes it. What was
+/// checked in neither way is not shipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verified {
+    /// Read in the document.
+    Primary,
+    /// Read in what somebody else says of it.
+    Secondary,
 }
 
-/// The row of a curve whose order has so many bits: column ECC.
-const fn of_curve(bits: u32) -> Option<Strength> {
-    Some(Strength(match bits {
-        ..160 => return None,
-        160..224 => ROWS[0],
-        224..256 => ROWS[1],
-        256..384 => ROWS[2],
-        384..512 => ROWS[3],
-        512.. => ROWS[4],
-    }))
+/// A table of equivalent strengths: a file in `data/strengths`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// What it is called: `nist`.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// Where each row was read.
+    pub source: String,
+    /// The document.
+    pub url: String,
+    /// Who read it.
+    pub verified: Verified,
+    /// What to know about it.
+    #[serde(default)]
+    pub note: String,
+    /// By strength, ascending.
+    rows: Vec<Row>,
+    /// By keymark's name: what the count of bits does not tell.
+    #[serde(default)]
+    named: BTreeMap<String, u32>,
 }
 
-/// Of a parameter set of ML-KEM, ML-DSA.
-const fn of_lattice(set: u32) -> Option<Strength> {
-    Some(Strength(match set {
-        512 | 44 => ROWS[2],
-        768 | 65 => ROWS[3],
-        1024 | 87 => ROWS[4],
-        _ => return None,
-    }))
+/// What a strength takes at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    strength: u32,
+    /// Bits of an RSA modulus, or of a prime.
+    modulus: u32,
+    /// Bits of a curve's order.
+    order: u32,
 }
 
-/// Of a key; none where no table has it.
-pub const fn of_key(algorithm: Algorithm) -> Option<Strength> {
-    match algorithm.family() {
-        Family::Rsa(bits) | Family::Dsa(bits) | Family::Elgamal(bits) => of_modulus(bits),
-        Family::Weierstrass(curve) => of_curve(curve.bits()),
-        Family::Cv25519 | Family::Ed25519 => Some(Strength(128)),
-        Family::Cv448 | Family::Ed448 => Some(Strength(224)),
-        Family::MlKem(set) | Family::MlDsa(set) => of_lattice(set),
-        Family::SlhDsa(bits, _) => Some(Strength(bits)),
-        Family::KyberComposite(_) => None,
+static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/strengths");
+
+/// Tables that come with keymark, by id.
+#[expect(
+    clippy::expect_used,
+    reason = "the files are part of the program, and a test reads them"
+)]
+static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
+    let texts = SHIPPED.files().filter_map(include_dir::File::contents_utf8);
+    let parse = |text| toml::from_str(text).expect("a table in data/strengths");
+    let mut tables: Vec<Table> = texts.map(parse).collect();
+    tables.sort_by(|a, b| a.id.cmp(&b.id));
+    tables
+});
+
+impl Table {
+    /// Those that come with keymark, by id.
+    pub fn all() -> &'static [Self] {
+        &TABLES
     }
+
+    /// The one that keymark's own figures go by: SP 800-57's.
+    #[expect(clippy::expect_used, reason = "the file is part of the program")]
+    pub fn nist() -> &'static Self {
+        let mut tables = Self::all().iter();
+        tables.find(|table| table.id == "nist").expect("nist.toml")
+    }
+
+    /// The row of an RSA modulus, or a prime, with so many bits.
+    pub fn of_modulus(&self, bits: u32) -> Option<Strength> {
+        self.last_row(|row| row.modulus <= bits)
+    }
+
+    /// The row of a curve whose order has so many bits. Curve25519's and Curve448's orders say nothing: they are named.
+    pub fn of_order(&self, bits: u32) -> Option<Strength> {
+        self.last_row(|row| row.order <= bits)
+    }
+
+    fn last_row(&self, holds: impl Fn(&Row) -> bool) -> Option<Strength> {
+        let row = self.rows.iter().rfind(|row| holds(row))?;
+        Some(Strength(row.strength))
+    }
+
+    /// Of a key; none where the table does not have it.
+    pub fn of_family(&self, family: Family) -> Option<Strength> {
+        match family {
+            Family::Rsa(bits) | Family::Dsa(bits) | Family::Elgamal(bits) => self.of_modulus(bits),
+            Family::Weierstrass(curve) => self.of_order(curve.bits()),
+            Family::Cv25519
+            | Family::Ed25519
+            | Family::Cv448
+            | Family::Ed448
+            | Family::MlKem(_)
+            | Family::MlDsa(_)
+            | Family::SlhDsa(..)
+            | Family::KyberComposite(_) => self.of_name(Algorithm::of(family)?.name()),
+        }
+    }
+
+    fn of_name(&self, name: &str) -> Option<Strength> {
+        self.named.get(name).copied().map(Strength)
+    }
+
+    /// What a strength takes: bits of a modulus, and of a curve's order.
+    pub fn takes(&self, strength: Strength) -> Option<(u32, u32)> {
+        let mut rows = self.rows.iter();
+        let row = rows.find(|row| row.strength >= strength.0)?;
+        Some((row.modulus, row.order))
+    }
+}
+
+/// Of a key by SP 800-57; none where it has none.
+pub fn of_key(algorithm: Algorithm) -> Option<Strength> {
+    Table::nist().of_family(algorithm.family())
 }
 
 /// Of what a case does besides using its key, by a word of its parameters: a key exchange. None where it is the
 /// certificate's. Of two that are combined the stronger one has to be broken.
 fn of_word(word: &str) -> Option<Strength> {
+    let table = Table::nist();
     match word {
-        "dhe-1024" => of_modulus(1024),
-        "dhe-2048" => of_modulus(2048),
-        "dhe-3072" => of_modulus(3072),
-        "dhe-4096" => of_modulus(4096),
-        "ecdhe-p256" => of_curve(256),
-        "ecdhe-p384" => of_curve(384),
-        "ecdhe-p521" => of_curve(521),
-        "x25519" => Some(Strength(128)),
-        "x448" => Some(Strength(224)),
-        "x25519mlkem768" | "secp256r1mlkem768" => of_lattice(768),
-        "secp384r1mlkem1024" => of_lattice(1024),
+        "dhe-1024" => table.of_modulus(1024),
+        "dhe-2048" => table.of_modulus(2048),
+        "dhe-3072" => table.of_modulus(3072),
+        "dhe-4096" => table.of_modulus(4096),
+        "ecdhe-p256" => table.of_order(256),
+        "ecdhe-p384" => table.of_order(384),
+        "ecdhe-p521" => table.of_order(521),
+        "x25519" => table.of_name("cv25519"),
+        "x448" => table.of_name("cv448"),
+        "x25519mlkem768" | "secp256r1mlkem768" => table.of_name("mlkem768"),
+        "secp384r1mlkem1024" => table.of_name("mlkem1024"),
         _ => None,
     }
 }
@@ -156,7 +233,10 @@ mod tests {
             (15_360, Some(256)),
         ];
         for (length, expected) in modulus {
-            assert_eq!(of_modulus(length).map(|strength| strength.0), expected);
+            assert_eq!(
+                Table::nist().of_modulus(length).map(|strength| strength.0),
+                expected
+            );
         }
         let curves = [
             (159, None),
@@ -167,7 +247,49 @@ mod tests {
             (511, Some(192)),
         ];
         for (length, expected) in curves {
-            assert_eq!(of_curve(length).map(|strength| strength.0), expected);
+            assert_eq!(
+                Table::nist().of_order(length).map(|strength| strength.0),
+                expected
+            );
+        }
+    }
+
+    /// Table 2.2 and table 1.1 of TR-02102-1; the table made after the NSA's note has P-384 where NIST has P-256.
+    #[test]
+    fn tables_differ_where_their_documents_do() {
+        let by = |id: &str, word: &str| {
+            let table = Table::all().iter().find(|table| table.id == id).unwrap();
+            let algorithm: Algorithm = word.parse().unwrap();
+            table
+                .of_family(algorithm.family())
+                .map(|strength| strength.0)
+        };
+        for (word, bsi, nsa) in [
+            ("rsa2048", Some(100), Some(112)),
+            ("rsa3072", Some(120), Some(128)),
+            ("nistp256", Some(128), Some(112)),
+            ("nistp384", Some(192), Some(128)),
+            ("ed25519", None, None),
+        ] {
+            assert_eq!(
+                (by("bsi", word), by("nsa-2015", word)),
+                (bsi, nsa),
+                "{word}"
+            );
+        }
+        let bsi = Table::all().iter().find(|table| table.id == "bsi").unwrap();
+        assert_eq!(bsi.of_modulus(2799), Some(Strength(100)));
+        assert_eq!(bsi.of_modulus(2800), Some(Strength(120)));
+        assert_eq!(bsi.of_order(239), Some(Strength(100)));
+        assert_eq!(Table::nist().takes(Strength(128)), Some((3072, 256)));
+        assert_eq!(bsi.takes(Strength(121)), Some((3200, 256)));
+        for table in Table::all() {
+            assert!(
+                table.rows.is_sorted_by_key(|row| row.strength),
+                "{}",
+                table.id
+            );
+            assert!(table.url.starts_with("https://"), "{}", table.id);
         }
     }
 

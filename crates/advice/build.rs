@@ -1,0 +1,5 @@
+//! `include_dir` sees changed files, but not new ones.
+
+fn main() {
+    println!("cargo::rerun-if-changed=../../data/policies");
+}

@@ -1,0 +1,196 @@
+//! What documents allow, and until when: one file of `data/policies` each, or a user's own in the same form.
+
+mod rule;
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use include_dir::{Dir, include_dir};
+use jiff::civil::Date;
+use keymark_bench::outside::read;
+use serde::Deserialize;
+
+use crate::key_spec::KeySpec;
+
+pub use rule::{Act, Kind, Period, Range, Rule, Status, Use};
+
+static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/policies");
+
+/// Those that come with keymark, by id.
+#[expect(
+    clippy::expect_used,
+    reason = "the files are part of the program, and a test reads them"
+)]
+static POLICIES: LazyLock<Vec<Policy>> = LazyLock::new(|| {
+    let texts = SHIPPED.files().filter_map(include_dir::File::contents_utf8);
+    let parse = |text| Policy::parse(text).expect("a policy in data/policies");
+    let mut policies: Vec<Policy> = texts.map(parse).collect();
+    policies.sort_by(|a, b| a.id.cmp(&b.id));
+    policies
+});
+
+/// A document that says which keys may be used.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// What it is called: `nist-sp800-57`.
+    pub id: String,
+    /// Whose it is, by which people ask for it: `nist`.
+    pub body: String,
+    /// For people.
+    pub title: String,
+    /// Which edition.
+    pub version: String,
+    /// When it was published, as far as that is known: `2020-05`.
+    pub date: String,
+    /// Whether it is a draft.
+    #[serde(default)]
+    pub draft: bool,
+    /// The policy that took its place.
+    #[serde(default)]
+    pub superseded_by: Option<String>,
+    /// The document.
+    pub url: String,
+    /// Where it was read, if not there.
+    #[serde(default)]
+    pub sources: Vec<String>,
+    /// What to know about it.
+    #[serde(default)]
+    pub note: String,
+    /// Status of a key that no rule is about.
+    #[serde(default)]
+    pub unlisted: Status,
+    /// At most one is about a key and its use.
+    #[serde(rename = "rule")]
+    pub rules: Vec<Rule>,
+}
+
+/// What a policy says of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict<'a> {
+    /// At the date that was asked for.
+    pub status: Status,
+    /// The rule that says so; none where no rule is about such a key.
+    pub rule: Option<&'a Rule>,
+    /// The last day of this status, and what comes after it.
+    pub until: Option<(Date, Status)>,
+}
+
+/// Why a policy cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// Not the file's format.
+    #[error("the policy {} cannot be read: {reason}; docs/choosing.md has its form", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file itself.
+    #[error("the policy {} cannot be read: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// No such policy.
+    #[error("unknown policy '{wanted}'; choose from {known}, or give the path of a .toml file")]
+    Unknown {
+        /// What was asked for.
+        wanted: String,
+        /// The names there are.
+        known: String,
+    },
+}
+
+impl Policy {
+    /// Those that come with keymark, by id.
+    pub fn all() -> &'static [Self] {
+        &POLICIES
+    }
+
+    /// Those that a word names: an id; a body (`nist`), whose policies in force are meant; or a file.
+    ///
+    /// # Errors
+    /// When there is none, or the file is no policy.
+    pub fn find(wanted: &str) -> Result<Vec<Self>, PolicyError> {
+        if Path::new(wanted)
+            .extension()
+            .is_some_and(|end| end == "toml")
+        {
+            return Ok(vec![Self::read(Path::new(wanted))?]);
+        }
+        let named = |policy: &&Self| policy.id.eq_ignore_ascii_case(wanted);
+        if let Some(policy) = Self::all().iter().find(named) {
+            return Ok(vec![policy.clone()]);
+        }
+        let of_body = |policy: &&Self| policy.body.eq_ignore_ascii_case(wanted);
+        let of_body: Vec<_> = Self::all()
+            .iter()
+            .filter(of_body)
+            .filter(|policy| policy.is_in_force())
+            .cloned()
+            .collect();
+        if of_body.is_empty() {
+            let mut known: Vec<_> = Self::all().iter().map(|policy| &*policy.body).collect();
+            known.dedup();
+            known.extend(Self::all().iter().map(|policy| &*policy.id));
+            return Err(PolicyError::Unknown {
+                wanted: wanted.to_owned(),
+                known: known.join(", "),
+            });
+        }
+        Ok(of_body)
+    }
+
+    /// A user's own.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is no policy.
+    pub fn read(path: &Path) -> Result<Self, PolicyError> {
+        let text = read::text(path, read::SETTINGS).map_err(|source| PolicyError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&text).map_err(|reason| PolicyError::Malformed {
+            path: path.to_owned(),
+            reason,
+        })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let policy: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        for rule in &policy.rules {
+            rule.check()
+                .map_err(|reason| format!("rule {}: {reason}", rule.id))?;
+        }
+        Ok(policy)
+    }
+
+    /// Whether it is neither a draft nor superseded.
+    pub const fn is_in_force(&self) -> bool {
+        !self.draft && self.superseded_by.is_none()
+    }
+
+    /// The status of a key for a use at a date.
+    pub fn verdict(&self, key: KeySpec, usage: Use, act: Act, date: Date) -> Verdict<'_> {
+        let Some(rule) = self.rules.iter().find(|rule| rule.is_about(key, usage)) else {
+            return Verdict {
+                status: self.unlisted,
+                rule: None,
+                until: None,
+            };
+        };
+        let status = rule.status(act, date);
+        Verdict {
+            status,
+            rule: Some(rule),
+            until: rule.change_after(act, date),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! One statement of a policy: about which keys, for which use, and what holds when.
+
+use jiff::civil::Date;
+use keymark_bench::algorithm::Family;
+use keymark_bench::strength::Verified;
+use keymark_bench::words;
+use serde::Deserialize;
+
+use crate::key_spec::KeySpec;
+
+words! {
+    /// What a key is used for.
+    pub enum Use("use of a key") {
+        /// Signatures.
+        Signature = "signature",
+        /// What makes a secret for two: RSA encryption, Diffie-Hellman, encapsulation.
+        Encryption = "encryption",
+    }
+}
+
+words! {
+    /// What is done with it: SP 800-57 part 1, section 5.6.3 tells the two apart.
+    pub enum Act("act") {
+        /// Protection is applied: signing, encrypting.
+        Applying = "applying",
+        /// What is protected already is processed: verifying, decrypting.
+        Processing = "processing",
+    }
+}
+
+words! {
+    /// What a policy says of a key.
+    #[derive(Default)]
+    pub enum Status("status") {
+        /// It advises it.
+        Recommended = "recommended",
+        /// It may be used.
+        Allowed = "allowed",
+        /// It may be used, at a risk that the user accepts.
+        Deprecated = "deprecated",
+        /// Together with another one only.
+        HybridOnly = "hybrid-only",
+        /// For what exists already.
+        Legacy = "legacy",
+        /// It may not be used.
+        Disallowed = "disallowed",
+        /// The policy says nothing of it.
+        #[default]
+        NotListed = "not-listed",
+    }
+}
+
+impl Status {
+    /// Whether a new key with this status may be taken into use.
+    pub const fn permits(self) -> bool {
+        match self {
+            Self::Recommended | Self::Allowed | Self::Deprecated => true,
+            Self::HybridOnly | Self::Legacy | Self::Disallowed | Self::NotListed => false,
+        }
+    }
+}
+
+words! {
+    /// What policies call an algorithm in its use.
+    pub enum Kind("kind of algorithm") {
+        /// RSA, signing or encrypting.
+        Rsa = "RSA",
+        /// DSA.
+        Dsa = "DSA",
+        /// Elgamal encryption.
+        Elgamal = "Elgamal",
+        /// Diffie-Hellman modulo a prime.
+        Dh = "DH",
+        /// ECDSA.
+        Ecdsa = "ECDSA",
+        /// Diffie-Hellman on a curve, X25519 and X448 among them.
+        Ecdh = "ECDH",
+        /// Ed25519, Ed448.
+        EdDsa = "EdDSA",
+        /// FIPS 203.
+        MlKem = "ML-KEM",
+        /// ML-KEM combined with ECDH.
+        HybridKem = "hybrid KEM",
+        /// FIPS 204.
+        MlDsa = "ML-DSA",
+        /// FIPS 205.
+        SlhDsa = "SLH-DSA",
+    }
+}
+
+impl Kind {
+    /// What a key is called in a use; none where it has no such use.
+    pub const fn of(key: KeySpec, usage: Use) -> Option<Self> {
+        let family = match key {
+            KeySpec::Dh(_) => return Self::encrypts(Self::Dh, usage),
+            KeySpec::Curve(_) => return Some(Self::on_curve(usage)),
+            KeySpec::Family(family) => family,
+        };
+        match family {
+            Family::Rsa(_) => Some(Self::Rsa),
+            Family::Weierstrass(_) => Some(Self::on_curve(usage)),
+            Family::Dsa(_) => Self::signs(Self::Dsa, usage),
+            Family::Ed25519 | Family::Ed448 => Self::signs(Self::EdDsa, usage),
+            Family::MlDsa(_) => Self::signs(Self::MlDsa, usage),
+            Family::SlhDsa(..) => Self::signs(Self::SlhDsa, usage),
+            Family::Elgamal(_) => Self::encrypts(Self::Elgamal, usage),
+            Family::Cv25519 | Family::Cv448 => Self::encrypts(Self::Ecdh, usage),
+            Family::MlKem(_) => Self::encrypts(Self::MlKem, usage),
+            Family::KyberComposite(_) => Self::encrypts(Self::HybridKem, usage),
+        }
+    }
+
+    const fn on_curve(usage: Use) -> Self {
+        match usage {
+            Use::Signature => Self::Ecdsa,
+            Use::Encryption => Self::Ecdh,
+        }
+    }
+
+    const fn signs(self, usage: Use) -> Option<Self> {
+        match usage {
+            Use::Signature => Some(self),
+            Use::Encryption => None,
+        }
+    }
+
+    const fn encrypts(self, usage: Use) -> Option<Self> {
+        match usage {
+            Use::Signature => None,
+            Use::Encryption => Some(self),
+        }
+    }
+}
+
+/// Bits, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// At least.
+    #[serde(default)]
+    pub from: u32,
+    /// At most.
+    #[serde(default = "no_end")]
+    pub to: u32,
+}
+
+const fn no_end() -> u32 {
+    u32::MAX
+}
+
+impl Range {
+    const fn has(self, bits: u32) -> bool {
+        self.from <= bits && bits <= self.to
+    }
+}
+
+/// What holds from a day on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Period {
+    /// The first day; none: always.
+    #[serde(default)]
+    pub from: Option<Date>,
+    /// For what is protected anew.
+    pub applying: Status,
+    /// For what is protected already; none: the same.
+    #[serde(default)]
+    pub processing: Option<Status>,
+}
+
+impl Period {
+    fn status(&self, act: Act) -> Status {
+        match act {
+            Act::Applying => self.applying,
+            Act::Processing => self.processing.unwrap_or(self.applying),
+        }
+    }
+}
+
+/// A statement of a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// What it is called in its policy.
+    pub id: String,
+    /// Whom it is about.
+    pub of: Vec<Kind>,
+    /// Of these only; none: of each that the kind has.
+    #[serde(default)]
+    uses: Vec<Use>,
+    /// Bits of a modulus or prime.
+    #[serde(default)]
+    modulus: Option<Range>,
+    /// Bits of a curve's order. Says nothing of Curve25519 and Curve448.
+    #[serde(default)]
+    order: Option<Range>,
+    /// By keymark's names; besides what has such an order.
+    #[serde(default)]
+    names: Vec<String>,
+    /// In order of time.
+    pub periods: Vec<Period>,
+    /// Who read it.
+    pub verified: Verified,
+    /// Where: table, section.
+    pub source: String,
+}
+
+impl Rule {
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        if self.periods.is_empty() {
+            return Err("it needs a period with a status");
+        }
+        if !self.periods.is_sorted_by_key(|period| period.from) {
+            return Err("its periods must be in order of time");
+        }
+        let known = |name: &String| name.parse::<KeySpec>().is_ok();
+        if !self.names.iter().all(known) {
+            return Err("it names a key that keymark does not know");
+        }
+        Ok(())
+    }
+
+    /// Whether it is about that key in that use.
+    pub fn is_about(&self, key: KeySpec, usage: Use) -> bool {
+        let kind = Kind::of(key, usage);
+        let of_kind = kind.is_some_and(|kind| self.of.contains(&kind));
+        let in_use = self.uses.is_empty() || self.uses.contains(&usage);
+        of_kind && in_use && self.has_size(key)
+    }
+
+    fn has_size(&self, key: KeySpec) -> bool {
+        let everything = self.modulus.is_none() && self.order.is_none() && self.names.is_empty();
+        let within = |range: Option<Range>, bits: Option<u32>| {
+            range.zip(bits).is_some_and(|(range, bits)| range.has(bits))
+        };
+        everything
+            || within(self.modulus, key.modulus_bits())
+            || within(self.order, key.order_bits())
+            || self.names.contains(&key.to_string())
+    }
+
+    /// The status at a date: of the last period that has begun.
+    pub fn status(&self, act: Act, date: Date) -> Status {
+        let begun = |period: &&Period| period.from.is_none_or(|from| from <= date);
+        let period = self.periods.iter().rfind(begun);
+        period.map_or(Status::NotListed, |period| period.status(act))
+    }
+
+    /// The last day of the status that holds at a date, and the one after it.
+    pub(super) fn change_after(&self, act: Act, date: Date) -> Option<(Date, Status)> {
+        let now = self.status(act, date);
+        self.periods.iter().find_map(|period| {
+            let from = period.from.filter(|from| *from > date)?;
+            let next = period.status(act);
+            (next != now).then(|| (from.yesterday().unwrap_or(from), next))
+        })
+    }
+}
