@@ -2,15 +2,16 @@
 
 use std::ptr;
 
+use cryptoki::context::Pkcs11;
+use cryptoki::mechanism::MechanismType;
 use cryptoki::slot::Slot;
 use cryptoki_sys::{
-    CK_FLAGS, CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_RSA_PKCS_MGF_TYPE,
-    CK_RSA_PKCS_OAEP_PARAMS, CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKF_DECAPSULATE, CKF_DECRYPT,
-    CKF_DERIVE, CKF_SIGN, CKG_MGF1_SHA1, CKG_MGF1_SHA256, CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
-    CKM_ECDH1_DERIVE, CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA384, CKM_ECDSA_SHA512, CKM_EDDSA,
-    CKM_ML_DSA, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKM_RSA_PKCS,
-    CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA_1, CKM_SHA256, CKM_SHA256_RSA_PKCS,
-    CKM_SHA256_RSA_PKCS_PSS, CKR_OK, CKZ_DATA_SPECIFIED,
+    CK_MECHANISM, CK_MECHANISM_TYPE, CK_RSA_PKCS_MGF_TYPE, CK_RSA_PKCS_OAEP_PARAMS,
+    CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKG_MGF1_SHA1, CKG_MGF1_SHA256,
+    CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKM_ECDH1_DERIVE, CKM_ECDSA, CKM_ECDSA_SHA256,
+    CKM_ECDSA_SHA384, CKM_ECDSA_SHA512, CKM_EDDSA, CKM_ML_DSA, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM,
+    CKM_ML_KEM_KEY_PAIR_GEN, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA_1,
+    CKM_SHA256, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKR_OK, CKZ_DATA_SPECIFIED,
 };
 use serde::{Deserialize, Serialize};
 
@@ -126,12 +127,12 @@ pub struct MechanismInfo {
 
 impl Calls {
     /// How many mechanisms the token in a slot has, and what it says of those that keymark has a use for.
-    pub fn mechanisms(&self, slot: Slot) -> (usize, Vec<MechanismInfo>) {
+    pub fn mechanisms(&self, client: &Pkcs11, slot: Slot) -> (usize, Vec<MechanismInfo>) {
         let listed = self.listed(slot);
         let known = Mechanism::ALL.iter().copied();
         let known = known.filter(|kind| listed.contains(&kind.number()));
-        let said = known.filter_map(|kind| self.says_of(slot, kind)).collect();
-        (listed.len(), said)
+        let infos = known.filter_map(|kind| self.info(client, slot, kind));
+        (listed.len(), infos.collect())
     }
 
     fn listed(&self, slot: Slot) -> Vec<CK_MECHANISM_TYPE> {
@@ -150,28 +151,27 @@ impl Calls {
         mechanisms
     }
 
-    fn says_of(&self, slot: Slot, kind: Mechanism) -> Option<MechanismInfo> {
-        let mut info = CK_MECHANISM_INFO::default();
-        // SAFETY: the structure is written, and nothing else.
-        let code = unsafe { (self.mechanism_info)(slot.into(), kind.number(), &raw mut info) };
-        let says = |flag: CK_FLAGS| info.flags & flag != 0;
-        let unit = unit(kind, info.ulMaxKeySize);
-        (code == CKR_OK).then(|| MechanismInfo {
+    fn info(&self, client: &Pkcs11, slot: Slot, kind: Mechanism) -> Option<MechanismInfo> {
+        let asked = MechanismType::try_from(kind.number()).ok()?;
+        let info = client.get_mechanism_info(slot, asked).ok()?;
+        let (smallest, largest) = (info.min_key_size() as u64, info.max_key_size() as u64);
+        let unit = unit(kind, largest);
+        Some(MechanismInfo {
             kind,
-            smallest: info.ulMinKeySize * unit,
-            largest: info.ulMaxKeySize * unit,
-            sign: says(CKF_SIGN),
-            decrypt: says(CKF_DECRYPT),
-            derive: says(CKF_DERIVE),
-            decapsulate: says(CKF_DECAPSULATE) && self.decapsulate.is_some(),
+            smallest: smallest * unit,
+            largest: largest * unit,
+            sign: info.sign(),
+            decrypt: info.decrypt(),
+            derive: info.derive(),
+            decapsulate: info.decapsulate() && self.decapsulate.is_some(),
         })
     }
 }
 
 /// How many bits the numbers of a token count.
-const fn unit(kind: Mechanism, largest: CK_ULONG) -> CK_ULONG {
+const fn unit(kind: Mechanism, largest: u64) -> u64 {
     // No RSA key has as few bits.
-    const FEWEST_BITS: CK_ULONG = 1024;
+    const FEWEST_BITS: u64 = 1024;
     match kind.keys() {
         Keys::OfParameterSet => 0,
         Keys::Rsa if largest > 0 && largest < FEWEST_BITS => 8,

@@ -20,12 +20,13 @@ use std::ptr;
 pub use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
 use cryptoki_sys::{
-    CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_BBOOL, CK_ECDH1_DERIVE_PARAMS, CK_FALSE, CK_FUNCTION_LIST,
-    CK_INFO, CK_KEY_TYPE, CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_CLASS,
-    CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SLOT_ID, CK_TRUE, CK_ULONG, CK_USER_TYPE,
-    CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE, CKA_TOKEN, CKA_VALUE, CKA_VALUE_LEN,
-    CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE, CKO_SECRET_KEY, CKR_CRYPTOKI_NOT_INITIALIZED,
-    CKR_OK, CKU_CONTEXT_SPECIFIC,
+    CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_BBOOL, CK_C_DecapsulateKey, CK_C_Decrypt, CK_C_DecryptInit,
+    CK_C_DeriveKey, CK_C_DestroyObject, CK_C_GetAttributeValue, CK_C_GetFunctionList, CK_C_GetInfo,
+    CK_C_GetMechanismList, CK_C_Login, CK_C_Sign, CK_C_SignInit, CK_ECDH1_DERIVE_PARAMS, CK_FALSE,
+    CK_FUNCTION_LIST, CK_INFO, CK_KEY_TYPE, CK_MECHANISM, CK_OBJECT_CLASS, CK_OBJECT_HANDLE, CK_RV,
+    CK_TRUE, CK_ULONG, CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE, CKA_TOKEN,
+    CKA_VALUE, CKA_VALUE_LEN, CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE, CKO_SECRET_KEY,
+    CKR_CRYPTOKI_NOT_INITIALIZED, CKR_OK, CKU_CONTEXT_SPECIFIC,
 };
 use zeroize::Zeroizing;
 
@@ -33,7 +34,6 @@ pub use initialize::arguments;
 use keymark_shim_protocol::pkcs11::Call;
 use mechanism::Chosen;
 pub use mechanism::{Mechanism, MechanismInfo};
-use quantum::Decapsulate;
 use under_way::UnderWay;
 
 use crate::NativeError;
@@ -48,55 +48,32 @@ pub struct Fault {
     pub code: u64,
 }
 
-type GetFunctionList = unsafe extern "C" fn(*mut *mut CK_FUNCTION_LIST) -> CK_RV;
-type GetInfo = unsafe extern "C" fn(*mut CK_INFO) -> CK_RV;
-type Init = unsafe extern "C" fn(CK_SESSION_HANDLE, *mut CK_MECHANISM, CK_OBJECT_HANDLE) -> CK_RV;
-type OnePart =
-    unsafe extern "C" fn(CK_SESSION_HANDLE, *mut u8, CK_ULONG, *mut u8, *mut CK_ULONG) -> CK_RV;
-type Login = unsafe extern "C" fn(CK_SESSION_HANDLE, CK_USER_TYPE, *mut u8, CK_ULONG) -> CK_RV;
-type Derive = unsafe extern "C" fn(
-    CK_SESSION_HANDLE,
-    *mut CK_MECHANISM,
-    CK_OBJECT_HANDLE,
-    *mut CK_ATTRIBUTE,
-    CK_ULONG,
-    *mut CK_OBJECT_HANDLE,
-) -> CK_RV;
-type GetAttributes =
-    unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE, *mut CK_ATTRIBUTE, CK_ULONG) -> CK_RV;
-type MechanismList =
-    unsafe extern "C" fn(CK_SLOT_ID, *mut CK_MECHANISM_TYPE, *mut CK_ULONG) -> CK_RV;
-type AskMechanism =
-    unsafe extern "C" fn(CK_SLOT_ID, CK_MECHANISM_TYPE, *mut CK_MECHANISM_INFO) -> CK_RV;
-type GenerateKeyPair = unsafe extern "C" fn(
-    CK_SESSION_HANDLE,
-    *mut CK_MECHANISM,
-    *mut CK_ATTRIBUTE,
-    CK_ULONG,
-    *mut CK_ATTRIBUTE,
-    CK_ULONG,
-    *mut CK_OBJECT_HANDLE,
-    *mut CK_OBJECT_HANDLE,
-) -> CK_RV;
-type Destroy = unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE) -> CK_RV;
+/// The function of an optional one: how the bindings name the types of functions.
+trait Function {
+    type Type;
+}
+
+impl<F> Function for Option<F> {
+    type Type = F;
+}
+
+type Of<F> = <F as Function>::Type;
 
 /// The addresses of a module's functions. The module stays loaded until the process ends.
 #[derive(Clone, Copy)]
 pub struct Calls {
-    get_info: GetInfo,
-    login: Login,
-    sign_init: Init,
-    sign: OnePart,
-    decrypt_init: Init,
-    decrypt: OnePart,
-    derive: Derive,
-    get_attributes: GetAttributes,
-    destroy: Destroy,
-    mechanism_list: MechanismList,
-    mechanism_info: AskMechanism,
-    generate_key_pair: GenerateKeyPair,
+    get_info: Of<CK_C_GetInfo>,
+    login: Of<CK_C_Login>,
+    sign_init: Of<CK_C_SignInit>,
+    sign: Of<CK_C_Sign>,
+    decrypt_init: Of<CK_C_DecryptInit>,
+    decrypt: Of<CK_C_Decrypt>,
+    derive: Of<CK_C_DeriveKey>,
+    get_attributes: Of<CK_C_GetAttributeValue>,
+    destroy: Of<CK_C_DestroyObject>,
+    mechanism_list: Of<CK_C_GetMechanismList>,
     /// Of modules of PKCS#11 3.2.
-    decapsulate: Option<Decapsulate>,
+    decapsulate: CK_C_DecapsulateKey,
 }
 
 impl std::fmt::Debug for Calls {
@@ -111,7 +88,7 @@ impl Calls {
     pub fn of(file: &Path) -> Result<Self, NativeError> {
         let library = loader::load(file, RTLD_LAZY | RTLD_LOCAL)?;
         // SAFETY: the symbol has the type that the standard gives it (PKCS#11 3.1 §5.4.4).
-        let give = unsafe { library.get::<GetFunctionList>(b"C_GetFunctionList\0") }?;
+        let give = unsafe { library.get::<Of<CK_C_GetFunctionList>>(b"C_GetFunctionList\0") }?;
         let mut list: *mut CK_FUNCTION_LIST = ptr::null_mut();
         // SAFETY: it writes one pointer, and may be called before C_Initialize (§5.4.4).
         let code = unsafe { give(&raw mut list) };
@@ -135,7 +112,7 @@ impl Calls {
         code != CKR_CRYPTOKI_NOT_INITIALIZED
     }
 
-    fn found(list: &CK_FUNCTION_LIST, decapsulate: Option<Decapsulate>) -> Option<Self> {
+    fn found(list: &CK_FUNCTION_LIST, decapsulate: CK_C_DecapsulateKey) -> Option<Self> {
         Some(Self {
             get_info: list.C_GetInfo?,
             login: list.C_Login?,
@@ -147,8 +124,6 @@ impl Calls {
             get_attributes: list.C_GetAttributeValue?,
             destroy: list.C_DestroyObject?,
             mechanism_list: list.C_GetMechanismList?,
-            mechanism_info: list.C_GetMechanismInfo?,
-            generate_key_pair: list.C_GenerateKeyPair?,
             decapsulate,
         })
     }
@@ -181,8 +156,8 @@ impl std::fmt::Debug for Operator {
 
 /// The function that begins an operation, the one that does it, and their names.
 struct Steps {
-    init: (Call, Init),
-    operation: (Call, OnePart),
+    init: (Call, Of<CK_C_SignInit>),
+    operation: (Call, Of<CK_C_Sign>),
 }
 
 impl Operator {

@@ -1,42 +1,21 @@
-//! What PKCS#11 3.2 has for ML-DSA and ML-KEM, which the crate `cryptoki` (0.12) does not know as mechanisms.
+//! `C_DecapsulateKey` of PKCS#11 3.2: whether a module has it, and the one call that is timed.
 
 use std::ptr;
 
-use cryptoki::object::Attribute;
-use cryptoki::session::Session;
 use cryptoki_sys::{
-    CK_ATTRIBUTE, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM,
-    CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_UTF8CHAR, CK_VERSION, CKR_OK,
+    CK_C_DecapsulateKey, CK_C_GetInterface, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_OBJECT_HANDLE,
+    CK_ULONG, CK_VERSION, CKR_OK,
 };
-
 use libloading::os::unix::Library;
 
 use super::under_way::UnderWay;
-use super::{Calls, Derived, Fault, Mechanism, Operator, checked, secret_template};
+use super::{Derived, Fault, Mechanism, Of, Operator, checked, secret_template};
 use keymark_shim_protocol::pkcs11::Call;
 
-pub(crate) type Decapsulate = unsafe extern "C" fn(
-    CK_SESSION_HANDLE,
-    *mut CK_MECHANISM,
-    CK_OBJECT_HANDLE,
-    *mut CK_ATTRIBUTE,
-    CK_ULONG,
-    *mut CK_BYTE,
-    CK_ULONG,
-    *mut CK_OBJECT_HANDLE,
-) -> CK_RV;
-
-type GetInterface = unsafe extern "C" fn(
-    *mut CK_UTF8CHAR,
-    *mut CK_VERSION,
-    *mut *mut CK_INTERFACE,
-    CK_FLAGS,
-) -> CK_RV;
-
 /// `C_DecapsulateKey` of a module that has the interface of 3.2 (§5.4.6).
-pub(crate) fn decapsulate_of(library: &Library) -> Option<Decapsulate> {
+pub(crate) fn decapsulate_of(library: &Library) -> CK_C_DecapsulateKey {
     // SAFETY: the symbol has the type that the standard gives it.
-    let give = unsafe { library.get::<GetInterface>(b"C_GetInterface\0") }.ok()?;
+    let give = unsafe { library.get::<Of<CK_C_GetInterface>>(b"C_GetInterface\0") }.ok()?;
     let mut version = CK_VERSION { major: 3, minor: 2 };
     let mut interface: *mut CK_INTERFACE = ptr::null_mut();
     let name = c"PKCS 11".as_ptr().cast_mut().cast();
@@ -58,40 +37,6 @@ pub(crate) fn decapsulate_of(library: &Library) -> Option<Decapsulate> {
     }
     // SAFETY: later lists only add to the end of that of 3.2, which this one is at least.
     unsafe { (*list.cast::<CK_FUNCTION_LIST_3_2>()).C_DecapsulateKey }
-}
-
-impl Calls {
-    /// `C_GenerateKeyPair` by that mechanism and the templates of the halves.
-    pub fn generate(
-        &self,
-        session: &Session,
-        by: Mechanism,
-        public: &[Attribute],
-        private: &[Attribute],
-    ) -> Result<(), Fault> {
-        let template = |attributes: &[Attribute]| -> Vec<CK_ATTRIBUTE> {
-            attributes.iter().map(CK_ATTRIBUTE::from).collect()
-        };
-        let (mut public, mut private) = (template(public), template(private));
-        let mut chosen = by.chosen();
-        let mut mechanism = chosen.mechanism();
-        let (mut public_key, mut private_key): (CK_OBJECT_HANDLE, CK_OBJECT_HANDLE) = (0, 0);
-        // SAFETY: the mechanism and both templates, whose attributes the caller keeps, are read during the
-        // call; two handles are written.
-        let code = unsafe {
-            (self.generate_key_pair)(
-                session.handle(),
-                &raw mut mechanism,
-                public.as_mut_ptr(),
-                public.len() as CK_ULONG,
-                private.as_mut_ptr(),
-                private.len() as CK_ULONG,
-                &raw mut public_key,
-                &raw mut private_key,
-            )
-        };
-        checked("C_GenerateKeyPair", code)
-    }
 }
 
 impl Operator {

@@ -113,8 +113,7 @@ impl TokenHere {
 }
 
 fn ask(file: &ModuleFile) -> Result<ModuleInfo, Error> {
-    let module = Module::load(file)?;
-    token_info::ask(&module.client, &module.calls)
+    token_info::ask(&*Module::load(file)?)
 }
 
 fn token(file: &ModuleFile, says: &TokenInfo, user: User) -> Result<Token, Error> {

@@ -88,8 +88,7 @@ impl Token {
                 }
                 return Ok(Maker::Keymark);
             };
-            let calls = &self.module().calls;
-            let made = session_keys::generate(calls, session, capability, object);
+            let made = session_keys::generate(session, capability, object);
             made.map(|()| Maker::Token).map_err(|_| refused)
         });
         match written {

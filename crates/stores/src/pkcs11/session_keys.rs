@@ -4,7 +4,8 @@
 
 use std::ffi::c_ulong;
 
-use cryptoki::mechanism::Mechanism;
+use cryptoki::mechanism::vendor_defined::VendorDefinedMechanism;
+use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::{Attribute, KeyType, ObjectClass};
 use cryptoki::session::Session;
 use cryptoki::types::Ulong;
@@ -12,14 +13,13 @@ use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_native::cryptoki::Calls;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::error::ErrorStack;
 use serde::{Deserialize, Serialize};
 
-use super::codes::{failed, refused};
+use super::codes::failed;
 use super::keys::{parameter_set, parameters_of};
 use crate::store::unsupported;
 use crate::test_key::{Numbers, TestKey};
@@ -100,7 +100,6 @@ pub(super) fn create(
 
 /// Has the token make a test key of its own.
 pub(super) fn generate(
-    calls: &Calls,
     session: &Session,
     capability: Capability,
     object: TestObject<'_>,
@@ -118,34 +117,24 @@ pub(super) fn generate(
         Family::Weierstrass(_) => Mechanism::EccKeyPairGen,
         Family::Ed25519 | Family::Ed448 => Mechanism::EccEdwardsKeyPairGen,
         Family::Cv25519 | Family::Cv448 => Mechanism::EccMontgomeryKeyPairGen,
-        Family::MlDsa(_) | Family::MlKem(_) => {
-            return generate_quantum(calls, session, family, (&mut public, &private));
+        Family::MlDsa(_) => by_number(MechanismType::ML_DSA_KEY_PAIR_GEN),
+        Family::MlKem(_) => {
+            public.push(Attribute::Encapsulate(true));
+            by_number(MechanismType::ML_KEM_KEY_PAIR_GEN)
         }
         Family::Dsa(_) | Family::Elgamal(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
             return Err(unsupported("PKCS#11", capability));
         }
     };
     public.extend(parameters_of(family).map(Attribute::EcParams));
+    public.extend(parameter_set(family).map(|(_, set)| Attribute::ParameterSet(set)));
     let made = session.generate_key_pair(&mechanism, &public, &private);
     made.map(drop).map_err(failed)
 }
 
-/// The same of ML-DSA or ML-KEM, whose public half says the parameter set (3.2 §6.67.4).
-fn generate_quantum(
-    calls: &Calls,
-    session: &Session,
-    family: Family,
-    (public, private): (&mut Vec<Attribute>, &[Attribute]),
-) -> Result<(), Error> {
-    let by = if matches!(family, Family::MlKem(_)) {
-        public.push(Attribute::Encapsulate(true));
-        keymark_native::cryptoki::Mechanism::MlKemKeys
-    } else {
-        keymark_native::cryptoki::Mechanism::MlDsaKeys
-    };
-    public.extend(parameter_set(family).map(|(_, set)| Attribute::ParameterSet(set)));
-    let made = calls.generate(session, by, public, private);
-    made.map_err(refused)
+/// A mechanism without a parameter, of those that the crate knows by their number only.
+fn by_number<'m>(mechanism: MechanismType) -> Mechanism<'m> {
+    Mechanism::VendorDefined(VendorDefinedMechanism::new::<()>(mechanism, None))
 }
 
 /// The numbers of a key as attributes (3.1 §6.1.3, §6.3.4).

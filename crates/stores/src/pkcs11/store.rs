@@ -104,8 +104,7 @@ impl TokenStore {
         };
         // Many tokens take no private key from outside, and make one that never leaves.
         self.token.with_keeper(|session, visible| {
-            let calls = &self.token.module().calls;
-            session_keys::generate(calls, session, capability, object(visible))
+            session_keys::generate(session, capability, object(visible))
                 .map_err(|_| no_test_key(refused))?;
             Ok(Placed {
                 label: format!(
@@ -127,7 +126,7 @@ impl TokenStore {
                 visible,
                 lifetime: Lifetime::Token,
             };
-            session_keys::generate(&self.token.module().calls, session, capability, made)?;
+            session_keys::generate(session, capability, made)?;
             made_public(session, capability, &id)
         })?;
         Ok(Placed {

@@ -107,11 +107,10 @@ impl Token {
     /// The module's other tokens that would take a PIN.
     pub(super) fn others_with_pin(&self) -> Result<Vec<String>, Error> {
         let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
-        let Module { client, calls } = self.module();
-        let slots = client.get_slots_with_token().map_err(failed)?;
+        let slots = self.module.client.get_slots_with_token().map_err(failed)?;
         let tokens = slots
             .into_iter()
-            .filter_map(|slot| token_info::ask_token(client, calls, slot).ok());
+            .filter_map(|slot| token_info::ask_token(&self.module, slot).ok());
         let others = tokens.filter(|says| {
             let asks = match says.login {
                 Login::Pin(_) | Login::OnToken(_) => true,
@@ -161,7 +160,7 @@ impl Token {
 
     /// What the token says of itself now.
     pub(super) fn says(&self) -> Result<TokenInfo, Error> {
-        token_info::ask_token(&self.module.client, &self.module.calls, self.slot()?.0)
+        token_info::ask_token(&self.module, self.slot()?.0)
     }
 
     fn open(&self, slot: Slot) -> Result<Session, Error> {

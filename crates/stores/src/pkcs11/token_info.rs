@@ -5,12 +5,13 @@ use cryptoki::slot::{Limit, Slot, TokenInfo as SaidOfToken};
 use cryptoki::types::Version;
 use keymark_bench::error::Error;
 use keymark_native::cryptoki::under_way::UnderWay;
-use keymark_native::cryptoki::{Calls, Mechanism, MechanismInfo};
+use keymark_native::cryptoki::{Mechanism, MechanismInfo};
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::keys::{self, KeyInfo};
+use super::module::Module;
 use super::uri::{LibraryPart, Pkcs11Uri, SlotPart, TokenPart};
 use crate::user::TokenId;
 
@@ -188,11 +189,11 @@ impl Pkcs11Uri {
 }
 
 /// Asks a module that is initialised.
-pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleInfo, Error> {
+pub(super) fn ask(module: &Module) -> Result<ModuleInfo, Error> {
     let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
-    let info = module.get_library_info().map_err(failed)?;
-    let slots = module.get_slots_with_token().map_err(failed)?;
-    let slots = slots.into_iter().map(|slot| ask_slot(module, calls, slot));
+    let info = module.client.get_library_info().map_err(failed)?;
+    let slots = module.client.get_slots_with_token().map_err(failed)?;
+    let slots = slots.into_iter().map(|slot| ask_slot(module, slot));
     Ok(ModuleInfo {
         manufacturer: plain(info.manufacturer_id()),
         description: plain(info.library_description()),
@@ -202,20 +203,21 @@ pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleInfo, Error> {
     })
 }
 
-fn ask_slot(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<SlotInfo, Error> {
-    let info = module.get_slot_info(slot).map_err(failed)?;
+fn ask_slot(module: &Module, slot: Slot) -> Result<SlotInfo, Error> {
+    let info = module.client.get_slot_info(slot).map_err(failed)?;
     Ok(SlotInfo {
         id: slot.id(),
         description: plain(info.slot_description()),
         manufacturer: plain(info.manufacturer_id()),
-        token: ask_token(module, calls, slot),
+        token: ask_token(module, slot),
     })
 }
 
 /// Asks for a token anew: whether its PIN may be tried changes.
-pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<TokenInfo, Error> {
-    let info = module.get_token_info(slot).map_err(failed)?;
-    let (mechanism_count, mechanisms) = calls.mechanisms(slot);
+pub(super) fn ask_token(module: &Module, slot: Slot) -> Result<TokenInfo, Error> {
+    let Module { client, calls } = module;
+    let info = client.get_token_info(slot).map_err(failed)?;
+    let (mechanism_count, mechanisms) = calls.mechanisms(client, slot);
     let state = if info.token_initialized() {
         TokenState::Initialized
     } else {
@@ -233,7 +235,7 @@ pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<To
         mechanisms,
         mechanism_count,
         keys: match state {
-            TokenState::Initialized => keys::visible(module, slot),
+            TokenState::Initialized => keys::visible(client, slot),
             TokenState::Blank => Vec::new(),
         },
     })

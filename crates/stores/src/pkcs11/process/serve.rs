@@ -294,8 +294,7 @@ fn named(device: DeviceName) -> StoreIdentity {
 }
 
 fn look(file: &ModuleFile) -> Result<token_info::ModuleInfo, Error> {
-    let module = Module::load(file)?;
-    token_info::ask(&module.client, &module.calls)
+    token_info::ask(&*Module::load(file)?)
 }
 
 /// SoftHSM2 writes to its token's file at each login, and does not find a token that is being written while it is
