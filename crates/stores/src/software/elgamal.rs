@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
+use keymark_bench::workload::{Input, KeyHandle, Performed};
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::error::ErrorStack;
 
@@ -117,11 +118,10 @@ pub(crate) struct Decryptor {
     message: BigNum,
 }
 
-impl Decryptor {
-    /// Decrypts; the message is written without leading zeros.
-    pub(crate) fn decrypt(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+impl KeyHandle for Decryptor {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         let failed = |error: ErrorStack| Error::call("BN_mod_exp", error, "");
-        let (a, b) = input.split_at(input.len() / 2);
+        let (a, b) = input.bytes.split_at(input.bytes.len() / 2);
         let (a, b) = (
             BigNum::from_slice(a).map_err(failed)?,
             BigNum::from_slice(b).map_err(failed)?,
@@ -133,15 +133,11 @@ impl Decryptor {
             .mod_mul(&b, &self.shared, &self.p, &mut self.ctx)
             .map_err(failed)?;
         let message = self.message.to_vec();
-        let Some(room) = output.get_mut(..message.len()) else {
-            return Err(Error::call(
-                "BN_bn2bin",
-                "the message does not fit the output",
-                "",
-            ));
-        };
-        room.copy_from_slice(&message);
-        Ok(message.len())
+        let room = output.get_mut(..message.len());
+        let long = || Error::call("BN_bn2bin", "the message does not fit the output", "");
+        room.ok_or_else(long)?.copy_from_slice(&message);
+        let length = message.len();
+        Ok(Performed { length, cpu: None })
     }
 }
 
@@ -152,14 +148,12 @@ mod tests {
     #[test]
     fn what_is_encrypted_is_decrypted() {
         let key = Elgamal::generate(2048).unwrap();
-        let input = key.public().encrypt(b"\x02a session key").unwrap();
-        assert_eq!(input.len(), 512);
+        let bytes = key.public().encrypt(b"\x02a session key").unwrap();
+        assert_eq!(bytes.len(), 512);
         let mut output = [0; 256];
-        let length = key
-            .decryptor()
-            .unwrap()
-            .decrypt(&input, &mut output)
-            .unwrap();
+        let mut decryptor = key.decryptor().unwrap();
+        let performed = decryptor.perform(&Input { bytes }, &mut output);
+        let length = performed.unwrap().length;
         assert_eq!(&output[..length], b"\x02a session key");
     }
 }

@@ -10,7 +10,7 @@ use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_native::NativeError;
 use keymark_native::libcrypto::{Context, FILE, Key, Libcrypto, MessageSigner, Padding};
 
-use super::library::{Loaded, capabilities_of, missing};
+use super::library::{Loaded, agreement, call, capabilities_of, missing, performed};
 use crate::public_key::PublicKey;
 use crate::store::unsupported;
 use crate::test_key::TestKey;
@@ -82,20 +82,15 @@ impl Loaded for Installed {
                 Family::Cv25519 | Family::Cv448 => return Err(lacks(key, operation)),
                 _ => private
                     .signing(padding)
-                    .map(|context| Box::new(Calls("EVP_PKEY_sign", context)) as _),
+                    .map(|context| performing("EVP_PKEY_sign", context)),
             },
             Operation::Decrypt => match family {
                 Family::Rsa(_) => private
                     .decrypting(padding)
-                    .map(|context| Box::new(Calls("EVP_PKEY_decrypt", context)) as _),
-                Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448 => Ok(Box::new(Derive {
-                    library: self.0,
-                    algorithm: key.algorithm,
-                    key: private,
-                    contexts: Vec::new(),
-                    current: 0,
-                })
-                    as _),
+                    .map(|context| performing("EVP_PKEY_decrypt", context)),
+                Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448 => {
+                    Ok(derive(self.0, key.algorithm, private))
+                }
                 _ => return Err(lacks(key, operation)),
             },
             Operation::Decapsulate | Operation::Handshake => return Err(lacks(key, operation)),
@@ -122,20 +117,9 @@ const fn curve_name(curve: Curve) -> &'static CStr {
     }
 }
 
-fn performed(call: &str, result: Result<usize, NativeError>) -> Result<Performed, Error> {
-    match result {
-        Ok(length) => Ok(Performed { length, cpu: None }),
-        Err(error) => Err(Error::call(call, error, "")),
-    }
-}
-
 /// One call of a context that was set up once, by its name.
-struct Calls(&'static str, Context);
-
-impl KeyHandle for Calls {
-    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        performed(self.0, self.1.perform(&input.bytes, output))
-    }
+fn performing(name: &'static str, mut context: Context) -> Box<dyn KeyHandle> {
+    call(name, move |input, output| context.perform(input, output))
 }
 
 /// Signatures of messages: EdDSA. `EVP_DigestSign` ends its context, which is begun anew untimed.
@@ -153,36 +137,16 @@ impl KeyHandle for MessageSign {
 }
 
 /// ECDH, X25519 and X448, with a context for each peer, as with the OpenSSL that is built in.
-struct Derive {
-    library: &'static Libcrypto,
-    algorithm: Algorithm,
-    key: Key,
-    contexts: Vec<(Vec<u8>, Context)>,
-    current: usize,
-}
-
-impl KeyHandle for Derive {
-    fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        let mut known = self.contexts.iter();
-        if let Some(index) = known.position(|(point, _)| *point == input.bytes) {
-            self.current = index;
-            return Ok(());
-        }
-        let call = "EVP_PKEY_derive_set_peer";
-        let spki = PublicKey::point(self.algorithm, &input.bytes).and_then(|peer| peer.spki_der());
-        let spki = spki.map_err(|error| Error::call(call, error, ""))?;
-        let peer = self.library.public_key(&spki);
-        let context = peer.and_then(|peer| self.key.deriving(&peer));
-        let context = context.map_err(|error| Error::call(call, error, ""))?;
-        self.current = self.contexts.len();
-        self.contexts.push((input.bytes.clone(), context));
-        Ok(())
-    }
-
-    fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        let Some((_, context)) = self.contexts.get_mut(self.current) else {
-            return Err(Error::call("EVP_PKEY_derive", "it was not armed", ""));
-        };
-        performed("EVP_PKEY_derive", context.perform(&[], output))
-    }
+fn derive(library: &'static Libcrypto, algorithm: Algorithm, key: Key) -> Box<dyn KeyHandle> {
+    let set_up = move |point: &[u8]| {
+        let spki = PublicKey::point(algorithm, point).and_then(|peer| peer.spki_der());
+        let peer = library.public_key(&spki.map_err(|error| error.to_string())?);
+        let context = peer.and_then(|peer| key.deriving(&peer));
+        context.map_err(|error| error.to_string())
+    };
+    agreement(
+        ["EVP_PKEY_derive_set_peer", "EVP_PKEY_derive"],
+        set_up,
+        |context: &mut Context, secret| context.perform(&[], secret),
+    )
 }

@@ -6,14 +6,14 @@ use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_bench::workload::KeyHandle;
 use p256::pkcs8::DecodePrivateKey;
 use rand_core_06::OsRng;
 use rsa::sha2::Sha256;
 use rsa::{Pkcs1v15Encrypt, Pkcs1v15Sign, RsaPrivateKey};
 use zeroize::Zeroizing;
 
-use super::library::{Loaded, capabilities_of};
+use super::library::{Loaded, agreement, call, capabilities_of};
 use crate::store::unsupported;
 use crate::test_key::{Numbers, TestKey};
 
@@ -52,69 +52,12 @@ impl Loaded for Compiled {
     }
 }
 
-/// A function from the input into the output, by its name.
-struct Call<F> {
-    name: &'static str,
-    function: F,
-}
-
-impl<F> KeyHandle for Call<F>
-where
-    F: FnMut(&[u8], &mut [u8]) -> Result<usize, String> + Send,
-{
-    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        let length = (self.function)(&input.bytes, output);
-        let length = length.map_err(|reason| Error::call(self.name, reason, ""))?;
-        Ok(Performed { length, cpu: None })
-    }
-}
-
-fn call<F>(name: &'static str, function: F) -> Option<Box<dyn KeyHandle>>
-where
-    F: FnMut(&[u8], &mut [u8]) -> Result<usize, String> + Send + 'static,
-{
-    Some(Box::new(Call { name, function }))
-}
-
 /// An agreement with a peer, whose point is read and validated before the clock runs, as with OpenSSL.
-struct Derive<P, R, F> {
-    read: R,
-    function: F,
-    peer: Option<P>,
-}
-
-impl<P, R, F> KeyHandle for Derive<P, R, F>
-where
-    P: Send,
-    R: Fn(&[u8]) -> Result<P, String> + Send,
-    F: Fn(&P, &mut [u8]) -> Result<usize, String> + Send,
-{
-    fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        let peer = (self.read)(&input.bytes);
-        self.peer = Some(peer.map_err(|reason| Error::call("reading the point", reason, ""))?);
-        Ok(())
-    }
-
-    fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        let peer = self.peer.as_ref().ok_or("it was not armed".to_owned());
-        let length = peer.and_then(|peer| (self.function)(peer, output));
-        let length = length.map_err(|reason| Error::call("diffie_hellman", reason, ""))?;
-        Ok(Performed { length, cpu: None })
-    }
-}
-
-fn derive<P, R, F>(read: R, function: F) -> Option<Box<dyn KeyHandle>>
-where
-    P: Send + 'static,
-    R: Fn(&[u8]) -> Result<P, String> + Send + 'static,
-    F: Fn(&P, &mut [u8]) -> Result<usize, String> + Send + 'static,
-{
-    let peer = None;
-    Some(Box::new(Derive {
-        read,
-        function,
-        peer,
-    }))
+fn derive<P: Send + 'static>(
+    read: impl FnMut(&[u8]) -> Result<P, String> + Send + 'static,
+    function: impl FnMut(&mut P, &mut [u8]) -> Result<usize, String> + Send + 'static,
+) -> Box<dyn KeyHandle> {
+    agreement(["reading the point", "diffie_hellman"], read, function)
 }
 
 /// Puts a result where it belongs; gives its length in bytes.
@@ -166,7 +109,7 @@ fn signer(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
             })
         }};
     }
-    Ok(match key.algorithm.family() {
+    Ok(Some(match key.algorithm.family() {
         Family::Rsa(_) => {
             let key: RsaPrivateKey = read(key)?;
             call("sign_with_rng", move |digest, output| {
@@ -185,8 +128,8 @@ fn signer(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
         Family::Weierstrass(Curve::NistP256) => ecdsa!(p256),
         Family::Weierstrass(Curve::NistP384) => ecdsa!(p384),
         Family::Weierstrass(Curve::NistP521) => ecdsa!(p521),
-        _ => None,
-    })
+        _ => return Ok(None),
+    }))
 }
 
 #[allow(
@@ -199,7 +142,7 @@ fn decryptor(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
             let key: $curve::SecretKey = read(key)?;
             derive(
                 |point| $curve::PublicKey::from_sec1_bytes(point).map_err(words),
-                move |peer: &$curve::PublicKey, output| {
+                move |peer: &mut $curve::PublicKey, output| {
                     let scalar = key.to_nonzero_scalar();
                     let shared = $curve::ecdh::diffie_hellman(scalar, peer.as_affine());
                     put(shared.raw_secret_bytes(), output)
@@ -207,7 +150,7 @@ fn decryptor(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
             )
         }};
     }
-    Ok(match key.algorithm.family() {
+    Ok(Some(match key.algorithm.family() {
         Family::Rsa(_) => {
             let key: RsaPrivateKey = read(key)?;
             call("decrypt_blinded", move |ciphertext, output| {
@@ -219,7 +162,7 @@ fn decryptor(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
             let key = x25519_dalek::StaticSecret::from(*seed(key)?);
             derive(
                 |point| <[u8; 32]>::try_from(point).map_err(words).map(Into::into),
-                move |peer: &x25519_dalek::PublicKey, output| {
+                move |peer: &mut x25519_dalek::PublicKey, output| {
                     put(key.diffie_hellman(peer).as_bytes(), output)
                 },
             )
@@ -227,6 +170,6 @@ fn decryptor(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
         Family::Weierstrass(Curve::NistP256) => ecdh!(p256),
         Family::Weierstrass(Curve::NistP384) => ecdh!(p384),
         Family::Weierstrass(Curve::NistP521) => ecdh!(p521),
-        _ => None,
-    })
+        _ => return Ok(None),
+    }))
 }
