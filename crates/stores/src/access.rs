@@ -1,7 +1,7 @@
 //! How a program that is not keymark reaches a key: the capabilities of access. A store gives those that its
 //! keys have, a stack asks for the one that it needs; neither names the other.
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use keymark_bench::case::StoreKind;
@@ -59,20 +59,13 @@ pub trait ModuleAccess: Debug + Send + Sync {
 }
 
 /// How another process of keymark's opens a key as its store does.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, derive_more::Debug)]
+#[debug("Errand({store:?})")]
 pub struct Errand {
     /// The store whose family can read it.
     pub(crate) store: StoreKind,
     /// In JSON, which only the family reads; keys in memory stand in it in the clear.
     pub(crate) key: Zeroizing<String>,
-}
-
-impl Debug for Errand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Errand")
-            .field("store", &self.store)
-            .finish_non_exhaustive()
-    }
 }
 
 words! {

@@ -20,20 +20,13 @@ use crate::store::unsupported;
 pub const INPUTS: usize = 8;
 
 /// Inputs and the check of what comes out.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Challenge({})", inputs.len())]
 pub struct Challenge {
     /// Used in turn.
     pub inputs: Arc<[Input]>,
     /// The check.
     pub verifier: Arc<dyn Verifier>,
-}
-
-impl std::fmt::Debug for Challenge {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Challenge")
-            .field("inputs", &self.inputs.len())
-            .finish_non_exhaustive()
-    }
 }
 
 impl Challenge {

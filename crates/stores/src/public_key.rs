@@ -23,7 +23,8 @@ use crate::software::elgamal::ElgamalPublic;
 use crate::test_key::{Secret, TestKey, nid};
 
 /// The public half of a key.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("PublicKey({algorithm})")]
 pub struct PublicKey {
     algorithm: Algorithm,
     numbers: PublicNumbers,
@@ -33,14 +34,6 @@ pub struct PublicKey {
 enum PublicNumbers {
     Evp(PKey<Public>),
     Elgamal(Arc<ElgamalPublic>),
-}
-
-impl std::fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PublicKey")
-            .field("algorithm", &self.algorithm)
-            .finish_non_exhaustive()
-    }
 }
 
 impl PublicKey {

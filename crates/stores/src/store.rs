@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{Crew, KeyHandle};
 
 use crate::access::Access;
@@ -14,9 +14,6 @@ use crate::scheme::Scheme;
 
 /// Where private keys live. Capabilities are asked for, never assumed.
 pub trait KeyStore: Debug + Send + Sync {
-    /// Which device this is.
-    fn identity(&self) -> Result<StoreIdentity, Error>;
-
     /// What it offers.
     fn capabilities(&self) -> Result<Vec<Capability>, Error>;
 

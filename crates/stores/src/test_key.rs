@@ -16,6 +16,8 @@ use crate::public_key::public_bytes;
 use crate::software::elgamal::Elgamal;
 
 /// A private key. Not for keeping secrets with: it only ever measures.
+#[derive(derive_more::Debug)]
+#[debug("TestKey({algorithm})")]
 pub struct TestKey {
     pub algorithm: Algorithm,
     pub(crate) secret: Secret,
@@ -26,25 +28,12 @@ pub(crate) enum Secret {
     Elgamal(Elgamal),
 }
 
-impl std::fmt::Debug for TestKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TestKey")
-            .field("algorithm", &self.algorithm)
-            .finish_non_exhaustive()
-    }
-}
-
 /// A test key on its way to another process of keymark: PrivateKeyInfo, or p, g, y and x of Elgamal.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, derive_more::Debug)]
+#[debug("SealedKey")]
 pub struct SealedKey {
     algorithm: Algorithm,
     numbers: Vec<Zeroizing<Vec<u8>>>,
-}
-
-impl std::fmt::Debug for SealedKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SealedKey")
-    }
 }
 
 /// The numbers of a key, as big-endian bytes, for programs with a form of their own.

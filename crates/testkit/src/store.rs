@@ -1,13 +1,11 @@
 //! A key store whose operation is to hand its input back, for the suite that every store has to pass.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_stores::access::Access;
 use keymark_stores::answer::{AnswerForm, Answers};
@@ -29,18 +27,6 @@ impl FakeStore {
 }
 
 impl KeyStore for FakeStore {
-    fn identity(&self) -> Result<StoreIdentity, Error> {
-        Ok(StoreIdentity {
-            device: DeviceName::new(crate::fake::DEVICE),
-            kind: StoreKind::FAKE,
-            provenance: Provenance::Virtual,
-            product: "nothing".to_owned(),
-            serial: None,
-            versions: BTreeMap::new(),
-            assumed: Vec::new(),
-        })
-    }
-
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         let ed25519 = Algorithm::of(Family::Ed25519);
         Ok(ed25519.into_iter().flat_map(Capability::of).collect())

@@ -60,7 +60,8 @@ impl<F> Function for Option<F> {
 type Of<F> = <F as Function>::Type;
 
 /// The addresses of a module's functions. The module stays loaded until the process ends.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, derive_more::Debug)]
+#[debug("Calls")]
 pub struct Calls {
     get_info: Of<CK_C_GetInfo>,
     login: Of<CK_C_Login>,
@@ -74,12 +75,6 @@ pub struct Calls {
     mechanism_list: Of<CK_C_GetMechanismList>,
     /// Of modules of PKCS#11 3.2.
     decapsulate: CK_C_DecapsulateKey,
-}
-
-impl std::fmt::Debug for Calls {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Calls")
-    }
 }
 
 impl Calls {
@@ -141,17 +136,13 @@ impl PinEachUse {
 }
 
 /// A key in a session of its own. Sessions are not shared between threads, which `Session` sees to.
+#[derive(derive_more::Debug)]
+#[debug("Operator")]
 pub struct Operator {
     calls: Calls,
     session: Session,
     key: ObjectHandle,
     pin: Option<PinEachUse>,
-}
-
-impl std::fmt::Debug for Operator {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Operator").finish_non_exhaustive()
-    }
 }
 
 /// The function that begins an operation, the one that does it, and their names.

@@ -79,6 +79,8 @@ pub fn encapsulate<T: HasPublic>(key: &PKeyRef<T>) -> Result<(Vec<u8>, Vec<u8>),
 }
 
 /// A context set up once for many decapsulations.
+#[derive(derive_more::Debug)]
+#[debug("Decapsulator")]
 pub struct Decapsulator {
     ctx: PkeyCtx<Private>,
 }
@@ -123,6 +125,8 @@ impl Decapsulator {
 ///
 /// `EVP_DigestSign`, which the openssl crate offers for these, ends its context with every
 /// signature; `EVP_PKEY_sign` (EVP_PKEY_sign_message_init(3), since OpenSSL 3.4) does not.
+#[derive(derive_more::Debug)]
+#[debug("MessageSigner")]
 pub struct MessageSigner {
     ctx: PkeyCtx<Private>,
 }
@@ -146,18 +150,6 @@ impl MessageSigner {
     /// Signs `message` into `signature`; returns the signature's length in bytes.
     pub fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, ErrorStack> {
         self.ctx.sign(message, Some(signature))
-    }
-}
-
-impl std::fmt::Debug for MessageSigner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MessageSigner").finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for Decapsulator {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Decapsulator").finish_non_exhaustive()
     }
 }
 

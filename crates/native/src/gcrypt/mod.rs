@@ -27,17 +27,11 @@ pub const FILE: &str = "libgcrypt.so.20";
 const SECURE_MEMORY: c_uint = 65_536;
 
 /// The library, ready.
+#[derive(derive_more::Debug)]
+#[debug("Libgcrypt({version})")]
 pub struct Libgcrypt {
     calls: Calls,
     version: String,
-}
-
-impl std::fmt::Debug for Libgcrypt {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Libgcrypt")
-            .field("version", &self.version)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Libgcrypt {
@@ -194,6 +188,8 @@ fn refused(text: &str) -> NativeError {
 }
 
 /// An S-expression in libgcrypt's memory.
+#[derive(derive_more::Debug)]
+#[debug("Expression")]
 pub struct Expression {
     library: &'static Libgcrypt,
     raw: RawExpression,
@@ -202,12 +198,6 @@ pub struct Expression {
 // SAFETY: an expression is a block of memory that no thread has a part in; libgcrypt's allocators are
 // guarded by locks of their own.
 unsafe impl Send for Expression {}
-
-impl std::fmt::Debug for Expression {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Expression")
-    }
-}
 
 impl Expression {
     /// Its canonical form.

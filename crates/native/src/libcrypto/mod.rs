@@ -22,17 +22,11 @@ use crate::NativeError;
 pub const FILE: &str = "libcrypto.so.3";
 
 /// The library, ready.
+#[derive(derive_more::Debug)]
+#[debug("Libcrypto({version})")]
 pub struct Libcrypto {
     calls: Calls,
     version: String,
-}
-
-impl std::fmt::Debug for Libcrypto {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Libcrypto")
-            .field("version", &self.version)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Libcrypto {

@@ -190,8 +190,8 @@ fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
     assert!(error.starts_with("EVP_PKEY_decapsulate failed"), "{error}");
 }
 
-fn on_card(store: &MadeCards, capability: Capability) -> Case {
-    let identity = store.identity().unwrap();
+fn on_card(maker: &CardMaker, capability: Capability) -> Case {
+    let identity = maker.identity();
     keymark_testkit::case(capability.algorithm.name())
         .operation(capability.operation)
         .device(identity.device.as_str())
@@ -201,18 +201,22 @@ fn on_card(store: &MadeCards, capability: Capability) -> Case {
         .build()
 }
 
-fn performs(store: &Arc<MadeCards>, capability: Capability) {
-    let stack = RawStack::new(Arc::clone(store) as Arc<dyn KeyStore>, 1);
-    stack_passes(&stack, &on_card(store, capability)).unwrap();
+/// The stack raw on such cards.
+fn raw_on(maker: &CardMaker) -> RawStack {
+    RawStack::new(Arc::new(MadeCards::new(maker.clone(), Run::new(1))), 1)
+}
+
+fn performs(stack: &RawStack, maker: &CardMaker, capability: Capability) {
+    stack_passes(stack, &on_card(maker, capability)).unwrap();
 }
 
 #[test]
 fn every_capability_of_the_virtual_card_yields_right_results() {
-    let store = Arc::new(MadeCards::new(CardMaker::virtual_card(), Run::new(1)));
-    let capabilities = store.capabilities().unwrap();
+    let maker = CardMaker::virtual_card();
+    let (stack, capabilities) = (raw_on(&maker), maker.capabilities());
     assert_eq!(capabilities.len(), 3 * 3 + 3 * 3 + 1 + 2);
     for capability in capabilities {
-        performs(&store, capability);
+        performs(&stack, &maker, capability);
     }
 }
 
@@ -220,23 +224,22 @@ fn every_capability_of_the_virtual_card_yields_right_results() {
 fn twins_do_what_their_profiles_say() {
     let shipped = Profile::shipped().unwrap().into_iter();
     for profile in shipped.filter(|profile| profile.store == ProfileStore::OpenpgpCard) {
-        let store = Arc::new(MadeCards::new(CardMaker::twin(profile), Run::new(1)));
-        let offered = store.capabilities().unwrap().into_iter();
+        let maker = CardMaker::twin(profile);
+        let (stack, offered) = (raw_on(&maker), maker.capabilities().into_iter());
         for capability in offered.filter(|capability| capability.algorithm.name() != "rsa4096") {
-            in_its_time(&store, capability);
+            in_its_time(&stack, &maker, capability);
         }
     }
 }
 
 /// A machine that stands still for a moment makes a twin refuse (rightly): what is tested here is what it yields.
-fn in_its_time(store: &Arc<MadeCards>, capability: Capability) {
-    let stack = RawStack::new(Arc::clone(store) as Arc<dyn KeyStore>, 1);
-    let case = on_card(store, capability);
+fn in_its_time(stack: &RawStack, maker: &CardMaker, capability: Capability) {
+    let case = on_card(maker, capability);
     let late = |passed: &Result<(), String>| matches!(passed, Err(error) if error.contains("too fast to be imitated"));
-    let mut passed = stack_passes(&stack, &case);
+    let mut passed = stack_passes(stack, &case);
     for _ in 0..2 {
         if late(&passed) {
-            passed = stack_passes(&stack, &case);
+            passed = stack_passes(stack, &case);
         }
     }
     passed.unwrap();

@@ -1,7 +1,6 @@
 //! One card as a key store.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::tokens::firmware::MANUFACTURER;
@@ -36,7 +35,8 @@ use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 const CAPACITY: usize = 1024;
 
 /// One card; clones are the same one.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("CardDevice({name}, {:?})", session.port())]
 pub struct CardDevice {
     pub(super) name: DeviceName,
     product: String,
@@ -49,15 +49,6 @@ pub struct CardDevice {
     pub(super) agreements: Agreements,
     pub(super) journal: Arc<RunJournal>,
     pub(super) user: User,
-}
-
-impl fmt::Debug for CardDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CardDevice")
-            .field("name", &self.name)
-            .field("port", &self.session.port())
-            .finish_non_exhaustive()
-    }
 }
 
 impl CardDevice {
@@ -224,6 +215,29 @@ impl CardDevice {
             response: Vec::with_capacity(1024),
         })
     }
+
+    /// What it says of itself.
+    pub(super) fn identity(&self) -> Result<StoreIdentity, Error> {
+        let facts = self.facts()?;
+        let (major, minor) = facts.version;
+        let mut versions =
+            BTreeMap::from([("openpgp-card".to_owned(), format!("{major}.{minor}"))]);
+        if let Some([major, minor, patch]) = facts.firmware {
+            versions.insert(
+                "firmware".to_owned(),
+                format!("{major:x}.{minor:x}.{patch:x}"),
+            );
+        }
+        Ok(StoreIdentity {
+            device: self.name.clone(),
+            kind: StoreKind::OPENPGP_CARD,
+            provenance: self.provenance,
+            product: self.product.clone(),
+            serial: Some(format!("{:08x}", facts.serial)),
+            versions,
+            assumed: Vec::new(),
+        })
+    }
 }
 
 impl CardAccess for CardDevice {
@@ -291,28 +305,6 @@ impl CardAccess for CardDevice {
 }
 
 impl KeyStore for CardDevice {
-    fn identity(&self) -> Result<StoreIdentity, Error> {
-        let facts = self.facts()?;
-        let (major, minor) = facts.version;
-        let mut versions =
-            BTreeMap::from([("openpgp-card".to_owned(), format!("{major}.{minor}"))]);
-        if let Some([major, minor, patch]) = facts.firmware {
-            versions.insert(
-                "firmware".to_owned(),
-                format!("{major:x}.{minor:x}.{patch:x}"),
-            );
-        }
-        Ok(StoreIdentity {
-            device: self.name.clone(),
-            kind: StoreKind::OPENPGP_CARD,
-            provenance: self.provenance,
-            product: self.product.clone(),
-            serial: Some(format!("{:08x}", facts.serial)),
-            versions,
-            assumed: Vec::new(),
-        })
-    }
-
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         self.asked(true)
     }

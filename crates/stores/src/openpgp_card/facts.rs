@@ -4,7 +4,9 @@ use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 use openpgp_card::ocard::KeyType;
 use openpgp_card::ocard::algorithm::{AlgorithmAttributes, Curve as CardCurve};
-use openpgp_card::ocard::data::{ApplicationRelatedData, KeyStatus, UserInteractionFlag};
+use openpgp_card::ocard::data::{
+    ApplicationRelatedData, Fingerprint, KeyStatus, UserInteractionFlag,
+};
 use openpgp_card::state::Transaction;
 use openpgp_card::{Card, Error as CardError};
 
@@ -219,24 +221,41 @@ impl CardFacts {
 
 const YUBICO: u16 = 0x0006;
 
-fn slot_facts(
-    slot: Slot,
+/// The fingerprint of a slot's key, if it has one.
+pub(super) fn fingerprint(
     data: &ApplicationRelatedData,
-    attributes: &AlgorithmAttributes,
-    offered: Vec<Algorithm>,
-) -> Result<SlotFacts, CardError> {
+    slot: Slot,
+) -> Result<Option<Fingerprint>, CardError> {
     let fingerprints = data.fingerprints()?;
     let fingerprint = match slot {
         Slot::Signature => fingerprints.signature(),
         Slot::Decryption => fingerprints.decryption(),
         Slot::Authentication => fingerprints.authentication(),
     };
+    Ok(fingerprint.cloned())
+}
+
+/// What the card says of a slot's key, if it does.
+pub(super) fn key_status(
+    data: &ApplicationRelatedData,
+    slot: Slot,
+) -> Result<Option<KeyStatus>, CardError> {
+    Ok(data.key_information()?.map(|all| match slot {
+        Slot::Signature => all.sig_status(),
+        Slot::Decryption => all.dec_status(),
+        Slot::Authentication => all.aut_status(),
+    }))
+}
+
+fn slot_facts(
+    slot: Slot,
+    data: &ApplicationRelatedData,
+    attributes: &AlgorithmAttributes,
+    offered: Vec<Algorithm>,
+) -> Result<SlotFacts, CardError> {
+    let fingerprint = fingerprint(data, slot)?;
     let fingerprint = fingerprint.map(|fingerprint| fingerprint.to_hex().to_uppercase());
-    let status = data.key_information()?.map(|information| match slot {
-        Slot::Signature => information.sig_status(),
-        Slot::Decryption => information.dec_status(),
-        Slot::Authentication => information.aut_status(),
-    });
+    let status = key_status(data, slot)?;
     let flag: Option<UserInteractionFlag> = match slot {
         Slot::Signature => data.uif_pso_cds()?,
         Slot::Decryption => data.uif_pso_dec()?,

@@ -1,6 +1,5 @@
 //! One worker's way to a slot's key: what is timed, and what has to be done around it.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,6 +20,8 @@ use crate::user::{Notice, PinRules};
 pub(super) type Verified = [AtomicBool; 2];
 
 /// The way. `perform` is the APDU and nothing else.
+#[derive(derive_more::Debug)]
+#[debug("CardHandle({slot})")]
 pub(super) struct CardHandle {
     pub(super) channel: Box<dyn Channel>,
     pub(super) session: Arc<Session>,
@@ -37,14 +38,6 @@ pub(super) struct CardHandle {
     pub(super) verify_time: Option<Duration>,
     pub(super) commands: Vec<Vec<u8>>,
     pub(super) response: Vec<u8>,
-}
-
-impl fmt::Debug for CardHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CardHandle")
-            .field("slot", &self.slot)
-            .finish_non_exhaustive()
-    }
 }
 
 impl CardHandle {

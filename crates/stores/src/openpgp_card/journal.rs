@@ -9,7 +9,7 @@ use openpgp_card::{Card, Error as CardError};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 
-use super::facts::algorithm;
+use super::facts::{algorithm, fingerprint, key_status};
 use super::session::failed;
 use crate::card::Slot;
 use crate::journal::{Facts, Progress, TestKeyWrite};
@@ -36,20 +36,11 @@ impl SlotState {
         let said = |error: CardError| failed("GET DATA (6E)", &error);
         let data = card.card().application_related_data().map_err(said)?;
         let attributes = data.algorithm_attributes(slot.key_type()).map_err(said)?;
-        let fingerprints = data.fingerprints().map_err(said)?;
-        let fingerprint = match slot {
-            Slot::Signature => fingerprints.signature(),
-            Slot::Decryption => fingerprints.decryption(),
-            Slot::Authentication => fingerprints.authentication(),
-        };
-        let status = data.key_information().map_err(said)?.map(|all| match slot {
-            Slot::Signature => all.sig_status(),
-            Slot::Decryption => all.dec_status(),
-            Slot::Authentication => all.aut_status(),
-        });
+        let fingerprint = fingerprint(&data, slot).map_err(said)?;
+        let status = key_status(&data, slot).map_err(said)?;
         Ok(Self {
             attributes: octets(&attributes),
-            fingerprint: fingerprint.map(Fingerprint::to_hex),
+            fingerprint: fingerprint.as_ref().map(Fingerprint::to_hex),
             key: status.and_then(|status| match status {
                 KeyStatus::NotPresent => Some(false),
                 KeyStatus::Generated | KeyStatus::Imported => Some(true),

@@ -1,7 +1,6 @@
 //! Cards in this process: real firmware without hardware, and twins of devices.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -60,20 +59,12 @@ fn fault(fault: CardFault) -> Error {
 
 /// Makes virtual cards, or the twins of one device: as many as a run needs, so that each key has a
 /// card to itself and cases can be interleaved.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("CardMaker({profile:?}, {seed})")]
 pub struct CardMaker {
     profile: Option<Arc<Profile>>,
     seed: u64,
     notice: Arc<dyn Notice>,
-}
-
-impl fmt::Debug for CardMaker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CardMaker")
-            .field("profile", &self.profile)
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
-    }
 }
 
 impl CardMaker {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
 
 use super::device::CardDevice;
@@ -62,10 +62,6 @@ impl MadeCards {
 }
 
 impl KeyStore for MadeCards {
-    fn identity(&self) -> Result<StoreIdentity, Error> {
-        Ok(self.maker.identity())
-    }
-
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         Ok(self.maker.capabilities())
     }

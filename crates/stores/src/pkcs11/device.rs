@@ -160,7 +160,7 @@ impl TokenDevice {
                 &self.found,
                 owner,
                 user,
-                &self.identity,
+                self.identity.device.clone(),
                 meant,
             ))
         })
@@ -270,16 +270,12 @@ impl Device for TokenDevice {
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
-        let (identity, capabilities) = (self.identity.clone(), self.capabilities.clone());
+        let capabilities = self.capabilities.clone();
         let process = Arc::clone(self.process());
-        match (
-            ProcessStore::open(process, identity.clone(), &capabilities, run),
-            self.by,
-        ) {
+        match (ProcessStore::open(process, &capabilities, run), self.by) {
             (Ok(store), _) => Ok(Arc::new(store)),
             (Err(error), Wanted::ByName) => Err(error),
             (Err(error), Wanted::AmongAll) => Ok(Arc::new(OutOfReach {
-                identity,
                 capabilities,
                 error,
             })),

@@ -82,7 +82,7 @@ impl TokenHere {
         }
         Self {
             store: TokenStore {
-                identity: identity(said, says),
+                device: identity(said, says).device,
                 capabilities,
                 token: Arc::new(token),
                 wanted,

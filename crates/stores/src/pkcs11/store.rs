@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cryptoki::session::Session;
 use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::DeviceName;
 use keymark_bench::error::{Error, ReturnCode};
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
 
 use super::capabilities::asked_for;
@@ -38,7 +39,7 @@ pub(super) const fn answers(algorithm: Algorithm) -> Answers {
 /// The store.
 #[derive(Debug)]
 pub(super) struct TokenStore {
-    pub(super) identity: StoreIdentity,
+    pub(super) device: DeviceName,
     pub(super) capabilities: Vec<Capability>,
     pub(super) token: Arc<Token>,
     /// The keys of the token that are meant; without one that is named, test keys are.
@@ -71,7 +72,7 @@ impl TokenStore {
     pub(super) fn placed(&self, key: &KeyRef) -> Result<Placed, Error> {
         let placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
         let found = placed.get(&asked_for(key.capability())).cloned();
-        found.ok_or_else(|| unsupported(self.identity.device.to_string(), key.capability()))
+        found.ok_or_else(|| unsupported(self.device.to_string(), key.capability()))
     }
 
     fn place(&self, capability: Capability) -> Result<Placed, Error> {
@@ -169,7 +170,7 @@ impl TokenStore {
             let meant = keys::meant(session, &self.wanted)?;
             let can = |says: &KeyInfo| says.capabilities().any(|can| can == capability);
             let mut able = meant.into_iter().filter(|(_, says)| can(says));
-            let lacking = || unsupported(self.identity.device.to_string(), capability);
+            let lacking = || unsupported(self.device.to_string(), capability);
             let (key, says) = able.next().ok_or_else(lacking)?;
             let call = || format!("using the key {} of token {}", says.name(), self.token.id());
             if let Some((_, other)) = able.next() {
@@ -238,10 +239,6 @@ pub(super) fn fresh_id() -> Result<Vec<u8>, Error> {
 }
 
 impl KeyStore for TokenStore {
-    fn identity(&self) -> Result<StoreIdentity, Error> {
-        Ok(self.identity.clone())
-    }
-
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         Ok(self.capabilities.clone())
     }
@@ -249,7 +246,7 @@ impl KeyStore for TokenStore {
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
         let asked = asked_for(capability);
         if !self.capabilities.contains(&asked) {
-            return Err(unsupported(self.identity.device.to_string(), capability));
+            return Err(unsupported(self.device.to_string(), capability));
         }
         let mut all = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
         let placed = match all.get(&asked) {
@@ -315,16 +312,11 @@ impl TokenStore {
 /// were looked for, one that fails is in nobody's way.
 #[derive(Debug)]
 pub(super) struct OutOfReach {
-    pub(super) identity: StoreIdentity,
     pub(super) capabilities: Vec<Capability>,
     pub(super) error: Error,
 }
 
 impl KeyStore for OutOfReach {
-    fn identity(&self) -> Result<StoreIdentity, Error> {
-        Ok(self.identity.clone())
-    }
-
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         Ok(self.capabilities.clone())
     }

@@ -3,7 +3,6 @@
 //! OpenSC's slots of one card share its number, so a token is found again by number and label. Which token is in
 //! the slot is asked before each login.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cryptoki::error::RvError;
@@ -38,6 +37,8 @@ pub struct FoundToken {
 }
 
 /// A token, for as long as a run uses it.
+#[derive(derive_more::Debug)]
+#[debug("Token({id})")]
 pub(super) struct Token {
     file: ModuleFile,
     module: Arc<Module>,
@@ -68,14 +69,6 @@ pub(super) enum TestKeyPlace {
 struct Keeper {
     session: Session,
     login: Login,
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Token")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Token {

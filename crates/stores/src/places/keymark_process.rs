@@ -59,6 +59,8 @@ pub enum Awaited {
 }
 
 /// keymark's end. The process ends with it.
+#[derive(derive_more::Debug)]
+#[debug("KeymarkProcess({name})")]
 pub struct KeymarkProcess {
     /// As messages call what runs there.
     name: String,
@@ -69,14 +71,6 @@ pub struct KeymarkProcess {
     clock: MonotonicClock,
     /// The longest call that was seen to return.
     longest: Duration,
-}
-
-impl std::fmt::Debug for KeymarkProcess {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KeymarkProcess")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
 }
 
 impl KeymarkProcess {

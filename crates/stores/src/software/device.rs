@@ -1,8 +1,9 @@
 //! This CPU as a device.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keymark_bench::case::StoreKind;
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
@@ -38,9 +39,7 @@ impl StoreFamily for SoftwareFamily {
     }
 
     fn look(&self, wish: &Wish, _: &User) -> Result<Looked, Error> {
-        let store = SoftwareStore::default();
-        let identity = store.identity()?;
-        let name = identity.device.to_string();
+        let name = DeviceName::software().to_string();
         let wanted = match wish {
             Wish::Software | Wish::Default | Wish::All => true,
             Wish::Inserted => false,
@@ -49,9 +48,18 @@ impl StoreFamily for SoftwareFamily {
         if !wanted {
             return Ok(Looked::default());
         }
-        let capabilities = store.capabilities()?;
+        let capabilities = SoftwareStore::default().capabilities()?;
+        let openssl = SoftwareStore::library_version().to_owned();
         let device = Cpu {
-            identity,
+            identity: StoreIdentity {
+                device: DeviceName::software(),
+                kind: StoreKind::SOFTWARE,
+                provenance: Provenance::Measured,
+                product: "this CPU".to_owned(),
+                serial: None,
+                versions: BTreeMap::from([("openssl".to_owned(), openssl)]),
+                assumed: Vec::new(),
+            },
             synonyms: authentications(&capabilities),
             capabilities,
         };

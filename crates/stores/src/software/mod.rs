@@ -10,14 +10,14 @@ mod openssl_system;
 #[cfg(feature = "rustcrypto")]
 mod rustcrypto;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
 
 use crate::access::Library;
@@ -128,19 +128,6 @@ pub fn open_by(
 }
 
 impl KeyStore for SoftwareStore {
-    fn identity(&self) -> Result<StoreIdentity, Error> {
-        let versions = BTreeMap::from([("openssl".to_owned(), Self::library_version().to_owned())]);
-        Ok(StoreIdentity {
-            device: DeviceName::software(),
-            kind: StoreKind::SOFTWARE,
-            provenance: Provenance::Measured,
-            product: "this CPU".to_owned(),
-            serial: None,
-            versions,
-            assumed: Vec::new(),
-        })
-    }
-
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         let offered = Algorithm::all()
             .filter(|algorithm| !matches!(algorithm.family(), Family::KyberComposite(_)))

@@ -1,6 +1,5 @@
 //! A card reader in this process: one card, used by several at once, one command at a time.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::tokens::card::{Answer, Card, CardFault};
@@ -13,14 +12,9 @@ struct Slot {
 }
 
 /// A reader; clones are the same reader.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Reader")]
 pub struct Reader(Arc<Mutex<Slot>>);
-
-impl fmt::Debug for Reader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").finish_non_exhaustive()
-    }
-}
 
 impl Reader {
     /// A reader with the card in it, switched on.

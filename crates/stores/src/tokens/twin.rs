@@ -2,7 +2,6 @@
 //! can do.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::time::Duration;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
@@ -58,6 +57,8 @@ pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
 }
 
 /// A card that takes a device's time.
+#[derive(derive_more::Debug)]
+#[debug("Twin({})", profile.name)]
 pub struct Twin {
     card: Box<dyn Card>,
     mark: IdentityTag,
@@ -71,14 +72,6 @@ pub struct Twin {
 
 /// Who is told of what a twin refuses, in words.
 type Told = Box<dyn Fn(&str) + Send>;
-
-impl fmt::Debug for Twin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Twin")
-            .field("profile", &self.profile.name)
-            .finish_non_exhaustive()
-    }
-}
 
 /// How long the device takes for a command, if it is one that has a time.
 enum Time {

@@ -152,7 +152,7 @@ impl Device for TpmDevice {
 
     fn open(&self, _: &Run) -> Result<Arc<dyn KeyStore>, Error> {
         Ok(Arc::new(TpmStore {
-            identity: self.identity.clone(),
+            device: self.identity.device.clone(),
             capabilities: self.capabilities.clone(),
             way: self.way,
             made: Mutex::default(),

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
+use keymark_bench::case::DeviceName;
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
 
 use super::connection::Way;
@@ -23,7 +24,7 @@ const CAPACITY: usize = 512;
 /// The store.
 #[derive(Debug)]
 pub(super) struct TpmStore {
-    pub(super) identity: StoreIdentity,
+    pub(super) device: DeviceName,
     pub(super) capabilities: Vec<Capability>,
     pub(super) way: Way,
     pub(super) made: Mutex<HashMap<Capability, Made>>,
@@ -33,22 +34,18 @@ impl TpmStore {
     fn made(&self, key: &KeyRef) -> Result<Made, Error> {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let found = made.get(&key.capability()).cloned();
-        found.ok_or_else(|| unsupported(self.identity.device.to_string(), key.capability()))
+        found.ok_or_else(|| unsupported(self.device.to_string(), key.capability()))
     }
 }
 
 impl KeyStore for TpmStore {
-    fn identity(&self) -> Result<StoreIdentity, Error> {
-        Ok(self.identity.clone())
-    }
-
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         Ok(self.capabilities.clone())
     }
 
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
         if !self.capabilities.contains(&capability) {
-            return Err(unsupported(self.identity.device.to_string(), capability));
+            return Err(unsupported(self.device.to_string(), capability));
         }
         let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Vacant(place) = all.entry(capability) {

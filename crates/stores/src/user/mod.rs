@@ -7,7 +7,6 @@ mod pin;
 mod rules;
 mod token;
 
-use std::fmt;
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
@@ -94,7 +93,8 @@ impl Notice for Unattended {
 }
 
 /// The user of a run.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("User({consent:?})")]
 pub struct User {
     /// Where the PINs come from.
     pub pins: Pins,
@@ -102,14 +102,6 @@ pub struct User {
     pub consent: Consent,
     /// The way to speak to them.
     pub notice: Arc<dyn Notice>,
-}
-
-impl fmt::Debug for User {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("User")
-            .field("consent", &self.consent)
-            .finish_non_exhaustive()
-    }
 }
 
 impl User {

@@ -148,6 +148,8 @@ pub struct ManagedPlace {
 }
 
 /// A token that was made.
+#[derive(derive_more::Debug)]
+#[debug("ManagedToken({kind:?}, {found:?})")]
 pub(super) struct ManagedToken {
     pub(super) kind: ManagedKind,
     pub(super) found: FoundToken,
@@ -156,15 +158,6 @@ pub(super) struct ManagedToken {
     pub(super) says: ModuleInfo,
     /// Gone with the token. Without, it is somebody else's to keep.
     _place: ManagedPlace,
-}
-
-impl std::fmt::Debug for ManagedToken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OwnToken")
-            .field("kind", &self.kind)
-            .field("found", &self.found)
-            .finish_non_exhaustive()
-    }
 }
 
 impl ManagedToken {

@@ -114,14 +114,13 @@ impl Looking {
         let ending = Ending::BreaksOff;
         let patron = Waits { notice, ending };
         let looked = (self.0).receive::<Reply>(Awaited::Answer, Some(limit), &patron)?;
-        match looked.answered()? {
-            Reply::Looked(says) => Ok(says),
-            other => other.out_of_turn(),
-        }
+        looked.answer()
     }
 }
 
 /// The process of one token, started when it is first asked for something, and again when it has died.
+#[derive(derive_more::Debug)]
+#[debug("TokenProcess({})", errand.token)]
 pub(in super::super) struct TokenProcess {
     errand: TokenErrand,
     login: Login,
@@ -139,14 +138,6 @@ struct State {
     /// Why nobody logs in any more: a PIN is not sent twice for one that was refused, or whose fate is not known.
     ended: Option<Error>,
     workers: u32,
-}
-
-impl std::fmt::Debug for TokenProcess {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TokenProcess")
-            .field("token", &self.errand.token)
-            .finish_non_exhaustive()
-    }
 }
 
 impl TokenProcess {
@@ -192,7 +183,7 @@ impl TokenProcess {
     /// What the token is used for from now on.
     pub(super) fn begin_run(&self, run: RunErrand) -> Result<(), Error> {
         self.state().run = Some(run.clone());
-        self.done(Request::Run(run))
+        self.request(Request::Run(run))
     }
 
     /// A number that no other workers have.
@@ -215,7 +206,7 @@ impl TokenProcess {
     }
 
     /// Asks, and waits for the answer.
-    pub(super) fn request(&self, request: Request) -> Result<Reply, Error> {
+    pub(super) fn request<A: TryFrom<Reply>>(&self, request: Request) -> Result<A, Error> {
         let mut state = self.state();
         self.ready(&mut state)?;
         self.exchange(&mut state, &request)
@@ -232,10 +223,7 @@ impl TokenProcess {
     /// What workers say.
     pub(super) fn hear(&self, limit: Option<Duration>) -> Result<Word, Error> {
         let ending = Ending::BreaksOff;
-        match self.receive(&mut self.state(), Awaited::Work, limit, ending)? {
-            Reply::Word(word) => Ok(word),
-            other => other.out_of_turn(),
-        }
+        self.receive(&mut self.state(), Awaited::Work, limit, ending)
     }
 
     fn ready(&self, state: &mut State) -> Result<(), Error> {
@@ -249,15 +237,17 @@ impl TokenProcess {
         state.process = Some(start(file, &self.user.pins, Readers::Shown)?);
         state.generation += 1;
         let mut opened = self.exchange(state, &Request::Open(self.errand.clone()));
-        if let (Ok(_), Some(run)) = (&opened, state.run.clone()) {
+        if let (Ok(()), Some(run)) = (&opened, state.run.clone()) {
             opened = self.exchange(state, &Request::Run(run));
         }
-        opened
-            .map(drop)
-            .inspect_err(|error| state.ended = Some(error.clone()))
+        opened.inspect_err(|error: &Error| state.ended = Some(error.clone()))
     }
 
-    fn exchange(&self, state: &mut State, request: &Request) -> Result<Reply, Error> {
+    fn exchange<A: TryFrom<Reply>>(
+        &self,
+        state: &mut State,
+        request: &Request,
+    ) -> Result<A, Error> {
         let process = state.process.as_mut().ok_or_else(gone)?;
         let sent = process.send(request);
         sent.inspect_err(|_| state.process = None)?;
@@ -269,13 +259,13 @@ impl TokenProcess {
     }
 
     /// Its answer, with what it wants to know before.
-    fn receive(
+    fn receive<A: TryFrom<Reply>>(
         &self,
         state: &mut State,
         awaited: Awaited,
         limit: Option<Duration>,
         ending: Ending,
-    ) -> Result<Reply, Error> {
+    ) -> Result<A, Error> {
         let notice = self.user.notice.as_ref();
         let patron = Waits { notice, ending };
         loop {
@@ -296,7 +286,7 @@ impl TokenProcess {
                     process.send(&request)?;
                 }
                 Reply::Tell(text) => self.user.notice.tell(&text),
-                answer => return answer.answered(),
+                answer => return answer.answer(),
             }
         }
     }

@@ -17,6 +17,7 @@ mod watch;
 
 use std::path::PathBuf;
 
+use derive_more::TryInto;
 use keymark_bench::case::DeviceName;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
@@ -117,7 +118,7 @@ enum Consent {
 }
 
 /// What the process says.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, TryInto)]
 enum Reply {
     Done,
     Looked(ModuleInfo),
@@ -135,17 +136,12 @@ enum Reply {
 }
 
 impl Reply {
-    /// It, if the question was not refused.
-    fn answered(self) -> Result<Self, Error> {
+    /// The answer to the question that was asked, unless that was refused. Another one is a mistake of keymark's.
+    fn answer<A: TryFrom<Self>>(self) -> Result<A, Error> {
         match self {
             Self::Failed(error) => Err(error),
-            answer => Ok(answer),
+            answer => A::try_from(answer).map_err(|_| out_of_turn()),
         }
-    }
-
-    /// That it is to another question, which is a mistake of keymark's.
-    fn out_of_turn<T>(self) -> Result<T, Error> {
-        self.answered().and(Err(out_of_turn()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The process's end.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::places::keymark_process::accept;
 use crate::scheme::Scheme;
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
 use keymark_bench::worker::{self, Order, Talk, Workers};
 use keymark_bench::workload::Crew;
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
@@ -189,7 +188,7 @@ impl Serving {
         }
         token.with_keeper(|_, _| Ok(()))?;
         self.store = Some(TokenStore {
-            identity: named(errand.device),
+            device: errand.device,
             capabilities: Vec::new(),
             token: Arc::new(token),
             wanted: errand.wanted,
@@ -277,19 +276,6 @@ impl Serving {
             interrupt: interrupt(),
         };
         workers.obey(order, &talk)
-    }
-}
-
-/// What messages of the store's need of its identity; keymark has the rest.
-fn named(device: DeviceName) -> StoreIdentity {
-    StoreIdentity {
-        device,
-        kind: StoreKind::PKCS11,
-        provenance: Provenance::Measured,
-        product: String::new(),
-        serial: None,
-        versions: BTreeMap::new(),
-        assumed: Vec::new(),
     }
 }
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use keymark_bench::case::DeviceName;
 use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
 use openssl::pkey::PKey;
@@ -20,7 +21,7 @@ use super::super::store::answers;
 use super::super::token::FoundToken;
 use super::super::uri::ObjectPart;
 use super::client::TokenProcess;
-use super::{Consent, Owner, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn};
+use super::{Consent, Owner, ProgramSays, Request, RunErrand, Seen, TokenErrand};
 use crate::access::{Access, KeyUse, ModuleAccess};
 use crate::answer::Answers;
 use crate::device::Run;
@@ -37,7 +38,7 @@ impl TokenProcess {
         found: &FoundToken,
         owner: Owner,
         user: User,
-        identity: &StoreIdentity,
+        device: DeviceName,
         (wanted, lifetime): (ObjectPart, Lifetime),
     ) -> Self {
         let token = found.says.id();
@@ -52,7 +53,7 @@ impl TokenProcess {
             label: found.says.label.clone(),
             owner,
             consent,
-            device: identity.device.clone(),
+            device,
             wanted,
             lifetime,
         };
@@ -61,31 +62,20 @@ impl TokenProcess {
 
     /// The private keys that are meant by that.
     pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeyInfo>, Error> {
-        match self.request(Request::Keys(wanted.clone()))? {
-            Reply::Keys(keys) => Ok(keys),
-            other => other.out_of_turn(),
-        }
+        self.request(Request::Keys(wanted.clone()))
     }
 
     /// Undoes what the journal says. Nobody else has it meanwhile but for a moment, in which it is handed over.
     pub(in super::super) fn undo(&self, journal: Journal) -> Result<(), Error> {
         let path: PathBuf = journal.path().to_owned();
         drop(journal);
-        self.done(Request::Undo(path))
-    }
-
-    pub(super) fn done(&self, request: Request) -> Result<(), Error> {
-        match self.request(request)? {
-            Reply::Done => Ok(()),
-            other => other.out_of_turn(),
-        }
+        self.request(Request::Undo(path))
     }
 }
 
 /// The store.
 #[derive(Debug)]
 pub(in super::super) struct ProcessStore {
-    identity: StoreIdentity,
     capabilities: Vec<Capability>,
     keys: Arc<ProcessKeys>,
 }
@@ -112,7 +102,6 @@ impl ProcessStore {
     /// The token, in a run. Whoever has to enter a PIN does so before anything is measured.
     pub(in super::super) fn open(
         process: Arc<TokenProcess>,
-        identity: StoreIdentity,
         capabilities: &[Capability],
         run: &Run,
     ) -> Result<Self, Error> {
@@ -122,7 +111,6 @@ impl ProcessStore {
             journals: journals.map(|(place, run)| (place.path().to_owned(), run.clone())),
         })?;
         Ok(Self {
-            identity,
             capabilities: capabilities.to_vec(),
             keys: Arc::new(ProcessKeys {
                 process,
@@ -150,10 +138,8 @@ impl ProcessKeys {
         } else {
             None
         };
-        let Reply::Key(label, spki, seen) = self.process.request(Request::Key(asked, test_key))?
-        else {
-            return Err(out_of_turn());
-        };
+        let request = Request::Key(asked, test_key);
+        let (label, spki, seen): (String, Vec<u8>, Seen) = self.process.request(request)?;
         let public = PKey::public_key_from_der(&spki)
             .map(|key| PublicKey::of_public(asked.algorithm, key))
             .map_err(|error| Error::call("d2i_PUBKEY", error, ""))?;
@@ -216,9 +202,7 @@ impl ProcessKeys {
     fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
         self.placed(capability)?;
         let request = Request::Program(asked_for(capability), by);
-        let Reply::Program(said) = self.process.request(request)? else {
-            return Err(out_of_turn());
-        };
+        let said: ProgramSays = self.process.request(request)?;
         let file = &self.process.errand().file;
         Ok(ProgramKey {
             module: file.path.clone(),
@@ -248,10 +232,7 @@ impl ModuleAccess for ModuleKey {
     }
 
     fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
-        match self.keys.process.request(Request::OtherTokens)? {
-            Reply::Tokens(tokens) => Ok(tokens),
-            other => other.out_of_turn(),
-        }
+        self.keys.process.request(Request::OtherTokens)
     }
 
     fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
@@ -260,17 +241,14 @@ impl ModuleAccess for ModuleKey {
 }
 
 impl KeyStore for ProcessStore {
-    fn identity(&self) -> Result<StoreIdentity, Error> {
-        Ok(self.identity.clone())
-    }
-
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         Ok(self.capabilities.clone())
     }
 
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
         if !self.capabilities.contains(&asked_for(capability)) {
-            return Err(unsupported(self.identity.device.to_string(), capability));
+            let device = &self.keys.process.errand().device;
+            return Err(unsupported(device.to_string(), capability));
         }
         let placed = self.keys.placed(capability)?;
         Ok(KeyRef::new(capability, placed.label))
@@ -301,7 +279,7 @@ impl KeyStore for ProcessStore {
 
     fn crew(&self, key: &KeyRef, scheme: Option<Scheme>, workers: usize) -> Result<Crew, Error> {
         if workers > 1 {
-            self.keys.process.done(Request::CheckThreads)?;
+            self.keys.process.request::<()>(Request::CheckThreads)?;
         }
         let keys = Arc::clone(&self.keys);
         let line = WorkersLine::open(keys, key.capability(), scheme, workers)?;
@@ -320,7 +298,7 @@ impl KeyStore for ProcessStore {
         if self.keys.process.has_died() && !may_write {
             return Ok(());
         }
-        self.keys.process.done(Request::Restore)
+        self.keys.process.request(Request::Restore)
     }
 }
 
@@ -361,7 +339,7 @@ impl WorkersLine {
     fn reopen(&mut self) -> Result<(), Error> {
         let generation = self.keys.placed(self.capability)?.generation;
         if self.opened != Some(generation) {
-            self.keys.process.done(Request::Workers {
+            self.keys.process.request::<()>(Request::Workers {
                 number: self.number,
                 capability: self.capability,
                 scheme: self.scheme,

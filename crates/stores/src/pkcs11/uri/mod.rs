@@ -128,6 +128,41 @@ pub enum UriError {
     PinProgram,
 }
 
+/// What an attribute of the path is: text, by its field, or one with a form of its own.
+enum PathAttribute {
+    Text(fn(&mut Pkcs11Uri) -> &mut Option<String>),
+    LibraryVersion,
+    SlotId,
+    Id,
+    Type,
+}
+
+/// All of them (§2.3), in the order in which they are written.
+const PATH: [(&str, PathAttribute); 13] = {
+    use PathAttribute::{Id, LibraryVersion, SlotId, Text, Type};
+    [
+        (
+            "library-manufacturer",
+            Text(|uri| &mut uri.library.manufacturer),
+        ),
+        (
+            "library-description",
+            Text(|uri| &mut uri.library.description),
+        ),
+        ("library-version", LibraryVersion),
+        ("slot-id", SlotId),
+        ("slot-description", Text(|uri| &mut uri.slot.description)),
+        ("slot-manufacturer", Text(|uri| &mut uri.slot.manufacturer)),
+        ("token", Text(|uri| &mut uri.token.label)),
+        ("manufacturer", Text(|uri| &mut uri.token.manufacturer)),
+        ("model", Text(|uri| &mut uri.token.model)),
+        ("serial", Text(|uri| &mut uri.token.serial)),
+        ("object", Text(|uri| &mut uri.object.label)),
+        ("id", Id),
+        ("type", Type),
+    ]
+};
+
 impl FromStr for Pkcs11Uri {
     type Err = UriError;
 
@@ -160,62 +195,31 @@ fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), UriError> 
 impl Pkcs11Uri {
     fn path_attribute(&mut self, attribute: &str) -> Result<(), UriError> {
         let (name, value) = pair(attribute)?;
-        let Self {
-            library,
-            slot,
-            token,
-            object,
-            ..
-        } = self;
-        let bad = |name, value: String| UriError::BadValue { name, value };
-        match name {
-            "library-manufacturer" => {
-                let value = text("library-manufacturer", value)?;
-                once(&mut library.manufacturer, name, value)
+        if name == "pin-value" {
+            return Err(UriError::PinValue);
+        }
+        let known = PATH.iter().find(|(known, _)| *known == name);
+        let (name, of) = known.ok_or_else(|| UriError::Unknown(name.to_owned()))?;
+        let bad = |value| UriError::BadValue { name, value };
+        match of {
+            PathAttribute::Text(field) => once(field(self), name, text(name, value)?),
+            PathAttribute::Id => once(&mut self.object.id, name, octets(value)?),
+            PathAttribute::LibraryVersion => {
+                let value = text(name, value)?;
+                let version = version(&value).ok_or_else(|| bad(value))?;
+                once(&mut self.library.version, name, version)
             }
-            "library-description" => {
-                let value = text("library-description", value)?;
-                once(&mut library.description, name, value)
+            PathAttribute::SlotId => {
+                let value = text(name, value)?;
+                let id = value.parse().map_err(|_| bad(value))?;
+                once(&mut self.slot.id, name, id)
             }
-            "library-version" => {
-                let value = text("library-version", value)?;
-                let version = version(&value).ok_or_else(|| bad("library-version", value))?;
-                once(&mut library.version, name, version)
+            PathAttribute::Type => {
+                let value = text(name, value)?;
+                let mut kinds = ObjectKind::ALL.into_iter();
+                let kind = kinds.find(|kind| kind.word() == value);
+                once(&mut self.object.kind, name, kind.ok_or_else(|| bad(value))?)
             }
-            "slot-id" => {
-                let value = text("slot-id", value)?;
-                let id = value.parse().map_err(|_| bad("slot-id", value))?;
-                once(&mut slot.id, name, id)
-            }
-            "slot-description" => once(
-                &mut slot.description,
-                name,
-                text("slot-description", value)?,
-            ),
-            "slot-manufacturer" => once(
-                &mut slot.manufacturer,
-                name,
-                text("slot-manufacturer", value)?,
-            ),
-            "token" => once(&mut token.label, name, text("token", value)?),
-            "manufacturer" => once(&mut token.manufacturer, name, text("manufacturer", value)?),
-            "model" => once(&mut token.model, name, text("model", value)?),
-            "serial" => once(&mut token.serial, name, text("serial", value)?),
-            "object" => once(&mut object.label, name, text("object", value)?),
-            "id" => once(&mut object.id, name, octets(value)?),
-            "type" => {
-                let value = text("type", value)?;
-                let kind = ObjectKind::ALL
-                    .into_iter()
-                    .find(|kind| kind.word() == value);
-                once(
-                    &mut object.kind,
-                    name,
-                    kind.ok_or_else(|| bad("type", value))?,
-                )
-            }
-            "pin-value" => Err(UriError::PinValue),
-            unknown => Err(UriError::Unknown(unknown.to_owned())),
         }
     }
 
@@ -305,32 +309,21 @@ fn encoded(value: &[u8]) -> String {
 
 impl fmt::Display for Pkcs11Uri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            library,
-            slot,
-            token,
-            object,
-            ..
-        } = self;
+        let mut uri = self.clone();
         let text = |value: &Option<String>| value.as_ref().map(|text| encoded(text.as_bytes()));
         let version = |(major, minor)| format!("{major}.{minor}");
         // An identifier is binary: all of it is encoded, as p11-kit does.
         let id = |id: &Vec<u8>| id.iter().map(|octet| format!("%{octet:02X}")).collect();
-        let path = [
-            ("library-manufacturer", text(&library.manufacturer)),
-            ("library-description", text(&library.description)),
-            ("library-version", library.version.map(version)),
-            ("slot-id", slot.id.map(|id| id.to_string())),
-            ("slot-description", text(&slot.description)),
-            ("slot-manufacturer", text(&slot.manufacturer)),
-            ("token", text(&token.label)),
-            ("manufacturer", text(&token.manufacturer)),
-            ("model", text(&token.model)),
-            ("serial", text(&token.serial)),
-            ("object", text(&object.label)),
-            ("id", object.id.as_ref().map(id)),
-            ("type", object.kind.map(|kind| kind.word().to_owned())),
-        ];
+        let path = PATH.each_ref().map(|(name, of)| {
+            let value = match of {
+                PathAttribute::Text(field) => text(field(&mut uri)),
+                PathAttribute::LibraryVersion => self.library.version.map(version),
+                PathAttribute::SlotId => self.slot.id.map(|id| id.to_string()),
+                PathAttribute::Id => self.object.id.as_ref().map(id),
+                PathAttribute::Type => self.object.kind.map(|kind| kind.word().to_owned()),
+            };
+            (*name, value)
+        });
         let path_of = |path: &Option<PathBuf>| {
             let path = path.as_ref()?;
             Some(encoded(path.as_os_str().as_encoded_bytes()))

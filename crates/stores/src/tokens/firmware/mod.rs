@@ -8,7 +8,6 @@ mod dispatch;
 mod flash;
 mod state;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -161,6 +160,8 @@ impl trussed::platform::Syscall for Call {
 type Client = ClientImplementation<'static, Call, Dispatch>;
 
 /// The card.
+#[derive(derive_more::Debug)]
+#[debug("Firmware({serial:02x?})")]
 pub struct Firmware {
     card: opcard::Card<Client>,
     serial: [u8; 4],
@@ -168,14 +169,6 @@ pub struct Firmware {
     chaining: Chaining,
     response: Box<heapless::Vec<u8, MAX_RESPONSE>>,
     clock: MonotonicClock,
-}
-
-impl fmt::Debug for Firmware {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Firmware")
-            .field("serial", &self.serial)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Firmware {
