@@ -86,8 +86,8 @@ pub trait Device: Debug + Send + Sync {
     }
 
     /// What it can do as well, but is the same work under another name.
-    fn synonyms(&self) -> &[Capability] {
-        &[]
+    fn synonyms(&self) -> Vec<Capability> {
+        Vec::new()
     }
 
     /// In which ways its keys can be used besides the usual one, and which of what can be measured.

@@ -1,15 +1,18 @@
 //! A card served at a Unix socket. One request and one response at a time, each a frame: the length
-//! of what follows (four octets, little-endian), a kind or status octet, and its content. Responses
-//! carry what the card's own work took, in nanoseconds (eight octets, little-endian).
+//! of what follows (four octets, little-endian), and the message in postcard's form. Responses carry
+//! what the card's own work took.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// Longer than any APDU with its frame.
 const LONGEST: usize = 70_000;
 
 /// What is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
     /// Switch the card off and on; yields its answer to reset.
     PowerOn,
@@ -20,7 +23,7 @@ pub enum Request {
 }
 
 /// What is answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Response {
     /// Answer to reset, or response APDU with status word.
     Done {
@@ -37,80 +40,41 @@ pub enum Response {
     Mute,
 }
 
-const POWER_ON: u8 = 1;
-const TRANSMIT: u8 = 2;
-const STATUS: u8 = 3;
-
 impl Request {
     /// Sends it, in one write.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        match self {
-            Self::PowerOn => frame(to, &[POWER_ON], &[]),
-            Self::Transmit(command) => frame(to, &[TRANSMIT], command),
-            Self::Status => frame(to, &[STATUS], &[]),
-        }
+        write(to, self)
     }
 
     /// The next request; `None` when the client has gone.
     pub fn read(from: &mut impl Read) -> io::Result<Option<Self>> {
-        let Some(content) = content(from)? else {
-            return Ok(None);
-        };
-        Ok(Some(match content.split_first() {
-            Some((&POWER_ON, [])) => Self::PowerOn,
-            Some((&TRANSMIT, command)) => Self::Transmit(command.to_vec()),
-            Some((&STATUS, [])) => Self::Status,
-            _ => return Err(malformed()),
-        }))
+        read(from)
     }
 }
 
 impl Response {
     /// Sends it, in one write.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        let (status, work, bytes): (u8, Duration, &[u8]) = match self {
-            Self::Done { work, bytes } => (0, *work, bytes),
-            Self::Removed => (1, Duration::ZERO, &[]),
-            Self::Reset => (2, Duration::ZERO, &[]),
-            Self::Mute => (3, Duration::ZERO, &[]),
-        };
-        let nanoseconds = u64::try_from(work.as_nanos()).unwrap_or(u64::MAX);
-        let mut head = vec![status];
-        head.extend(nanoseconds.to_le_bytes());
-        frame(to, &head, bytes)
+        write(to, self)
     }
 
     /// The next response.
     pub fn read(from: &mut impl Read) -> io::Result<Self> {
-        let content = content(from)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-        let (&status, rest) = content.split_first().ok_or_else(malformed)?;
-        let (nanoseconds, bytes) = rest.split_first_chunk().ok_or_else(malformed)?;
-        match status {
-            0 => Ok(Self::Done {
-                work: Duration::from_nanos(u64::from_le_bytes(*nanoseconds)),
-                bytes: bytes.to_vec(),
-            }),
-            1 => Ok(Self::Removed),
-            2 => Ok(Self::Reset),
-            3 => Ok(Self::Mute),
-            _ => Err(malformed()),
-        }
+        read(from)?.ok_or(io::ErrorKind::UnexpectedEof.into())
     }
 }
 
-fn frame(to: &mut impl Write, head: &[u8], body: &[u8]) -> io::Result<()> {
-    let length = head.len() + body.len();
+fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let mut frame = postcard::to_extend(message, vec![0; 4]).map_err(malformed)?;
+    let length = frame.len() - 4;
     if length > LONGEST {
-        return Err(malformed());
+        return Err(malformed("it is too long"));
     }
-    let mut frame = Vec::with_capacity(4 + length);
-    frame.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
-    frame.extend(head);
-    frame.extend(body);
+    frame[..4].copy_from_slice(&(length as u32).to_le_bytes());
     to.write_all(&frame)
 }
 
-fn content(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+fn read<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<M>> {
     let mut length = [0; 4];
     match from.read_exact(&mut length) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
@@ -118,15 +82,20 @@ fn content(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     }
     let length = u32::from_le_bytes(length) as usize;
     if length > LONGEST {
-        return Err(malformed());
+        return Err(malformed("it is too long"));
     }
     let mut content = vec![0; length];
     from.read_exact(&mut content)?;
-    Ok(Some(content))
+    match postcard::take_from_bytes(&content) {
+        Ok((message, [])) => Ok(Some(message)),
+        Ok(_) => Err(malformed("it has more in it")),
+        Err(error) => Err(malformed(error)),
+    }
 }
 
-fn malformed() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "a malformed frame")
+fn malformed(reason: impl std::fmt::Display) -> io::Error {
+    let reason = format!("a malformed frame: {reason}");
+    io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
 #[cfg(test)]

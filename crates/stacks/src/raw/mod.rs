@@ -68,7 +68,7 @@ impl StackProvider for RawProvider {
             stack: StackName::RAW,
             standing: Standing::Usual,
             found: Ok(device.capabilities().to_vec()),
-            synonyms: device.synonyms().to_vec(),
+            synonyms: device.synonyms(),
             parameters: vec![Parameters::NONE],
             workers,
         };

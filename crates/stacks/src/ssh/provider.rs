@@ -192,7 +192,8 @@ impl SshProvider {
 fn logins(device: &dyn Device) -> Vec<Capability> {
     let on_token = device.has(AccessKind::Module);
     let takes = |algorithm: Algorithm| !on_token || is_known_to_programs(algorithm.family());
-    let known = device.present().iter().chain(device.synonyms());
+    let synonyms = device.synonyms();
+    let known = device.present().iter().chain(&synonyms);
     known
         .filter(|capability| matches!(capability.operation, Operation::Authenticate))
         .filter(|capability| takes(capability.algorithm))

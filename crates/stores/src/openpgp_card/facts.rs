@@ -1,9 +1,9 @@
 //! What a card says of itself, read once and outside every timed region.
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use openpgp_card::ocard::KeyType;
-use openpgp_card::ocard::algorithm::{AlgorithmAttributes, Curve as CardCurve};
+use openpgp_card::ocard::algorithm::AlgorithmAttributes;
 use openpgp_card::ocard::data::{
     ApplicationRelatedData, Fingerprint, KeyStatus, UserInteractionFlag,
 };
@@ -287,21 +287,7 @@ fn slot_facts(
 pub(super) fn algorithm(attributes: &AlgorithmAttributes) -> Option<Algorithm> {
     let family = match attributes {
         AlgorithmAttributes::Rsa(rsa) => Family::Rsa(u32::from(rsa.len_n())),
-        AlgorithmAttributes::Ecc(ecc) => match ecc.curve() {
-            CardCurve::NistP256r1 => Family::Weierstrass(Curve::NistP256),
-            CardCurve::NistP384r1 => Family::Weierstrass(Curve::NistP384),
-            CardCurve::NistP521r1 => Family::Weierstrass(Curve::NistP521),
-            CardCurve::BrainpoolP256r1 => Family::Weierstrass(Curve::BrainpoolP256r1),
-            CardCurve::BrainpoolP384r1 => Family::Weierstrass(Curve::BrainpoolP384r1),
-            CardCurve::BrainpoolP512r1 => Family::Weierstrass(Curve::BrainpoolP512r1),
-            CardCurve::Secp256k1 => Family::Weierstrass(Curve::Secp256k1),
-            CardCurve::Curve25519 => Family::Cv25519,
-            CardCurve::Ed25519 => Family::Ed25519,
-            CardCurve::X448 => Family::Cv448,
-            CardCurve::Ed448 => Family::Ed448,
-            // Those of RFC 8410, which newer GnuPG uses.
-            CardCurve::Unknown(oid) => Family::of_oid(oid)?,
-        },
+        AlgorithmAttributes::Ecc(ecc) => Family::of_oid(ecc.oid())?,
         AlgorithmAttributes::Unknown(_) => return None,
     };
     Algorithm::of(family)

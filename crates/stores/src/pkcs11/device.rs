@@ -15,7 +15,6 @@ use super::managed::ManagedToken;
 use super::modules::Places;
 use super::process::{Owner, ProcessStore, TokenProcess};
 use super::session_keys::Lifetime;
-use super::store::OutOfReach;
 use super::token::FoundToken;
 use super::token_info::{Login, ModuleInfo, PinState, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
@@ -45,7 +44,6 @@ pub(super) struct TokenDevice {
     found: FoundToken,
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
-    synonyms: Vec<Capability>,
     wanted: ObjectPart,
     user: User,
     /// Where it is, if keymark has made it.
@@ -68,7 +66,6 @@ impl TokenDevice {
             by,
             identity: identity(module, &found.says),
             capabilities: offered(&found.says),
-            synonyms: Vec::new(),
             found,
             user: with_pin_of(uri, user),
             wanted,
@@ -78,7 +75,6 @@ impl TokenDevice {
         if device.wanted.names_one() {
             device.capabilities = device.named_keys()?;
         }
-        device.synonyms = authentications(&device.capabilities);
         Ok(device)
     }
 
@@ -106,7 +102,6 @@ impl TokenDevice {
         Self {
             by,
             identity,
-            synonyms: authentications(&capabilities),
             capabilities,
             found: own.found.clone(),
             wanted: ObjectPart::default(),
@@ -202,8 +197,8 @@ impl Device for TokenDevice {
         &self.capabilities
     }
 
-    fn synonyms(&self) -> &[Capability] {
-        &self.synonyms
+    fn synonyms(&self) -> Vec<Capability> {
+        authentications(&self.capabilities)
     }
 
     /// Test keys are on no token but for a run, and where it may be written to.
@@ -270,16 +265,9 @@ impl Device for TokenDevice {
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
-        let capabilities = self.capabilities.clone();
         let process = Arc::clone(self.process());
-        match (ProcessStore::open(process, &capabilities, run), self.by) {
-            (Ok(store), _) => Ok(Arc::new(store)),
-            (Err(error), Wanted::ByName) => Err(error),
-            (Err(error), Wanted::AmongAll) => Ok(Arc::new(OutOfReach {
-                capabilities,
-                error,
-            })),
-        }
+        let store = ProcessStore::open(process, &self.capabilities, run, self.by)?;
+        Ok(Arc::new(store))
     }
 }
 

@@ -308,40 +308,6 @@ impl TokenStore {
     }
 }
 
-/// A token of which a run learns only when it asks for a key that it cannot be had: of many devices that
-/// were looked for, one that fails is in nobody's way.
-#[derive(Debug)]
-pub(super) struct OutOfReach {
-    pub(super) capabilities: Vec<Capability>,
-    pub(super) error: Error,
-}
-
-impl KeyStore for OutOfReach {
-    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
-        Ok(self.capabilities.clone())
-    }
-
-    fn key(&self, _: Capability) -> Result<KeyRef, Error> {
-        Err(self.error.clone())
-    }
-
-    fn public_key(&self, _: &KeyRef) -> Result<PublicKey, Error> {
-        Err(self.error.clone())
-    }
-
-    fn answers(&self, _: &KeyRef) -> Result<Answers, Error> {
-        Err(self.error.clone())
-    }
-
-    fn access(&self, _: &KeyRef) -> Result<Access, Error> {
-        Err(self.error.clone())
-    }
-
-    fn open(&self, _: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        Err(self.error.clone())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use keymark_native::cryptoki::Fault;

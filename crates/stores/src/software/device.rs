@@ -60,7 +60,6 @@ impl StoreFamily for SoftwareFamily {
                 versions: BTreeMap::from([("openssl".to_owned(), openssl)]),
                 assumed: Vec::new(),
             },
-            synonyms: authentications(&capabilities),
             capabilities,
         };
         Ok(Looked {
@@ -75,7 +74,6 @@ impl StoreFamily for SoftwareFamily {
 struct Cpu {
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
-    synonyms: Vec<Capability>,
 }
 
 impl Device for Cpu {
@@ -87,8 +85,8 @@ impl Device for Cpu {
         &self.capabilities
     }
 
-    fn synonyms(&self) -> &[Capability] {
-        &self.synonyms
+    fn synonyms(&self) -> Vec<Capability> {
+        authentications(&self.capabilities)
     }
 
     fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {

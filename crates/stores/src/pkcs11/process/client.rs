@@ -137,6 +137,8 @@ struct State {
     pin: Option<Pin>,
     /// Why nobody logs in any more: a PIN is not sent twice for one that was refused, or whose fate is not known.
     ended: Option<Error>,
+    /// Whether the run goes on without the token.
+    given_up: bool,
     workers: u32,
 }
 
@@ -203,6 +205,17 @@ impl TokenProcess {
     /// Whether there is no process any more.
     pub(super) fn has_died(&self) -> bool {
         self.state().process.is_none()
+    }
+
+    /// Uses the token no more, for that reason, and says it to whoever asks.
+    pub(super) fn give_up(&self, error: Error) {
+        let mut state = self.state();
+        state.ended = Some(error);
+        state.given_up = true;
+    }
+
+    pub(super) fn was_given_up(&self) -> bool {
+        self.state().given_up
     }
 
     /// Asks, and waits for the answer.

@@ -13,6 +13,7 @@ use keymark_bench::workload::{Crew, KeyHandle};
 use openssl::pkey::PKey;
 
 use super::super::capabilities::asked_for;
+use super::super::device::Wanted;
 use super::super::external_access::{Certificate, NAME_A_KEY};
 use super::super::keys::KeyInfo;
 use super::super::program_key::ProgramKey;
@@ -99,17 +100,24 @@ struct Placed {
 }
 
 impl ProcessStore {
-    /// The token, in a run. Whoever has to enter a PIN does so before anything is measured.
+    /// The token, in a run. Whoever has to enter a PIN does so before anything is measured. One of many devices that were
+    /// looked for is in nobody's way when it fails: the run learns of it when it asks for a key.
     pub(in super::super) fn open(
         process: Arc<TokenProcess>,
         capabilities: &[Capability],
         run: &Run,
+        by: Wanted,
     ) -> Result<Self, Error> {
         let journals = run.journals.as_ref();
-        process.begin_run(RunErrand {
+        let begun = process.begin_run(RunErrand {
             capabilities: capabilities.to_vec(),
             journals: journals.map(|(place, run)| (place.path().to_owned(), run.clone())),
-        })?;
+        });
+        match (begun, by) {
+            (Ok(()), _) => {}
+            (Err(error), Wanted::ByName) => return Err(error),
+            (Err(error), Wanted::AmongAll) => process.give_up(error),
+        }
         Ok(Self {
             capabilities: capabilities.to_vec(),
             keys: Arc::new(ProcessKeys {
@@ -295,7 +303,8 @@ impl KeyStore for ProcessStore {
         placed.clear();
         // Nothing but a journal outlives the process.
         let may_write = self.keys.process.errand().consent == Consent::Given;
-        if self.keys.process.has_died() && !may_write {
+        let process = &self.keys.process;
+        if process.was_given_up() || (process.has_died() && !may_write) {
             return Ok(());
         }
         self.keys.process.request(Request::Restore)
