@@ -32,6 +32,16 @@ const ASKED: [CK_ATTRIBUTE_TYPE; 5] = [
     CKA_PARAMETER_SET,
 ];
 
+/// Of keys that have no length: type, parameter set, and what that is.
+const PARAMETER_SETS: [(CK_ULONG, CK_ULONG, Family); 6] = [
+    (CKK_ML_DSA, CKP_ML_DSA_44, Family::MlDsa(44)),
+    (CKK_ML_DSA, CKP_ML_DSA_65, Family::MlDsa(65)),
+    (CKK_ML_DSA, CKP_ML_DSA_87, Family::MlDsa(87)),
+    (CKK_ML_KEM, CKP_ML_KEM_512, Family::MlKem(512)),
+    (CKK_ML_KEM, CKP_ML_KEM_768, Family::MlKem(768)),
+    (CKK_ML_KEM, CKP_ML_KEM_1024, Family::MlKem(1024)),
+];
+
 /// Asks the module.
 pub(crate) fn describe(target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
     let attributes = attributes(target, session, key);
@@ -57,19 +67,13 @@ pub(crate) fn describe(target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJE
         Some(CKK_EC | CKK_EC_EDWARDS | CKK_EC_MONTGOMERY) => {
             octets(CKA_EC_PARAMS).and_then(Family::of_ec_parameters)
         }
-        Some(CKK_ML_DSA) => match number(CKA_PARAMETER_SET) {
-            Some(CKP_ML_DSA_44) => Some(Family::MlDsa(44)),
-            Some(CKP_ML_DSA_65) => Some(Family::MlDsa(65)),
-            Some(CKP_ML_DSA_87) => Some(Family::MlDsa(87)),
-            _ => None,
-        },
-        Some(CKK_ML_KEM) => match number(CKA_PARAMETER_SET) {
-            Some(CKP_ML_KEM_512) => Some(Family::MlKem(512)),
-            Some(CKP_ML_KEM_768) => Some(Family::MlKem(768)),
-            Some(CKP_ML_KEM_1024) => Some(Family::MlKem(1024)),
-            _ => None,
-        },
-        _ => None,
+        Some(kind) => {
+            let set = number(CKA_PARAMETER_SET);
+            let mut known = PARAMETER_SETS.iter();
+            let known = known.find(|known| (known.0, Some(known.1)) == (kind, set));
+            known.map(|(.., family)| *family)
+        }
+        None => None,
     };
     family
         .and_then(Algorithm::of)

@@ -15,14 +15,16 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
-use openssl::bn::{BigNum, BigNumContext, BigNumRef};
+use openssl::bn::BigNumRef;
 use openssl::error::ErrorStack;
+use openssl::pkey::Private;
+use openssl::rsa::RsaRef;
 use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::keys::{parameter_set, parameters_of};
 use crate::store::unsupported;
-use crate::test_key::{Numbers, TestKey};
+use crate::test_key::{Numbers, Secret, TestKey};
 
 /// What test keys are called.
 pub(super) const LABEL: &str = "keymark test key";
@@ -108,105 +110,89 @@ pub(super) fn generate(
     let (mut private, mut public) = (object.private(), object.named());
     private.push(may(capability)?);
     let family = capability.algorithm.family();
-    let mechanism = match family {
-        Family::Rsa(bits) => {
-            public.push(Attribute::ModulusBits(Ulong::from(c_ulong::from(bits))));
-            public.push(Attribute::PublicExponent(vec![1, 0, 1]));
-            Mechanism::RsaPkcsKeyPairGen
-        }
-        Family::Weierstrass(_) => Mechanism::EccKeyPairGen,
-        Family::Ed25519 | Family::Ed448 => Mechanism::EccEdwardsKeyPairGen,
-        Family::Cv25519 | Family::Cv448 => Mechanism::EccMontgomeryKeyPairGen,
-        Family::MlDsa(_) => by_number(MechanismType::ML_DSA_KEY_PAIR_GEN),
-        Family::MlKem(_) => {
-            public.push(Attribute::Encapsulate(true));
-            by_number(MechanismType::ML_KEM_KEY_PAIR_GEN)
-        }
-        Family::Dsa(_) | Family::Elgamal(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
-            return Err(unsupported("PKCS#11", capability));
-        }
-    };
-    public.extend(parameters_of(family).map(Attribute::EcParams));
-    public.extend(parameter_set(family).map(|(_, set)| Attribute::ParameterSet(set)));
+    let (_, mechanism) = form(family).ok_or_else(|| unsupported("PKCS#11", capability))?;
+    if let Family::Rsa(bits) = family {
+        public.push(Attribute::ModulusBits(Ulong::from(c_ulong::from(bits))));
+        public.push(Attribute::PublicExponent(vec![1, 0, 1]));
+    }
+    if let Family::MlKem(_) = family {
+        public.push(Attribute::Encapsulate(true));
+    }
+    public.extend(domain(family));
     let made = session.generate_key_pair(&mechanism, &public, &private);
     made.map(drop).map_err(failed)
 }
 
-/// A mechanism without a parameter, of those that the crate knows by their number only.
-fn by_number<'m>(mechanism: MechanismType) -> Mechanism<'m> {
-    Mechanism::VendorDefined(VendorDefinedMechanism::new::<()>(mechanism, None))
+/// The type of the family's keys, and the mechanism that makes them.
+fn form(family: Family) -> Option<(KeyType, Mechanism<'static>)> {
+    // The crate knows these by their numbers only.
+    let by_number =
+        |mechanism| Mechanism::VendorDefined(VendorDefinedMechanism::new::<()>(mechanism, None));
+    match family {
+        Family::Rsa(_) => Some((KeyType::RSA, Mechanism::RsaPkcsKeyPairGen)),
+        Family::Weierstrass(_) => Some((KeyType::EC, Mechanism::EccKeyPairGen)),
+        Family::Ed25519 | Family::Ed448 => {
+            Some((KeyType::EC_EDWARDS, Mechanism::EccEdwardsKeyPairGen))
+        }
+        Family::Cv25519 | Family::Cv448 => {
+            Some((KeyType::EC_MONTGOMERY, Mechanism::EccMontgomeryKeyPairGen))
+        }
+        Family::MlDsa(_) => Some((
+            KeyType::ML_DSA,
+            by_number(MechanismType::ML_DSA_KEY_PAIR_GEN),
+        )),
+        Family::MlKem(_) => Some((
+            KeyType::ML_KEM,
+            by_number(MechanismType::ML_KEM_KEY_PAIR_GEN),
+        )),
+        Family::Dsa(_) | Family::Elgamal(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
+            None
+        }
+    }
 }
 
-/// The numbers of a key as attributes (3.1 §6.1.3, §6.3.4).
+/// The curve or the parameter set of keys that have one.
+fn domain(family: Family) -> Option<Attribute> {
+    let curve = parameters_of(family).map(Attribute::EcParams);
+    curve.or_else(|| parameter_set(family).map(|(_, set)| Attribute::ParameterSet(set)))
+}
+
+/// The numbers of a key as attributes (3.1 §6.1.3, §6.3.4); of ML-DSA (FIPS 204 §7.2) and ML-KEM (FIPS 203 §7.1) its
+/// octets.
 pub(super) fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorStack> {
     let family = key.algorithm.family();
-    let kind = match family {
-        Family::Rsa(_) => KeyType::RSA,
-        Family::Weierstrass(_) => KeyType::EC,
-        Family::Ed25519 | Family::Ed448 => KeyType::EC_EDWARDS,
-        Family::Cv25519 | Family::Cv448 => KeyType::EC_MONTGOMERY,
-        Family::MlDsa(_) | Family::MlKem(_) => return quantum_value(key).map(Some),
-        Family::Dsa(_) | Family::Elgamal(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
-            return Ok(None);
-        }
+    let (Some((kind, _)), Secret::Evp(pkey)) = (form(family), &key.secret) else {
+        return Ok(None);
     };
-    let Ok(numbers) = key.numbers() else {
-        return Err(ErrorStack::get());
-    };
-    let curve = || parameters_of(family).map(Attribute::EcParams);
     let mut attributes = vec![Attribute::KeyType(kind)];
-    match numbers {
-        Numbers::Rsa { n, e, d, p, q, u } => {
-            let (prime_1, prime_2) = (BigNum::from_slice(&q)?, BigNum::from_slice(&p)?);
-            let private = BigNum::from_slice(&d)?;
-            attributes.extend([
-                Attribute::Modulus(n),
-                Attribute::PublicExponent(e),
-                Attribute::PrivateExponent(d),
-                Attribute::Prime1(q),
-                Attribute::Prime2(p),
-                Attribute::Exponent1(reduced(&private, &prime_1)?),
-                Attribute::Exponent2(reduced(&private, &prime_2)?),
-                // The inverse of the second prime, which is the smaller one here, modulo the first.
-                Attribute::Coefficient(u),
-            ]);
-        }
-        Numbers::Weierstrass { d, .. } => {
-            attributes.extend(curve());
-            attributes.push(Attribute::Value(d));
-        }
-        Numbers::Raw { secret, .. } => {
-            attributes.extend(curve());
-            attributes.push(Attribute::Value(secret));
-        }
-        Numbers::Dsa { .. } | Numbers::Elgamal { .. } => return Ok(None),
+    attributes.extend(domain(family));
+    match key.numbers() {
+        Ok(Numbers::Rsa { .. }) => attributes.extend(rsa_value(&*pkey.rsa()?)?),
+        Ok(Numbers::Weierstrass { d, .. }) => attributes.push(Attribute::Value(d)),
+        _ => attributes.push(Attribute::Value(key.raw_private()?.to_vec())),
     }
     Ok(Some(attributes))
 }
 
-/// A private key of ML-DSA (FIPS 204 §7.2) or ML-KEM (FIPS 203 §7.1) as its octets, with its parameter set.
-fn quantum_value(key: &TestKey) -> Result<Vec<Attribute>, ErrorStack> {
-    let Some((kind, set)) = parameter_set(key.algorithm.family()) else {
-        return Err(ErrorStack::get());
-    };
-    Ok(vec![
-        Attribute::KeyType(kind),
-        Attribute::ParameterSet(set),
-        Attribute::Value(key.raw_private()?.to_vec()),
+fn rsa_value(rsa: &RsaRef<Private>) -> Result<[Attribute; 8], ErrorStack> {
+    let octets =
+        |number: Option<&BigNumRef>| number.map(BigNumRef::to_vec).ok_or_else(ErrorStack::get);
+    Ok([
+        Attribute::Modulus(rsa.n().to_vec()),
+        Attribute::PublicExponent(rsa.e().to_vec()),
+        Attribute::PrivateExponent(rsa.d().to_vec()),
+        Attribute::Prime1(octets(rsa.p())?),
+        Attribute::Prime2(octets(rsa.q())?),
+        Attribute::Exponent1(octets(rsa.dmp1())?),
+        Attribute::Exponent2(octets(rsa.dmq1())?),
+        Attribute::Coefficient(octets(rsa.iqmp())?),
     ])
-}
-
-/// The private exponent modulo one less than a prime.
-fn reduced(private: &BigNumRef, prime: &BigNumRef) -> Result<Vec<u8>, ErrorStack> {
-    let (mut less, mut reduced) = (prime.to_owned()?, BigNum::new()?);
-    less.sub_word(1)?;
-    reduced.nnmod(private, &less, &mut *BigNumContext::new()?)?;
-    Ok(reduced.to_vec())
 }
 
 #[cfg(test)]
 mod tests {
     use cryptoki::object::AttributeType;
+    use openssl::bn::{BigNum, BigNumContext};
 
     use super::*;
     use crate::public_key::PublicKey;

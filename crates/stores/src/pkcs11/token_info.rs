@@ -107,22 +107,19 @@ impl PinState {
         }
     }
 
-    const fn of(info: &Flags) -> Self {
-        match info {
-            Flags { locked: true, .. } => Self::Locked,
-            Flags { last: true, .. } => Self::LastTry,
-            Flags { low: true, .. } => Self::TriesUsed,
-            Flags { set: false, .. } => Self::NotSet,
-            Flags { .. } => Self::Fine,
+    fn of(info: &SaidOfToken) -> Self {
+        if info.user_pin_locked() {
+            Self::Locked
+        } else if info.user_pin_final_try() {
+            Self::LastTry
+        } else if info.user_pin_count_low() {
+            Self::TriesUsed
+        } else if info.user_pin_initialized() {
+            Self::Fine
+        } else {
+            Self::NotSet
         }
     }
-}
-
-struct Flags {
-    set: bool,
-    low: bool,
-    last: bool,
-    locked: bool,
 }
 
 impl TokenInfo {
@@ -274,12 +271,7 @@ fn called<'t>(serial: &'t str, label: &'t str) -> &'t str {
 }
 
 fn login(info: &SaidOfToken) -> Login {
-    let state = PinState::of(&Flags {
-        set: info.user_pin_initialized(),
-        low: info.user_pin_count_low(),
-        last: info.user_pin_final_try(),
-        locked: info.user_pin_locked(),
-    });
+    let state = PinState::of(info);
     match (info.login_required(), info.protected_authentication_path()) {
         (false, _) => Login::NotNeeded,
         (true, true) => Login::OnToken(state),

@@ -1,21 +1,12 @@
 //! Which mechanisms a device has, by the keys in its profile.
 
 use cryptoki_sys::{
-    CK_MECHANISM_TYPE, CKM_DH_PKCS_DERIVE, CKM_DH_PKCS_KEY_PAIR_GEN, CKM_DSA, CKM_DSA_KEY_PAIR_GEN,
-    CKM_DSA_SHA1, CKM_DSA_SHA3_224, CKM_DSA_SHA3_256, CKM_DSA_SHA3_384, CKM_DSA_SHA3_512,
-    CKM_DSA_SHA224, CKM_DSA_SHA256, CKM_DSA_SHA384, CKM_DSA_SHA512, CKM_EC_EDWARDS_KEY_PAIR_GEN,
+    CK_MECHANISM_TYPE, CKM_DH_PKCS_DERIVE, CKM_DH_PKCS_KEY_PAIR_GEN, CKM_DSA_KEY_PAIR_GEN,
+    CKM_DSA_SHA3_224, CKM_DSA_SHA3_512, CKM_DSA_SHA512, CKM_EC_EDWARDS_KEY_PAIR_GEN,
     CKM_EC_KEY_PAIR_GEN, CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKM_ECDH1_COFACTOR_DERIVE,
-    CKM_ECDH1_DERIVE, CKM_ECDSA, CKM_ECDSA_SHA1, CKM_ECDSA_SHA3_224, CKM_ECDSA_SHA3_256,
-    CKM_ECDSA_SHA3_384, CKM_ECDSA_SHA3_512, CKM_ECDSA_SHA224, CKM_ECDSA_SHA256, CKM_ECDSA_SHA384,
-    CKM_ECDSA_SHA512, CKM_EDDSA, CKM_MD2_RSA_PKCS, CKM_MD5_RSA_PKCS, CKM_ML_DSA,
-    CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKM_RIPEMD128_RSA_PKCS,
-    CKM_RIPEMD160_RSA_PKCS, CKM_RSA_9796, CKM_RSA_PKCS, CKM_RSA_PKCS_KEY_PAIR_GEN,
-    CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_RSA_X_509, CKM_RSA_X9_31, CKM_SHA1_RSA_PKCS,
-    CKM_SHA1_RSA_PKCS_PSS, CKM_SHA1_RSA_X9_31, CKM_SHA3_224_RSA_PKCS, CKM_SHA3_224_RSA_PKCS_PSS,
-    CKM_SHA3_256_RSA_PKCS, CKM_SHA3_256_RSA_PKCS_PSS, CKM_SHA3_384_RSA_PKCS,
-    CKM_SHA3_384_RSA_PKCS_PSS, CKM_SHA3_512_RSA_PKCS, CKM_SHA3_512_RSA_PKCS_PSS,
-    CKM_SHA224_RSA_PKCS, CKM_SHA224_RSA_PKCS_PSS, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS,
-    CKM_SHA384_RSA_PKCS, CKM_SHA384_RSA_PKCS_PSS, CKM_SHA512_RSA_PKCS, CKM_SHA512_RSA_PKCS_PSS,
+    CKM_ECDH1_DERIVE, CKM_ECDSA_SHA3_512, CKM_EDDSA, CKM_ML_DSA, CKM_ML_DSA_KEY_PAIR_GEN,
+    CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_SHA1_RSA_PKCS_PSS,
+    CKM_SHA3_224_RSA_PKCS_PSS, CKM_SHA3_256_RSA_PKCS, CKM_SHA224_RSA_PKCS_PSS, CKM_SHA256_RSA_PKCS,
 };
 use keymark_bench::algorithm::Family;
 use keymark_bench::profile::Profile;
@@ -44,59 +35,23 @@ pub(super) fn range(mechanism: CK_MECHANISM_TYPE, profile: &Profile) -> Option<R
         reason = "the other families have mechanisms of their own"
     )]
     match mechanism {
-        CKM_RSA_PKCS_KEY_PAIR_GEN
-        | CKM_RSA_PKCS
-        | CKM_RSA_9796
-        | CKM_RSA_X_509
-        | CKM_RSA_PKCS_OAEP
-        | CKM_RSA_PKCS_PSS
-        | CKM_RSA_X9_31
-        | CKM_SHA1_RSA_X9_31
-        | CKM_MD2_RSA_PKCS
-        | CKM_MD5_RSA_PKCS
-        | CKM_RIPEMD128_RSA_PKCS
-        | CKM_RIPEMD160_RSA_PKCS
-        | CKM_SHA3_224_RSA_PKCS
-        | CKM_SHA3_224_RSA_PKCS_PSS
-        | CKM_SHA3_256_RSA_PKCS
-        | CKM_SHA3_256_RSA_PKCS_PSS
-        | CKM_SHA3_384_RSA_PKCS
-        | CKM_SHA3_384_RSA_PKCS_PSS
-        | CKM_SHA3_512_RSA_PKCS
-        | CKM_SHA3_512_RSA_PKCS_PSS
-        | CKM_SHA1_RSA_PKCS
-        | CKM_SHA1_RSA_PKCS_PSS
-        | CKM_SHA224_RSA_PKCS
-        | CKM_SHA224_RSA_PKCS_PSS
-        | CKM_SHA256_RSA_PKCS
-        | CKM_SHA256_RSA_PKCS_PSS
-        | CKM_SHA384_RSA_PKCS
-        | CKM_SHA384_RSA_PKCS_PSS
-        | CKM_SHA512_RSA_PKCS
-        | CKM_SHA512_RSA_PKCS_PSS => among(&|family| match family {
+        // Those of one kind of keys have numbers that follow each other.
+        CKM_RSA_PKCS_KEY_PAIR_GEN..=CKM_SHA1_RSA_PKCS_PSS
+        | CKM_SHA256_RSA_PKCS..=CKM_SHA224_RSA_PKCS_PSS
+        | CKM_SHA3_256_RSA_PKCS..=CKM_SHA3_224_RSA_PKCS_PSS => among(&|family| match family {
             Family::Rsa(bits) => Some(bits),
             _ => None,
         }),
-        CKM_EC_KEY_PAIR_GEN
-        | CKM_ECDSA
-        | CKM_ECDSA_SHA1
-        | CKM_ECDSA_SHA224
-        | CKM_ECDSA_SHA256
-        | CKM_ECDSA_SHA384
-        | CKM_ECDSA_SHA512
-        | CKM_ECDSA_SHA3_224
-        | CKM_ECDSA_SHA3_256
-        | CKM_ECDSA_SHA3_384
-        | CKM_ECDSA_SHA3_512
-        | CKM_ECDH1_DERIVE
-        | CKM_ECDH1_COFACTOR_DERIVE => among(&|family| match family {
-            Family::Weierstrass(curve) => Some(curve.bits()),
-            Family::Cv25519 => Some(255),
-            _ => None,
-        }),
-        CKM_DSA_KEY_PAIR_GEN | CKM_DSA | CKM_DSA_SHA1 | CKM_DSA_SHA224 | CKM_DSA_SHA256
-        | CKM_DSA_SHA384 | CKM_DSA_SHA512 | CKM_DSA_SHA3_224 | CKM_DSA_SHA3_256
-        | CKM_DSA_SHA3_384 | CKM_DSA_SHA3_512 => any(&|family| matches!(family, Family::Dsa(_))),
+        CKM_EC_KEY_PAIR_GEN..=CKM_ECDSA_SHA3_512 | CKM_ECDH1_DERIVE | CKM_ECDH1_COFACTOR_DERIVE => {
+            among(&|family| match family {
+                Family::Weierstrass(curve) => Some(curve.bits()),
+                Family::Cv25519 => Some(255),
+                _ => None,
+            })
+        }
+        CKM_DSA_KEY_PAIR_GEN..=CKM_DSA_SHA512 | CKM_DSA_SHA3_224..=CKM_DSA_SHA3_512 => {
+            any(&|family| matches!(family, Family::Dsa(_)))
+        }
         // Of keys that keymark does not know no profile has a time.
         CKM_DH_PKCS_KEY_PAIR_GEN | CKM_DH_PKCS_DERIVE => None,
         CKM_EC_EDWARDS_KEY_PAIR_GEN | CKM_EDDSA => {
@@ -122,11 +77,17 @@ mod tests {
              [[service]]\nalgorithm='rsa2048'\noperation='decrypt'\nconstant_s=0.2\n";
         let profile = Profile::parse(text, "x").unwrap();
         let of = |mechanism| range(mechanism, &profile);
+        use cryptoki_sys::{
+            CKM_DSA_SHA256, CKM_ECDSA, CKM_MD5_RSA_PKCS, CKM_RSA_PKCS_PSS, CKM_SHA256,
+        };
+        assert_eq!(of(CKM_RSA_PKCS_PSS), Some(Range::Bits(1024, 2048)));
+        // It lies among the mechanisms of DSA.
+        assert_eq!((of(CKM_ML_KEM), of(CKM_ML_DSA)), (None, None));
         assert_eq!(of(CKM_SHA256_RSA_PKCS), Some(Range::Bits(1024, 2048)));
         assert_eq!(of(CKM_MD5_RSA_PKCS), Some(Range::Bits(1024, 2048)));
         assert_eq!((of(CKM_DSA_SHA256), of(CKM_DH_PKCS_DERIVE)), (None, None));
         assert_eq!(of(CKM_ECDSA), None);
         assert_eq!(of(CKM_EDDSA), None);
-        assert_eq!(of(cryptoki_sys::CKM_SHA256), Some(Range::Any));
+        assert_eq!(of(CKM_SHA256), Some(Range::Any));
     }
 }
