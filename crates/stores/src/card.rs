@@ -122,7 +122,7 @@ const OPENPGP: [u8; 6] = [0xD2, 0x76, 0x00, 0x01, 0x24, 0x01];
 pub struct Aid {
     pub(crate) version: u16,
     pub(crate) manufacturer: u16,
-    pub(crate) serial: u32,
+    pub serial: u32,
 }
 
 impl Aid {
@@ -137,6 +137,12 @@ impl Aid {
             manufacturer: u16::from_be_bytes([m0, m1]),
             serial: u32::from_be_bytes(*serial.first_chunk()?),
         })
+    }
+
+    /// Major and minor number of the specification.
+    pub(crate) const fn card_version(&self) -> (u8, u8) {
+        let [major, minor] = self.version.to_be_bytes();
+        (major, minor)
     }
 }
 

@@ -5,7 +5,6 @@
 //! what a place held and what it is about to get, then that it was written, then that it was undone. The
 //! file is locked while its keymark lives and removed when everything is undone.
 
-use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -14,7 +13,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
 use keymark_bench::error::Error;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::user::TokenId;
 
@@ -24,9 +25,6 @@ const SUFFIX: &str = ".journal";
 /// More than any run writes; what is longer is no journal.
 const LONGEST: u64 = 1 << 20;
 
-/// Something about a place on a token, by names that its family of stores gives.
-pub type Facts = BTreeMap<String, String>;
-
 /// A test key that takes the place of what was there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,9 +32,35 @@ pub struct TestKeyWrite {
     /// Where: `SIG`.
     pub place: String,
     /// What the place held.
-    pub before: Facts,
+    pub before: Value,
     /// What tells the test key from every other.
-    pub test_key: Facts,
+    pub test_key: Value,
+}
+
+impl TestKeyWrite {
+    /// One of a family of stores, in its own words.
+    pub(crate) fn new(
+        place: String,
+        before: &impl Serialize,
+        test_key: &impl Serialize,
+    ) -> Result<Self, Error> {
+        let noted = |error| Error::call("noting a test key in the journal", error, "");
+        Ok(Self {
+            place,
+            before: serde_json::to_value(before).map_err(noted)?,
+            test_key: serde_json::to_value(test_key).map_err(noted)?,
+        })
+    }
+
+    /// What the place held, if it is that family's.
+    pub(crate) fn before<T: DeserializeOwned>(&self) -> Option<T> {
+        T::deserialize(&self.before).ok()
+    }
+
+    /// The test key, if it is that family's.
+    pub(crate) fn test_key<T: DeserializeOwned>(&self) -> Option<T> {
+        T::deserialize(&self.test_key).ok()
+    }
 }
 
 /// How far a write has come.

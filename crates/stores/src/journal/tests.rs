@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn write(place: &str) -> TestKeyWrite {
-    let facts = |text: &str| Facts::from([("attributes".to_owned(), text.to_owned())]);
+    let facts = |text: &str| serde_json::json!({ "attributes": text });
     TestKeyWrite {
         place: place.to_owned(),
         before: facts("010800002000"),

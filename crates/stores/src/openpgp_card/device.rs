@@ -87,7 +87,7 @@ impl CardDevice {
     pub(super) fn mark(&self) -> Result<Option<IdentityTag>, Error> {
         let mut response = Vec::new();
         self.session.connect()?.transmit(&GET_TAG, &mut response)?;
-        let own = self.facts()?.manufacturer == u16::from_be_bytes(MANUFACTURER);
+        let own = self.facts()?.aid.manufacturer == u16::from_be_bytes(MANUFACTURER);
         // Those of earlier versions have no mark.
         let unmarked = own.then_some(IdentityTag::Virtual);
         Ok(IdentityTag::of_response(&response).or(unmarked))
@@ -219,7 +219,7 @@ impl CardDevice {
     /// What it says of itself.
     pub(super) fn identity(&self) -> Result<StoreIdentity, Error> {
         let facts = self.facts()?;
-        let (major, minor) = facts.version;
+        let (major, minor) = facts.aid.card_version();
         let mut versions =
             BTreeMap::from([("openpgp-card".to_owned(), format!("{major}.{minor}"))]);
         if let Some([major, minor, patch]) = facts.firmware {
@@ -233,7 +233,7 @@ impl CardDevice {
             kind: StoreKind::OPENPGP_CARD,
             provenance: self.provenance,
             product: self.product.clone(),
-            serial: Some(format!("{:08x}", facts.serial)),
+            serial: Some(format!("{:08x}", facts.aid.serial)),
             versions,
             assumed: Vec::new(),
         })

@@ -11,7 +11,7 @@ use openpgp_card::state::Transaction;
 use openpgp_card::{Card, Error as CardError};
 
 use super::session::failed;
-use crate::card::{SigningPin, Slot, TouchPolicy};
+use crate::card::{Aid, SigningPin, Slot, TouchPolicy};
 use crate::user::{Loss, TokenId};
 
 impl Slot {
@@ -108,14 +108,8 @@ pub struct Tries {
 /// What the card says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardFacts {
-    /// Manufacturer's number in the AID (§4.2.1).
-    pub manufacturer: u16,
-    /// Its name.
-    pub manufacturer_name: String,
-    /// Serial number in the AID.
-    pub serial: u32,
-    /// Version of the specification.
-    pub version: (u8, u8),
+    /// Which card it is (§4.2.1).
+    pub aid: Aid,
     /// Answer of Yubico's version command.
     pub firmware: Option<[u8; 3]>,
     /// The three slots.
@@ -133,14 +127,9 @@ pub struct CardFacts {
 }
 
 impl CardFacts {
-    /// Manufacturer and serial number, as GnuPG prints them: `0006:12345678`.
-    pub fn ident(&self) -> String {
-        format!("{:04x}:{:08x}", self.manufacturer, self.serial)
-    }
-
     /// Which token it is, for PINs, consent and journals.
     pub fn token(&self) -> TokenId {
-        TokenId::new(self.ident())
+        TokenId::new(self.aid.to_string())
     }
 
     /// The slot's facts.
@@ -154,7 +143,7 @@ impl CardFacts {
             let call = format!("GET DATA ({what})");
             move |error: CardError| failed(&call, &error)
         };
-        let aid = card.application_identifier().map_err(read("4F"))?;
+        let aid = Aid::from(card.application_identifier().map_err(read("4F"))?);
         let pw = card.pw_status_bytes().map_err(read("C4"))?;
         let data = card.card().application_related_data().map_err(read("6E"))?;
         // Cards before 3.4 have no such list; some answer nonsense (YubiKey 5 before 5.6.1).
@@ -185,17 +174,14 @@ impl CardFacts {
             .ok()
             .and_then(|bytes| Some(bytes.card_capabilities()?.extended_lc_le()))
             .unwrap_or(false);
-        let firmware = if aid.manufacturer() == YUBICO {
+        let firmware = if aid.manufacturer == YUBICO {
             card.firmware_version().ok()
         } else {
             None
         };
         let kdf = card.kdf_do().ok().filter(|kdf| kdf.kdf_algo() != 0);
         Ok(Self {
-            manufacturer: aid.manufacturer(),
-            manufacturer_name: aid.manufacturer_name().to_owned(),
-            serial: aid.serial(),
-            version: ((aid.version() >> 8) as u8, aid.version() as u8),
+            aid,
             firmware: firmware.and_then(|version| version.try_into().ok()),
             slots: [signature?, decryption?, authentication?],
             tries: Tries {

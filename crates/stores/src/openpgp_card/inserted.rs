@@ -65,8 +65,8 @@ impl InsertedCard {
 
 fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
     let evidence = Evidence {
-        manufacturer: facts.manufacturer,
-        card_version: facts.version,
+        manufacturer: facts.aid.manufacturer,
+        card_version: facts.aid.card_version(),
         atr: port.atr().unwrap_or_default(),
         reader: port.reader(),
         usb: port.channel_id().and_then(usb_id_of),
@@ -116,7 +116,7 @@ impl Device for InsertedCard {
         );
         let mut lines = vec![
             Fact::new("reader", &self.reader),
-            Fact::new("serial", facts.ident()),
+            Fact::new("serial", facts.aid.to_string()),
             Fact::new("PIN tries", left),
             Fact::new("signing PIN", signing),
             Fact::new("PINs", sent),

@@ -8,27 +8,41 @@ use openpgp_card::{Card, Error as CardError};
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
+use serde::{Deserialize, Serialize};
 
 use super::facts::{algorithm, fingerprint, key_status};
 use super::session::failed;
 use crate::card::Slot;
-use crate::journal::{Facts, Progress, TestKeyWrite};
-
-const ATTRIBUTES: &str = "attributes";
-const FINGERPRINT: &str = "fingerprint";
-const ALGORITHM: &str = "algorithm";
-const KEY: &str = "key";
-const NONE: &str = "none";
-const THERE: &str = "there";
+use crate::journal::{Progress, TestKeyWrite};
 
 /// What a slot holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct SlotState {
     /// DO C1 to C3, as the card has it.
+    #[serde(with = "hex::serde")]
     attributes: Vec<u8>,
     fingerprint: Option<String>,
     /// Whether there is a key (DO DE), where the card says.
     key: Option<bool>,
+}
+
+/// A test key that a slot gets.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SlotTestKey {
+    pub(super) algorithm: Algorithm,
+    fingerprint: String,
+}
+
+impl SlotTestKey {
+    pub(super) fn new(algorithm: Algorithm, fingerprint: [u8; 20]) -> Self {
+        let fingerprint = Fingerprint::from(fingerprint).to_hex();
+        Self {
+            algorithm,
+            fingerprint,
+        }
+    }
 }
 
 impl SlotState {
@@ -49,51 +63,10 @@ impl SlotState {
         })
     }
 
-    /// As a journal has it.
-    pub(super) fn facts(&self) -> Facts {
-        let mut facts = Facts::from([(ATTRIBUTES.to_owned(), hex::encode(&self.attributes))]);
-        if let Some(fingerprint) = &self.fingerprint {
-            facts.insert(FINGERPRINT.to_owned(), fingerprint.clone());
-        }
-        if let Some(key) = self.key {
-            let key = if key { THERE } else { NONE };
-            facts.insert(KEY.to_owned(), key.to_owned());
-        }
-        facts
-    }
-
-    fn of(facts: &Facts) -> Option<Self> {
-        Some(Self {
-            attributes: hex::decode(facts.get(ATTRIBUTES)?).ok()?,
-            fingerprint: facts.get(FINGERPRINT).cloned(),
-            key: match facts.get(KEY).map(String::as_str) {
-                Some(THERE) => Some(true),
-                Some(NONE) => Some(false),
-                _ => None,
-            },
-        })
-    }
-
     /// Whether the slot can be given these attributes again.
     pub(super) fn is_restorable(&self) -> bool {
         attributes(&self.attributes).is_some()
     }
-}
-
-/// What tells a test key from every other.
-pub(super) fn test_key_facts(algorithm: Algorithm, fingerprint: [u8; 20]) -> Facts {
-    Facts::from([
-        (ALGORITHM.to_owned(), algorithm.to_string()),
-        (
-            FINGERPRINT.to_owned(),
-            Fingerprint::from(fingerprint).to_hex(),
-        ),
-    ])
-}
-
-/// The algorithm of a test key.
-pub(super) fn algorithm_of(write: &TestKeyWrite) -> Option<Algorithm> {
-    write.test_key.get(ALGORITHM)?.parse().ok()
 }
 
 /// A write to a slot that is to be undone.
@@ -118,16 +91,17 @@ pub(super) enum Needed {
 impl Undo {
     /// What a journal has noted of a slot.
     pub(super) fn of(write: &TestKeyWrite) -> Option<Self> {
-        let TestKeyWrite {
-            place,
-            before,
-            test_key,
-        } = write;
+        let SlotTestKey {
+            algorithm,
+            fingerprint,
+        } = write.test_key()?;
         Some(Self {
-            slot: Slot::ALL.into_iter().find(|slot| slot.name() == place)?,
-            before: SlotState::of(before).filter(SlotState::is_restorable)?,
-            algorithm: algorithm_of(write)?,
-            fingerprint: test_key.get(FINGERPRINT)?.clone(),
+            slot: Slot::ALL
+                .into_iter()
+                .find(|slot| slot.name() == write.place)?,
+            before: write.before().filter(SlotState::is_restorable)?,
+            algorithm,
+            fingerprint,
         })
     }
 
@@ -322,7 +296,8 @@ mod tests {
             state(&ED25519, Some("ABCD"), Some(true)),
             state(&NISTP256, None, None),
         ] {
-            assert_eq!(SlotState::of(&state.facts()), Some(state));
+            let write = TestKeyWrite::new("SIG".to_owned(), &state, &()).unwrap();
+            assert_eq!(write.before(), Some(state));
         }
     }
 

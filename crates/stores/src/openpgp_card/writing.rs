@@ -10,7 +10,7 @@ use super::channel::Reset;
 use super::device::CardDevice;
 use super::facts::{CardFacts, SlotFacts};
 use super::import::{stand_in_fingerprint, upload};
-use super::journal::{Needed, SlotState, Undo, algorithm_of, test_key_facts};
+use super::journal::{Needed, SlotState, SlotTestKey, Undo};
 use super::session::{Password, failed, verify};
 use crate::card::CardPlace;
 use crate::card::Slot;
@@ -117,11 +117,9 @@ impl CardDevice {
             }
             verify(&self.rules, card, Password::Admin)?;
             let journal = self.journal.begun(&mut journal, &token)?;
-            journal.begin(TestKeyWrite {
-                place: slot.name().to_owned(),
-                before: before.facts(),
-                test_key: test_key_facts(algorithm, fingerprint),
-            })?;
+            let test_key = SlotTestKey::new(algorithm, fingerprint);
+            let place = slot.name().to_owned();
+            journal.begin(TestKeyWrite::new(place, &before, &test_key)?)?;
             upload(card, &key, slot, fingerprint)?;
             journal.written(slot.name())
         })
@@ -209,5 +207,5 @@ fn change(token: TokenId, found: &SlotFacts, algorithm: Algorithm) -> Change {
 fn written(journal: &Journal, slot: Slot) -> Option<(Algorithm, Progress)> {
     let mut writes = journal.content().writes.iter();
     let (write, progress) = writes.find(|(write, _)| write.place == slot.name())?;
-    Some((algorithm_of(write)?, *progress))
+    Some((write.test_key::<SlotTestKey>()?.algorithm, *progress))
 }

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use cryptoki::object::{Attribute, ObjectHandle};
 use cryptoki::session::Session;
+use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
+use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::external_access::{is_known_to_programs, public_half};
@@ -16,13 +18,20 @@ use super::session_keys::{self, LABEL, Lifetime, TestObject};
 use super::store::fresh_id;
 use super::token::Token;
 use super::uri::ObjectPart;
-use crate::journal::{Content, Facts, Journal, TestKeyWrite};
+use crate::journal::{Content, Journal, TestKeyWrite};
 use crate::test_key::TestKey;
 
-const ID: &str = "id";
-const CALLED: &str = "label";
-const ALGORITHM: &str = "algorithm";
-const MODULE: &str = "module";
+/// A test key, as its journal has it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NotedKey {
+    #[serde(with = "hex::serde")]
+    id: Vec<u8>,
+    /// What it is called.
+    label: String,
+    algorithm: Algorithm,
+    module: PathBuf,
+}
 
 /// A test key on a token, and who has made it.
 pub(super) struct WrittenKey {
@@ -43,7 +52,7 @@ pub(super) enum Maker {
 /// The module of the token that a journal is of, if it is a PKCS#11 token's.
 pub fn journalled_module(content: &Content) -> Option<PathBuf> {
     let mut writes = content.writes.iter();
-    writes.find_map(|(write, _)| write.test_key.get(MODULE).map(PathBuf::from))
+    writes.find_map(|(write, _)| Some(write.test_key::<NotedKey>()?.module))
 }
 
 impl Token {
@@ -59,21 +68,16 @@ impl Token {
         key: &TestKey,
     ) -> Result<WrittenKey, Error> {
         let id = fresh_id()?;
-        let (place, name) = (place(&id), capability.algorithm.to_string());
+        let place = place(&id);
         let mut journal = self.journal.lock();
         let journal = self.journal.begun(&mut journal, self.id())?;
-        journal.begin(TestKeyWrite {
-            place: place.clone(),
-            before: Facts::new(),
-            test_key: [
-                (ID, hex::encode(&id)),
-                (CALLED, LABEL.to_owned()),
-                (ALGORITHM, name),
-                (MODULE, self.file().path.display().to_string()),
-            ]
-            .map(|(name, fact)| (name.to_owned(), fact))
-            .into(),
-        })?;
+        let noted = NotedKey {
+            id: id.clone(),
+            label: LABEL.to_owned(),
+            algorithm: capability.algorithm,
+            module: self.file().path.clone(),
+        };
+        journal.begin(TestKeyWrite::new(place.clone(), &(), &noted)?)?;
         let written = self.with_writer(|session, visible| {
             let object = TestObject {
                 id: &id,
@@ -136,7 +140,7 @@ impl Token {
         // A PIN that is refused is one error, not one a key.
         self.with_keeper(|_, _| Ok(()))?;
         journal.undo_all(self.id(), "", |write, _| {
-            let (id, label) = named(write)?;
+            let NotedKey { id, label, .. } = noted(write)?;
             self.remove(&id, &label)
         })
     }
@@ -158,12 +162,10 @@ impl Token {
     }
 }
 
-/// What a journal has noted of a test key: its identifier, and what it is called.
-fn named(write: &TestKeyWrite) -> Result<(Vec<u8>, String), Error> {
-    let fact = |name| write.test_key.get(name);
-    let id = fact(ID).and_then(|id| hex::decode(id).ok());
-    let id = id.filter(|id| !id.is_empty());
-    id.zip(fact(CALLED).cloned()).ok_or_else(|| {
+/// What a journal has noted of a test key. Without an identifier it would be any object.
+fn noted(write: &TestKeyWrite) -> Result<NotedKey, Error> {
+    let key = write.test_key::<NotedKey>();
+    key.filter(|key| !key.id.is_empty()).ok_or_else(|| {
         let reason = "it does not describe a test key on a PKCS#11 token";
         Error::call("reading the journal", reason, "")
     })
@@ -187,29 +189,22 @@ fn place(id: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn write(facts: &[(&str, &str)]) -> TestKeyWrite {
-        let facts = facts.iter();
-        TestKeyWrite {
-            place: "key 00".to_owned(),
-            before: Facts::new(),
-            test_key: facts
-                .map(|(name, fact)| ((*name).to_owned(), (*fact).to_owned()))
-                .collect(),
-        }
-    }
-
     #[test]
     fn a_journal_that_names_no_key_removes_none() {
-        let whole = named(&write(&[(ID, "0aff"), (CALLED, LABEL)]));
+        let noted = |id: &str, label: Option<&str>| {
+            let mut key =
+                serde_json::json!({ "id": id, "algorithm": "rsa2048", "module": "/m.so" });
+            if let Some(label) = label {
+                key["label"] = label.into();
+            }
+            let write = TestKeyWrite::new("key 00".to_owned(), &(), &key).unwrap();
+            noted(&write).map(|key| (key.id, key.label))
+        };
+        let whole = noted("0aff", Some(LABEL));
         assert_eq!(whole.unwrap(), (vec![0x0a, 0xff], LABEL.to_owned()));
         // An empty template would match every object of the token.
-        for none in [
-            &[(ID, ""), (CALLED, LABEL)][..],
-            &[(ID, "0a")],
-            &[(CALLED, LABEL)],
-            &[(ID, "xy"), (CALLED, LABEL)],
-        ] {
-            assert!(named(&write(none)).is_err(), "{none:?}");
+        for (id, label) in [("", Some(LABEL)), ("0a", None), ("xy", Some(LABEL))] {
+            assert!(noted(id, label).is_err(), "{id} {label:?}");
         }
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+use serde::{Deserialize, Serialize};
 
 use super::process::World;
 use crate::places::process::Process;
@@ -24,7 +25,8 @@ const LINGERING: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(5);
 
 /// What the file says.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct IdentityTag {
     /// Device and inode of the directory.
     directory: (u64, u64),
@@ -45,33 +47,14 @@ impl IdentityTag {
         })
     }
 
-    fn text(&self) -> String {
-        let (device, inode) = self.directory;
-        let World { boot, namespace } = &self.world;
-        let Process { number, started } = self.keymark;
-        format!("{TITLE}\n{device} {inode}\n{boot} {namespace}\n{number} {started}\n")
+    /// A title, and what it says as JSON.
+    fn text(&self) -> io::Result<String> {
+        Ok(format!("{TITLE}\n{}\n", serde_json::to_string(self)?))
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut lines = text.strip_suffix('\n')?.split('\n');
-        if lines.next()? != TITLE {
-            return None;
-        }
-        let (device, inode) = lines.next()?.split_once(' ')?;
-        let (boot, namespace) = lines.next()?.split_once(' ')?;
-        let (number, started) = lines.next()?.split_once(' ')?;
-        let mark = Self {
-            keymark: Process {
-                number: number.parse().ok()?,
-                started: started.parse().ok()?,
-            },
-            directory: (device.parse().ok()?, inode.parse().ok()?),
-            world: World {
-                boot: boot.to_owned(),
-                namespace: namespace.parse().ok()?,
-            },
-        };
-        lines.next().is_none().then_some(mark)
+        let mark = text.strip_suffix('\n')?.strip_prefix(TITLE)?;
+        serde_json::from_str(mark.strip_prefix('\n')?).ok()
     }
 
     /// Writes it into the directory, locked before anything is in it.
@@ -82,7 +65,7 @@ impl IdentityTag {
             .mode(0o600)
             .open(directory.join(LOCK))?;
         lock.lock()?;
-        lock.write_all(self.text().as_bytes())?;
+        lock.write_all(self.text()?.as_bytes())?;
         Ok(lock)
     }
 
@@ -154,7 +137,7 @@ impl IdentityTag {
 
     /// Makes this keymark's directory, whose lock was let go, a dead one's.
     pub(super) fn outlive(directory: &Path) {
-        let text = Self::of_the_dead(directory).text();
+        let text = Self::of_the_dead(directory).text().unwrap();
         fs::write(directory.join(LOCK), text).unwrap();
     }
 }
@@ -167,13 +150,13 @@ mod tests {
     fn what_is_written_is_read_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
         let mark = IdentityTag::of(directory.path()).unwrap();
-        assert_eq!(IdentityTag::parse(&mark.text()).as_ref(), Some(&mark));
+        let text = mark.text().unwrap();
+        assert_eq!(IdentityTag::parse(&text).as_ref(), Some(&mark));
         for other in ["", "\n", "private directory of keymark\n", "1 2\n3 4\n"] {
             assert_eq!(IdentityTag::parse(other), None, "{other:?}");
         }
-        assert_eq!(IdentityTag::parse(&(mark.text() + "more\n")), None);
-        let cut = mark.text();
-        assert_eq!(IdentityTag::parse(cut.trim_end()), None);
+        assert_eq!(IdentityTag::parse(text.trim_end()), None);
+        assert_eq!(IdentityTag::parse(&(text + "more\n")), None);
     }
 
     #[test]

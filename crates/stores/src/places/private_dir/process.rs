@@ -7,6 +7,7 @@ use std::path::Path;
 
 use keymark_bench::error::Error;
 use nix::sys::signal::Signal;
+use serde::{Deserialize, Serialize};
 
 use crate::places::process::Process;
 
@@ -16,7 +17,7 @@ const RECORD: &str = "processes";
 const UNFINISHED: &str = "new-keymark-";
 
 /// Where numbers of processes mean the same.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct World {
     /// The kernel's name of its start.
     pub(super) boot: String,

@@ -288,7 +288,7 @@ fn a_card_that_keeps_something_back_for_ever_is_given_up() {
     assert!(said.contains("PSO"), "{said}");
     *card.fault.lock().unwrap() = Some((GET_DATA, Answer::InParts(100)));
     let facts = device(&card.port, "123456").facts().unwrap().clone();
-    assert_eq!(facts.serial, card.device.facts().unwrap().serial);
+    assert_eq!(facts.aid, card.device.facts().unwrap().aid);
     for answer in [vec![0x61, 0xFF], vec![0x6C, 0x10], vec![0x61, 0x00]] {
         *card.fault.lock().unwrap() = Some((GET_DATA, Answer::Is(answer)));
         assert!(device(&card.port, "123456").facts().is_err());
@@ -330,7 +330,7 @@ fn another_card_in_the_reader_gets_no_pin_and_no_key() {
         &maker.identity(),
         User::of_made_device(),
     );
-    let expected = writer.facts().unwrap().ident();
+    let expected = writer.facts().unwrap().aid.to_string();
     card.port.port.0.remove();
     card.port.port.0.insert(other);
 
@@ -361,7 +361,7 @@ fn another_card_in_the_reader_gets_no_pin_and_no_key() {
     );
     let there = self::device(&card.port, "123456");
     let facts = there.facts().unwrap();
-    assert_ne!(facts.ident(), expected);
+    assert_ne!(facts.aid.to_string(), expected);
     assert_eq!((facts.tries.user, facts.tries.admin), (3, 3));
     assert!(!facts.slot(Slot::Signature).has_key());
 }

@@ -43,7 +43,7 @@ fn inserted(serial: Option<u32>, pin: &str) -> CardDevice {
         let ports = pcsc::in_readers().unwrap_or_default().ports;
         ports.into_iter().map(device).find(|device| {
             let facts = device.facts();
-            facts.is_ok_and(|facts| serial.is_none_or(|serial| facts.serial == serial))
+            facts.is_ok_and(|facts| serial.is_none_or(|serial| facts.aid.serial == serial))
         })
     })
 }
