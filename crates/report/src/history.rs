@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::answers::of_history;
 use crate::archive::Past;
 use crate::compare::facts_of;
-use crate::document::{Block, Cell, Column, Document, RemarkKind, Section, TableOf};
+use crate::document::{Block, Cell, Document, RemarkKind, Section, TableOf};
 use crate::grouped::grouped;
 use crate::units;
 
@@ -234,14 +234,13 @@ fn levels(trend: &Trend) -> Section {
     let table = TableOf::new(&trend.steps, |_| {
         (trend.case.device.clone(), trend.case.provenance)
     })
-    .column(Column::name("from"), |step| first(step).name.as_str())
-    .column(Column::name("since"), |step| date(first(step).started))
-    .column(Column::value("runs").leave(1), |step| step.end - step.start)
-    .column(Column::value("level (95 % interval)"), |step| step.level)
-    .column(
-        Column::value("ratio to the level before (95 % interval)"),
-        |step| step.ratio.map(Cell::RatioEstimate),
-    )
+    .name("from", |step| first(step).name.as_str())
+    .name("since", |step| date(first(step).started))
+    .optional(1, "runs", |step| step.end - step.start)
+    .value("level (95 % interval)", |step| step.level)
+    .value("ratio to the level before (95 % interval)", |step| {
+        step.ratio.map(Cell::RatioEstimate)
+    })
     .provenance()
     .table();
     let mut blocks = vec![Block::Table(table)];
@@ -272,11 +271,11 @@ fn last(trend: &Trend, shown: usize) -> Section {
     let skipped = trend.points.len().saturating_sub(shown);
     let points = trend.points.iter().enumerate().skip(skipped);
     let table = TableOf::cases(points, |_| &trend.case)
-        .column(Column::name("run"), |(_, point)| point.name.as_str())
-        .column(Column::name("started"), |(_, point)| date(point.started))
-        .column(Column::value("runs").leave(1), |(_, point)| point.runs)
-        .column(Column::value("mean"), |(_, point)| point.mean)
-        .column(Column::value("change"), |(number, _)| {
+        .name("run", |(_, point)| point.name.as_str())
+        .name("started", |(_, point)| date(point.started))
+        .optional(1, "runs", |(_, point)| point.runs)
+        .value("mean", |(_, point)| point.mean)
+        .value("change", |(number, _)| {
             let step = trend.level(*number).map(|(_, step)| step);
             let begins = step.filter(|step| step.start == *number);
             Some(Cell::Gain(begins?.ratio?.value))

@@ -6,7 +6,7 @@ use keymark_stats::{Estimate, MIN_RUNS, Ratio, Seconds, deviation_of_runs, estim
 use serde::Serialize;
 
 use crate::compare::run_mean;
-use crate::document::{Block, Cell, Column, Document, RemarkKind, Section, TableOf};
+use crate::document::{Block, Cell, Document, RemarkKind, Section, TableOf};
 
 /// A case over the runs of a series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,13 +50,9 @@ pub fn rows(runs: &[Record]) -> Vec<SeriesRow> {
 /// The report of a series.
 pub fn document(runs: &[Record], rows: &[SeriesRow]) -> Document {
     let table = TableOf::cases(rows, |row| &row.case)
-        .column(Column::value("mean over runs (95 % interval)"), |row| {
-            row.mean_s
-        })
-        .column(Column::value("runs differ by"), |row| {
-            row.between_runs.map(Cell::Share)
-        })
-        .column(Column::value("runs").leave(1), |row| row.runs)
+        .value("mean over runs (95 % interval)", |row| row.mean_s)
+        .value("runs differ by", |row| row.between_runs.map(Cell::Share))
+        .optional(1, "runs", |row| row.runs)
         .provenance()
         .table();
     let mut blocks = vec![Block::Table(table)];

@@ -5,7 +5,7 @@ use keymark_bench::record::Record;
 use keymark_stats::{Estimate, Seconds};
 
 use super::{Analysis, figures};
-use crate::document::{Block, Cell, Column, Figure, Remark, RemarkKind, Section, TableOf};
+use crate::document::{Block, Cell, Figure, Remark, RemarkKind, Section, TableOf};
 
 /// A figure with where it is from.
 struct Line<'a> {
@@ -56,11 +56,9 @@ impl Analysis {
             }
         }
         let table = TableOf::cases(lines, |line| line.case)
-            .column(Column::value("mean (95 % interval)"), |line| {
-                line.mean.clone()
-            })
-            .column(Column::value("n").leave(1), |line| line.n)
-            .column(Column::name("source"), |line| line.source.clone())
+            .value("mean (95 % interval)", |line| line.mean.clone())
+            .optional(1, "n", |line| line.n)
+            .name("source", |line| line.source.clone())
             .provenance()
             .table();
         let text = "published figures come from other machines and programs, and have no interval: they are shown \

@@ -120,30 +120,21 @@ fn remark(text: impl Into<String>) -> Block {
 }
 
 fn breakdown(spent: &[(&Case, Spent)]) -> Table {
-    let any = |known: fn(&Spent) -> bool| spent.iter().any(|(_, spent)| known(spent));
-    let traced = any(|spent| spent.traced.is_some()).then(|| Column::value("in the server"));
-    let waited = any(|spent| spent.waited.is_some());
-    let waited = waited.then(|| Column::value("of it waiting").leave(3));
-    let processor = any(|spent| spent.of_processor.is_some());
-    let processor = processor.then(|| Column::value("of server CPU").leave(1));
     // A difference of means that noise has made negative is at most nothing.
     let difference = |time: Option<Seconds>| time.map(|time| Seconds(time.0.max(0.0)));
     handshakes(spent, |(case, _)| case)
-        .column(Column::value("private key, alone"), |(_, spent)| {
-            spent.alone
+        .value("private key, alone", |(_, spent)| spent.alone)
+        .value("in the server", |(_, spent)| spent.traced)
+        .if_any()
+        .optional(3, "of it waiting", |(_, spent)| spent.waited)
+        .if_any()
+        .value("rest of the handshake", |(_, spent)| difference(spent.rest))
+        .optional(2, "HTTP", |(_, spent)| difference(spent.http))
+        .optional(4, "key's share", |(_, spent)| spent.share.map(Cell::Share))
+        .optional(1, "of server CPU", |(_, spent)| {
+            spent.of_processor.map(Cell::Share)
         })
-        .maybe(traced, |(_, spent)| spent.traced)
-        .maybe(waited, |(_, spent)| spent.waited)
-        .column(Column::value("rest of the handshake"), |(_, spent)| {
-            difference(spent.rest)
-        })
-        .column(Column::value("HTTP").leave(2), |(_, spent)| {
-            difference(spent.http)
-        })
-        .column(Column::value("key's share").leave(4), |(_, spent)| {
-            spent.share.map(Cell::Share)
-        })
-        .maybe(processor, |(_, spent)| spent.of_processor.map(Cell::Share))
+        .if_any()
         .provenance()
         .table()
 }
@@ -192,15 +183,13 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
         }
     }
     handshakes(lines, |line| line.case)
-        .column(Column::name("function"), |line| line.name.clone())
-        .column(Column::value("calls").leave(1), |line| line.function.calls)
-        .column(Column::value("a handshake"), |line| {
+        .name("function", |line| line.name.clone())
+        .optional(1, "calls", |line| line.function.calls)
+        .value("a handshake", |line| {
             Cell::Ratio(Ratio(line.function.calls as f64 / line.handshakes))
         })
-        .column(Column::value("mean"), |line| line.function.mean())
-        .column(Column::value("p99").leave(3), |line| {
-            line.function.durations.quantile(0.99)
-        })
+        .value("mean", |line| line.function.mean())
+        .optional(3, "p99", |line| line.function.durations.quantile(0.99))
         .maybe(
             waits.then(|| Column::value("of it waiting").leave(4)),
             |line| {
@@ -209,7 +198,7 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
                     .filter(|_| line.function.of_operation)
             },
         )
-        .column(Column::value("of the handshake").leave(2), |line| {
+        .optional(2, "of the handshake", |line| {
             let each = line.function.total_ns as f64 / 1e9 / line.handshakes;
             Some(Cell::Share(Ratio(each / line.handshake?.0)))
         })

@@ -6,7 +6,7 @@ use keymark_stats::{Estimate, Ratio};
 use super::rates::Rates;
 use super::tables::{handshakes, loaded};
 use super::{Analysis, Row};
-use crate::document::{Block, Cell, Column, Section, Table};
+use crate::document::{Block, Cell, Section, Table};
 
 impl Analysis {
     /// What there is of them.
@@ -37,20 +37,13 @@ fn section(heading: &str, table: Table) -> Option<Section> {
 fn saturated(rows: &[Row]) -> Table {
     let found = loaded(rows).filter_map(|(row, load)| Some((row, load.saturated?)));
     handshakes(found, |(row, _)| &row.case)
-        .column(
-            Column::value("best rate (95 % interval)").shorten(3),
-            |(row, _)| row.throughput,
-        )
-        .column(Column::value("users"), |(_, found)| found.best_users)
-        .column(Column::value("knee: users"), |(_, found)| found.knee_users)
-        .column(Column::value("its rate").leave(2), |(_, found)| {
-            found.knee_rate
-        })
-        .column(
-            Column::value("rate within the limit").leave(3),
-            |(_, found)| found.within_limit,
-        )
-        .column(Column::value("loads").leave(1), |(_, found)| found.loads)
+        .value("best rate (95 % interval)", |(row, _)| row.throughput)
+        .shorten(3)
+        .value("users", |(_, found)| found.best_users)
+        .value("knee: users", |(_, found)| found.knee_users)
+        .optional(2, "its rate", |(_, found)| found.knee_rate)
+        .optional(3, "rate within the limit", |(_, found)| found.within_limit)
+        .optional(1, "loads", |(_, found)| found.loads)
         .provenance()
         .table()
 }
@@ -63,17 +56,14 @@ fn relative(rows: &[Row], rates: &Rates) -> Table {
         Times::Gain => ("gain (95 % interval)", |gain| gain),
     };
     handshakes(known, |(row, _)| &row.case)
-        .column(
-            Column::value("rate (95 % interval)").shorten(2),
-            |(row, _)| row.throughput,
-        )
-        .column(Column::value(heading).shorten(1), |(_, rate)| {
-            match times(rate.gain) {
-                times if rate.case == rate.beside => Cell::Gain(times.value),
-                times => Cell::GainEstimate(times),
-            }
+        .value("rate (95 % interval)", |(row, _)| row.throughput)
+        .shorten(2)
+        .value(heading, |(_, rate)| match times(rate.gain) {
+            times if rate.case == rate.beside => Cell::Gain(times.value),
+            times => Cell::GainEstimate(times),
         })
-        .column(Column::value("server CPU").leave(1), |(row, _)| {
+        .shorten(1)
+        .optional(1, "server CPU", |(row, _)| {
             row.under_load.as_ref()?.server_cpu_each()
         })
         .provenance()
@@ -94,10 +84,10 @@ fn inverse(gain: Estimate<Ratio>) -> Estimate<Ratio> {
 fn lost(rows: &[Row]) -> Table {
     let lost = loaded(rows).filter_map(|(row, load)| Some((row, load.loss?)));
     handshakes(lost, |(row, _)| &row.case)
-        .column(Column::value("rate before"), |(_, loss)| loss.before)
-        .column(Column::value("failed"), |(_, loss)| loss.failed)
-        .column(Column::value("for at most"), |(_, loss)| loss.lasted)
-        .column(Column::value("rate after"), |(_, loss)| loss.after)
+        .value("rate before", |(_, loss)| loss.before)
+        .value("failed", |(_, loss)| loss.failed)
+        .value("for at most", |(_, loss)| loss.lasted)
+        .value("rate after", |(_, loss)| loss.after)
         .provenance()
         .table()
 }

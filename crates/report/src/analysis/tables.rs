@@ -18,25 +18,19 @@ pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
     let baselines = Baselines::of(rows);
     let ratio = format!("{} (95 % interval)", baselines.heading());
     TableOf::cases(rows, |row| &row.case)
-        .column(Column::value("mean (95 % interval)"), |row| mean(row))
-        .column(Column::value("median").leave(4), |row| {
-            Some(row.summary.as_ref()?.median.value)
-        })
-        .column(Column::value("p99").leave(5), |row| {
-            Some(bounded(&row.summary.as_ref()?.p99))
-        })
-        .column(Column::value("n").leave(1), |row| row.n())
-        .column(Column::value(ratio).shorten(3).leave(6), |row| {
+        .value("mean (95 % interval)", |row| mean(row))
+        .optional(4, "median", |row| Some(row.summary.as_ref()?.median.value))
+        .optional(5, "p99", |row| Some(bounded(&row.summary.as_ref()?.p99)))
+        .optional(1, "n", |row| row.n())
+        .optional(6, ratio, |row| {
             let ratio = row.ratio.filter(|_| baselines.concern(row));
             ratio.map(Cell::RatioEstimate)
         })
-        .column(Column::value("op/s").leave(2), |row| {
-            Some(row.throughput?.value)
+        .shorten(3)
+        .optional(2, "op/s", |row| Some(row.throughput?.value))
+        .optional(7, format!("≤ {}", units::chosen(tolerance)), |row| {
+            row.tolerable(tolerance)
         })
-        .column(
-            Column::value(format!("≤ {}", units::chosen(tolerance))).leave(7),
-            |row| row.tolerable(tolerance),
-        )
         .provenance()
         .table()
 }
@@ -44,22 +38,18 @@ pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
 /// Loads on servers, as siege would have printed them.
 pub(super) fn siege(rows: &[Row]) -> Table {
     handshakes(loaded(rows), |(row, _)| &row.case)
-        .column(Column::value("transactions"), |(_, load)| load.transactions)
-        .column(Column::value("availability"), |(_, load)| {
+        .value("transactions", |(_, load)| load.transactions)
+        .value("availability", |(_, load)| {
             Cell::Share(Ratio(load.availability / 100.0))
         })
-        .column(Column::value("response time").leave(5), |(_, load)| {
-            load.response_time
-        })
-        .column(Column::value("rate"), |(_, load)| load.transaction_rate)
-        .column(Column::value("concurrency").leave(4), |(_, load)| {
+        .optional(5, "response time", |(_, load)| load.response_time)
+        .value("rate", |(_, load)| load.transaction_rate)
+        .optional(4, "concurrency", |(_, load)| {
             Cell::Ratio(Ratio(load.concurrency))
         })
-        .column(Column::value("failed"), |(_, load)| load.failed)
-        .column(Column::value("longest").leave(2), |(_, load)| load.longest)
-        .column(Column::value("shortest").leave(1), |(_, load)| {
-            load.shortest
-        })
+        .value("failed", |(_, load)| load.failed)
+        .optional(2, "longest", |(_, load)| load.longest)
+        .optional(1, "shortest", |(_, load)| load.shortest)
         .provenance()
         .table()
 }
@@ -67,19 +57,13 @@ pub(super) fn siege(rows: &[Row]) -> Table {
 /// Where the time of transactions goes in the steady state, and what they take of processors.
 pub(super) fn phases(rows: &[Row]) -> Table {
     handshakes(loaded(rows), |(row, _)| &row.case)
-        .column(Column::value("connect").leave(1), |(_, load)| load.connect)
-        .column(Column::value("handshake"), |(_, load)| load.handshake)
-        .column(Column::value("first byte").leave(2), |(_, load)| {
-            load.first_byte
-        })
-        .column(Column::value("whole"), |(row, _)| row.mean())
-        .column(Column::value("p95").leave(3), |(_, load)| load.p95)
-        .column(Column::value("server CPU"), |(_, load)| {
-            load.server_cpu_each()
-        })
-        .column(Column::value("client CPU"), |(_, load)| {
-            load.client_cpu_each()
-        })
+        .optional(1, "connect", |(_, load)| load.connect)
+        .value("handshake", |(_, load)| load.handshake)
+        .optional(2, "first byte", |(_, load)| load.first_byte)
+        .value("whole", |(row, _)| row.mean())
+        .optional(3, "p95", |(_, load)| load.p95)
+        .value("server CPU", |(_, load)| load.server_cpu_each())
+        .value("client CPU", |(_, load)| load.client_cpu_each())
         .provenance()
         .table()
 }
@@ -96,10 +80,10 @@ pub(super) fn handshakes<T>(
 ) -> TableOf<T> {
     let subject = |item: &T| (case(item).device.clone(), case(item).provenance);
     TableOf::new(items, subject)
-        .column(Column::name("algorithm"), |item| case(item).algorithm)
+        .name("algorithm", |item| case(item).algorithm)
         .device()
-        .column(Column::name("server"), |item| case(item).way())
-        .column(Column::value("security").leave(1), |item| {
+        .name("server", |item| case(item).way())
+        .optional(1, "security", |item| {
             strength::of_handshake(case(item)).map(Cell::text)
         })
 }
@@ -132,12 +116,10 @@ pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
     let mut table = TableOf::new(complete, |breakdown| {
         (breakdown.device.clone(), breakdown.provenance)
     })
-    .column(Column::name("algorithm"), |breakdown| breakdown.algorithm)
-    .column(Column::name("operation"), |breakdown| breakdown.operation)
+    .name("algorithm", |breakdown| breakdown.algorithm)
+    .name("operation", |breakdown| breakdown.operation)
     .device()
-    .column(Column::value(layers.base.heading), |breakdown| {
-        Some(breakdown.base?.value)
-    });
+    .value(layers.base.heading, |breakdown| Some(breakdown.base?.value));
     let steps = |table: TableOf<_>, aside: bool| {
         let steps = layers.steps.iter().enumerate();
         let taken = |index: usize| {
@@ -215,12 +197,10 @@ pub(super) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
         .iter()
         .filter_map(|(row, figure)| Some((*row, *figure, row.mean()?)));
     TableOf::keys(known, |(row, ..)| &row.case)
-        .column(Column::value("card time").leave(0), |(_, figure, _)| {
-            figure.card
-        })
-        .column(Column::value("twin"), |(.., mean)| *mean)
-        .column(Column::value("published"), |(_, figure, _)| figure.whole)
-        .column(Column::value("twin/published"), |(_, figure, mean)| {
+        .optional(0, "card time", |(_, figure, _)| figure.card)
+        .value("twin", |(.., mean)| *mean)
+        .value("published", |(_, figure, _)| figure.whole)
+        .value("twin/published", |(_, figure, mean)| {
             Cell::Ratio(Ratio(mean.0 / figure.whole.0))
         })
         .provenance()
@@ -245,7 +225,7 @@ pub(super) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
 /// What concurrency gains and what limits it.
 pub(super) fn scaling(scaling: &[Scaling]) -> Table {
     let mut table =
-        TableOf::keys(scaling, |group| &group.case).column(Column::name("stack"), |group| {
+        TableOf::keys(scaling, |group| &group.case).name("stack", |group| {
             match group.case.load.worker {
                 Worker::Process => group.way(),
                 Worker::Thread => group.case.way(),
@@ -269,12 +249,10 @@ pub(super) fn scaling(scaling: &[Scaling]) -> Table {
         .maybe(server, |group| {
             group.bounds.as_ref()?.by_server().map(Cell::Gain)
         })
-        .column(Column::value("cores' bound").leave(2), |group| {
+        .optional(2, "cores' bound", |group| {
             Some(Cell::Gain(group.bounds.as_ref()?.by_cores()))
         })
-        .column(Column::value("limit"), |group| {
-            group.limit().map(Cell::text)
-        })
+        .value("limit", |group| group.limit().map(Cell::text))
         .maybe(parameter("serial share σ", 1), |group| match &group.law {
             Ok(law) if law.rejected() => Cell::text("does not fit"),
             Ok(law) => Cell::ShareEstimate(law.sigma.map(Ratio)),

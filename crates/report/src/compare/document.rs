@@ -17,16 +17,14 @@ pub fn document(comparison: &Comparison, means: &[GeometricMean]) -> Document {
         .maybe(several.then(|| Column::name("run")), |pair| {
             comparison.side(pair)
         })
-        .column(Column::name("against"), |pair| {
-            against(&pair.old, &pair.new)
+        .name("against", |pair| against(&pair.old, &pair.new))
+        .optional(2, "first", |pair| pair.old_mean)
+        .optional(3, "second", |pair| pair.new_mean)
+        .value("ratio to the first (interval)", |pair| {
+            Cell::RatioEstimate(pair.ratio)
         })
-        .column(Column::value("first").leave(2), |pair| pair.old_mean)
-        .column(Column::value("second").leave(3), |pair| pair.new_mean)
-        .column(
-            Column::value("ratio to the first (interval)").shorten(1),
-            |pair| Cell::RatioEstimate(pair.ratio),
-        )
-        .column(Column::value("verdict"), |pair| Cell::text(pair.verdict))
+        .shorten(1)
+        .value("verdict", |pair| Cell::text(pair.verdict))
         .provenance()
         .column(Column::provenance_of("against provenance"), |pair| {
             pair.new.provenance
@@ -74,15 +72,14 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
         return None;
     }
     let table = TableOf::new(means, |mean| (DeviceName::new(""), mean.provenance[0]))
-        .column(Column::name("run"), |mean| {
+        .name("run", |mean| {
             let side = comparison.sides.get(mean.side);
             side.map_or("", |side| &side.name).to_owned()
         })
-        .column(Column::value("cases"), |mean| mean.cases)
-        .column(
-            Column::value("geometric mean of ratios (95 % interval)"),
-            |mean| Cell::RatioEstimate(mean.ratio),
-        )
+        .value("cases", |mean| mean.cases)
+        .value("geometric mean of ratios (95 % interval)", |mean| {
+            Cell::RatioEstimate(mean.ratio)
+        })
         .provenance()
         .column(Column::provenance_of("against provenance"), |mean| {
             mean.provenance[1]

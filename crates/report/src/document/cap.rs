@@ -100,7 +100,7 @@ mod tests {
     use keymark_bench::case::{DeviceName, Provenance};
 
     use super::*;
-    use crate::document::{Column, TableOf};
+    use crate::document::TableOf;
 
     const LIMITS: Limits = Limits {
         rows: 3,
@@ -110,7 +110,7 @@ mod tests {
 
     fn table(rows: usize) -> Document {
         let subject = |_: &usize| (DeviceName::software(), Provenance::Measured);
-        let table = TableOf::new(0..rows, subject).column(Column::name("x"), |row| *row);
+        let table = TableOf::new(0..rows, subject).name("x", |row| *row);
         let table = table.table();
         Document::of(vec![Section::bare(vec![Block::Table(table)])])
     }

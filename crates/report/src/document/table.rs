@@ -96,14 +96,57 @@ impl<T> TableOf<T> {
         Self::new(items, |item| {
             (case(item).device.clone(), case(item).provenance)
         })
-        .column(Column::name("algorithm"), |item| case(item).algorithm)
-        .column(Column::name("operation"), |item| case(item).operation)
+        .name("algorithm", |item| case(item).algorithm)
+        .name("operation", |item| case(item).operation)
         .device()
     }
 
     /// The same with the way to the key.
     pub fn cases(items: impl IntoIterator<Item = T>, case: impl Fn(&T) -> &Case) -> Self {
-        Self::keys(items, &case).column(Column::name("stack"), |item| case(item).way())
+        Self::keys(items, &case).name("stack", |item| case(item).way())
+    }
+
+    /// The next column is a name by which rows are told apart.
+    pub fn name<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
+        self.column(Column::name(heading), cell)
+    }
+
+    /// The next column is a figure.
+    pub fn value<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
+        self.column(Column::value(heading), cell)
+    }
+
+    /// The next column is a figure that may be left out where there is too little room; low ranks go first.
+    pub fn optional<C: Into<Cell>>(
+        self,
+        rank: u8,
+        heading: impl Into<String>,
+        cell: impl Fn(&T) -> C,
+    ) -> Self {
+        self.column(Column::value(heading).leave(rank), cell)
+    }
+
+    /// The last column may lose its intervals; low ranks go first.
+    pub fn shorten(self, rank: u8) -> Self {
+        self.last(|column| column.shorten(rank))
+    }
+
+    /// The last column is not there if nothing stands in it.
+    pub fn if_any(mut self) -> Self {
+        let mut rows = self.table.rows.iter();
+        if rows.all(|row| row.cells.last() == Some(&Cell::Missing)) {
+            self.table.columns.pop();
+            for row in &mut self.table.rows {
+                row.cells.pop();
+            }
+        }
+        self
+    }
+
+    fn last(mut self, change: impl FnOnce(Column) -> Column) -> Self {
+        let last = self.table.columns.pop();
+        self.table.columns.extend(last.map(change));
+        self
     }
 
     /// The next column, and what stands in it.

@@ -184,7 +184,7 @@ fn table(held: &[(&Source, &Held)]) -> Table {
     TableOf::new(held, |(_, held)| {
         (held.row.case.device.clone(), held.row.case.provenance)
     })
-    .column(Column::name("record"), |(source, _)| Cell::Record {
+    .name("record", |(source, _)| Cell::Record {
         name: source.label().to_owned(),
         page: source.page_from_a_device(),
     })
@@ -193,18 +193,16 @@ fn table(held: &[(&Source, &Held)]) -> Table {
         ..Column::provenance()
     })
     .device()
-    .column(Column::name("stack"), |(_, held)| held.row.case.way())
-    .column(Column::value("n"), |(_, held)| number(&held.row))
-    .column(Column::value("mean"), |(_, held)| mean(&held.row))
-    .column(Column::value("median"), |(_, held)| {
+    .name("stack", |(_, held)| held.row.case.way())
+    .value("n", |(_, held)| number(&held.row))
+    .value("mean", |(_, held)| mean(&held.row))
+    .value("median", |(_, held)| {
         Some(bounded(&held.row.summary.as_ref()?.median))
     })
-    .column(Column::value("p99"), |(_, held)| {
+    .value("p99", |(_, held)| {
         Some(bounded(&held.row.summary.as_ref()?.p99))
     })
-    .column(Column::value("op/s"), |(_, held)| {
-        held.row.throughput.map(rate)
-    })
+    .value("op/s", |(_, held)| held.row.throughput.map(rate))
     .table()
 }
 

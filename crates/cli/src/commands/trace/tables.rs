@@ -28,9 +28,9 @@ pub(super) fn breakdown(trace: &Trace, origin: &Origin) -> Block {
     lines.push(("whole", trace.whole));
     let whole = trace.whole.as_secs_f64();
     let table = of_one_card(lines, origin)
-        .column(Column::name("part"), |(name, _)| *name)
-        .column(Column::value("time"), |(_, time)| *time)
-        .column(Column::value("share"), |(_, time)| {
+        .name("part", |(name, _)| *name)
+        .value("time", |(_, time)| *time)
+        .value("share", |(_, time)| {
             Cell::Share(Ratio(time.as_secs_f64() / whole))
         });
     ended(table)
@@ -39,14 +39,12 @@ pub(super) fn breakdown(trace: &Trace, origin: &Origin) -> Block {
 /// First use against later uses, by kind of command.
 pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
     let table = of_one_card(&trace.kinds, origin)
-        .column(Column::name("command"), |kind| kind.name.as_str())
-        .column(Column::value("n"), |kind| kind.count)
-        .column(Column::value("first"), |kind| kind.first)
-        .column(Column::value("later, mean").leave(0), |kind| kind.later)
-        .column(Column::value("together").leave(1), |kind| kind.total)
-        .column(Column::name("refused with"), |kind| {
-            kind.complaint.map(apdu::refusal)
-        });
+        .name("command", |kind| kind.name.as_str())
+        .value("n", |kind| kind.count)
+        .value("first", |kind| kind.first)
+        .optional(0, "later, mean", |kind| kind.later)
+        .optional(1, "together", |kind| kind.total)
+        .name("refused with", |kind| kind.complaint.map(apdu::refusal));
     ended(table)
 }
 
@@ -74,21 +72,15 @@ pub(super) fn list(records: &[TracedCall], begin_ns: u64, origin: &Origin) -> Bl
         .iter()
         .filter_map(|record| Some((record, record.apdu?)));
     let table = of_one_card(lines, origin)
-        .column(Column::value("at"), |(record, _)| {
+        .value("at", |(record, _)| {
             Duration::from_nanos(record.begin_ns.saturating_sub(begin_ns))
         })
-        .column(Column::name("command"), |(_, apdu)| name(apdu))
-        .column(Column::value("sent").leave(0), |(_, apdu)| {
-            u64::from(apdu.command)
-        })
-        .column(Column::value("received").leave(1), |(_, apdu)| {
-            u64::from(apdu.response)
-        })
-        .column(Column::value("status"), |(_, apdu)| {
-            format!("{:04X}", apdu.status)
-        })
-        .column(Column::value("took"), |(record, _)| record.duration())
-        .column(Column::value("card").leave(2), |(record, _)| record.card);
+        .name("command", |(_, apdu)| name(apdu))
+        .optional(0, "sent", |(_, apdu)| u64::from(apdu.command))
+        .optional(1, "received", |(_, apdu)| u64::from(apdu.response))
+        .value("status", |(_, apdu)| format!("{:04X}", apdu.status))
+        .value("took", |(record, _)| record.duration())
+        .optional(2, "card", |(record, _)| record.card);
     ended(table)
 }
 

@@ -23,13 +23,12 @@ fn table() -> Table {
     ];
     let subject = |(device, ..): &(&str, _, _)| (DeviceName::new(*device), Provenance::Measured);
     TableOf::new(rows, subject)
-        .column(Column::name("algorithm"), |(_, algorithm, _)| *algorithm)
+        .name("algorithm", |(_, algorithm, _)| *algorithm)
         .device()
-        .column(Column::value("mean"), |_| Seconds(0.012))
-        .column(Column::value("n").leave(0), |(.., n)| *n)
-        .column(Column::value("ratio (95 % interval)").shorten(1), |_| {
-            estimate(2.0)
-        })
+        .value("mean", |_| Seconds(0.012))
+        .optional(0, "n", |(.., n)| *n)
+        .value("ratio (95 % interval)", |_| estimate(2.0))
+        .shorten(1)
         .provenance()
         .table()
 }

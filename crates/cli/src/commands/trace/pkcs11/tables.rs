@@ -81,19 +81,15 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
     let waits = calls.values().any(|times| !times.waited.is_zero());
     let waited = waits.then(|| Column::value("waited").leave(3));
     let table = of_one_card(lines, origin)
-        .column(Column::name("function"), |(traced, _)| traced.name())
-        .column(Column::value("n"), |(_, times)| times.count)
-        .column(Column::value("first"), |(_, times)| times.first)
-        .column(Column::value("later, mean"), |(_, times)| times.later())
-        .column(Column::value("p99").leave(2), |(_, times)| {
-            times.quantile(0.99)
-        })
-        .column(Column::value("together"), |(_, times)| times.total)
-        .column(Column::value("share").leave(1), |(_, times)| {
-            share(times.total, whole)
-        })
+        .name("function", |(traced, _)| traced.name())
+        .value("n", |(_, times)| times.count)
+        .value("first", |(_, times)| times.first)
+        .value("later, mean", |(_, times)| times.later())
+        .optional(2, "p99", |(_, times)| times.quantile(0.99))
+        .value("together", |(_, times)| times.total)
+        .optional(1, "share", |(_, times)| share(times.total, whole))
         .maybe(waited, |(_, times)| times.waited)
-        .column(Column::name("failures"), |(_, times)| {
+        .name("failures", |(_, times)| {
             Some(format!("{} × {}", times.failed, name(times.code?)))
         });
     ended(table)
@@ -153,34 +149,26 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
     };
     let lines = processes.iter().map(|process| (process, work(process)));
     let table = of_one_card(lines, origin)
-        .column(Column::name("process"), |(process, _)| {
+        .name("process", |(process, _)| {
             format!("{} ({})", process.name, process.number)
         })
-        .column(Column::value("threads").leave(0), |(process, _)| {
-            process.threads
-        })
-        .column(Column::value("calls"), |(process, _)| {
+        .optional(0, "threads", |(process, _)| process.threads)
+        .value("calls", |(process, _)| {
             process.calls.values().map(|times| times.count).sum::<u64>()
         })
-        .column(Column::value("sessions").leave(2), |(process, _)| {
+        .optional(2, "sessions", |(process, _)| {
             count(process, Call::C_OpenSession)
         })
-        .column(Column::value("logins").leave(3), |(process, _)| {
-            count(process, Call::C_Login)
-        })
-        .column(Column::value("operations"), |(_, work)| {
+        .optional(3, "logins", |(process, _)| count(process, Call::C_Login))
+        .value("operations", |(_, work)| {
             work.as_ref().map_or(0, |times| times.count)
         })
-        .column(Column::value("first"), |(_, work)| {
-            Some(work.as_ref()?.first)
-        })
-        .column(Column::value("later, mean"), |(_, work)| {
-            work.as_ref()?.later()
-        })
-        .column(Column::value("in the module"), |(process, _)| {
+        .value("first", |(_, work)| Some(work.as_ref()?.first))
+        .value("later, mean", |(_, work)| work.as_ref()?.later())
+        .value("in the module", |(process, _)| {
             total(process.calls.values())
         })
-        .column(Column::value("share").leave(1), |(process, _)| {
+        .optional(1, "share", |(process, _)| {
             share(total(process.calls.values()), whole)
         });
     ended(table)
