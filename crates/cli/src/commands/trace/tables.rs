@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keymark_report::document::{Block, Cell, Column, Remark, RemarkKind, TableOf};
+use keymark_report::document::{Block, Cell, Remark, RemarkKind, TableOf};
 use keymark_report::units;
 use keymark_shim_protocol::trace::TracedCall;
 use keymark_stats::{Ratio, Seconds};

@@ -7,12 +7,14 @@ mod runs;
 mod site;
 mod table;
 
+use std::fmt;
 use std::sync::LazyLock;
 
 use askama::Template;
+use askama::filters::{Escaper, Html};
 use keymark_bench::record::RunState;
 
-use crate::document::{Block, Depth, Document, Limits, REMARKS, Remark, Section};
+use crate::document::{Block, Conditions, Depth, Document, Limits, REMARKS, Remark, Section};
 use crate::units::counted;
 use crate::visible::{json, visible};
 
@@ -37,6 +39,16 @@ const OPEN: usize = 12;
 
 /// How figures are made, and what they do not say.
 const METHODOLOGY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/METHODOLOGY.md");
+
+/// Escapes what may be from outside, once it is visible: all that stands in a template.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Visibly;
+
+impl Escaper for Visibly {
+    fn write_escaped_str<W: fmt::Write>(&self, to: W, text: &str) -> fmt::Result {
+        Html.write_escaped_str(to, &visible(text))
+    }
+}
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -87,41 +99,55 @@ impl Place<'_> {
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
-    policy: &'a str,
+    policy: &'static str,
     style: &'static str,
     script: &'static str,
     ways: Vec<Way>,
-    title: String,
-    answers: Vec<String>,
-    sections: Vec<Written>,
-    warnings: Vec<String>,
-    more_warnings: Vec<String>,
-    head: Vec<String>,
-    compared: bool,
-    runs: Vec<String>,
-    started: String,
-    facts: Vec<FactRow>,
-    commands: Vec<Command>,
+    document: &'a Document,
+    conditions: Option<&'a Conditions>,
+    sections: Vec<Written<'a>>,
+    warnings: Vec<&'a Remark>,
+    more_warnings: Vec<&'a Remark>,
     methodology: &'static str,
-    file: String,
     data: String,
 }
 
+impl Page<'_> {
+    fn title(&self) -> &str {
+        self.document.title.as_deref().unwrap_or("report")
+    }
+
+    fn runs(&self) -> &[String] {
+        self.conditions.map_or(&[], |conditions| &conditions.runs)
+    }
+
+    fn compares(&self) -> bool {
+        self.runs().len() > 1
+    }
+
+    /// When the first run was made.
+    fn started(&self) -> Option<&str> {
+        let mut facts = self.conditions?.facts.iter();
+        let started = facts.find(|fact| fact.name == "started")?;
+        started.values.first()?.as_deref()
+    }
+}
+
 /// A section whose blocks are HTML.
-struct Written {
+struct Written<'a> {
     number: usize,
-    heading: String,
+    heading: &'a str,
     /// What the heading leaves to a smaller line.
-    note: String,
+    note: &'a str,
     pictures: Vec<String>,
-    said: Vec<String>,
+    said: Vec<&'a str>,
     tables: Vec<String>,
     /// Of the tables, where they are folded.
     folded: Option<String>,
     depth: Depth,
 }
 
-impl Written {
+impl Written<'_> {
     fn is_first(&self) -> bool {
         self.depth == Depth::First
     }
@@ -129,18 +155,6 @@ impl Written {
     fn is_every(&self) -> bool {
         self.depth == Depth::Every
     }
-}
-
-struct FactRow {
-    name: String,
-    values: Vec<String>,
-    differs: bool,
-}
-
-struct Command {
-    run: String,
-    command: String,
-    remark: Option<String>,
 }
 
 /// Of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
@@ -171,51 +185,30 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
         .enumerate()
         .map(|(number, section)| written(section, number, &mut numbering, &mut pictures))
         .collect::<Result<_, _>>()?;
-    let seen = |text: &String| visible(text).into_owned();
-    let all = |texts: &[String]| texts.iter().map(seen).collect::<Vec<_>>();
-    let conditions = document.conditions.as_ref();
-    let runs = conditions.map_or_else(Vec::new, |conditions| all(&conditions.runs));
-    let answers = document.answers.iter();
-    let (first, more) = remarks(&document.warnings);
-    let title = document
-        .title
-        .as_ref()
-        .map_or_else(|| "report".to_owned(), seen);
+    let (warnings, more_warnings) = remarks(&document.warnings);
     let page = Page {
         policy: policy::of_file(),
         style: &STYLE,
         script: SCRIPT,
         ways: place.ways(),
-        answers: answers.map(|answer| seen(&answer.text)).collect(),
         sections,
-        warnings: first,
-        more_warnings: more,
-        head: all(&document.head),
-        compared: runs.len() > 1,
-        started: started(&document),
-        facts: facts(&document),
-        commands: commands(&document),
+        warnings,
+        more_warnings,
         methodology: METHODOLOGY,
-        file: format!(
-            "keymark-{}.json",
-            runs.first().map_or("report", String::as_str)
-        ),
         data: data(&document)?,
-        runs,
-        title,
+        conditions: document.conditions.as_ref(),
+        document: &document,
     };
     Ok(page.render()?)
 }
 
 /// At most three remarks for everybody, and the others.
-fn remarks(all: &[Remark]) -> (Vec<String>, Vec<String>) {
-    let (first, others): (Vec<&Remark>, Vec<&Remark>) = all
+fn remarks(all: &[Remark]) -> (Vec<&Remark>, Vec<&Remark>) {
+    let (mut first, others): (Vec<&Remark>, Vec<&Remark>) = all
         .iter()
         .partition(|remark| remark.kind.is_for_everybody());
-    let seen = |remark: &&Remark| visible(&remark.text).into_owned();
-    let few = first.len().min(REMARKS);
-    let more = first[few..].iter().chain(&others).map(seen);
-    (first[..few].iter().map(seen).collect(), more.collect())
+    let more = first.split_off(first.len().min(REMARKS));
+    (first, [more, others].concat())
 }
 
 /// The policy of a page as the header of an answer, which can say more than an element.
@@ -233,12 +226,12 @@ const fn state(state: RunState) -> &'static str {
     }
 }
 
-fn written(
-    section: &Section,
+fn written<'a>(
+    section: &'a Section,
     number: usize,
     numbering: &mut Numbering,
     pictures: &mut Pictures,
-) -> Result<Written, HtmlError> {
+) -> Result<Written<'a>, HtmlError> {
     let whole = section.heading.as_deref().unwrap_or_default();
     let (heading, note) = whole.split_once(" (").unwrap_or((whole, ""));
     let (mut pictures_of, mut said, mut tables, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -248,7 +241,7 @@ fn written(
                 rows += table.rows.len();
                 tables.push(numbering.table(table, whole)?);
             }
-            Block::Remark(remark) => said.push(paragraph(&remark.text)?),
+            Block::Remark(remark) => said.push(&*remark.text),
             Block::Figure(figure) => pictures_of.push(pictures.html(figure)),
         }
     }
@@ -263,67 +256,14 @@ fn written(
     };
     Ok(Written {
         number,
-        heading: visible(heading).into_owned(),
-        note: visible(note.trim_end_matches(')')).into_owned(),
+        heading,
+        note: note.trim_end_matches(')'),
         pictures: pictures_of,
         said,
         folded: (folded && rows > 0).then(|| format!("{what}: {}", counted(rows, "row"))),
         tables,
         depth: section.depth,
     })
-}
-
-#[derive(Template)]
-#[template(source = "<p>{{ text }}</p>", ext = "html")]
-struct Paragraph<'a> {
-    text: &'a str,
-}
-
-fn paragraph(text: &str) -> Result<String, askama::Error> {
-    let text = &*visible(text);
-    Paragraph { text }.render()
-}
-
-fn facts(document: &Document) -> Vec<FactRow> {
-    let facts = document
-        .conditions
-        .iter()
-        .flat_map(|conditions| &conditions.facts);
-    let word = |value: &Option<String>| {
-        value
-            .as_ref()
-            .map_or_else(|| "-".to_owned(), |value| visible(value).into_owned())
-    };
-    facts
-        .map(|fact| FactRow {
-            name: visible(&fact.name).into_owned(),
-            values: fact.values.iter().map(word).collect(),
-            differs: fact.differs(),
-        })
-        .collect()
-}
-
-/// When the first run was made.
-fn started(document: &Document) -> String {
-    let facts = document.conditions.iter().flat_map(|of| &of.facts);
-    let mut started = facts.filter(|fact| fact.name == "started");
-    let first = started.next().and_then(|fact| fact.values.first()?.clone());
-    first.map_or_else(String::new, |first| visible(&first).into_owned())
-}
-
-fn commands(document: &Document) -> Vec<Command> {
-    let commands = document
-        .conditions
-        .iter()
-        .flat_map(|conditions| &conditions.commands);
-    let seen = |text: &String| visible(text).into_owned();
-    commands
-        .map(|rerun| Command {
-            run: seen(&rerun.run),
-            command: seen(&rerun.command),
-            remark: rerun.remark.as_ref().map(seen),
-        })
-        .collect()
 }
 
 /// JSON in which nothing can end the element that it stands in (HTML §4.12.1.3).

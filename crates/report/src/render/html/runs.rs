@@ -1,10 +1,11 @@
 //! The archive's runs as a page with a search, for keymark's local page.
 
+use std::fmt::Display;
+
 use askama::Template;
 
 use super::{HtmlError, STYLE, policy};
-use crate::archive::{Found, RunLine, RunSearch, Window};
-use crate::visible::visible;
+use crate::archive::{Found, RunSearch, Window};
 
 const SCRIPT: &str = include_str!("../../../templates/runs.js");
 /// More names than this do not fit a cell.
@@ -21,32 +22,14 @@ pub enum Import {
 
 #[derive(Template)]
 #[template(path = "runs.html")]
-struct Runs {
+struct Runs<'a> {
     style: &'static str,
     script: &'static str,
-    archive: String,
-    device: String,
-    algorithm: String,
-    from: String,
-    to: String,
-    found: String,
-    runs: Vec<Line>,
-    newer: Option<String>,
-    older: Option<String>,
+    archive: &'a str,
+    search: &'a RunSearch,
+    window: Window,
+    found: &'a Found,
     import: bool,
-}
-
-struct Line {
-    id: String,
-    value: String,
-    link: String,
-    started: String,
-    state: &'static str,
-    cases: u64,
-    samples: u64,
-    devices: String,
-    algorithms: String,
-    series: String,
 }
 
 /// The page of what was found.
@@ -57,30 +40,13 @@ pub fn runs(
     found: &Found,
     import: Import,
 ) -> Result<String, HtmlError> {
-    let own = |text: &Option<String>| text.clone().unwrap_or_default();
-    let day = |day: Option<jiff::civil::Date>| day.map(|day| day.to_string()).unwrap_or_default();
-    let shown = found.runs.len() as u64;
     let page = Runs {
         style: &STYLE,
         script: SCRIPT,
-        archive: visible(archive).into_owned(),
-        device: own(&search.device),
-        algorithm: own(&search.algorithm),
-        from: day(search.from),
-        to: day(search.to),
-        found: match (found.all, shown) {
-            (0, _) => "No run matches.".to_owned(),
-            (all, 0) => format!("{all} runs, none on this page."),
-            (all, shown) => format!(
-                "Runs {} to {} of {all}.",
-                window.skip + 1,
-                window.skip + shown
-            ),
-        },
-        runs: found.runs.iter().map(line).collect(),
-        newer: (window.skip > 0).then(|| link(search, window.skip.saturating_sub(window.take))),
-        older: (window.skip + shown < found.all && shown > 0)
-            .then(|| link(search, window.skip + window.take)),
+        archive,
+        search,
+        window,
+        found,
         import: match import {
             Import::Allowed => true,
             Import::Refused => false,
@@ -89,36 +55,45 @@ pub fn runs(
     Ok(page.render()?)
 }
 
+impl Runs<'_> {
+    fn shown(&self) -> u64 {
+        self.found.runs.len() as u64
+    }
+
+    fn which(&self) -> String {
+        match (self.found.all, self.shown()) {
+            (0, _) => "No run matches.".to_owned(),
+            (all, 0) => format!("{all} runs, none on this page."),
+            (all, shown) => {
+                let skip = self.window.skip;
+                format!("Runs {} to {} of {all}.", skip + 1, skip + shown)
+            }
+        }
+    }
+
+    fn newer(&self) -> Option<String> {
+        let Window { skip, take } = self.window;
+        (skip > 0).then(|| link(self.search, skip.saturating_sub(take)))
+    }
+
+    fn older(&self) -> Option<String> {
+        let Window { skip, take } = self.window;
+        let (shown, all) = (self.shown(), self.found.all);
+        (skip + shown < all && shown > 0).then(|| link(self.search, skip + take))
+    }
+}
+
 /// What this page may do: ask the server that it is from.
 pub fn policy_of_runs() -> String {
     policy::of_page(&STYLE, SCRIPT, "'self'") + "; connect-src 'self'; frame-ancestors 'none'"
 }
 
-fn line(run: &RunLine) -> Line {
-    let id = &run.id.0;
-    Line {
-        id: visible(id).into_owned(),
-        value: id.clone(),
-        link: percent(id),
-        started: run.started.strftime("%Y-%m-%d %H:%M").to_string(),
-        state: super::state(run.state),
-        cases: run.cases,
-        samples: run.samples,
-        devices: few(run.devices.iter().map(ToString::to_string)),
-        algorithms: few(run.algorithms.iter().map(ToString::to_string)),
-        series: run
-            .series
-            .as_ref()
-            .map(|series| visible(&series.0).into_owned())
-            .unwrap_or_default(),
-    }
-}
-
-fn few(names: impl Iterator<Item = String>) -> String {
-    let names: Vec<String> = names.map(|name| visible(&name).into_owned()).collect();
-    match names.len().checked_sub(NAMES) {
-        Some(more) if more > 0 => format!("{} and {more} more", names[..NAMES].join(", ")),
-        _ => names.join(", "),
+fn few<T: Display>(names: &[T]) -> String {
+    let (first, more) = names.split_at(names.len().min(NAMES));
+    let first: Vec<String> = first.iter().map(ToString::to_string).collect();
+    match more.len() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
     }
 }
 
@@ -158,6 +133,7 @@ mod tests {
     use keymark_testkit::assert_says;
 
     use super::*;
+    use crate::archive::RunLine;
     use keymark_bench::record::RunId;
     use keymark_testkit::record::mixed as record;
 

@@ -3,9 +3,8 @@
 use askama::Template;
 use keymark_bench::case::Provenance;
 
-use super::super::cell::words;
-use crate::document::{Align, Cell, Narrow, Source, Table};
-use crate::visible::visible;
+use super::super::cell;
+use crate::document::{Align, Cell, Narrow, Source, Table, TableRow};
 
 /// What a section without a heading shows.
 pub(super) const EVERY: &str = "every case";
@@ -14,46 +13,17 @@ const WORD: usize = 24;
 
 #[derive(Template)]
 #[template(path = "table.html")]
-struct TableHtml {
+struct TableHtml<'a> {
     number: usize,
-    heading: String,
-    caption: String,
-    columns: Vec<ColumnHtml>,
-    rows: Vec<RowHtml>,
+    heading: &'a str,
+    table: &'a Table,
+    columns: Vec<Class>,
 }
 
-struct ColumnHtml {
-    name: String,
-    class: String,
-}
-
-struct RowHtml {
-    provenance: String,
-    cells: Vec<CellHtml>,
-}
-
-struct CellHtml {
-    words: String,
-    /// Where it leads, if anywhere.
-    address: Option<String>,
-    class: String,
-}
-
-impl CellHtml {
-    fn of(cell: &Cell, class: &Class) -> Self {
-        let words = words(cell);
-        // A word in it may be broken.
-        let long = words.split(' ').any(|word| word.chars().count() > WORD);
-        let address = if let Cell::Record { page, .. } = cell {
-            Some(page.clone())
-        } else {
-            None
-        };
-        Self {
-            words,
-            address,
-            class: class.of_cell(long),
-        }
+impl TableHtml<'_> {
+    fn cells(&self, row: &TableRow) -> Vec<Cell> {
+        let columns = 0..self.columns.len();
+        columns.map(|column| self.table.cell(row, column)).collect()
     }
 }
 
@@ -86,7 +56,16 @@ impl Class {
         }
     }
 
-    fn of_cell(&self, long: bool) -> String {
+    fn of_heading(&self) -> String {
+        self.words(false)
+    }
+
+    /// A word that is long may be broken.
+    fn of_cell(&self, cell: &str) -> String {
+        self.words(cell.split(' ').any(|word| word.chars().count() > WORD))
+    }
+
+    fn words(&self, long: bool) -> String {
         let words = [
             (self.right, "n"),
             (long && !self.right, "long"),
@@ -112,43 +91,15 @@ impl Numbering {
         if table.rows.is_empty() {
             return Ok("<p class=\"note\">Not enough data for this table.</p>".to_owned());
         }
+        let heading = if heading.is_empty() { EVERY } else { heading };
         let classes = (0..table.columns.len()).map(|column| Class::of(table, column));
-        let classes: Vec<Class> = classes.collect();
+        let columns = classes.collect();
         TableHtml {
             number,
-            heading: match heading {
-                "" => EVERY.to_owned(),
-                heading => visible(heading).into_owned(),
-            },
-            caption: rows(table.rows.len()),
-            columns: table
-                .columns
-                .iter()
-                .zip(&classes)
-                .map(|(column, class)| ColumnHtml {
-                    name: visible(&column.name).into_owned(),
-                    class: class.of_cell(false),
-                })
-                .collect(),
-            rows: table
-                .rows
-                .iter()
-                .map(|row| RowHtml {
-                    provenance: row.provenance.to_string(),
-                    cells: (0..)
-                        .zip(&classes)
-                        .map(|(column, class)| CellHtml::of(&table.cell(row, column), class))
-                        .collect(),
-                })
-                .collect(),
+            heading,
+            table,
+            columns,
         }
         .render()
-    }
-}
-
-fn rows(number: usize) -> String {
-    match number {
-        1 => "1 row".to_owned(),
-        number => format!("{number} rows"),
     }
 }

@@ -8,79 +8,51 @@ use keymark_bench::case::Provenance;
 use super::super::figure::Pictures;
 use super::super::table::Numbering;
 use super::super::{HtmlError, LIMITS};
-use super::{
-    Link, ROWS, Shell, Tools, device_address, is_long, key, kinds, made, name, oldest_first, shell,
-    tools,
-};
+use super::{ROWS, Shell, Tools, device_address, kinds, name, shell, tools};
 use crate::document::{Block, Document, Section};
-use crate::site::{Device, KeySection, NO_RANKING, OfDevice, Origin, Site, Source};
+use crate::site::{Device, KeySection, OfDevice, Origin, Site, Source};
 use crate::units::counted;
-use crate::visible::visible;
 
 #[derive(Template)]
 #[template(path = "device.html")]
-pub(super) struct DevicePage {
+pub(super) struct DevicePage<'a> {
     shell: Shell,
     tools: Tools,
-    name: String,
-    counts: String,
-    no_ranking: &'static str,
-    sources_caption: String,
-    sources: Vec<SourceLine>,
-    sections: Vec<SectionEntry>,
+    site: &'a Site,
+    device: &'a Device,
+    sections: Vec<SectionEntry<'a>>,
 }
 
-struct SourceLine {
-    page: String,
-    file: String,
-    name: String,
-    long: bool,
-    provenance: String,
-    device: String,
-    made: String,
-    machine: Option<MachineLink>,
-    citation: Option<String>,
-    links: Vec<Link>,
-    figures: usize,
-}
-
-struct MachineLink {
-    address: String,
-    name: String,
-}
-
-struct SectionEntry {
-    anchor: String,
-    heading: String,
-    keys: String,
-    about: String,
-    times: Option<String>,
+struct SectionEntry<'a> {
+    of: &'a KeySection,
     blocks: Vec<String>,
     said: Vec<String>,
 }
 
-pub(super) fn device_page(site: &Site, device: &Device) -> Result<DevicePage, HtmlError> {
+pub(super) fn device_page<'a>(
+    site: &'a Site,
+    device: &'a Device,
+) -> Result<DevicePage<'a>, HtmlError> {
     let (mut numbering, mut pictures) = (Numbering::default(), Pictures::default());
     let sections = device
         .sections
         .iter()
         .map(|section| section_entry(section, &mut numbering, &mut pictures))
         .collect::<Result<_, HtmlError>>()?;
-    let shown = name(&device.identified.name);
+    let title = format!("{} – {}", name(&device.identified.name), name(&site.title));
     Ok(DevicePage {
-        shell: shell(format!("{shown} – {}", name(&site.title)), "../"),
+        shell: shell(title, "../"),
         tools: tools("sections", false, std::iter::once(device)),
-        counts: counts(site, device),
-        name: shown,
-        no_ranking: NO_RANKING,
-        sources_caption: oldest_first(device.sources.len()),
-        sources: device
-            .sources
-            .iter()
-            .map(|of| source_line(&site.sources[of.source], of))
-            .collect(),
+        site,
+        device,
         sections,
     })
+}
+
+impl DevicePage<'_> {
+    fn source(&self, of: &OfDevice) -> &Source {
+        &self.site.sources[of.source]
+    }
 }
 
 fn counts(site: &Site, device: &Device) -> String {
@@ -96,47 +68,25 @@ fn counts(site: &Site, device: &Device) -> String {
     )
 }
 
-fn source_line(source: &Source, of: &OfDevice) -> SourceLine {
-    let shown = name(&source.name);
+fn provenances(of: &OfDevice) -> String {
     let kinds: BTreeSet<Provenance> = of.devices.iter().map(|device| device.provenance).collect();
     let kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+    kinds.join(", ")
+}
+
+/// What a source calls the device, with its product and versions there.
+fn called(of: &OfDevice) -> String {
     let device = of.devices.iter().map(|device| {
         let product = Some(device.product.clone())
             .filter(|product| !product.is_empty() && product != device.called.as_str());
         let parts = [device.called.to_string()].into_iter().chain(product);
-        let parts: Vec<String> = parts.chain(device.versions.iter().cloned()).collect();
-        parts
-            .iter()
-            .map(|part| name(part))
-            .collect::<Vec<_>>()
-            .join("; ")
+        let parts: Vec<String> = parts
+            .chain(device.versions.iter().cloned())
+            .map(|part| name(&part))
+            .collect();
+        parts.join("; ")
     });
-    SourceLine {
-        page: source.page_from_a_device(),
-        file: format!("../{}", source.file()),
-        long: is_long(&shown),
-        name: shown,
-        provenance: kinds.join(", "),
-        device: device.collect::<Vec<_>>().join(" | "),
-        made: made(source),
-        machine: source.machine.as_ref().map(|machine| MachineLink {
-            address: format!("../machines.html#{}", machine.id),
-            name: name(&machine.words),
-        }),
-        citation: match source.origin {
-            Origin::Contributed => None,
-            Origin::Shipped(shipped) => Some(shipped.source.to_owned()),
-        },
-        links: of
-            .links
-            .iter()
-            .map(|link| Link {
-                address: link.clone(),
-                name: host(link),
-            })
-            .collect(),
-        figures: of.figures,
-    }
+    device.collect::<Vec<_>>().join(" | ")
 }
 
 /// Where an address leads, in few words: the rest of it may be long.
@@ -145,11 +95,11 @@ fn host(link: &str) -> String {
     name(rest.split(['/', '?', '#']).next().unwrap_or(rest))
 }
 
-fn section_entry(
-    section: &KeySection,
+fn section_entry<'a>(
+    section: &'a KeySection,
     numbering: &mut Numbering,
     pictures: &mut Pictures,
-) -> Result<SectionEntry, HtmlError> {
+) -> Result<SectionEntry<'a>, HtmlError> {
     // What is beyond a browser's patience is left out, and said.
     let document = Document::of(vec![Section::bare(section.blocks.clone())]).capped(LIMITS);
     let (mut blocks, mut said) = (Vec::new(), Vec::new());
@@ -158,17 +108,13 @@ fn section_entry(
             Block::Table(table) => blocks.push(numbering.table(table, &section.heading)?),
             Block::Figure(figure) => blocks.push(pictures.html(figure)),
             Block::Remark(remark) if said.len() < ROWS => {
-                said.push(visible(&remark.text).into_owned());
+                said.push(remark.text.clone());
             }
             Block::Remark(_) => {}
         }
     }
     Ok(SectionEntry {
-        anchor: section.anchor.clone(),
-        heading: section.heading.clone(),
-        keys: key(section.family, section.strength),
-        about: section.about.clone(),
-        times: section.times.clone(),
+        of: section,
         blocks,
         said,
     })

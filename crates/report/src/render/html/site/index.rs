@@ -3,8 +3,8 @@
 use askama::Template;
 use keymark_bench::case::Provenance;
 
-use super::{Shell, Tools, device_address, is_long, key, kinds, level, name, shell, tools};
-use crate::site::{Device, Devices, NO_RANKING, SECURITY, Site, meaning};
+use super::{Shell, Tools, key, level, name, shell, tools};
+use crate::site::{Device, Devices, Site};
 use crate::units::counted;
 
 /// Keys whose times stand on the first page.
@@ -12,62 +12,22 @@ const TIMES: usize = 3;
 
 #[derive(Template)]
 #[template(path = "site.html")]
-pub(super) struct Index {
+pub(super) struct Index<'a> {
     shell: Shell,
     tools: Tools,
-    title: String,
-    summary: String,
-    no_ranking: &'static str,
-    security: &'static str,
-    counts: String,
-    devices: Vec<DeviceLine>,
-    kinds: Vec<KindEntry>,
+    site: &'a Site,
 }
 
-struct DeviceLine {
-    address: String,
-    name: String,
-    long: bool,
-    keys: String,
-    strengths: String,
-    times: String,
-    kinds: String,
-    records: usize,
-    machines: usize,
-}
-
-struct KindEntry {
-    name: String,
-    meaning: &'static str,
-}
-
-pub(super) fn index(site: &Site) -> Index {
-    let contributed = site.contributed().count();
-    let title = name(&site.title);
+pub(super) fn index(site: &Site) -> Index<'_> {
     Index {
-        shell: shell(title.clone(), ""),
+        shell: shell(name(&site.title), ""),
         tools: tools("devices", true, site.devices.iter()),
-        title,
-        summary: summary(site, contributed),
-        no_ranking: NO_RANKING,
-        security: SECURITY,
-        counts: counted(site.devices.len(), "device"),
-        devices: site
-            .devices
-            .iter()
-            .map(|device| device_line(site, device))
-            .collect(),
-        kinds: Provenance::ALL
-            .iter()
-            .map(|kind| KindEntry {
-                name: kind.to_string(),
-                meaning: meaning(*kind),
-            })
-            .collect(),
+        site,
     }
 }
 
-fn summary(site: &Site, contributed: usize) -> String {
+fn summary(site: &Site) -> String {
+    let contributed = site.contributed().count();
     let machines = match site.machines.len() {
         0 => String::new(),
         machines => format!(" of {}", counted(machines, "machine")),
@@ -83,28 +43,21 @@ fn summary(site: &Site, contributed: usize) -> String {
     )
 }
 
-fn device_line(site: &Site, device: &Device) -> DeviceLine {
-    let families = device.strengths.iter();
-    let words = families.clone().map(|(family, strengths)| {
-        let levels: Vec<String> = strengths.iter().map(|strength| level(*strength)).collect();
-        format!("{} {}", family.name(), levels.join(" "))
-    });
-    let keys = families.flat_map(|(family, strengths)| {
+/// As the script compares them.
+fn keys(device: &Device) -> String {
+    let keys = device.strengths.iter().flat_map(|(family, strengths)| {
         let levels = strengths.iter();
         levels.map(|strength| key(*family, *strength))
     });
-    let shown = name(&device.identified.name);
-    DeviceLine {
-        address: device_address(device),
-        long: is_long(&shown),
-        name: shown,
-        keys: keys.collect::<Vec<_>>().join(" "),
-        strengths: words.collect::<Vec<_>>().join("; "),
-        times: times(device),
-        kinds: kinds(device),
-        records: device.sources.len(),
-        machines: site.machines_of(device),
-    }
+    keys.collect::<Vec<_>>().join(" ")
+}
+
+fn strengths(device: &Device) -> String {
+    let words = device.strengths.iter().map(|(family, strengths)| {
+        let levels: Vec<String> = strengths.iter().map(|strength| level(*strength)).collect();
+        format!("{} {}", family.name(), levels.join(" "))
+    });
+    words.collect::<Vec<_>>().join("; ")
 }
 
 /// What the first of its keys take, and how many more there are.

@@ -70,12 +70,6 @@ struct Choice {
     words: String,
 }
 
-/// A device, or an address elsewhere.
-struct Link {
-    address: String,
-    name: String,
-}
-
 /// Adds the site's own pages to those of its records.
 pub fn add_pages(site: &Site, pages: &mut Pages) -> Result<(), SiteError> {
     let written = |page: Result<String, askama::Error>| page.map_err(HtmlError::from);
@@ -117,8 +111,11 @@ fn name(text: &str) -> String {
     format!("{begin}…")
 }
 
-fn is_long(name: &str) -> bool {
-    name.split(' ').any(|word| word.chars().count() > WORD)
+/// Whether a word of it widens its column.
+fn is_long(text: &str) -> bool {
+    name(text)
+        .split(' ')
+        .any(|word| word.chars().count() > WORD)
 }
 
 fn device_address(device: &Device) -> String {
