@@ -13,12 +13,9 @@ CREATE TABLE run (
     environment     TEXT NOT NULL,      -- JSON, as in an export
     harness         TEXT,               -- JSON, as in an export; NULL until measuring began
     stores          TEXT NOT NULL,      -- JSON, as in an export
-    -- A run's place in a series: several runs of one plan, made by one call. All NULL for a run of its own.
-    series          TEXT,               -- name of the series
-    series_number   INTEGER,            -- from 0
-    series_runs     INTEGER,            -- how many it was to have
-    series_pause_ns INTEGER,            -- what was waited before this one
-    series_against  TEXT                -- name of the series that it alternates with
+    in_series       TEXT,               -- JSON, as in an export: its place among several runs of one plan; NULL outside
+    series          TEXT GENERATED ALWAYS AS (in_series ->> 'id'),
+    series_number   INTEGER GENERATED ALWAYS AS (in_series ->> 'number')
 ) STRICT, WITHOUT ROWID;
 
 -- Lists and searches of runs read indices alone: the rows of runs and cases are long.
@@ -35,15 +32,11 @@ CREATE TABLE case_ (
     algorithm        TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'algorithm'),
     operation        TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'operation'),
     replica          INTEGER NOT NULL GENERATED ALWAYS AS ("case" ->> 'replica'),
-    stopped          TEXT,              -- rule_met, out_of_time, interrupted, failed; NULL: under way
-    reason           TEXT,              -- why, if it failed
-    code             TEXT,              -- name of the device's return code, if it refused: 6982
-    code_number      INTEGER,
-    published_mean_s REAL,              -- for published figures and predictions, in place of samples
-    published_n      INTEGER,           -- operations behind that mean, if stated
-    published_note   TEXT,              -- the source's remarks
-    published_low_s  REAL,              -- what the assumptions of a prediction leave open
-    published_high_s REAL,
+    ending           TEXT,              -- JSON, as in an export: what stopped it, and why it failed; NULL: under way
+    stopped          TEXT GENERATED ALWAYS AS (ending ->> 'stopped'),
+    reason           TEXT GENERATED ALWAYS AS (ending ->> 'reason'),
+    published        TEXT,              -- JSON, as in an export: published figures and predictions, in place of samples
+    published_mean_s REAL GENERATED ALWAYS AS (published ->> 'mean'),
     parts            TEXT,              -- where the time of operations went, if measured: JSON, as in an export
     UNIQUE (run, number)
 ) STRICT;

@@ -176,6 +176,7 @@ impl ArchiveError {
             },
             None => match source {
                 rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::ToSqlConversionFailure(_)
                 | rusqlite::Error::IntegralValueOutOfRange(..)
                 | rusqlite::Error::InvalidColumnType(..) => damaged(&source),
                 _ => Self::Database {
@@ -200,14 +201,6 @@ impl ArchiveError {
                 path: path.into(),
                 source,
             },
-        }
-    }
-
-    /// JSON that was fine when it was written.
-    pub(super) fn of_json(path: &Path, column: &str, error: &serde_json::Error) -> Self {
-        Self::Damaged {
-            path: path.into(),
-            reason: format!("{column}: {error}"),
         }
     }
 }

@@ -12,7 +12,8 @@ use keymark_bench::server_load::ServerLoad;
 use keymark_stats::Seconds;
 use rusqlite::{OptionalExtension, params};
 
-use super::reader::{json, started, value};
+use super::column::Started;
+use super::reader::json;
 use super::{Archive, Result};
 use crate::compare::mean;
 
@@ -86,7 +87,7 @@ impl Archive {
         let mut environments: HashMap<String, Environment> = HashMap::new();
         let mut past = Vec::new();
         while let Some(row) = rows.next()? {
-            let case: Case = value(row, 2, json)?;
+            let case: Case = json(row, 2)?;
             if !wanted.name(&case) {
                 continue;
             }
@@ -100,7 +101,7 @@ impl Archive {
             past.push(Past {
                 environment: environments[&id].clone(),
                 run: RunId(id),
-                started: started(row)?,
+                started: row.get::<_, Started>(1)?.0,
                 series: row.get::<_, Option<String>>(4)?.map(SeriesId),
                 case,
                 mean,
@@ -112,7 +113,7 @@ impl Archive {
     fn environment(&self, run: &str) -> rusqlite::Result<Environment> {
         let environment = "SELECT environment FROM run WHERE id = ?1";
         self.connection
-            .query_row(environment, [run], |row| value(row, 0, json))
+            .query_row(environment, [run], |row| json(row, 0))
     }
 
     /// The mean of the operations that count; of a queue that grows there is none.

@@ -10,7 +10,7 @@ use keymark_bench::server_load::ServerLoad;
 use keymark_stats::{BetweenRuns, Seconds};
 use rusqlite::Row;
 
-use super::reader::{json, value};
+use super::reader::json;
 use super::{Archive, Result};
 
 /// Mean latency of each case, from the newest run that has it.
@@ -132,13 +132,13 @@ impl Archive {
 
 /// The mean of the steady state, if there was one.
 fn mean_of_load(row: &Row<'_>) -> rusqlite::Result<Option<(CaseKey, Duration)>> {
-    let (case, load): (Case, ServerLoad) = (value(row, 0, json)?, value(row, 1, json)?);
+    let (case, load): (Case, ServerLoad) = (json(row, 0)?, json(row, 1)?);
     let mean = load.mean(|second| &second.whole);
     Ok(mean.map(|mean| (case.key(), Duration::from_secs_f64(mean.0))))
 }
 
 fn mean(row: &Row<'_>) -> rusqlite::Result<(CaseKey, Duration)> {
-    let case: Case = value(row, 0, json)?;
+    let case: Case = json(row, 0)?;
     // Latencies are not negative, and the cast of a float saturates.
     Ok((
         case.key(),

@@ -1,6 +1,7 @@
 //! The archive: every run with every sample, in one SQLite file that users can query themselves
 //! (`1.sql` documents its tables).
 
+mod column;
 mod error;
 mod history;
 mod import;
@@ -24,8 +25,6 @@ use std::time::Duration;
 use etcetera::base_strategy::{BaseStrategy, Xdg};
 use keymark_bench::sample::Outcome;
 use rusqlite::Connection;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 pub use error::ArchiveError;
 pub use history::{CaseWords, Past};
@@ -156,23 +155,6 @@ const fn outcome_code(outcome: Outcome) -> u8 {
         Outcome::Failed => 1,
         Outcome::Wrong => 2,
     }
-}
-
-/// The word that stands for a value in an export.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "another library's, to which more may come"
-)]
-fn word<T: Serialize>(value: &T) -> serde_json::Result<String> {
-    match serde_json::to_value(value)? {
-        serde_json::Value::String(word) => Ok(word),
-        other => Ok(other.to_string()),
-    }
-}
-
-/// The value that a word of an export stands for.
-fn from_word<T: DeserializeOwned>(word: String) -> serde_json::Result<T> {
-    serde_json::from_value(serde_json::Value::String(word))
 }
 
 #[cfg(test)]

@@ -1,22 +1,20 @@
 //! Reads runs back.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::DeviceName;
 use keymark_bench::clock::Timestamp;
-use keymark_bench::error::ReturnCode;
-use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState};
+use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
-use keymark_bench::series::{InSeries, SeriesId};
+use keymark_bench::series::SeriesId;
 use keymark_bench::server_load::ServerLoad;
-use keymark_stats::{Band, Seconds};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 
-use super::{Archive, ArchiveError, Result, RunSelector, from_word, outcome_code};
+use super::column::{Json, Started, Word};
+use super::{Archive, ArchiveError, Result, RunSelector, outcome_code};
 
 /// A run in brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +69,7 @@ pub(super) fn lines(
             let algorithm = match known.get(row.get_ref(1)?.as_str()?) {
                 Some(algorithm) => *algorithm,
                 None => {
-                    let read = value(row, 1, from_word)?;
+                    let Word(read) = row.get(1)?;
                     known.insert(row.get(1)?, read);
                     read
                 }
@@ -123,9 +121,9 @@ impl Archive {
         let read = || {
             // One snapshot: the run may still be under way.
             let _snapshot = self.connection.unchecked_transaction()?;
-            let head = "SELECT id, started_utc, state, schema, plan, environment, harness, stores,
-                               series, series_number, series_runs, series_pause_ns, series_against
-                        FROM run WHERE id = ?1";
+            let head =
+                "SELECT id, started_utc, state, schema, plan, environment, harness, stores, in_series
+                 FROM run WHERE id = ?1";
             let mut record = self.connection.query_row(head, [id], record)?;
             record.cases = self.cases(id)?;
             Ok(record)
@@ -188,9 +186,7 @@ impl Archive {
 
     fn cases(&self, run: &str) -> rusqlite::Result<Vec<CaseRecord>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT id, \"case\", stopped, reason, published_mean_s, published_n, published_note, parts,
-                    code, code_number, published_low_s, published_high_s
-             FROM case_ WHERE run = ?1 ORDER BY number",
+            "SELECT id, \"case\", ending, published, parts FROM case_ WHERE run = ?1 ORDER BY number",
         )?;
         let cases = statement.query_map([run], |row| {
             let (id, mut record) = (row.get(0)?, case(row)?);
@@ -205,9 +201,8 @@ impl Archive {
         let mut loads = self
             .connection
             .prepare_cached("SELECT load FROM server_load WHERE case_ = ?1")?;
-        loads
-            .query_row([case], |row| value(row, 0, json))
-            .optional()
+        let load = loads.query_row([case], |row| row.get(0)).optional()?;
+        Ok(load.map(|Json(load)| load))
     }
 
     pub(super) fn blocks(&self, case: i64) -> rusqlite::Result<Vec<Block>> {
@@ -250,39 +245,12 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// A text column, parsed.
-pub(super) fn value<T>(
-    row: &Row<'_>,
-    column: usize,
-    parse: impl FnOnce(String) -> serde_json::Result<T>,
-) -> rusqlite::Result<T> {
-    parse(row.get(column)?).map_err(|error| unreadable(column, Type::Text, error))
-}
-
-fn unreadable(
-    column: usize,
-    kind: Type,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
-}
-
-pub(super) fn json<T: DeserializeOwned>(text: impl AsRef<str>) -> serde_json::Result<T> {
-    serde_json::from_str(text.as_ref())
-}
-
-pub(super) fn started(row: &Row<'_>) -> rusqlite::Result<jiff::Timestamp> {
-    row.get::<_, String>(1)?
-        .parse()
-        .map_err(|error: jiff::Error| unreadable(1, Type::Text, error))
-}
-
 fn line(row: &Row<'_>) -> rusqlite::Result<RunLine> {
     let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
     Ok(RunLine {
         id: RunId(row.get(0)?),
-        started: started(row)?,
-        state: value(row, 2, from_word)?,
+        started: row.get::<_, Started>(1)?.0,
+        state: row.get::<_, Word<_>>(2)?.0,
         // Counted with their devices.
         cases: 0,
         samples: count(3)?,
@@ -293,78 +261,45 @@ fn line(row: &Row<'_>) -> rusqlite::Result<RunLine> {
 }
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
-    let harness: Option<String> = row.get(6)?;
     Ok(Record {
         schema: row.get(3)?,
         id: RunId(row.get(0)?),
-        started: started(row)?,
-        state: value(row, 2, from_word)?,
-        series: in_series(row)?,
-        plan: value(row, 4, json)?,
-        environment: value(row, 5, json)?,
-        harness: harness
-            .map(json)
-            .transpose()
-            .map_err(|error| unreadable(6, Type::Text, error))?,
-        stores: value(row, 7, json)?,
+        started: row.get::<_, Started>(1)?.0,
+        state: row.get::<_, Word<_>>(2)?.0,
+        plan: json(row, 4)?,
+        environment: json(row, 5)?,
+        harness: some_json(row, 6)?,
+        stores: json(row, 7)?,
+        series: some_json(row, 8)?,
         cases: Vec::new(),
     })
 }
 
-fn in_series(row: &Row<'_>) -> rusqlite::Result<Option<InSeries>> {
-    let Some(id) = row.get(8)? else {
-        return Ok(None);
-    };
-    let pause: i64 = row.get(11)?;
-    Ok(Some(InSeries {
-        id: SeriesId(id),
-        number: row.get(9)?,
-        runs: row.get(10)?,
-        pause: Duration::from_nanos(pause.unsigned_abs()),
-        against: row.get::<_, Option<String>>(12)?.map(SeriesId),
-    }))
+fn case(row: &Row<'_>) -> rusqlite::Result<CaseRecord> {
+    Ok(CaseRecord {
+        ending: some_json(row, 2)?,
+        published: some_json(row, 3)?,
+        parts: some_json(row, 4)?,
+        ..CaseRecord::new(json(row, 1)?)
+    })
 }
 
-fn case(row: &Row<'_>) -> rusqlite::Result<CaseRecord> {
-    let mut record = CaseRecord::new(value(row, 1, json)?);
-    if row.get::<_, Option<String>>(2)?.is_some() {
-        let code = row.get::<_, Option<String>>(8)?;
-        let code = code.zip(row.get(9)?);
-        record.ending = Some(Ending {
-            stopped: value(row, 2, from_word)?,
-            reason: row.get(3)?,
-            code: code.map(|(name, number)| ReturnCode::named(name, number)),
-        });
-    }
-    if let Some(mean) = row.get(4)? {
-        let n: Option<i64> = row.get(5)?;
-        record.published = Some(PublishedMean {
-            mean: Seconds(mean),
-            n: n.map(i64::unsigned_abs),
-            note: row.get(6)?,
-            band: row
-                .get::<_, Option<f64>>(10)?
-                .zip(row.get(11)?)
-                .map(|(low, high)| Band {
-                    low: Seconds(low),
-                    high: Seconds(high),
-                }),
-        });
-    }
-    if let Some(parts) = row.get::<_, Option<String>>(7)? {
-        let read = json(parts).map_err(|error| unreadable(7, Type::Text, error))?;
-        record.parts = Some(read);
-    }
-    Ok(record)
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    row.get(column).map(|Json(value)| value)
+}
+
+fn some_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+    let value: Option<Json<T>> = row.get(column)?;
+    Ok(value.map(|Json(value)| value))
 }
 
 fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
     let time = |column| {
         let nanoseconds: i64 = row.get(column)?;
         let positive = u64::try_from(nanoseconds);
-        positive
-            .map(Timestamp)
-            .map_err(|error| unreadable(column, Type::Integer, error))
+        positive.map(Timestamp).map_err(|error| {
+            rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, Box::new(error))
+        })
     };
     let code: u8 = row.get(4)?;
     let outcome = Outcome::ALL

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use keymark_bench::clock::{Harness, Timestamp};
-use keymark_bench::record::{CaseRecord, Ending, Record, RunId, RunState};
+use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::sample::{Block, Sample};
 use rusqlite::{Connection, Transaction, TransactionBehavior, named_params, params};
-use serde::Serialize;
 
-use super::{Archive, ArchiveError, Result, outcome_code, word};
+use super::column::{Json, Word};
+use super::{Archive, ArchiveError, Result, outcome_code};
 
 /// A transaction; undone when dropped.
 pub(super) struct Writing<'a> {
@@ -37,15 +37,6 @@ impl<'a> Writing<'a> {
         what(&self.transaction).map_err(|error| ArchiveError::of_sqlite(self.path, error))
     }
 
-    fn json<T: Serialize>(&self, column: &str, value: &T) -> Result<String> {
-        serde_json::to_string(value)
-            .map_err(|error| ArchiveError::of_json(self.path, column, &error))
-    }
-
-    fn word<T: Serialize>(&self, column: &str, value: &T) -> Result<String> {
-        word(value).map_err(|error| ArchiveError::of_json(self.path, column, &error))
-    }
-
     pub(super) fn has(&self, id: &RunId) -> Result<bool> {
         self.run(|sql| {
             sql.query_row("SELECT count(*) FROM run WHERE id = ?1", [&id.0], |row| {
@@ -72,32 +63,15 @@ impl<'a> Writing<'a> {
 
     /// The run and its cases without blocks and endings; yields the rows of the cases.
     pub(super) fn head(&self, record: &Record, state: RunState) -> Result<Vec<i64>> {
-        let state = self.word("state", &state)?;
-        let plan = self.json("plan", &record.plan)?;
-        let environment = self.json("environment", &record.environment)?;
-        let harness = record
-            .harness
-            .map(|harness| self.json("harness", &harness))
-            .transpose()?;
-        let stores = self.json("stores", &record.stores)?;
-        let series = record.series.as_ref();
-        let pause = series.map(|series| {
-            let pause = u64::try_from(series.pause.as_nanos()).unwrap_or(u64::MAX);
-            stored(pause, "a pause")
-        });
-        let pause = pause.transpose()?;
         self.run(|sql| {
             sql.execute(
                 "INSERT INTO run VALUES (:id, :started, :state, :keymark, :schema, :plan, :environment,
-                                         :harness, :stores, :series, :number, :runs, :pause, :against)",
+                                         :harness, :stores, :series)",
                 named_params! {
-                    ":id": record.id.0, ":started": format!("{:.9}", record.started), ":state": state,
-                    ":keymark": record.environment.keymark, ":schema": record.schema, ":plan": plan,
-                    ":environment": environment, ":harness": harness, ":stores": stores,
-                    ":series": series.map(|series| &series.id.0),
-                    ":number": series.map(|series| series.number),
-                    ":runs": series.map(|series| series.runs), ":pause": pause,
-                    ":against": series.and_then(|series| series.against.as_ref()).map(|id| &id.0),
+                    ":id": record.id.0, ":started": format!("{:.9}", record.started), ":state": Word(state),
+                    ":keymark": record.environment.keymark, ":schema": record.schema, ":plan": Json(&record.plan),
+                    ":environment": Json(&record.environment), ":harness": record.harness.map(Json),
+                    ":stores": Json(&record.stores), ":series": record.series.as_ref().map(Json),
                 },
             )
         })?;
@@ -108,26 +82,16 @@ impl<'a> Writing<'a> {
     }
 
     fn case(&self, run: &RunId, number: u32, record: &CaseRecord) -> Result<i64> {
-        let json = self.json("case", &record.case)?;
-        let published = record.published.as_ref();
-        let n = published
-            .and_then(|published| published.n)
-            .map(|n| stored(n, "a published number of operations"));
-        let n = n.transpose()?;
-        let band = published.and_then(|published| published.band);
-        let parts = self.parts(record)?;
+        let insert = "INSERT INTO case_ (run, number, \"case\", published, parts) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let (published, parts) = (&record.published, &record.parts);
         self.run(|sql| {
-            sql.prepare_cached(
-                "INSERT INTO case_ (run, number, \"case\", published_mean_s, published_n, published_note,
-                                    published_low_s, published_high_s, parts)
-                 VALUES (:run, :number, :case, :mean, :n, :note, :low, :high, :parts)",
-            )?
-            .insert(named_params! {
-                ":run": run.0, ":number": number, ":case": json,
-                ":mean": published.map(|published| published.mean.0), ":n": n,
-                ":note": published.map(|published| &published.note),
-                ":low": band.map(|band| band.low.0), ":high": band.map(|band| band.high.0), ":parts": parts,
-            })
+            sql.prepare_cached(insert)?.insert(params![
+                run.0,
+                number,
+                Json(&record.case),
+                published.as_ref().map(Json),
+                parts.as_ref().map(Json)
+            ])
         })
     }
 
@@ -182,53 +146,24 @@ impl<'a> Writing<'a> {
         prepared.map_err(|error| ArchiveError::of_sqlite(self.path, error))
     }
 
-    fn parts(&self, record: &CaseRecord) -> Result<Option<String>> {
-        let parts = record.parts.as_ref();
-        parts.map(|parts| self.json("parts", parts)).transpose()
-    }
-
     /// How the case ended, and what is known of it only then.
     pub(super) fn conclusion(&self, case: i64, record: &CaseRecord) -> Result<()> {
         let Some(ending) = &record.ending else {
             return Ok(());
         };
-        self.ending(case, ending)?;
         if let Some(load) = &record.server_load {
-            let load = self.json("load", load)?;
             let insert = "INSERT OR REPLACE INTO server_load VALUES (?1, ?2)";
-            self.run(|sql| sql.execute(insert, params![case, load]))?;
+            self.run(|sql| sql.execute(insert, params![case, Json(load)]))?;
         }
-        let parts = self.parts(record)?;
-        self.run(|sql| {
-            sql.execute(
-                "UPDATE case_ SET parts = ?2 WHERE id = ?1",
-                params![case, parts],
-            )
-        })
-        .map(drop)
-    }
-
-    fn ending(&self, case: i64, ending: &Ending) -> Result<()> {
-        let stopped = self.word("stopped", &ending.stopped)?;
-        let (name, number) = match &ending.code {
-            Some(code) => (Some(code.name.as_ref()), Some(code.number)),
-            None => (None, None),
-        };
-        let update = "UPDATE case_ SET stopped = ?2, reason = ?3, code = ?4, code_number = ?5
-                      WHERE id = ?1";
-        let values = params![case, stopped, ending.reason, name, number];
+        let update = "UPDATE case_ SET ending = ?2, parts = ?3 WHERE id = ?1";
+        let values = params![case, Json(ending), record.parts.as_ref().map(Json)];
         self.run(|sql| sql.execute(update, values)).map(drop)
     }
 
     pub(super) fn harness(&self, run: &RunId, harness: &Harness) -> Result<()> {
-        let harness = self.json("harness", harness)?;
-        self.run(|sql| {
-            sql.execute(
-                "UPDATE run SET harness = ?2 WHERE id = ?1",
-                params![run.0, harness],
-            )
-        })
-        .map(drop)
+        let update = "UPDATE run SET harness = ?2 WHERE id = ?1";
+        self.run(|sql| sql.execute(update, params![run.0, Json(harness)]))
+            .map(drop)
     }
 
     /// The run with all that is of it.
@@ -238,14 +173,9 @@ impl<'a> Writing<'a> {
     }
 
     pub(super) fn state(&self, run: &RunId, state: RunState) -> Result<()> {
-        let state = self.word("state", &state)?;
-        self.run(|sql| {
-            sql.execute(
-                "UPDATE run SET state = ?2 WHERE id = ?1",
-                params![run.0, state],
-            )
-        })
-        .map(drop)
+        let update = "UPDATE run SET state = ?2 WHERE id = ?1";
+        self.run(|sql| sql.execute(update, params![run.0, Word(state)]))
+            .map(drop)
     }
 }
 
