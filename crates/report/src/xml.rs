@@ -1,7 +1,11 @@
 //! XML as text: escaped, lengths to a hundredth of a pixel, attributes in the order they are given, so that the same chart
 //! is the same bytes.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+
+use askama::filters::Escaper;
+
+use crate::visible::visible;
 
 /// Elements, one after the other.
 #[derive(Debug, Default)]
@@ -82,6 +86,16 @@ impl Tag<'_> {
     /// Other elements in it, until it is closed.
     pub(crate) fn open(self) {
         self.xml.out.push_str(">\n");
+    }
+}
+
+/// Text in a template: visible, and escaped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct XmlText;
+
+impl Escaper for XmlText {
+    fn write_escaped_str<W: fmt::Write>(&self, mut to: W, text: &str) -> fmt::Result {
+        to.write_str(&escaped(&visible(text)))
     }
 }
 

@@ -128,6 +128,12 @@ impl Document {
             .filter(move |section| section.blocks.is_empty() || !section.blocks.iter().all(seen))
     }
 
+    /// How each run is made again, where that is known.
+    pub fn commands(&self) -> impl Iterator<Item = &Rerun> {
+        let conditions = self.conditions.iter();
+        conditions.flat_map(|conditions| &conditions.commands)
+    }
+
     /// Every table, in order.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
         let blocks = self.sections.iter().flat_map(|section| &section.blocks);

@@ -34,6 +34,12 @@ impl Table {
         }
     }
 
+    /// What stands in a row, from left to right.
+    pub fn cells(&self, row: &TableRow) -> Vec<Cell> {
+        let columns = 0..self.columns.len();
+        columns.map(|column| self.cell(row, column)).collect()
+    }
+
     /// What stands in a column of a row.
     pub fn cell(&self, row: &TableRow, column: usize) -> Cell {
         let Some(wanted) = self.columns.get(column) else {

@@ -62,7 +62,7 @@ fn openmetrics_follows_the_grammar() {
 
 #[test]
 fn junit_counts_what_failed_and_says_why() {
-    let xml = junit::render("run", &cases());
+    let xml = junit::render("run", &cases()).unwrap();
     assert_says(
         &xml,
         ["tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""],

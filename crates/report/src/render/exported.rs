@@ -38,6 +38,9 @@ pub enum FormatError {
     /// A page cannot be written.
     #[error(transparent)]
     Html(#[from] HtmlError),
+    /// A template, which writes to memory only.
+    #[error(transparent)]
+    Template(#[from] askama::Error),
     /// It is more than the form has a place for.
     #[error("CSV has the rows of one run; name one, or choose another format")]
     SeveralRuns,

@@ -311,7 +311,10 @@ fn figures_have_the_data_of_every_case_with_times() {
 #[test]
 fn markdown_says_what_text_says_in_the_same_order_and_the_warnings() {
     let report = report();
-    let (text, markdown) = (plain(&report, Width::Unlimited), markdown::render(&report));
+    let (text, markdown) = (
+        plain(&report, Width::Unlimited),
+        markdown::render(&report).unwrap(),
+    );
     let unescaped = markdown.replace('\\', "");
     let mut sentences = vec![report.title.as_deref().unwrap()];
     sentences.extend(report.head.iter().map(String::as_str));

@@ -50,8 +50,8 @@ fn golden_records_have_every_form() {
         table::csv(&analysis.rows, &mut csv).unwrap();
         for (form, content) in [
             ("csv", String::from_utf8(csv).unwrap()),
-            ("markdown", markdown::render(&document)),
-            ("latex", latex::render(&document)),
+            ("markdown", markdown::render(&document).unwrap()),
+            ("latex", latex::render(&document).unwrap()),
             ("json", json::render(&document).unwrap()),
             ("html", own(&html::render(document, Place::File).unwrap())),
         ] {

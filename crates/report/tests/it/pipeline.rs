@@ -184,7 +184,7 @@ fn the_report_of_a_run_as_markdown() {
         ..all()
     };
     let document = document(&run(few, script));
-    insta::assert_snapshot!("markdown", markdown::render(&document));
+    insta::assert_snapshot!("markdown", markdown::render(&document).unwrap());
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn the_table_of_what_concurrency_gains() {
     let plain = |width| anstream::adapter::strip_str(&text::render(&document, width)).to_string();
     insta::assert_snapshot!("scaling", plain(Width::Unlimited));
     insta::assert_snapshot!("scaling_narrow", plain(Width::Columns(100)));
-    insta::assert_snapshot!("scaling_markdown", markdown::render(&document));
+    insta::assert_snapshot!("scaling_markdown", markdown::render(&document).unwrap());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use askama::Template;
 use keymark_bench::case::Provenance;
 
 use super::super::cell;
-use crate::document::{Align, Cell, Narrow, Source, Table, TableRow};
+use crate::document::{Align, Cell, Narrow, Source, Table};
 
 /// What a section without a heading shows.
 pub(super) const EVERY: &str = "every case";
@@ -18,13 +18,6 @@ struct TableHtml<'a> {
     heading: &'a str,
     table: &'a Table,
     columns: Vec<Class>,
-}
-
-impl TableHtml<'_> {
-    fn cells(&self, row: &TableRow) -> Vec<Cell> {
-        let columns = 0..self.columns.len();
-        columns.map(|column| self.table.cell(row, column)).collect()
-    }
 }
 
 /// How a column is shown.
