@@ -23,13 +23,15 @@ pub mod view;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 
 pub use exit::Exit;
 
 /// Runs the command line and says how it went.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let arguments = match args::Arguments::try_parse_from(arguments) {
+    let parsed = args::command().try_get_matches_from(arguments);
+    let parsed = parsed.and_then(|parsed| args::Arguments::from_arg_matches(&parsed));
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         // Help and version are asked for, everything else is a mistake.
         Err(error) if error.use_stderr() => {

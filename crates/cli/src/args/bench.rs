@@ -18,31 +18,8 @@ use super::{
     concurrency, duration, runs, stack,
 };
 
-const BENCH_HELP: &str = "\
-Without any selection, the default plan: GnuPG's default keys, its longest and P-256 on each layer,
-two of them ten at once, logins by ssh, what a TLS certificate's key costs in OpenSSL and SoftHSM2,
-and post-quantum keys. '--plan complete' has more of each; '--algorithm all' every other key.
-
-Examples:
-  keymark bench
-  keymark bench --algorithm ed25519,cv25519 --stack gnupg --runs 1000
-  keymark bench --algorithm longest --operation sign --input-size 40 --concurrency 1,10
-  keymark bench --algorithm rsa4096 --protection none,cached --precision 2% --max-time 30s
-  keymark bench --device virtual,twin:fst-01,twin:yubikey-4 --stack raw,gnupg
-  keymark bench --device softhsm --stack raw --concurrency 1,2 --processes 2
-  keymark bench --device 'pkcs11:token=my%20token;object=web' --pin-env PIN
-  keymark bench --algorithm mlkem768,mldsa65,slhdsa128s --stack raw --json
-  keymark bench --algorithm rsa4096,ed25519 --stack raw,agent --library openssl,libgcrypt
-  keymark bench --algorithm rsa4096,ed25519 --repeat 5
-  keymark bench --algorithm rsa4096,ed25519 --against ./keymark-of-last-week
-  keymark bench --algorithm all --dry-run
-
-Passphrases and PINs are never arguments. Test keys are made in private directories and removed;
-your own keyring is only read, for the public keys of your card.";
-
 /// `keymark bench`
 #[derive(Debug, Args)]
-#[command(after_help = BENCH_HELP)]
 pub struct BenchArguments {
     /// What is measured without a selection: default (75 seconds), or complete (104 seconds: more keys, the virtual card)
     #[arg(

@@ -88,14 +88,8 @@ fn pin_variable(text: &str) -> Result<PinVariable, String> {
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
     /// Offer a virtual card or twin in vpcd's reader, or a token behind a PKCS#11 module, to other programs
-    #[command(
-        after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n  keymark token serve --pkcs11 twin:nitrokey-hsm\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C removes the card. 'apt-get install pcscd vsmartcard-vpcd' installs the reader."
-    )]
     Serve(ServeArguments),
     /// Remove the test keys that a killed run left on a token
-    #[command(
-        after_help = "Example:\n  keymark token restore 0a1b2c3d\n\nBefore a run changes a token, it notes the change in $XDG_STATE_HOME/keymark/journal (~/.local/state); this command undoes it. It needs the admin PIN of a card, or the user PIN of a PKCS#11 token."
-    )]
     Restore(RestoreArguments),
 }
 

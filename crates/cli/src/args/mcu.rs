@@ -17,32 +17,16 @@ use keymark_mcu::target::{Preset, Target};
 #[derive(Debug, Subcommand)]
 pub enum McuCommand {
     /// List the microcontrollers and flash geometries, with the sources of their figures
-    #[command(after_help = "Examples:\n  keymark mcu list\n  keymark mcu list --json")]
     List(super::JsonArguments),
     /// Predict what private-key operations cost
-    #[command(
-        after_help = "Examples:\n  keymark mcu predict --mcu stm32f103 --kernel rsa2048,rsa4096 --preset gnuk-2017\n  keymark mcu predict --mcu stm32f103,stm32l432,stm32f407 --kernel rsa4096 --option umaal=on,off\n  keymark mcu predict --mcu stm32l432,stm32l432@48 --kernel x25519,ed25519 --json\n\nOptions: umaal=on|off|c (UMAAL, UMULL, portable C), window=4|5|6, crt=stored|recomputed, key=ram|flash, square=doubled|twice, opt=O2|O3|Os. Several values of an option are tried one by one; combinations that a part cannot do are omitted. The run is saved like any other, with provenance 'predicted'."
-    )]
     Predict(PredictArguments),
     /// Explain why two predictions differ, class by class
-    #[command(
-        after_help = "Examples:\n  keymark mcu explain stm32f103:gnuk-2017 stm32l432:gnuk-2017,umaal=on --kernel rsa4096\n  keymark mcu explain stm32f405 stm32f405:umaal=off"
-    )]
     Explain(ExplainArguments),
     /// Run your own ELF file: phases, profile by function, folded stacks
-    #[command(
-        after_help = "Examples:\n  keymark mcu run firmware.elf --mcu stm32f103\n  keymark mcu run firmware.elf --mcu stm32l432 --folded stacks.txt\n  keymark mcu run firmware.elf --mcu stm32l432 --json | jq '.phases[0].cycles'\n\nBKPT #N begins phase N, and BKPT #0 ends the last. Semihosting (BKPT #0xAB) writes to stdout and ends the program. There are no peripherals: an access to one ends the run with its address."
-    )]
     Run(FirmwareArguments),
     /// Write a device profile from predictions, for 'twin:FILE'
-    #[command(
-        after_help = "Examples:\n  keymark mcu profile stm32f405 -o f405.toml\n  keymark bench --device twin:f405.toml --stack gnupg\n\n--transport adds a token's time for everything else (USB, PIN, command parsing)."
-    )]
     Profile(McuProfileArguments),
     /// Simulate how a token stores its data objects in a part's flash
-    #[command(
-        after_help = "Examples:\n  keymark mcu storage\n  keymark mcu storage --geometry stm32l432 --workload signatures --operations 100000\n  keymark mcu storage --design log-forced-collection --workload key-replacement --json"
-    )]
     Storage(StorageArguments),
 }
 

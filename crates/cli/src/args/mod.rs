@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::StackName;
@@ -52,22 +52,27 @@ pub use tls::{
     TlsServeArguments, TlsSuite, TlsSuiteArguments,
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  keymark bench                                    the default plan, a minute and a half
-  keymark bench --algorithm longest --operation sign --runs 10
-  keymark bench --algorithm rsa4096,cv25519 --stack raw,agent,gnupg --concurrency 1,2,4,10
-  keymark devices                                  what can be measured here, and what is missing
-  keymark show last                                the tables of the last run again
-  keymark report last -o report.html               the same as a page for a browser, with pictures
-  keymark bench --repeat 5                         a series, to be compared with another one
-  keymark compare series:last~1 series:last --fail-above 5%    is anything slower than before?
+/// What stands below the help of each command: a part a command, under its name.
+const BELOW_HELP: &str = include_str!("examples.md");
 
-Exit status: 0 all fine, 1 some case failed, 2 wrong usage, 3 nothing usable here, 130 ended by Ctrl-C.";
+/// The command line's definition, with examples.
+pub fn command() -> clap::Command {
+    let mut all = Arguments::command();
+    let parts = BELOW_HELP.split("## keymark");
+    for (name, text) in parts.filter_map(|part| part.split_once('\n')) {
+        let mut words = name.split_whitespace();
+        let found = words.try_fold(&mut all, |command, word| command.find_subcommand_mut(word));
+        // A program that was built without some commands has none.
+        if let Some(command) = found {
+            *command = std::mem::take(command).after_help(text.trim_end());
+        }
+    }
+    all
+}
 
 /// Measures what a private key costs, wherever it is kept.
 #[derive(Debug, Parser)]
-#[command(name = "keymark", version = env!("KEYMARK_VERSION"), after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "keymark", version = env!("KEYMARK_VERSION"), max_term_width = 100)]
 pub struct Arguments {
     /// Archive of runs [default: $KEYMARK_ARCHIVE, else runs.sqlite3 in the user's data directory]
     #[arg(long, global = true, value_name = "FILE")]
@@ -82,64 +87,30 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List every key store found, what it offers, and what is missing
-    #[command(
-        after_help = "Examples:\n  keymark devices\n  keymark devices --all\n  keymark devices --json"
-    )]
     Devices(DevicesArguments),
     /// Measure
     Bench(Box<BenchArguments>),
     /// List the runs in the archive
-    #[command(after_help = "Examples:\n  keymark runs\n  keymark runs --json")]
     Runs(JsonArguments),
     /// Show a run's tables again
-    #[command(
-        after_help = "Examples:\n  keymark show last\n  keymark show 20261121-0415\n  keymark show last~2\n  keymark show last --published lwn-2017"
-    )]
     Show(ShowArguments),
     /// Draw a picture of runs as SVG or PNG
-    #[command(
-        after_help = "Examples:\n  keymark plot last -o run.svg\n  keymark plot last --kind distributions --case 'rsa2048 gnupg' -o rsa2048.svg\n  keymark plot last --published lwn-2017 --theme dark -o compared.svg\n\n'keymark show --plot' draws on the terminal."
-    )]
     Plot(PlotArguments),
     /// Write a run to stdout
-    #[command(
-        after_help = "Examples:\n  keymark export last --format json > run.json\n  keymark export last --format markdown"
-    )]
     Export(ExportArguments),
     /// Write a report of runs as a page for a browser, or in other formats
-    #[command(
-        after_help = "Examples:\n  keymark report last -o report.html\n  keymark report last last~1 -o compared.html\n  keymark report last --format latex > table.tex\n\nThe page works offline and loads nothing. A file that keymark did not write is not overwritten."
-    )]
     Report(ReportArguments),
     /// Show the archive's runs as a local page, on this computer only; Ctrl-C ends it
-    #[command(
-        after_help = "Examples:\n  keymark serve\n  keymark serve --port 8080\n\nThe page reads the archive. Only this computer can open it, but every user of this computer can."
-    )]
     Serve(PageArguments),
     /// Compare series, runs, machines or devices case by case, or the copies of each case within one run
-    #[command(
-        after_help = "Examples:\n  keymark bench --repeat 5 (before and after a change), then\n  keymark compare series:last~1 series:last --fail-above 5%\n  keymark compare last~2 last~1 last --geometric-mean\n  keymark compare last --baseline device=twin:yubikey-4\n  keymark compare last --baseline published:lwn-2017\n\nTwo single runs of the same program differ, too: the verdict is then 'not distinguishable'."
-    )]
     Compare(CompareArguments),
     /// Follow a case over time and find changes: one trend for each machine
-    #[command(
-        after_help = "Examples:\n  keymark history rsa4096 sign software gnupg\n  keymark history ed25519 sign raw --last 50\n\nAll words must appear in the case's name, as 'compare' and the warnings of 'show' write it. Runs of one series count once."
-    )]
     History(HistoryArguments),
     /// Write a run to a file for others, without host names, user names and serial numbers
-    #[command(
-        after_help = "Examples:\n  keymark share last -o run.json\n  keymark share 20261121-0415 -o run.json --remove 'project x' --yes\n\nkeymark shows what it removes before it writes anything. Anybody can read the file with 'keymark import'."
-    )]
     Share(ShareArguments),
     /// Build a static site from a folder of records that others have shared
-    #[command(
-        after_help = "Examples:\n  keymark share last -o records/run.json, then\n  keymark site records -o public\n\nThe pages need no server and load nothing from elsewhere. If a file is refused, keymark names it, makes the site from the others, and ends with exit status 1. It only writes to a directory that is empty or holds an unchanged earlier site."
-    )]
     Site(SiteArguments),
     /// Run a program with a traced card or PKCS#11 module, and show where its time went
-    #[command(
-        after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n  keymark trace --pkcs11 softhsm2 -- pkcs11-tool --module {module} --login --test\n\nWith a card the program runs in a private GNUPGHOME that has the public keys of your keyring for the card, or a test key called 'keymark test key' for a virtual one. keymark ends with its exit status."
-    )]
     #[cfg(feature = "openpgp-card")]
     Trace(TraceArguments),
     /// Serve a virtual token to other programs; remove what a killed run left on a real one
@@ -147,9 +118,6 @@ pub enum Command {
     #[command(subcommand)]
     Token(TokenCommand),
     /// Write a device profile from a measured run (raw, one at a time), for 'twin:FILE'
-    #[command(
-        after_help = "Examples:\n  keymark profile last -o my-card.toml\n  keymark bench --device twin:my-card.toml"
-    )]
     Profile(ProfileArguments),
     /// Predict by simulation what firmware costs on a microcontroller
     #[command(subcommand)]
@@ -159,9 +127,6 @@ pub enum Command {
     #[command(subcommand)]
     Tls(Box<TlsCommand>),
     /// Import published figures (CSV) or a run of another machine (JSON)
-    #[command(
-        after_help = "Examples:\n  keymark import data/published/lwn-2017-keycards.csv\n  keymark import run.json"
-    )]
     Import(ImportArguments),
     /// Run one worker of a run with --processes
     #[command(name = keymark_stores::worker::SUBCOMMAND, hide = true)]
@@ -171,17 +136,11 @@ pub enum Command {
     #[command(name = keymark_stores::pkcs11::process::SUBCOMMAND, hide = true)]
     Pkcs11Module,
     /// Print shell completions
-    #[command(
-        after_help = "Example:\n  keymark completions bash > ~/.local/share/bash-completion/completions/keymark"
-    )]
     Completions {
         /// For which shell
         shell: clap_complete::Shell,
     },
     /// Print the man page, or write one for each subcommand to a directory
-    #[command(
-        after_help = "Examples:\n  keymark man | man -l -\n  keymark man --directory ~/.local/share/man/man1"
-    )]
     Man {
         /// Write keymark.1, keymark-bench.1, … to this directory
         #[arg(long, value_name = "DIR")]

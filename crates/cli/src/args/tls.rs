@@ -15,52 +15,18 @@ use keymark_stacks::tls::{KeyExchange, TlsVersion};
 use super::bench::RunArguments;
 use super::{CardArguments, concurrency, duration, one_of};
 
-const BENCH_HELP: &str = "\
-keymark starts Apache, nginx and Caddy in private directories on loopback, with tickets and caches off, and its own \
-client requests a file: every handshake is a full one, and checked. Debian and Ubuntu have Apache and nginx in \
-apache2-bin and nginx; 'make caddy' builds Caddy, which supports x25519mlkem768 on every machine.
-
-Examples:
-  keymark tls bench --server nginx --algorithm rsa2048,nistp256 --users 8
-  keymark tls bench --server apache,nginx --algorithm rsa2048 --kex rsa,dhe-2048,x25519 --users 8
-  keymark tls bench --server apache --device twin:nitrokey-hsm --users 5,10,20 --delay 5s
-  keymark tls bench --server caddy --kex x25519,x25519mlkem768 --users 8 --json
-  keymark tls bench --server nginx --algorithm nistp256 --saturate --p99 50ms
-  keymark tls bench --connect localhost:8443 --path /index.html --kex x25519,ecdhe-p256 --users 8";
-
-const SUITE_HELP: &str = "\
-Ready plans for 'keymark tls bench'. Cases that are impossible here fail with the reason, and the rest goes on. \
---dry-run prints the cases and how long they take.
-
-Examples:
-  keymark tls suite key-exchange --server nginx --allow-weak
-  keymark tls suite hsm --duration 60s
-  keymark tls suite cluster --device twin:nitrokey-hsm
-  keymark tls suite dual --server apache,nginx";
-
 /// `keymark tls`
 #[derive(Debug, Subcommand)]
 pub enum TlsCommand {
     /// Measure servers under load
-    #[command(after_help = BENCH_HELP)]
     Bench(Box<TlsBenchArguments>),
     /// Check a configuration of Apache or nginx: can it offer ECDSA certificates at all?
-    #[command(
-        after_help = "Examples:\n  keymark tls check /etc/nginx/nginx.conf\n  keymark tls check /etc/apache2/sites-enabled/default-ssl.conf\n\nExit status: 0 if every host offers one, otherwise 1."
-    )]
     Check(TlsCheckArguments),
     /// Print a working configuration for a key in a file or on a token, with a line on each trap
-    #[command(
-        after_help = "Examples:\n  keymark tls config --server nginx --host www.example.org\n  keymark tls config --server nginx --algorithm rsa2048,nistp256\n  keymark tls config --server apache --host www.example.org \\\n      --device 'pkcs11:token=hsm;object=web?module-path=/usr/lib/opensc-pkcs11.so'"
-    )]
     Config(TlsConfigArguments),
     /// Answer a whole question: key exchanges, a key in an HSM, several servers, two certificates
-    #[command(after_help = SUITE_HELP)]
     Suite(TlsSuiteArguments),
     /// Leave a server running on loopback until Ctrl-C
-    #[command(
-        after_help = "Examples:\n  keymark tls serve --server nginx --algorithm nistp256\n  keymark tls serve --server apache --device twin:nitrokey-hsm --algorithm rsa2048 --json"
-    )]
     Serve(TlsServeArguments),
 }
 

@@ -3,17 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::Outcome;
-use crate::args::Arguments;
+use crate::args;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
 pub(super) fn completions(shell: Shell) -> Exit {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "keymark", &mut script);
+    clap_complete::generate(shell, &mut args::command(), "keymark", &mut script);
     output::print(&String::from_utf8_lossy(&script));
     Exit::Fine
 }
@@ -22,14 +21,14 @@ pub(super) fn man(directory: Option<&Path>) -> Outcome {
     match directory {
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command())
+            clap_mangen::Man::new(args::command())
                 .render(&mut page)
                 .map_err(Failure::failed)?;
             output::print(&String::from_utf8_lossy(&page));
         }
         Some(directory) => {
             let written = fs::create_dir_all(directory)
-                .and_then(|()| clap_mangen::generate_to(Arguments::command(), directory));
+                .and_then(|()| clap_mangen::generate_to(args::command(), directory));
             written.map_err(|error| {
                 Failure::failed(format!(
                     "cannot write man pages to {}: {error}",
