@@ -31,41 +31,21 @@ pub enum Personal {
 }
 
 impl Personal {
+    /// The text, what it is, and what stands in for it.
+    fn parts(&self) -> (&str, &'static str, &'static str) {
+        match self {
+            Self::Host(text) => (text, "host name", "host"),
+            Self::User(text) => (text, "user name", "user"),
+            Self::Home(text) => (text, "home directory", "/home/user"),
+            Self::Serial(text) => (text, "serial number", "serial"),
+            Self::Device(text) => (text, "device", "device"),
+            Self::Label(text) => (text, "label", "label"),
+            Self::Other(text) => (text, "text", "removed"),
+        }
+    }
+
     fn text(&self) -> &str {
-        match self {
-            Self::Host(text)
-            | Self::User(text)
-            | Self::Home(text)
-            | Self::Serial(text)
-            | Self::Device(text)
-            | Self::Label(text)
-            | Self::Other(text) => text,
-        }
-    }
-
-    /// What it is.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Host(_) => "host name",
-            Self::User(_) => "user name",
-            Self::Home(_) => "home directory",
-            Self::Serial(_) => "serial number",
-            Self::Device(_) => "device",
-            Self::Label(_) => "label",
-            Self::Other(_) => "text",
-        }
-    }
-
-    const fn stand_in(&self) -> &'static str {
-        match self {
-            Self::Host(_) => "host",
-            Self::User(_) => "user",
-            Self::Home(_) => "/home/user",
-            Self::Serial(_) => "serial",
-            Self::Device(_) => "device",
-            Self::Label(_) => "label",
-            Self::Other(_) => "removed",
-        }
+        self.parts().0
     }
 }
 
@@ -191,7 +171,7 @@ impl Cleaner {
     fn new(personal: &[Personal]) -> Self {
         let mut cleaner = Self(Vec::new());
         for each in personal {
-            let stand_in = each.stand_in();
+            let (_, _, stand_in) = each.parts();
             cleaner.add(Some(each.clone()), stand_in);
         }
         cleaner
@@ -320,7 +300,7 @@ impl Cleaner {
     fn removed(self) -> Vec<Removal> {
         let found = self.0.into_iter().filter(|(_, _, times)| *times > 0);
         let removal = |(personal, by, times): (Personal, String, usize)| Removal {
-            kind: personal.kind(),
+            kind: personal.parts().1,
             text: personal.text().to_owned(),
             by,
             times,
