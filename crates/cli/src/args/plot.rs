@@ -66,7 +66,9 @@ pub enum PictureFormat {
 
 /// Each with what it shows.
 pub(super) fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let values = Kind::ALL.map(|kind| PossibleValue::new(kind.word()).help(kind.about()));
+    let values = Kind::ALL
+        .iter()
+        .map(|kind| PossibleValue::new(kind.word()).help(kind.about()));
     PossibleValuesParser::new(values).try_map(|word| word.parse::<Kind>())
 }
 

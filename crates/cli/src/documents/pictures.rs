@@ -62,11 +62,8 @@ fn without(figures: &[Figure], kind: Kind) -> String {
         let mut shown = figures.iter().filter(|figure| other.shows(figure));
         shown.any(|figure| pictures::chart(figure).is_some())
     };
-    let others: Vec<&str> = Kind::ALL
-        .into_iter()
-        .filter(drawn)
-        .map(Kind::word)
-        .collect();
+    let others = Kind::ALL.iter().filter(|kind| drawn(kind));
+    let others: Vec<&str> = others.map(|kind| kind.word()).collect();
     let instead = if others.is_empty() {
         String::new()
     } else {

@@ -11,6 +11,8 @@ use keymark_stats::{
     Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, Window, fit_usl, gain,
 };
 
+use strum::Display;
+
 use super::limits::{self, Curve, Finding};
 use super::{Row, windows};
 
@@ -150,9 +152,11 @@ impl Scaling {
 }
 
 /// What is busy all the time first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Limit {
     /// The one thread of the server of this name.
+    #[strum(to_string = "{0}")]
     Server(&'static str),
     /// The processors.
     Cores,
@@ -163,23 +167,11 @@ pub enum Limit {
     /// The number of sessions that the device has.
     Sessions,
     /// Nothing, as far as was measured.
+    #[strum(to_string = "none yet")]
     NoneSeen,
     /// One of them, but the figures do not say which.
+    #[strum(to_string = "?")]
     Undecided,
-}
-
-impl std::fmt::Display for Limit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Self::Server(name) => name,
-            Self::Cores => "cores",
-            Self::Library => "library",
-            Self::Device => "device",
-            Self::Sessions => "sessions",
-            Self::NoneSeen => "none yet",
-            Self::Undecided => "?",
-        })
-    }
 }
 
 /// The rows of one case at several concurrencies, all of threads or all of processes.

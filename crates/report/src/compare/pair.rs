@@ -75,7 +75,8 @@ impl Grounds {
 }
 
 /// What a pair shows: with at most 5 % for any false difference among all pairs, and for any false "same".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Verdict {
     /// The second is slower.
     Slower,
@@ -84,21 +85,11 @@ pub enum Verdict {
     /// Neither is, by more than the margin: the interval lies within it.
     Same,
     /// The runs tell neither a difference nor that there is none.
+    #[strum(to_string = "not distinguishable")]
     Indistinguishable,
     /// There is no interval to judge by.
+    #[strum(to_string = "no interval")]
     Unknown,
-}
-
-impl std::fmt::Display for Verdict {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Self::Slower => "slower",
-            Self::Faster => "faster",
-            Self::Same => "same",
-            Self::Indistinguishable => "not distinguishable",
-            Self::Unknown => "no interval",
-        })
-    }
 }
 
 impl Pair {

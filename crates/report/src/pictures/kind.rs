@@ -1,81 +1,69 @@
 //! Kinds of pictures, and which one fits a run.
 
-use std::fmt;
-use std::str::FromStr;
-
 use keymark_bench::case::Provenance;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::analysis::figures::joined_loads;
 use crate::answers::{Statement, Topic};
 use crate::document::{Figure, LoadCurve, LoadUnit};
 
-/// A kind of picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// A kind of picture, with what it shows and what a run has to have for it.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Display,
+    EnumMessage,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// Dots with intervals.
+    #[strum(message = "mean times as dots with intervals, and the limit that users tolerate")]
     Means,
     /// What the time of operations is made of.
+    #[strum(message = "parts of the time: needs several stacks, or parts")]
     Layers,
     /// Empirical distribution functions.
+    #[strum(message = "share finished within a given time, with percentiles")]
     Distributions,
     /// How often each duration came.
+    #[strum(message = "distribution of durations, for cases with two groups")]
     Histogram,
     /// Throughput and gain over concurrency.
+    #[strum(message = "throughput and speed-up over concurrency: needs --concurrency 1,2,4")]
     Throughput,
     /// Response time over load.
+    #[strum(message = "response time over load, with the knee: needs several users or rates")]
     Load,
     /// Durations in their order.
+    #[strum(message = "durations in order of time, with drift and machine speed")]
     Samples,
     /// Cost over strength.
+    #[strum(message = "cost over strength: needs algorithms of several strengths")]
     Security,
     /// Predictions with their band.
+    #[strum(message = "predictions with their band: needs keymark mcu predict")]
     Predictions,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Means,
-        Self::Layers,
-        Self::Distributions,
-        Self::Histogram,
-        Self::Throughput,
-        Self::Load,
-        Self::Samples,
-        Self::Security,
-        Self::Predictions,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The word for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Means => "means",
-            Self::Layers => "layers",
-            Self::Distributions => "distributions",
-            Self::Histogram => "histogram",
-            Self::Throughput => "throughput",
-            Self::Load => "load",
-            Self::Samples => "samples",
-            Self::Security => "security",
-            Self::Predictions => "predictions",
-        }
+    pub fn word(self) -> &'static str {
+        self.into()
     }
 
     /// What it shows, and what a run has to have for it.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Means => "mean times as dots with intervals, and the limit that users tolerate",
-            Self::Layers => "parts of the time: needs several stacks, or parts",
-            Self::Distributions => "share finished within a given time, with percentiles",
-            Self::Histogram => "distribution of durations, for cases with two groups",
-            Self::Throughput => {
-                "throughput and speed-up over concurrency: needs --concurrency 1,2,4"
-            }
-            Self::Load => "response time over load, with the knee: needs several users or rates",
-            Self::Samples => "durations in order of time, with drift and machine speed",
-            Self::Security => "cost over strength: needs algorithms of several strengths",
-            Self::Predictions => "predictions with their band: needs keymark mcu predict",
-        }
+    pub fn about(self) -> &'static str {
+        self.get_message().unwrap_or_default()
     }
 
     /// Of the figures of that kind.
@@ -96,21 +84,6 @@ impl Kind {
     /// Whether a figure can be shown so.
     pub fn shows(self, figure: &Figure) -> bool {
         Self::of(figure) == self
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
-
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        let known = Self::ALL.into_iter().find(|kind| kind.word() == word);
-        known.ok_or_else(|| format!("unknown kind of picture '{word}'"))
     }
 }
 
