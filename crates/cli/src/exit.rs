@@ -51,24 +51,20 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    fn new(exit: Exit, message: impl ToString) -> Self {
+        let message = message.to_string();
+        Self { message, exit }
+    }
+
     pub(crate) fn usage(message: impl ToString) -> Self {
-        Self {
-            message: message.to_string(),
-            exit: Exit::Usage,
-        }
+        Self::new(Exit::Usage, message)
     }
 
     pub(crate) fn failed(message: impl ToString) -> Self {
-        Self {
-            message: message.to_string(),
-            exit: Exit::Failed,
-        }
+        Self::new(Exit::Failed, message)
     }
 
     pub(crate) fn nothing_usable(message: impl ToString) -> Self {
-        Self {
-            message: message.to_string(),
-            exit: Exit::NothingUsable,
-        }
+        Self::new(Exit::NothingUsable, message)
     }
 }

@@ -30,65 +30,56 @@ impl Notice for OnTerminal {
     }
 }
 
-/// Nothing is written, and PINs are left to GnuPG's own pinentry.
-pub(crate) fn of_pinentry() -> User {
+fn user(user: PinSource, admin: PinSource, consent: Consent) -> User {
     User {
-        pins: Pins {
-            user: PinSource::Prompt,
-            admin: PinSource::Prompt,
-        },
-        consent: Consent::default(),
+        pins: Pins { user, admin },
+        consent,
         notice: Arc::new(OnTerminal),
     }
+}
+
+/// In that environment variable, if one is named.
+fn in_variable(named: Option<&String>) -> PinSource {
+    named
+        .cloned()
+        .map_or(PinSource::Prompt, PinSource::Environment)
+}
+
+/// Nothing is written, and PINs are left to GnuPG's own pinentry.
+pub(crate) fn of_pinentry() -> User {
+    user(PinSource::Prompt, PinSource::Prompt, Consent::default())
 }
 
 /// Nothing is written; the PIN that is verified before a program is traced.
 #[cfg(feature = "openpgp-card")]
 pub(crate) fn of_tracing(arguments: &PinArguments) -> User {
-    let mut user = of_pinentry();
-    user.pins.user = user_pin(arguments);
-    user
+    user(user_pin(arguments), PinSource::Prompt, Consent::default())
 }
 
 /// How tokens may be used, by the command line.
 pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
-    let admin = arguments.admin_pin_env.clone();
-    User {
-        pins: Pins {
-            user: user_pin(&arguments.pins),
-            // Of the only card that may be written to.
-            admin: admin.map_or(PinSource::Prompt, PinSource::Environment),
+    let consent = Consent {
+        touch: if arguments.allow_touch {
+            Touch::Allowed
+        } else {
+            Touch::Refused
         },
-        consent: Consent {
-            touch: if arguments.allow_touch {
-                Touch::Allowed
-            } else {
-                Touch::Refused
-            },
-            write: arguments.write_to.clone(),
-        },
-        notice: Arc::new(OnTerminal),
-    }
+        write: arguments.write_to.clone(),
+    };
+    // The admin PIN is of the only card that may be written to.
+    let admin = in_variable(arguments.admin_pin_env.as_ref());
+    user(user_pin(&arguments.pins), admin, consent)
 }
 
 /// Who restores a token writes to that one.
 #[cfg(feature = "openpgp-card")]
 pub(crate) fn of_restoring(arguments: &RestoreArguments) -> User {
-    let source = |variable: &Option<String>| {
-        let variable = variable.clone();
-        variable.map_or(PinSource::Prompt, PinSource::Environment)
+    let consent = Consent {
+        touch: Touch::Refused,
+        write: Some(arguments.serial.clone()),
     };
-    User {
-        pins: Pins {
-            user: source(&arguments.pin_env),
-            admin: source(&arguments.admin_pin_env),
-        },
-        consent: Consent {
-            touch: Touch::Refused,
-            write: Some(arguments.serial.clone()),
-        },
-        notice: Arc::new(OnTerminal),
-    }
+    let admin = in_variable(arguments.admin_pin_env.as_ref());
+    user(in_variable(arguments.pin_env.as_ref()), admin, consent)
 }
 
 fn user_pin(arguments: &PinArguments) -> PinSource {
