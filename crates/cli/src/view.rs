@@ -18,7 +18,6 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
 use keymark_report::{units, visible};
-use keymark_stats::Seconds;
 
 /// Columns of a bar.
 const COLUMNS: usize = 30;
@@ -168,20 +167,22 @@ fn measuring(
     finished: usize,
     cases: usize,
 ) -> (f64, String) {
-    let words = |time: Duration| units::duration(Seconds(time.as_secs_f64()));
     let by_cases = finished as f64 / cases.max(1) as f64;
     let by_time = limit.map_or(0.0, |limit| elapsed.as_secs_f64() / limit.as_secs_f64());
     let left = match limit {
-        Some(limit) => format!(", at most {} left", words(limit.saturating_sub(elapsed))),
+        Some(limit) => format!(
+            ", at most {} left",
+            units::time(limit.saturating_sub(elapsed))
+        ),
         None if finished > 0 => {
             let left = elapsed.mul_f64((1.0 - by_cases) / by_cases);
-            format!(", about {} left", words(left))
+            format!(", about {} left", units::time(left))
         }
         None => String::new(),
     };
     let words = format!(
         "measuring for {}, {finished} of {cases} cases done{left}",
-        words(elapsed)
+        units::time(elapsed)
     );
     (by_cases.max(by_time), words)
 }

@@ -10,6 +10,11 @@ pub fn duration(time: Seconds) -> String {
     rounded_duration(time, Digits::Three)
 }
 
+/// The same of the time that a program took.
+pub fn time(time: Duration) -> String {
+    duration(Seconds(time.as_secs_f64()))
+}
+
 /// `7.9 ms`
 pub(crate) fn rounded_duration(time: Seconds, worth: Digits) -> String {
     if time.0 == 0.0 {

@@ -251,26 +251,10 @@ pub(crate) fn mixed(kinds: impl Iterator<Item = Provenance>) -> Option<String> {
 impl RemarkKind {
     /// Whether it changes what the figures mean to who chooses by them; the others are for who looks closely.
     pub(crate) const fn is_for_everybody(self) -> bool {
-        match self {
-            Self::Failure | Self::Overload | Self::Coarse | Self::Drift => true,
-            Self::Basis
-            | Self::MixedProvenance
-            | Self::LostInOverhead
-            | Self::Limit
-            | Self::Law
-            | Self::Thread
-            | Self::Elsewhere
-            | Self::Units
-            | Self::SingleRuns
-            | Self::Imprecision
-            | Self::Environment
-            | Self::TooFewForDrift
-            | Self::Dependence
-            | Self::Outliers
-            | Self::TwoGroups
-            | Self::TooFewForP99
-            | Self::Capped => false,
-        }
+        matches!(
+            self,
+            Self::Failure | Self::Overload | Self::Coarse | Self::Drift
+        )
     }
 }
 

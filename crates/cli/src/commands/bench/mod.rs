@@ -23,7 +23,6 @@ use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::LIBRARY;
 use keymark_stacks::registry;
-use keymark_stats::Seconds;
 use keymark_stores::access::Library;
 use keymark_stores::device::{Run, Wish};
 use keymark_stores::journal::Journals;
@@ -288,7 +287,7 @@ fn took(spent: Spent) -> String {
         spent.measuring,
         spent.checking,
     ]
-    .map(|time| units::duration(Seconds(time.as_secs_f64())));
+    .map(units::time);
     format!(
         "took {all}: {preparing} to prepare keys and agents, {measuring} to measure, {checking} to check the \
          results"
@@ -310,8 +309,7 @@ fn dry_run(plan: &Plan, inventory: &Inventory, archive: Option<&PathBuf>) {
         plan.expected_duration(&cost),
     );
     let all = preparing.saturating_add(measuring);
-    let [all, preparing, measuring] =
-        [all, preparing, measuring].map(|time| units::duration(Seconds(time.as_secs_f64())));
+    let [all, preparing, measuring] = [all, preparing, measuring].map(units::time);
     output::line(&format!(
         "takes up to {all}: about {preparing} to prepare keys and agents, {measuring} to measure"
     ));

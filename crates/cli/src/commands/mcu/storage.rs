@@ -6,7 +6,6 @@ use keymark_flash::design::DesignKind;
 use keymark_flash::geometry::Geometry;
 use keymark_flash::simulate::{Length, StorageResult, simulate};
 use keymark_report::units;
-use keymark_stats::Seconds;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -129,7 +128,7 @@ fn about(result: &StorageResult, figure: String) -> String {
 }
 
 fn time(result: &StorageResult, time: Duration) -> String {
-    about(result, units::duration(Seconds(time.as_secs_f64())))
+    about(result, units::time(time))
 }
 
 fn lifetime(result: &StorageResult, number: Option<u64>, writes: u64) -> String {

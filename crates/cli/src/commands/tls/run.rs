@@ -16,7 +16,6 @@ use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::tls::Arrangement;
 use keymark_stacks::tls::servers::Port;
 use keymark_stacks::tls::{Keys, Measuring, Servers, Starting, Watch};
-use keymark_stats::Seconds;
 use keymark_stores::device::Run;
 use keymark_stores::journal::Journals;
 use keymark_stores::user::User;
@@ -180,7 +179,7 @@ pub(super) fn dry_run(cases: &[Case], duration: Duration) {
         };
         all += searching + duration + AROUND;
     }
-    let all = units::duration(Seconds(all.as_secs_f64()));
+    let all = units::time(all);
     output::line(&format!("about {all}, including starting the servers"));
 }
 

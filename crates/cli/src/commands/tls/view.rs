@@ -5,7 +5,6 @@ use keymark_bench::case::Case;
 use keymark_load::Progress;
 use keymark_report::{units, visible};
 use keymark_stacks::tls::Watch;
-use keymark_stats::Seconds;
 
 use crate::view::REDRAWS;
 
@@ -51,7 +50,7 @@ impl Watch for View {
             visible::visible(&name),
             units::rate(progress.rate),
             progress.failed,
-            units::duration(Seconds(p99.as_secs_f64())),
+            units::time(p99),
             progress.left.as_secs_f64()
         ));
         self.last = Some(name);

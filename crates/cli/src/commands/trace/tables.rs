@@ -5,7 +5,7 @@ use std::time::Duration;
 use keymark_report::document::{Block, Cell, Remark, RemarkKind, TableOf};
 use keymark_report::units;
 use keymark_shim_protocol::trace::TracedCall;
-use keymark_stats::{Ratio, Seconds};
+use keymark_stats::Ratio;
 
 use super::Origin;
 use super::apdu::{self, name};
@@ -50,18 +50,17 @@ pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
 
 /// What the first use took.
 pub(super) fn together(trace: &Trace) -> Block {
-    let time = |time: Duration| units::duration(Seconds(time.as_secs_f64()));
     let text = format!(
         "together {}, {} of it between the calls",
-        time(trace.whole),
-        time(trace.between)
+        units::time(trace.whole),
+        units::time(trace.between)
     );
     Block::Remark(Remark::new(RemarkKind::Elsewhere, text))
 }
 
 /// What stands in the place of its commands.
 pub(super) fn nothing_asked(trace: &Trace) -> Block {
-    let whole = units::duration(Seconds(trace.whole.as_secs_f64()));
+    let whole = units::time(trace.whole);
     let text = format!("the card was not used: the program ran for {whole} and sent it no command");
     Block::Remark(Remark::new(RemarkKind::Elsewhere, text))
 }

@@ -8,7 +8,7 @@ use keymark_report::document::{Block, Cell, Column, Remark, RemarkKind};
 use keymark_report::units::{self, counted};
 use keymark_shim_protocol::pkcs11::trace::{CallTimes, TracedThread};
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
-use keymark_stats::{Ratio, Seconds};
+use keymark_stats::Ratio;
 use keymark_stores::pkcs11::name;
 
 use super::super::Origin;
@@ -97,7 +97,6 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
 
 /// What people ask first, in words.
 pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
-    let time = |time: Duration| units::duration(Seconds(time.as_secs_f64()));
     let count = |call| {
         calls
             .get(&Traced::Whole(call))
@@ -106,8 +105,8 @@ pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
     let inside = total(calls.values());
     let mut words = vec![format!(
         "{} in the module, of {} running time ({:.1} %, all threads together)",
-        time(inside),
-        time(whole),
+        units::time(inside),
+        units::time(whole),
         100.0 * inside.as_secs_f64() / whole.as_secs_f64()
     )];
     let work: Vec<&CallTimes> = WITH_PRIVATE_KEY
@@ -176,7 +175,7 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
 
 /// What stands in the place of the calls.
 pub(super) fn nothing_asked(whole: Duration, own: &Path) -> Block {
-    let whole = units::duration(Seconds(whole.as_secs_f64()));
+    let whole = units::time(whole);
     let text = format!(
         "the program ran for {whole} and did not load the module: give it the module's path, or {{module}} in an \
          argument. It should load {}",
