@@ -111,14 +111,12 @@ impl Schedule {
     }
 
     /// When the next arrival is due, since the start.
-    #[allow(clippy::cast_sign_loss, reason = "times are never negative")]
     pub(crate) fn next(&self) -> Duration {
         Duration::from_nanos(self.next as u64)
     }
 
     /// How many are due before `end`, from the next one on. More than can be counted in a moment are as many as expected: of
     /// a Poisson process that is their number to one in a thousand.
-    #[allow(clippy::cast_sign_loss, reason = "a sum of counts")]
     pub(crate) fn due_before(mut self, end: Duration) -> u64 {
         const COUNTED: f64 = 1e6;
         let expected = (end.as_secs_f64() * NANOSECONDS - self.next) / self.mean;

@@ -1,6 +1,5 @@
 //! Why a transaction does not count.
 
-use std::fmt;
 use std::io;
 
 use nix::errno::Errno;
@@ -8,98 +7,99 @@ use nix::errno::Errno;
 use crate::protocol::Alert;
 
 /// A stretch of a transaction, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::Display)]
 pub enum Phase {
     /// Until the TCP connection stands.
+    #[strum(to_string = "connect")]
     Connect,
     /// From there to the end of the TLS handshake, as the client sees it.
+    #[strum(to_string = "handshake")]
     Handshake,
     /// From there to the first byte of the answer.
+    #[strum(to_string = "first byte")]
     FirstByte,
     /// The transaction: from its scheduled start (open loop) or its start (closed loop) to the answer's last byte.
+    #[strum(to_string = "whole")]
     Whole,
 }
 
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Connect => "connect",
-            Self::Handshake => "handshake",
-            Self::FirstByte => "first byte",
-            Self::Whole => "whole",
-        })
-    }
-}
-
 /// What was expected of a handshake or an answer, and was not so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::Display)]
 pub enum Expectation {
     /// A full handshake: this one resumed a session.
+    #[strum(to_string = "a full handshake")]
     FullHandshake,
     /// The version.
+    #[strum(to_string = "the version")]
     Version,
     /// The cipher suite.
+    #[strum(to_string = "the cipher suite")]
     Cipher,
     /// The key exchange with its group.
+    #[strum(to_string = "the key exchange")]
     KeyExchange,
     /// The server's certificate.
+    #[strum(to_string = "the certificate")]
     Certificate,
     /// A key of 2048 bits or more, unless weak ones are allowed ([`crate::Weak`]).
+    #[strum(to_string = "a key that is not weak")]
     KeySize,
     /// That the server has the certificate's key: its signature is wrong.
+    #[strum(to_string = "a valid signature")]
     Signature,
     /// The length of the answer's body.
+    #[strum(to_string = "the body's length")]
     BodyLength,
 }
 
-impl fmt::Display for Expectation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::FullHandshake => "a full handshake",
-            Self::Version => "the version",
-            Self::Cipher => "the cipher suite",
-            Self::KeyExchange => "the key exchange",
-            Self::Certificate => "the certificate",
-            Self::KeySize => "a key that is not weak",
-            Self::Signature => "a valid signature",
-            Self::BodyLength => "the body's length",
-        })
-    }
-}
-
 /// Why a transaction failed. What is equal is counted together.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
     /// Nobody listens: `ECONNREFUSED`.
+    #[error("refused")]
     Refused,
     /// The connection was reset: `ECONNRESET`, `EPIPE`.
+    #[error("reset ({0})")]
     Reset(Phase),
     /// The connection ended early, without an alert.
+    #[error("closed ({0})")]
     Closed(Phase),
     /// The TCP connection took too long.
+    #[error("connect timeout")]
     ConnectTimeout,
     /// The handshake took too long.
+    #[error("handshake timeout")]
     HandshakeTimeout,
     /// The transaction took too long.
+    #[error("whole timeout")]
     WholeTimeout,
     /// The server sent a fatal alert.
+    #[error("alert {0}")]
     Alert(Alert),
     /// What was expected was not so.
+    #[error("not as expected: {0}")]
     Unexpected(Expectation),
     /// The answer has another status than 200 to 399.
+    #[error("status {0}")]
     Status(u16),
     /// The connection ended before the answer's body did.
+    #[error("short body")]
     ShortBody,
     /// The answer is not HTTP/1.1 as it is understood here, and why.
+    #[error("HTTP: {0}")]
     Http(String),
     /// The TLS library gave up, and why.
+    #[error("TLS: {0}")]
     Tls(String),
     /// This process has no descriptor left: `EMFILE`, `ENFILE`.
+    #[error("out of descriptors")]
     OutOfDescriptors,
     /// This machine has no port left: `EADDRNOTAVAIL`.
+    #[error("out of ports")]
     OutOfPorts,
     /// Another error of the operating system.
+    #[error("{0}")]
     Other(io::ErrorKind),
 }
 
@@ -138,28 +138,6 @@ impl Failure {
                 | Self::OutOfDescriptors
                 | Self::OutOfPorts
         )
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused => f.write_str("refused"),
-            Self::Reset(phase) => write!(f, "reset ({phase})"),
-            Self::Closed(phase) => write!(f, "closed ({phase})"),
-            Self::ConnectTimeout => f.write_str("connect timeout"),
-            Self::HandshakeTimeout => f.write_str("handshake timeout"),
-            Self::WholeTimeout => f.write_str("whole timeout"),
-            Self::Alert(alert) => write!(f, "alert {alert}"),
-            Self::Unexpected(what) => write!(f, "not as expected: {what}"),
-            Self::Status(status) => write!(f, "status {status}"),
-            Self::ShortBody => f.write_str("short body"),
-            Self::Http(why) => write!(f, "HTTP: {why}"),
-            Self::Tls(why) => write!(f, "TLS: {why}"),
-            Self::OutOfDescriptors => f.write_str("out of descriptors"),
-            Self::OutOfPorts => f.write_str("out of ports"),
-            Self::Other(kind) => write!(f, "{kind}"),
-        }
     }
 }
 

@@ -21,14 +21,7 @@
 //! seeded sample of whole transactions; and whether the client itself was the limit.
 
 #![warn(missing_docs)]
-#![cfg_attr(
-    test,
-    allow(
-        clippy::unwrap_used,
-        clippy::cast_precision_loss,
-        reason = "a test may panic"
-    )
-)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 mod demand;
 mod descriptors;
@@ -54,9 +47,10 @@ pub use demand::{Arrivals, Demand, Spacing, Users};
 pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
 pub use key_exchange::{KeyExchange, TlsVersion};
-pub use measurement::{Measurement, nanoseconds};
+pub use latencies::nanoseconds;
+pub use measurement::Measurement;
 pub use probe::{Probed, probe};
-pub use protocol::{Alert, CipherSuite};
+pub use protocol::{Alert, CipherSuite, SuiteAuthentication, SuiteExchange};
 pub use recorder::ClientTime;
 pub use run::{Context, Observer, Progress, run};
 pub use saturate::search;

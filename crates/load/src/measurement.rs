@@ -9,8 +9,8 @@ use keymark_bench::server_load::{
 use keymark_stats::Ratio;
 
 use crate::failure::Failure;
-use crate::recorder::ClientTime;
-use crate::run::add_counts;
+use crate::latencies::nanoseconds;
+use crate::recorder::{ClientTime, add_counts};
 use crate::settings::Settings;
 use crate::steady::{Completions, NoSteadyState, Span};
 use crate::tls::Negotiated;
@@ -117,7 +117,6 @@ impl Measurement {
     ///
     /// # Errors
     /// If there was no steady state.
-    #[allow(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]
     pub fn tried(&self, demand: TriedDemand) -> Result<Tried, NoSteadyState> {
         let steady = self.steady()?;
         let (mut whole, mut failed) = (Durations::default(), 0);
@@ -138,7 +137,6 @@ impl Measurement {
 
     /// Transactions that were due and had not ended at the cut-off, as a share of all that were due: many if arrivals pile
     /// up.
-    #[allow(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]
     fn unfinished(&self) -> Ratio {
         let left = self.cut_off + self.waiting;
         let all = self.totals.transactions + self.totals.failed + left;
@@ -209,15 +207,9 @@ fn client() -> String {
     format!("openssl {number}")
 }
 
-/// As records have it: 584 years fit.
-pub fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// A thread that works for more than this share of the time is what limits the rate: it answers late.
 const BUSY: Ratio = Ratio(0.9);
 
-#[allow(clippy::cast_possible_truncation, reason = "seconds of a load")]
 const fn whole_seconds(time: Duration) -> usize {
     time.as_secs() as usize
 }

@@ -4,16 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use keymark_bench::clock::{Clock, Timestamp};
-use mio::net::TcpStream;
+use keymark_bench::clock::Clock;
 
 use crate::error::Error;
-use crate::failure::{Failure, Phase};
-use crate::http::{self, Answer, Progress};
+use crate::failure::Failure;
+use crate::http;
 use crate::settings::Timeouts;
 use crate::target::Target;
-use crate::tls::{Checker, Connector, Negotiated, Received, Session, Stop, Weak};
-use crate::worker::is_connected;
+use crate::tls::{Checker, Connector, Negotiated, Stop, Weak};
+use crate::worker::{Conversation, Means};
 
 /// Between two looks at a socket that is not ready.
 const STEP: Duration = Duration::from_millis(1);
@@ -41,73 +40,38 @@ pub fn probe(
     (clock, stop): (&dyn Clock, &AtomicBool),
 ) -> Result<Probed, Error> {
     let connector = Connector::new(target, weak)?;
-    let whole = clock.now().after(timeouts.whole);
-    let within = |limit: Duration, late: Failure| Patience {
-        clock,
-        stop,
-        deadline: clock.now().after(limit).min(whole),
-        late,
-    };
-    let socket = TcpStream::connect(target.address).map_err(of_socket)?;
-    within(timeouts.connect, Failure::ConnectTimeout).until(|| is_connected(&socket))?;
-    let mut session = connector.open(socket).map_err(Error::Transaction)?;
-    within(timeouts.handshake, Failure::HandshakeTimeout).until(|| session.handshake())?;
-    let mut checker = Checker::new(target.expected.clone(), weak);
-    session.show(&mut checker).map_err(Error::Transaction)?;
-    let patience = within(timeouts.whole, Failure::WholeTimeout);
-    let body = ask(target, &mut session, &patience)?;
-    let negotiated = checker.counts().into_keys().next();
-    let negotiated = negotiated
-        .ok_or_else(|| Error::Transaction(Failure::Tls("nothing was agreed on".to_owned())))?;
-    Ok(Probed {
-        negotiated,
-        chain: session.chain(),
-        body,
-    })
-}
-
-fn of_socket(error: std::io::Error) -> Error {
-    Error::Transaction(Failure::of_socket(&error, Phase::Connect))
-}
-
-fn ask(target: &Target, session: &mut Session, patience: &Patience<'_>) -> Result<u64, Error> {
     let request = http::request(&target.server_name, &target.path);
-    patience.until(|| session.send(&request))?;
-    let mut answer = Answer::default();
-    let mut buffer = vec![0; 16 * 1024];
-    loop {
-        let progress = match patience.until(|| session.receive(&mut buffer))? {
-            Received::Bytes(count) => answer.take(&buffer[..count]),
-            Received::End => answer.end().map(|()| Progress::Whole),
-        };
-        match progress.map_err(Error::Transaction)? {
-            Progress::More => {}
-            Progress::Whole => return Ok(answer.body),
+    let mut means = Means {
+        clock,
+        connector: &connector,
+        address: target.address,
+        request: &request,
+        body: target.expected.body,
+        timeouts: *timeouts,
+        checker: Checker::new(target.expected.clone(), weak),
+        buffer: vec![0; 16 * 1024],
+    };
+    let now = clock.now();
+    let mut conversation =
+        Conversation::start(&means, (now, now), |_| Ok(())).map_err(Error::Transaction)?;
+    // What never lets one wait has an end: longer answers are refused.
+    while !stop.load(Ordering::Relaxed) {
+        if let Some(late) = conversation.overdue(clock.now(), timeouts) {
+            return Err(Error::Transaction(late));
+        }
+        match conversation.advance(&mut means) {
+            Ok(_) => {
+                let negotiated = means.checker.counts().into_keys().next();
+                let nothing = || Failure::Tls("nothing was agreed on".to_owned());
+                return Ok(Probed {
+                    negotiated: negotiated.ok_or_else(|| Error::Transaction(nothing()))?,
+                    chain: conversation.chain(),
+                    body: conversation.body(),
+                });
+            }
+            Err(Stop::Failed(failure)) => return Err(Error::Transaction(failure)),
+            Err(Stop::Blocked) => thread::sleep(STEP),
         }
     }
-}
-
-/// How long a step is waited for, and whether it still is.
-struct Patience<'c> {
-    clock: &'c dyn Clock,
-    stop: &'c AtomicBool,
-    deadline: Timestamp,
-    late: Failure,
-}
-
-impl Patience<'_> {
-    fn until<T>(&self, mut step: impl FnMut() -> Result<T, Stop>) -> Result<T, Error> {
-        // Before each step: a server that never lets one wait is given up as well.
-        while !self.stop.load(Ordering::Relaxed) {
-            if self.clock.now() >= self.deadline {
-                return Err(Error::Transaction(self.late.clone()));
-            }
-            match step() {
-                Ok(done) => return Ok(done),
-                Err(Stop::Failed(failure)) => return Err(Error::Transaction(failure)),
-                Err(Stop::Blocked) => thread::sleep(STEP),
-            }
-        }
-        Err(Error::Stopped)
-    }
+    Err(Error::Stopped)
 }

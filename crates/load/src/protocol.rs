@@ -10,7 +10,7 @@ pub struct CipherSuite(pub &'static str);
 
 /// What a suite says of the key exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SuiteExchange {
+pub enum SuiteExchange {
     /// Nothing: the group is negotiated apart (RFC 8446 §4.1.1).
     Apart,
     /// RSA encryption (RFC 5246 §7.4.7.1).
@@ -19,26 +19,61 @@ pub(crate) enum SuiteExchange {
     Dhe,
     /// Ephemeral elliptic-curve Diffie-Hellman.
     Ecdhe,
+    /// A common secret, or what no server has any more.
+    Other,
+}
+
+/// How the server proves who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SuiteAuthentication {
+    /// With whatever the certificate has (RFC 8446 §4.1.1).
+    Apart,
+    /// With an RSA certificate.
+    Rsa,
+    /// With an ECDSA certificate, or an EdDSA one (RFC 8422 §5.3).
+    Ecdsa,
+    /// Not at all, by a common secret, or with what no server has any more.
+    Other,
 }
 
 impl CipherSuite {
     /// The version that the suite belongs to: with TLS 1.3 key exchange and certificate are no part of it.
     pub fn version(self) -> TlsVersion {
-        match self.exchange() {
-            SuiteExchange::Apart => TlsVersion::V1_3,
-            SuiteExchange::Rsa | SuiteExchange::Dhe | SuiteExchange::Ecdhe => TlsVersion::V1_2,
+        match self.means() {
+            None => TlsVersion::V1_3,
+            Some(_) => TlsVersion::V1_2,
         }
     }
 
-    pub(crate) fn exchange(self) -> SuiteExchange {
-        if self.0.starts_with("TLS_RSA_WITH") {
-            SuiteExchange::Rsa
-        } else if self.0.starts_with("TLS_DHE_") {
-            SuiteExchange::Dhe
-        } else if self.0.starts_with("TLS_ECDHE_") {
-            SuiteExchange::Ecdhe
-        } else {
-            SuiteExchange::Apart
+    /// What stands before the cipher.
+    fn means(self) -> Option<&'static str> {
+        let (means, _) = self.0.split_once("_WITH_")?;
+        Some(means.trim_start_matches("TLS_"))
+    }
+
+    /// How the secret is agreed on.
+    pub fn exchange(self) -> SuiteExchange {
+        let Some(means) = self.means() else {
+            return SuiteExchange::Apart;
+        };
+        match means
+            .split_once('_')
+            .map_or(means, |(exchange, _)| exchange)
+        {
+            "RSA" if means == "RSA" => SuiteExchange::Rsa,
+            "DHE" => SuiteExchange::Dhe,
+            "ECDHE" => SuiteExchange::Ecdhe,
+            _ => SuiteExchange::Other,
+        }
+    }
+
+    /// How the server proves who it is.
+    pub fn authentication(self) -> SuiteAuthentication {
+        match self.means() {
+            None => SuiteAuthentication::Apart,
+            Some("RSA" | "DHE_RSA" | "ECDHE_RSA") => SuiteAuthentication::Rsa,
+            Some("ECDHE_ECDSA") => SuiteAuthentication::Ecdsa,
+            Some(_) => SuiteAuthentication::Other,
         }
     }
 }
@@ -49,53 +84,19 @@ impl fmt::Display for CipherSuite {
     }
 }
 
+/// Numbers and names.
+const ALERTS: &str = include_str!("alerts.csv");
+
 /// An alert's number (RFC 8446 §6; IANA, "TLS Alerts").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Alert(pub u8);
 
 impl Alert {
     /// Its name as the RFCs spell it, if it has one.
-    pub const fn name(self) -> Option<&'static str> {
-        Some(match self.0 {
-            0 => "close_notify",
-            10 => "unexpected_message",
-            20 => "bad_record_mac",
-            21 => "decryption_failed_RESERVED",
-            22 => "record_overflow",
-            30 => "decompression_failure_RESERVED",
-            40 => "handshake_failure",
-            41 => "no_certificate_RESERVED",
-            42 => "bad_certificate",
-            43 => "unsupported_certificate",
-            44 => "certificate_revoked",
-            45 => "certificate_expired",
-            46 => "certificate_unknown",
-            47 => "illegal_parameter",
-            48 => "unknown_ca",
-            49 => "access_denied",
-            50 => "decode_error",
-            51 => "decrypt_error",
-            52 => "too_many_cids_requested",
-            60 => "export_restriction_RESERVED",
-            70 => "protocol_version",
-            71 => "insufficient_security",
-            80 => "internal_error",
-            86 => "inappropriate_fallback",
-            90 => "user_canceled",
-            100 => "no_renegotiation_RESERVED",
-            109 => "missing_extension",
-            110 => "unsupported_extension",
-            111 => "certificate_unobtainable_RESERVED",
-            112 => "unrecognized_name",
-            113 => "bad_certificate_status_response",
-            114 => "bad_certificate_hash_value_RESERVED",
-            115 => "unknown_psk_identity",
-            116 => "certificate_required",
-            117 => "general_error",
-            120 => "no_application_protocol",
-            121 => "ech_required",
-            _ => return None,
-        })
+    pub fn name(self) -> Option<&'static str> {
+        let number = self.0.to_string();
+        let mut rows = ALERTS.lines().filter_map(|line| line.split_once(','));
+        rows.find_map(|(of, name)| (of == number).then_some(name))
     }
 }
 
@@ -138,6 +139,28 @@ mod tests {
         ] {
             let suite = CipherSuite(name);
             assert_eq!((suite.exchange(), suite.version()), (exchange, version));
+        }
+        for (name, by) in [
+            ("TLS_AES_128_GCM_SHA256", SuiteAuthentication::Apart),
+            ("TLS_RSA_WITH_AES_256_GCM_SHA384", SuiteAuthentication::Rsa),
+            ("TLS_DHE_RSA_WITH_AES_128_CCM", SuiteAuthentication::Rsa),
+            (
+                "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+                SuiteAuthentication::Ecdsa,
+            ),
+            (
+                "TLS_ECDH_anon_WITH_AES_128_CBC_SHA",
+                SuiteAuthentication::Other,
+            ),
+            (
+                "TLS_RSA_PSK_WITH_AES_128_GCM_SHA256",
+                SuiteAuthentication::Other,
+            ),
+        ] {
+            let suite = CipherSuite(name);
+            assert_eq!(suite.authentication(), by, "{name}");
+            let known = by != SuiteAuthentication::Other;
+            assert_eq!(suite.exchange() != SuiteExchange::Other, known, "{name}");
         }
     }
 

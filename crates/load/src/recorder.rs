@@ -103,7 +103,6 @@ impl Recorder {
     }
 
     /// Books time at work and processor time to a second, which may be over by now.
-    #[allow(clippy::cast_possible_truncation, reason = "seconds of a load")]
     pub(crate) fn worked(&mut self, second: u64, busy: Duration, processor: Duration) {
         let under_way = self.seconds.len();
         let time = &mut self.times[under_way.min(second as usize)];
@@ -150,6 +149,13 @@ impl Recorder {
 fn record(histogram: &mut Histogram<u32>, nanoseconds: u64) {
     if histogram.record(nanoseconds).is_err() {
         histogram.saturating_record(nanoseconds);
+    }
+}
+
+/// Sums of what was counted under the same name.
+pub(crate) fn add_counts<K: Ord>(sum: &mut BTreeMap<K, u64>, other: BTreeMap<K, u64>) {
+    for (key, count) in other {
+        *sum.entry(key).or_default() += count;
     }
 }
 

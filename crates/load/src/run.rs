@@ -1,6 +1,5 @@
 //! Running a load: its threads, who watches them, and what came of it.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -155,7 +154,6 @@ fn watch(
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]
 fn progress(
     job: &Job<'_>,
     published: &[Mutex<Recent>],
@@ -180,12 +178,5 @@ fn progress(
         failed: all.failed,
         rate: PerSecond((all.transactions - done) as f64 / since),
         p99: (all.transactions > 0).then(|| Duration::from_nanos(p99)),
-    }
-}
-
-/// Sums of what was counted under the same name.
-pub(crate) fn add_counts<K: Ord>(sum: &mut BTreeMap<K, u64>, other: BTreeMap<K, u64>) {
-    for (key, count) in other {
-        *sum.entry(key).or_default() += count;
     }
 }

@@ -41,7 +41,7 @@ impl Timeouts {
     /// For one transaction with a server that has nothing else to do: half a minute in all.
     pub const ALONE: Self = Self {
         connect: Duration::from_secs(10),
-        handshake: Duration::from_secs(30),
+        handshake: Duration::from_secs(20),
         whole: Duration::from_secs(30),
     };
 }

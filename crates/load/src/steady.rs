@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use keymark_bench::server_load::Steady;
 
-use crate::measurement::nanoseconds;
+use crate::latencies::nanoseconds;
 
 /// Completions are counted over stretches of this length.
 const BIN: Duration = Duration::from_millis(10);
@@ -76,7 +76,6 @@ impl Completions {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "a year fits")]
 const fn bin(time: Duration) -> usize {
     (time.as_nanos() / BIN.as_nanos()) as usize
 }

@@ -262,6 +262,7 @@ impl Session {
     fn exchange(&self, cipher: CipherSuite) -> Option<KeyExchange> {
         let group = || self.stream.ssl().peer_tmp_key().ok();
         match cipher.exchange() {
+            SuiteExchange::Other => None,
             SuiteExchange::Rsa => Some(KeyExchange::Rsa),
             SuiteExchange::Dhe | SuiteExchange::Ecdhe => of_key(&group()?),
             // OpenSSL keeps no share of a KEM. One group was offered, and it refuses a share in another

@@ -1,44 +1,43 @@
 //! One transaction: connection, handshake, request, answer.
 
-use std::mem;
 use std::net::SocketAddr;
+use std::{io, mem};
 
 use keymark_bench::clock::{Clock, Timestamp};
 use keymark_bench::server_load::Transaction;
 use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
 
 use crate::failure::{Failure, Phase};
 use crate::http::{Answer, Progress};
-use crate::measurement::nanoseconds;
+use crate::latencies::nanoseconds;
 use crate::settings::Timeouts;
 use crate::tls::{Checker, Connector, Received, Session, Stop};
 
 /// Whether the connection that was begun stands.
-pub(crate) fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
-    let of_socket = |error: std::io::Error| Failure::of_socket(&error, Phase::Connect);
+fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
+    let of_socket = |error: io::Error| Failure::of_socket(&error, Phase::Connect);
     if let Some(error) = socket.take_error().map_err(of_socket)? {
         return Err(of_socket(error).into());
     }
     match socket.peer_addr() {
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotConnected => Err(Stop::Blocked),
+        Err(error) if error.kind() == io::ErrorKind::NotConnected => Err(Stop::Blocked),
         Err(error) => Err(of_socket(error).into()),
     }
 }
 
 /// What all conversations of a thread share.
 #[derive(Debug)]
-pub(super) struct Means<'a> {
-    pub(super) clock: &'a dyn Clock,
-    pub(super) connector: &'a Connector,
-    pub(super) address: SocketAddr,
-    pub(super) request: &'a [u8],
-    pub(super) body: Option<u64>,
-    pub(super) timeouts: Timeouts,
-    pub(super) checker: Checker,
+pub(crate) struct Means<'a> {
+    pub(crate) clock: &'a dyn Clock,
+    pub(crate) connector: &'a Connector,
+    pub(crate) address: SocketAddr,
+    pub(crate) request: &'a [u8],
+    pub(crate) body: Option<u64>,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) checker: Checker,
     /// Where answers are read into, one at a time.
-    pub(super) buffer: Vec<u8>,
+    pub(crate) buffer: Vec<u8>,
 }
 
 /// When which phase ended.
@@ -57,35 +56,32 @@ enum Stage {
     Handshaking(Box<Session>),
     Asking(Box<Session>),
     Reading(Box<Session>),
+    Done(Box<Session>),
     Over,
 }
 
 /// A transaction under way. When it is dropped the socket is closed, without an alert of the client's own: the server has
 /// sent its `close_notify` or is about to, and reads no more (RFC 8446 §6.1).
 #[derive(Debug)]
-pub(super) struct Conversation {
+pub(crate) struct Conversation {
     times: Times,
     stage: Stage,
     answer: Answer,
 }
 
 impl Conversation {
-    /// Begins to connect.
-    pub(super) fn start(
+    /// Begins to connect; `watched` sees to it that somebody knows when the socket is ready.
+    pub(crate) fn start(
         means: &Means<'_>,
-        registry: &Registry,
-        token: Token,
-        scheduled: Timestamp,
-        started: Timestamp,
+        (scheduled, started): (Timestamp, Timestamp),
+        watched: impl FnOnce(&mut TcpStream) -> io::Result<()>,
     ) -> Result<Self, Failure> {
-        let of_socket = |error: std::io::Error| Failure::of_socket(&error, Phase::Connect);
+        let of_socket = |error: io::Error| Failure::of_socket(&error, Phase::Connect);
         let mut socket = TcpStream::connect(means.address).map_err(of_socket)?;
         // The request follows the handshake's last flight without waiting for its acknowledgement. On a connection that
         // is refused already this fails, and the next call says why.
         let _ = socket.set_nodelay(true);
-        registry
-            .register(&mut socket, token, Interest::READABLE | Interest::WRITABLE)
-            .map_err(of_socket)?;
+        watched(&mut socket).map_err(of_socket)?;
         Ok(Self {
             times: Times {
                 scheduled,
@@ -100,7 +96,7 @@ impl Conversation {
     }
 
     /// Goes on until the socket would block: `Blocked`; or until the last byte: when that came.
-    pub(super) fn advance(&mut self, means: &mut Means<'_>) -> Result<Timestamp, Stop> {
+    pub(crate) fn advance(&mut self, means: &mut Means<'_>) -> Result<Timestamp, Stop> {
         loop {
             match mem::replace(&mut self.stage, Stage::Over) {
                 Stage::Connecting(socket) => self.connect(socket, means)?,
@@ -119,13 +115,14 @@ impl Conversation {
                 Stage::Reading(mut session) => match session.receive(&mut means.buffer) {
                     Ok(received) => {
                         if let Some(end) = self.received(received, means)? {
+                            self.stage = Stage::Done(session);
                             return Ok(end);
                         }
                         self.stage = Stage::Reading(session);
                     }
                     Err(stop) => return self.stopped(stop, Stage::Reading(session)),
                 },
-                Stage::Over => return Err(Stop::Blocked),
+                Stage::Done(_) | Stage::Over => return Err(Stop::Blocked),
             }
         }
     }
@@ -175,7 +172,7 @@ impl Conversation {
     }
 
     /// The failure if one of its times is up.
-    pub(super) fn overdue(&self, now: Timestamp, timeouts: &Timeouts) -> Option<Failure> {
+    pub(crate) fn overdue(&self, now: Timestamp, timeouts: &Timeouts) -> Option<Failure> {
         let times = &self.times;
         // Of an open loop, time in the queue is not the server's fault.
         if now.since(times.started) > timeouts.whole {
@@ -190,7 +187,7 @@ impl Conversation {
                 let late = now.since(times.connected) > timeouts.handshake;
                 late.then_some(Failure::HandshakeTimeout)
             }
-            Stage::Asking(_) | Stage::Reading(_) | Stage::Over => None,
+            Stage::Asking(_) | Stage::Reading(_) | Stage::Done(_) | Stage::Over => None,
         }
     }
 
@@ -209,7 +206,19 @@ impl Conversation {
     }
 
     /// Bytes of the answer's body.
-    pub(super) const fn body(&self) -> u64 {
+    pub(crate) const fn body(&self) -> u64 {
         self.answer.body
+    }
+
+    /// The certificates that the server sent, in DER, its own first; none before the last byte.
+    pub(crate) fn chain(&self) -> Vec<Vec<u8>> {
+        match &self.stage {
+            Stage::Done(session) => session.chain(),
+            Stage::Connecting(_)
+            | Stage::Handshaking(_)
+            | Stage::Asking(_)
+            | Stage::Reading(_)
+            | Stage::Over => Vec::new(),
+        }
     }
 }

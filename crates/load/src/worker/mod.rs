@@ -10,10 +10,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::clock::{Clock, Timestamp};
-use mio::{Events, Poll, Token};
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
 
-pub(crate) use self::conversation::is_connected;
-use self::conversation::{Conversation, Means};
+pub(crate) use self::conversation::{Conversation, Means};
 pub(crate) use self::source::Share;
 use self::source::{Ending, Source, Turn};
 use self::timer::Timer;
@@ -281,7 +281,9 @@ impl<'a> Worker<'a> {
         slot.generation = slot.generation.wrapping_add(1);
         let token = token(turn.slot, slot.generation);
         let registry = self.poll.registry();
-        match Conversation::start(&self.means, registry, token, scheduled, started) {
+        let interests = Interest::READABLE | Interest::WRITABLE;
+        let watched = |socket: &mut TcpStream| registry.register(socket, token, interests);
+        match Conversation::start(&self.means, (scheduled, started), watched) {
             Ok(conversation) => {
                 self.open += 1;
                 self.advance(turn.slot, conversation);
