@@ -125,10 +125,8 @@ impl Block {
             .filter(|sample| sample.outcome == Outcome::Done)
     }
 
-    /// The stretch in which every worker was busy, and what was completed in it: an operation
-    /// that the stretch's end cuts counts by the share that lies inside. `None` when no such
-    /// stretch exists: one of the `workers` did nothing.
-    pub fn window(&self, workers: u32) -> Option<Window> {
+    /// How many workers did something, when the last of them began, and when the first was done.
+    pub(crate) fn common(&self) -> Option<(usize, Timestamp, Timestamp)> {
         let mut busy: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();
         for sample in &self.samples {
             let own = busy
@@ -136,11 +134,19 @@ impl Block {
                 .or_insert((sample.start, sample.end));
             *own = (own.0.min(sample.start), own.1.max(sample.end));
         }
-        if busy.len() as u64 != u64::from(workers) {
-            return None;
-        }
         let from = busy.values().map(|(first, _)| *first).max()?;
         let to = busy.values().map(|(_, last)| *last).min()?;
+        Some((busy.len(), from, to))
+    }
+
+    /// The stretch in which every worker was busy, and what was completed in it: an operation
+    /// that the stretch's end cuts counts by the share that lies inside. `None` when no such
+    /// stretch exists: one of the `workers` did nothing.
+    pub fn window(&self, workers: u32) -> Option<Window> {
+        let (busy, from, to) = self.common()?;
+        if busy as u64 != u64::from(workers) {
+            return None;
+        }
         let length_ns = to.0.checked_sub(from.0).filter(|length| *length > 0)?;
         let completed = self
             .done()

@@ -1,4 +1,4 @@
-//! Strength of keys and key exchanges in bits, by the tables of `data/strengths`. Beside a speed stands that of
+//! Strength of keys in bits, by the tables of `data/strengths`. Beside a speed stands that of
 //! NIST SP 800-57; others differ: the one made after the NSA's note of 2015 puts P-384 beside RSA-3072, at 128 bits.
 
 use std::collections::BTreeMap;
@@ -6,14 +6,16 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{Algorithm, Family};
-use crate::case::Case;
-use crate::operation::Operation;
 
 /// So many bits of security.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
 pub struct Strength(pub u32);
 
 impl fmt::Display for Strength {
@@ -151,49 +153,6 @@ pub fn of_key(algorithm: Algorithm) -> Option<Strength> {
     Table::nist().of_family(algorithm.family())
 }
 
-/// Of what a case does besides using its key, by a word of its parameters: a key exchange. None where it is the
-/// certificate's. Of two that are combined the stronger one has to be broken.
-fn of_word(word: &str) -> Option<Strength> {
-    let table = Table::nist();
-    match word {
-        "dhe-1024" => table.of_modulus(1024),
-        "dhe-2048" => table.of_modulus(2048),
-        "dhe-3072" => table.of_modulus(3072),
-        "dhe-4096" => table.of_modulus(4096),
-        "ecdhe-p256" => table.of_order(256),
-        "ecdhe-p384" => table.of_order(384),
-        "ecdhe-p521" => table.of_order(521),
-        "x25519" => table.of_name("cv25519"),
-        "x448" => table.of_name("cv448"),
-        "x25519mlkem768" | "secp256r1mlkem768" => table.of_name("mlkem768"),
-        "secp384r1mlkem1024" => table.of_name("mlkem1024"),
-        _ => None,
-    }
-}
-
-/// Of a handshake: of certificate and key exchange the weaker one; none of what is no handshake.
-pub fn of_handshake(case: &Case) -> Option<Strength> {
-    let own = match case.operation {
-        Operation::Handshake => of_key(case.algorithm)?,
-        Operation::Decrypt | Operation::Sign | Operation::Authenticate | Operation::Decapsulate => {
-            return None;
-        }
-    };
-    if case.parameters.is_empty() {
-        return None;
-    }
-    let words = case
-        .parameters
-        .pairs()
-        .filter_map(|(_, word)| of_word(word));
-    Some(words.fold(own, Strength::min))
-}
-
-/// Of what a case asks: of a handshake as a whole where its key exchange is known, else of the key.
-pub fn of_case(case: &Case) -> Option<Strength> {
-    of_handshake(case).or_else(|| of_key(case.algorithm))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,32 +249,6 @@ mod tests {
                 table.id
             );
             assert!(table.url.starts_with("https://"), "{}", table.id);
-        }
-    }
-
-    #[test]
-    fn a_handshake_is_as_strong_as_its_weaker_half() {
-        let text = r#"{"device":"software","store":"software","provenance":"measured","algorithm":"nistp384",
-            "operation":"handshake","stack":"nginx","load":{"concurrency":1,"pacing":"closed"},
-            "input_bytes":4096,"replica":0}"#;
-        let mut case: Case = serde_json::from_str(text).unwrap();
-        assert_eq!(of_handshake(&case), None);
-        for (algorithm, exchange, expected) in [
-            ("rsa3072", "rsa", 128),
-            ("rsa3072", "dhe-1024", 80),
-            ("rsa2048", "x25519", 112),
-            ("nistp384", "x25519", 128),
-            ("nistp384", "ecdhe-p384", 192),
-            ("nistp256", "x25519mlkem768", 128),
-            ("mldsa65", "x25519mlkem768", 192),
-        ] {
-            case.algorithm = algorithm.parse().unwrap();
-            case.parameters = crate::case::Parameters::from([("kex", exchange)]);
-            assert_eq!(
-                of_handshake(&case),
-                Some(Strength(expected)),
-                "{algorithm} {exchange}"
-            );
         }
     }
 }

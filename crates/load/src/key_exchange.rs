@@ -1,5 +1,7 @@
 //! What client and server agree on: versions of TLS and key exchanges, by the words that records have.
 
+use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::strength::{Strength, Table};
 use keymark_bench::words::words;
 
 words! {
@@ -72,6 +74,25 @@ impl KeyExchange {
             Self::SecP256r1MlKem768 => Some("SecP256r1MLKEM768"),
             Self::SecP384r1MlKem1024 => Some("SecP384r1MLKEM1024"),
         }
+    }
+
+    /// Its strength by SP 800-57; none of RSA's, which is the certificate's. Of two that are combined the stronger one has to
+    /// be broken.
+    pub fn strength(self) -> Option<Strength> {
+        let table = Table::nist();
+        table.of_family(match self {
+            Self::Rsa => return None,
+            Self::Dhe1024 | Self::Dhe2048 | Self::Dhe3072 | Self::Dhe4096 => {
+                return table.of_modulus(self.dhe_bits()?.into());
+            }
+            Self::EcdheP256 => Family::Weierstrass(Curve::NistP256),
+            Self::EcdheP384 => Family::Weierstrass(Curve::NistP384),
+            Self::EcdheP521 => Family::Weierstrass(Curve::NistP521),
+            Self::X25519 => Family::Cv25519,
+            Self::X448 => Family::Cv448,
+            Self::X25519MlKem768 | Self::SecP256r1MlKem768 => Family::MlKem(768),
+            Self::SecP384r1MlKem1024 => Family::MlKem(1024),
+        })
     }
 
     /// Whether ML-KEM is part of it, which TLS 1.2 does not have.

@@ -25,6 +25,7 @@ pub fn case(algorithm: &str) -> CaseBuilder {
         parameters: Parameters::NONE,
         input_bytes: 16,
         replica: 0,
+        strength: None,
     })
 }
 

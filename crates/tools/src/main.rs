@@ -169,5 +169,6 @@ fn case(algorithm: &str, operation: Operation, stack: StackName) -> Result<Case,
         load: Load::closed(NonZeroU32::MIN),
         input_bytes: 16,
         replica: 0,
+        strength: None,
     })
 }

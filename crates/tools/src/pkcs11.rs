@@ -208,6 +208,7 @@ impl Own {
             load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),
             input_bytes: 40,
             replica: 0,
+            strength: None,
         };
         let stack = RawStack::new(device.open(&Run::new(0))?, 0);
         Ok(Self { case, stack })

@@ -38,14 +38,8 @@ pub enum Pacing {
     /// is charged to every operation that had to wait for it.
     Open(Rate),
     /// Each worker is a user who thinks before each operation: for a time uniform between zero and
-    /// this one, seeded, as siege's users do (`--delay`).
+    /// this one, seeded.
     Thinking(Duration),
-    /// As many users in closed loops, up to the concurrency, as reach the best throughput: found before
-    /// the load that counts.
-    Saturating {
-        /// Then the highest rate of arrivals is looked for at which 99 % take no longer.
-        p99: Option<Duration>,
-    },
 }
 
 impl Pacing {
@@ -53,7 +47,7 @@ impl Pacing {
     pub const fn rate(self) -> Option<Rate> {
         match self {
             Self::Open(rate) => Some(rate),
-            Self::Closed | Self::Thinking(_) | Self::Saturating { .. } => None,
+            Self::Closed | Self::Thinking(_) => None,
         }
     }
 
@@ -61,7 +55,7 @@ impl Pacing {
     pub const fn pause(self) -> Option<Duration> {
         match self {
             Self::Thinking(longest) => Some(longest),
-            Self::Closed | Self::Open(_) | Self::Saturating { .. } => None,
+            Self::Closed | Self::Open(_) => None,
         }
     }
 }
@@ -176,18 +170,13 @@ impl Load {
 /// ` c=4 50/s`, ` p=4`, as it stands behind a stack's name; nothing for a single thread in a closed loop.
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Pacing::Saturating { p99 } = self.pacing {
-            write!(f, " saturated c≤{}", self.concurrency)?;
-            let limit = p99.map(|limit| write!(f, " p99≤{limit:?}"));
-            return limit.unwrap_or(Ok(()));
-        }
         match self.worker {
             Worker::Thread if self.concurrency == NonZeroU32::MIN => {}
             Worker::Thread => write!(f, " c={}", self.concurrency)?,
             Worker::Process => write!(f, " p={}", self.concurrency)?,
         }
         match self.pacing {
-            Pacing::Closed | Pacing::Saturating { .. } => Ok(()),
+            Pacing::Closed => Ok(()),
             Pacing::Open(rate) => write!(f, " {}/s", rate.per_second()),
             Pacing::Thinking(longest) => write!(f, " think≤{}s", longest.as_secs_f64()),
         }

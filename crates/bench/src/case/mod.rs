@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::algorithm::Algorithm;
 use crate::operation::Operation;
 use crate::store::Capability;
+use crate::strength::{self, Strength};
 use crate::words::words;
 
 pub use load::{Load, Pacing, Rate, Worker};
@@ -89,6 +90,9 @@ pub struct Case {
     pub input_bytes: u32,
     /// The same case may stand in one plan more than once (an A/A test): 0, 1, …
     pub replica: u32,
+    /// What the whole has, where more than the key is to be broken: as the family of the stack says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Strength>,
 }
 
 /// What two cases have in common when they measure the same thing, in one run or in two: all but the
@@ -135,33 +139,7 @@ impl Case {
 
     /// Whether it measures that.
     pub fn has_key(&self, key: &CaseKey) -> bool {
-        let Self {
-            device,
-            algorithm,
-            operation,
-            stack,
-            parameters,
-            load,
-            input_bytes,
-            ..
-        } = self;
-        (
-            algorithm,
-            operation,
-            stack,
-            parameters,
-            load,
-            input_bytes,
-            device,
-        ) == (
-            &key.algorithm,
-            &key.operation,
-            &key.stack,
-            &key.parameters,
-            &key.load,
-            &key.input_bytes,
-            &key.device,
-        )
+        self.device == key.device && self.key() == *key
     }
 
     /// Workers.
@@ -175,19 +153,20 @@ impl Case {
         self.load == Load::single() && self.replica == 0
     }
 
-    /// Whether it is a handshake with less than 112 bits of security: no table has one without saying so.
-    pub fn is_weak_handshake(&self) -> bool {
-        crate::strength::of_handshake(self).is_some_and(crate::strength::Strength::is_weak)
+    /// The strength of what it asks: of the whole where that is known, else of the key.
+    pub fn strength(&self) -> Option<Strength> {
+        self.strength.or_else(|| strength::of_key(self.algorithm))
+    }
+
+    /// Whether the whole has less than 112 bits of security: no table has such a case without saying so.
+    pub fn is_weak(&self) -> bool {
+        self.strength.is_some_and(Strength::is_weak)
     }
 
     /// `gnupg`, `agent cached`, `gnupg c=4`, `raw 50/s`, `raw #2`
     pub fn way(&self) -> String {
         let remark = self.parameters.remark().map(|word| format!(" {word}"));
-        let weak = if self.is_weak_handshake() {
-            " weak"
-        } else {
-            ""
-        };
+        let weak = if self.is_weak() { " weak" } else { "" };
         let replica = (self.replica > 0).then(|| format!(" #{}", u64::from(self.replica) + 1));
         format!(
             "{}{}{weak}{}{}",

@@ -253,6 +253,7 @@ impl Selection {
                             .input_bytes
                             .unwrap_or(default_input_bytes(capability.operation)),
                         replica,
+                        strength: None,
                     });
                 }
             }

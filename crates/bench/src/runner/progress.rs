@@ -1,6 +1,5 @@
 //! How far a case has come: how long its next block should be, and whether it is done.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -169,7 +168,7 @@ impl Progress {
             }
             Pacing::Closed if self.operation <= SHORT_OPERATION => usual,
             // One, whatever it takes.
-            Pacing::Closed | Pacing::Saturating { .. } => Duration::ZERO,
+            Pacing::Closed => Duration::ZERO,
         };
         let operations = match self.stop {
             StopRule::Precision { .. } | StopRule::For(_) => u64::MAX,
@@ -276,18 +275,8 @@ fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Durat
 
 /// Whether a worker was done before another began: together they have no rate then, and no waits.
 fn work_apart(block: &Block) -> bool {
-    let mut workers: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();
-    for sample in &block.samples {
-        let span = workers.entry(sample.worker);
-        let (first, last) = span.or_insert((sample.start, sample.end));
-        *first = sample.start.min(*first);
-        *last = sample.end.max(*last);
-    }
-    let latest = workers.values().map(|(first, _)| *first).max();
-    let earliest = workers.values().map(|(_, last)| *last).min();
-    latest
-        .zip(earliest)
-        .is_some_and(|(latest, earliest)| latest >= earliest)
+    let common = block.common();
+    common.is_some_and(|(_, latest, earliest)| latest >= earliest)
 }
 
 /// Mean time an operation took, without what it waited for in an open loop.

@@ -294,7 +294,7 @@ pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
     let window = |block: &Block| match record.case.load.pacing {
         Pacing::Closed => block.window(record.case.concurrency()),
         Pacing::Open(_) => arrivals(block),
-        Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
+        Pacing::Thinking(_) => None,
     };
     record.blocks.iter().filter_map(window).collect()
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use keymark_bench::case::{Case, Worker};
 use keymark_bench::parts::{Part, Parts};
-use keymark_bench::strength;
 use keymark_stats::{Estimate, Ratio, Seconds};
 
 use super::baselines::Baselines;
@@ -84,7 +83,7 @@ pub(super) fn handshakes<T>(
         .device()
         .name("server", |item| case(item).way())
         .optional(1, "security", |item| {
-            strength::of_handshake(case(item)).map(Cell::text)
+            case(item).strength.map(Cell::text)
         })
 }
 

@@ -2,7 +2,7 @@
 
 use keymark_bench::case::{Case, CaseId, Provenance, StackName, StoreKind};
 use keymark_bench::operation::Operation;
-use keymark_bench::strength::{self, Strength};
+use keymark_bench::strength::Strength;
 use keymark_stats::{Estimate, Ratio, Seconds};
 
 use crate::analysis::Row;
@@ -53,7 +53,7 @@ impl<'a> Figure<'a> {
     }
 
     pub(super) fn strength(&self) -> Option<Strength> {
-        strength::of_case(self.case())
+        self.case().strength()
     }
 
     /// Whether it is known well enough to be called alike to what it overlaps.

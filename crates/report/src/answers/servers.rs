@@ -4,7 +4,6 @@
 use keymark_bench::case::{Case, StoreKind};
 use keymark_bench::record::Record;
 use keymark_bench::server_load::LoadLimit;
-use keymark_bench::strength;
 use keymark_stats::{Estimate, PerSecond};
 
 use super::figure::{about, device, is_known, listed, times};
@@ -86,7 +85,7 @@ impl<'a> Rate<'a> {
 }
 
 fn named(case: &Case) -> String {
-    let strength = strength::of_handshake(case).map(|bits| format!(" ({bits})"));
+    let strength = case.strength.map(|bits| format!(" ({bits})"));
     format!("{}{}", case.algorithm, strength.unwrap_or_default())
 }
 

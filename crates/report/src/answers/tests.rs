@@ -570,10 +570,12 @@ fn served(
         Some(word) => parameters.replaced("arrangement", word),
         None => parameters,
     };
+    let key = case(algorithm, StackName::of("nginx"));
     let case = Case {
         operation: Operation::Handshake,
         load: Load::closed(NonZeroU32::new(8).unwrap()),
-        ..with(case(algorithm, StackName::of("nginx")), parameters)
+        strength: key.strength(),
+        ..with(key, parameters)
     };
     CaseRecord {
         server_load: Some(Box::new(load)),

@@ -190,6 +190,7 @@ fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
         load: Load::single(),
         input_bytes: default_input_bytes(operation),
         replica: 0,
+        strength: None,
     };
     let published = PublishedMean {
         mean: mean(line)?,

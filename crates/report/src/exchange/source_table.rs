@@ -145,6 +145,7 @@ fn of_row(row: &StringRecord) -> Vec<CaseRecord> {
                 load: Load::single(),
                 input_bytes: default_input_bytes(operation),
                 replica: 0,
+                strength: None,
             })
         })
         .collect()

@@ -118,10 +118,6 @@ fn labels(of: &str, measured: &Measured) -> String {
         Pacing::Closed => "closed".to_owned(),
         Pacing::Open(rate) => format!("{}/s", rate.per_second()),
         Pacing::Thinking(longest) => format!("think {} s", longest.as_secs_f64()),
-        Pacing::Saturating { p99: None } => "saturating".to_owned(),
-        Pacing::Saturating { p99: Some(p99) } => {
-            format!("saturating, p99 {} s", p99.as_secs_f64())
-        }
     };
     let labels = [
         ("run", of.to_owned()),

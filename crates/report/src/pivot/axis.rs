@@ -97,9 +97,7 @@ fn load(load: Load) -> String {
     };
     match load.pacing {
         Pacing::Closed => workers,
-        Pacing::Open(_) | Pacing::Thinking(_) | Pacing::Saturating { .. } => {
-            load.to_string().trim_start().to_owned()
-        }
+        Pacing::Open(_) | Pacing::Thinking(_) => load.to_string().trim_start().to_owned(),
     }
 }
 

@@ -328,6 +328,6 @@ fn brief(entry: &Entry<'_>, uniform: Option<Provenance>) -> Cell {
         figure,
         provenance: kind,
         mark: if marked { Mark::Brackets } else { Mark::None },
-        warning: entry.case.is_weak_handshake().then_some("weak"),
+        warning: entry.case.is_weak().then_some("weak"),
     })
 }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use keymark_bench::case::Provenance;
 use keymark_bench::key_family::KeyFamily;
-use keymark_bench::strength::{self, Strength};
+use keymark_bench::strength::Strength;
 
 pub use device::{Catalogue, CatalogueError, DeviceId, Identified};
 pub use machine::Machine;
@@ -202,7 +202,7 @@ impl Device {
             let family = strengths
                 .entry(KeyFamily::of(row.case.algorithm))
                 .or_default();
-            family.insert(strength::of_case(&row.case));
+            family.insert(row.case.strength());
             *kinds.entry(row.case.provenance).or_default() += 1;
         }
         let first = of_sources.first().and_then(|of| of.devices.first());

@@ -7,7 +7,7 @@ use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Settings;
-use keymark_bench::strength::{self, Strength};
+use keymark_bench::strength::Strength;
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use super::source::{Held, Source};
@@ -46,7 +46,7 @@ pub(super) fn sections(held: &[(&Source, &Held)]) -> Vec<KeySection> {
     let mut keys: BTreeMap<Key, Vec<(&Source, &Held)>> = BTreeMap::new();
     for &(source, held) in held {
         let case = &held.row.case;
-        let strength = strength::of_case(case);
+        let strength = case.strength();
         let group = keys.entry((case.algorithm, case.operation, strength));
         group.or_default().push((source, held));
     }

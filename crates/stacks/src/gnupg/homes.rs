@@ -124,7 +124,7 @@ impl GnupgHomes {
 
     /// The home whose keys are on a card, made at the first call. A card that was made for the run has
     /// the same keys as the home without a card, so that the two differ in nothing else.
-    fn card_home(
+    pub(super) fn card_home(
         &self,
         device: &DeviceName,
         algorithm: Algorithm,

@@ -4,10 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::error::Error;
-use keymark_bench::plan::default_input_bytes;
-use keymark_bench::store::Capability;
 use keymark_stores::card::CardPlace;
 use keymark_stores::device::{Device, Run};
 
@@ -71,7 +68,8 @@ impl TracedCard {
             }),
             CardPlace::Made { .. } => {
                 let homes = GnupgHomes::new(gnupg)?;
-                let home = homes.home_of(&case(device, capability), store.as_ref())?;
+                let name = &device.identity().device;
+                let home = homes.card_home(name, capability.algorithm, store.as_ref(), card)?;
                 Ok(Self::Made {
                     home,
                     _homes: homes,
@@ -109,26 +107,5 @@ impl TracedCard {
     pub fn trace(&self) -> &Path {
         let trace = self.home().card().and_then(|card| card.trace.as_deref());
         trace.unwrap_or(self.home().path())
-    }
-}
-
-/// What gpg would be asked of that key.
-fn case(device: &dyn Device, capability: Capability) -> Case {
-    let identity = device.identity();
-    let Capability {
-        algorithm,
-        operation,
-    } = capability;
-    Case {
-        device: identity.device.clone(),
-        store: identity.kind,
-        provenance: identity.provenance,
-        algorithm,
-        operation,
-        stack: StackName::GNUPG,
-        parameters: Parameters::NONE,
-        load: Load::single(),
-        input_bytes: default_input_bytes(operation),
-        replica: 0,
     }
 }

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::num::NonZeroU8;
 use std::str::FromStr;
+use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, Dimension, Parameters, Scope, Words};
 use keymark_bench::error::Error;
+use keymark_bench::strength::{self, Strength};
 use keymark_bench::words::words;
 use keymark_load::{KeyExchange, TlsVersion};
 
@@ -35,6 +37,50 @@ pub const ARRANGEMENT: Dimension = Dimension {
     scope: Scope::Family,
 };
 
+/// That of searches for what a server can do, in place of a load that somebody chose.
+pub const SEARCH: Dimension = Dimension {
+    name: "search",
+    kind: "search for a server's limits",
+    words: Words::Formed(|word| word.parse::<Saturating>().is_ok()),
+    usual: Some("none"),
+    scope: Scope::Family,
+};
+
+/// As many users in closed loops, up to those of the load, as reach the best throughput: found before the load that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Saturating {
+    /// Then the highest rate of arrivals is looked for at which 99 % take no longer.
+    pub p99: Option<Duration>,
+}
+
+/// `saturated`, `saturated p99 0.05 s`
+impl fmt::Display for Saturating {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("saturated")?;
+        let limit = self
+            .p99
+            .map(|limit| write!(f, " p99 {} s", limit.as_secs_f64()));
+        limit.unwrap_or(Ok(()))
+    }
+}
+
+impl FromStr for Saturating {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let none = || format!("'{text}' is no search for a server's limits");
+        let p99 = match text.split(' ').collect::<Vec<_>>().as_slice() {
+            ["saturated"] => None,
+            ["saturated", "p99", seconds, "s"] => {
+                let seconds = seconds.parse().map_err(|_| none())?;
+                Some(Duration::try_from_secs_f64(seconds).map_err(|_| none())?)
+            }
+            _ => return Err(none()),
+        };
+        Ok(Self { p99 })
+    }
+}
+
 /// What servers of TLS are asked for, and how they stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handshake {
@@ -44,9 +90,21 @@ pub struct Handshake {
     pub key_exchange: KeyExchange,
     /// What stands behind the address.
     pub arrangement: Arrangement,
+    /// What is looked for, if nobody chose a load.
+    pub search: Option<Saturating>,
 }
 
 impl Handshake {
+    /// With one server, under a load that is chosen.
+    pub const fn one(version: TlsVersion, key_exchange: KeyExchange) -> Self {
+        Self {
+            version,
+            key_exchange,
+            arrangement: Arrangement::One,
+            search: None,
+        }
+    }
+
     /// That of a case.
     ///
     /// # Errors
@@ -63,15 +121,30 @@ impl Handshake {
             version,
             key_exchange,
             arrangement: arrangement.unwrap_or_default(),
+            search: parameters.read(&SEARCH)?,
         })
+    }
+
+    /// Of certificate and key exchange the weaker one.
+    pub fn strength(self, certificate: Algorithm) -> Option<Strength> {
+        let own = strength::of_key(certificate)?;
+        Some(
+            self.key_exchange
+                .strength()
+                .map_or(own, |other| own.min(other)),
+        )
     }
 }
 
 impl From<Handshake> for Parameters {
     fn from(handshake: Handshake) -> Self {
-        Self::of(&VERSION, handshake.version)
+        let set = Self::of(&VERSION, handshake.version)
             .with(&KEY_EXCHANGE, handshake.key_exchange)
-            .with(&ARRANGEMENT, handshake.arrangement)
+            .with(&ARRANGEMENT, handshake.arrangement);
+        match handshake.search {
+            Some(search) => set.with(&SEARCH, search),
+            None => set,
+        }
     }
 }
 
@@ -189,6 +262,40 @@ words! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_handshake_is_as_strong_as_its_weaker_half() {
+        for (certificate, exchange, bits) in [
+            ("rsa3072", "rsa", 128),
+            ("rsa3072", "dhe-1024", 80),
+            ("rsa2048", "x25519", 112),
+            ("nistp384", "x25519", 128),
+            ("nistp384", "ecdhe-p384", 192),
+            ("nistp256", "x25519mlkem768", 128),
+            ("mldsa65", "x25519mlkem768", 192),
+        ] {
+            let asked = Handshake::one(TlsVersion::V1_3, exchange.parse().unwrap());
+            let strength = asked.strength(certificate.parse().unwrap());
+            assert_eq!(strength, Some(Strength(bits)), "{certificate} {exchange}");
+        }
+    }
+
+    #[test]
+    fn searches_are_read_back_as_they_are_written() {
+        for text in ["saturated", "saturated p99 0.05 s", "saturated p99 2 s"] {
+            let read: Saturating = text.parse().unwrap();
+            assert_eq!(read.to_string(), text);
+        }
+        for bad in [
+            "",
+            "none",
+            "saturated p99",
+            "saturated p99 x s",
+            "saturated p99 -1 s",
+        ] {
+            assert!(bad.parse::<Saturating>().is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn arrangements_are_read_back_as_they_are_written() {

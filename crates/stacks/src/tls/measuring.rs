@@ -17,7 +17,7 @@ use keymark_load::{
 };
 
 use super::cluster::{Cluster, Starting};
-use super::handshake::{Arrangement, Fate, Handshake};
+use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::outcome::{self, Loaded};
@@ -53,7 +53,6 @@ pub struct Measuring<'a> {
 
 impl Measuring<'_> {
     /// Length of a load on the way to a server's limits.
-    #[must_use]
     pub fn step(duration: Duration) -> Duration {
         saturating::step(duration)
     }
@@ -73,15 +72,14 @@ impl Measuring<'_> {
     fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<Loaded, Error> {
         let mut cluster = self.start(case)?;
         let target = target(case, &cluster)?;
-        let (demand, saturation) = match case.load.pacing {
-            Pacing::Saturating { p99 } => {
+        let asked = Handshake::of(case)?;
+        let (demand, saturation) = match asked.search {
+            Some(Saturating { p99 }) => {
                 let found = self.saturation(case, p99, &target, seed, watch, &mut cluster)?;
                 let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
                 (saturating::users(best), Some(found))
             }
-            Pacing::Closed | Pacing::Thinking(_) | Pacing::Open(_) => {
-                (saturating::demand(case.load), None)
-            }
+            None => (saturating::demand(case.load), None),
         };
         let settings = self.settings(seed, demand, self.duration);
         let key_use = KeyUse::begin(case, self.keys_of(case)?, &cluster, (self.clock, seed))?;
@@ -90,7 +88,7 @@ impl Measuring<'_> {
         if let Arrangement::Balanced {
             fate: Fate::OneKilled,
             ..
-        } = Handshake::of(case)?.arrangement
+        } = asked.arrangement
         {
             observer.killing = Some((&mut cluster, self.duration / 2));
         }
@@ -174,7 +172,9 @@ impl Measuring<'_> {
     fn start(&self, case: &Case) -> Result<Cluster, Error> {
         let of_device = |keys: &&Keys| keys.identity().device == case.device;
         let keys: Vec<&Keys> = self.keys.iter().filter(of_device).collect();
-        self.starting.start(case, &keys, connections(case))
+        let asked = Handshake::of(case)?;
+        self.starting
+            .start(case, &keys, connections(case, asked.search))
     }
 
     fn settings(&self, seed: u64, demand: Demand, duration: Duration) -> Settings {
@@ -262,11 +262,11 @@ impl keymark_load::Observer for Told<'_> {
 }
 
 /// Room for all users, and for those who come while others leave.
-fn connections(case: &Case) -> NonZeroU16 {
+fn connections(case: &Case, search: Option<Saturating>) -> NonZeroU16 {
+    let with_arrivals = search.is_some_and(|search| search.p99.is_some());
     let users = match case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) => case.concurrency(),
-        Pacing::Saturating { p99: None } => case.concurrency(),
-        Pacing::Open(_) | Pacing::Saturating { p99: Some(_) } => IN_FLIGHT.get(),
+        Pacing::Closed | Pacing::Thinking(_) if !with_arrivals => case.concurrency(),
+        Pacing::Open(_) | Pacing::Closed | Pacing::Thinking(_) => IN_FLIGHT.get(),
     };
     let room = users.saturating_mul(2).clamp(256, 16_384);
     NonZeroU16::new(room as u16).unwrap_or(NonZeroU16::MAX)

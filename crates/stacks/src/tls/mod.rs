@@ -22,7 +22,7 @@ use keymark_bench::plan::Standing;
 use crate::provider::StackFamily;
 
 pub use cluster::{Cluster, Starting};
-pub use handshake::{Arrangement, Balance, Fate, Handshake};
+pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating};
 pub use keymark_load::{KeyExchange, TlsVersion};
 pub use keys::Keys;
 pub use measuring::{Measuring, Watch};
@@ -47,6 +47,7 @@ pub const FAMILY: StackFamily = StackFamily {
         handshake::VERSION,
         handshake::KEY_EXCHANGE,
         handshake::ARRANGEMENT,
+        handshake::SEARCH,
     ],
     layers: || None,
     comparisons: comparisons::ALL,

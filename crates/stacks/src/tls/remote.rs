@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, DeviceName, Provenance, StackName, StoreKind};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::plan::Plan;
@@ -105,13 +105,11 @@ pub struct Reached {
 
 impl Reached {
     /// Bytes of what it serves.
-    #[must_use]
     pub fn body(&self) -> u32 {
         u32::try_from(self.probed.body).unwrap_or(u32::MAX)
     }
 
     /// The key of its certificate, if keymark knows the algorithm.
-    #[must_use]
     pub fn key(&self) -> Option<keymark_bench::algorithm::Algorithm> {
         self.probed.negotiated.key
     }
@@ -137,14 +135,12 @@ impl Remote {
     }
 
     /// Whether all of these are this machine itself.
-    #[must_use]
     pub fn is_loopback(addresses: &[SocketAddr]) -> bool {
         let mut each = addresses.iter();
         each.all(|address| address.ip().to_canonical().is_loopback())
     }
 
     /// The device: where the key is kept is not known.
-    #[must_use]
     pub fn identity(&self) -> StoreIdentity {
         StoreIdentity {
             device: DeviceName::new(self.address.to_string()),
@@ -316,7 +312,7 @@ impl Asking<'_> {
         let pinned = leaf.map(|leaf| Certificate::Pinned(Fingerprint::of(leaf)));
         let certificate = pinned.unwrap_or(Certificate::Any);
         let target = self.remote.target(reached.address, wanted, certificate);
-        if let Pacing::Saturating { .. } = case.load.pacing {
+        if asked.search.is_some() {
             let why = "only possible for servers that keymark has started";
             return Err(Error::call("looking for the server's limits", why, ""));
         }

@@ -52,7 +52,7 @@ prop_compose! {
     ) -> Case {
         let load = Load { concurrency: NonZeroU32::new(concurrency).unwrap(), worker, pacing };
         let device = DeviceName::new(device);
-        Case { device, store, provenance, algorithm, operation, stack, parameters, load, input_bytes, replica }
+        Case { device, store, provenance, algorithm, operation, stack, parameters, load, input_bytes, replica, strength: None }
     }
 }
 
@@ -61,9 +61,6 @@ fn pacings() -> impl Strategy<Value = Pacing> {
         Just(Pacing::Closed),
         (1e-3..1e6).prop_map(|rate: f64| Pacing::Open(rate.try_into().unwrap())),
         (1_u64..1 << 40).prop_map(|pause| Pacing::Thinking(Duration::from_nanos(pause))),
-        proptest::option::of(1_u64..1 << 40).prop_map(|limit| Pacing::Saturating {
-            p99: limit.map(Duration::from_nanos),
-        }),
     ]
 }
 

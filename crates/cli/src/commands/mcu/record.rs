@@ -77,6 +77,7 @@ fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
         parameters: Parameters::NONE,
         input_bytes: 32,
         replica: 0,
+        strength: None,
     };
     Ok(CaseRecord {
         published: Some(PublishedMean {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use keymark_bench::case::{Case, Load, Pacing, Worker};
 use keymark_stacks::inventory::Inventory;
-use keymark_stacks::tls::Arrangement;
+use keymark_stacks::tls::{Handshake, Saturating};
 
 use super::super::Outcome;
 use super::run::Wanted;
@@ -35,8 +35,10 @@ fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
         for found in &inventory.devices {
             for algorithm in &arguments.selection.algorithm {
                 for kex in &arguments.selection.kex {
-                    let handshake =
-                        super::handshake(arguments.selection.tls, *kex, Arrangement::One);
+                    let handshake = Handshake {
+                        search: search(arguments),
+                        ..super::handshake(arguments.selection.tls, *kex)
+                    };
                     cases.extend(loads.iter().map(|load| Case {
                         input_bytes: arguments.selection.body,
                         ..super::case(&found.identity, (*stack, *algorithm), handshake, *load)
@@ -48,6 +50,13 @@ fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
     cases
 }
 
+/// What is looked for, if no load was chosen.
+pub(super) fn search(arguments: &TlsBenchArguments) -> Option<Saturating> {
+    let p99 = arguments.selection.p99;
+    let saturate = arguments.selection.saturate;
+    saturate.then_some(Saturating { p99 })
+}
+
 pub(super) fn loads(arguments: &TlsBenchArguments) -> Vec<Load> {
     let load = |concurrency, pacing| Load {
         concurrency,
@@ -56,13 +65,7 @@ pub(super) fn loads(arguments: &TlsBenchArguments) -> Vec<Load> {
     };
     let users = arguments.selection.users.iter();
     match (arguments.selection.rate, arguments.selection.delay) {
-        _ if arguments.selection.saturate => {
-            let p99 = arguments.selection.p99;
-            vec![load(
-                arguments.selection.most_users,
-                Pacing::Saturating { p99 },
-            )]
-        }
+        _ if arguments.selection.saturate => vec![Load::closed(arguments.selection.most_users)],
         (Some(rate), _) => vec![load(NonZeroU32::MIN, Pacing::Open(rate))],
         (None, Some(delay)) => users
             .map(|users| load(*users, Pacing::Thinking(delay)))

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use keymark_bench::case::Case;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
+use keymark_stacks::tls::Handshake;
 use keymark_stacks::tls::{Address, Asking, CONNECT, Remote, Tried, Trust};
-use keymark_stacks::tls::{Arrangement, Handshake};
 
 use super::super::Outcome;
 use super::{bench, run as running};
@@ -113,9 +113,8 @@ fn plan(
             Failure::nothing_usable("keymark does not support the key of the server's certificate")
         })?;
         let handshake = Handshake {
-            version: *version,
-            key_exchange: *key_exchange,
-            arrangement: Arrangement::One,
+            search: bench::search(arguments),
+            ..Handshake::one(*version, *key_exchange)
         };
         cases.extend(loads.iter().map(|load| Case {
             input_bytes: server.body(),

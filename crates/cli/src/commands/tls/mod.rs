@@ -18,7 +18,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::StoreIdentity;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::servers::Weak;
-use keymark_stacks::tls::{Arrangement, Handshake, KeyExchange, TlsVersion};
+use keymark_stacks::tls::{Handshake, KeyExchange, TlsVersion};
 use keymark_stores::device::Wish;
 use keymark_stores::user::User;
 
@@ -44,16 +44,8 @@ fn version(chosen: Option<TlsVersion>, exchange: KeyExchange) -> TlsVersion {
     chosen.unwrap_or_else(|| exchange.usual_version())
 }
 
-fn handshake(
-    chosen: Option<TlsVersion>,
-    key_exchange: KeyExchange,
-    arrangement: Arrangement,
-) -> Handshake {
-    Handshake {
-        version: version(chosen, key_exchange),
-        key_exchange,
-        arrangement,
-    }
+fn handshake(chosen: Option<TlsVersion>, exchange: KeyExchange) -> Handshake {
+    Handshake::one(version(chosen, exchange), exchange)
 }
 
 /// A case of a device, with a file of 4 KiB.
@@ -74,6 +66,7 @@ fn case(
         load,
         input_bytes: 4096,
         replica: 0,
+        strength: handshake.strength(algorithm),
     }
 }
 

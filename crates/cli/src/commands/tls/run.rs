@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
+use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::{Order, Plan, Settings};
 use keymark_bench::record::{CaseRecord, Record, RunState};
@@ -13,9 +13,8 @@ use keymark_bench::runner::Observer;
 use keymark_bench::stop::StopRule;
 use keymark_report::units;
 use keymark_stacks::inventory::{Found, Inventory};
-use keymark_stacks::tls::Arrangement;
 use keymark_stacks::tls::servers::Port;
-use keymark_stacks::tls::{Keys, Measuring, Servers, Starting, Watch};
+use keymark_stacks::tls::{self, Arrangement, Keys, Measuring, Servers, Starting, Watch};
 use keymark_stores::device::Run;
 use keymark_stores::journal::Journals;
 use keymark_stores::user::User;
@@ -173,9 +172,9 @@ pub(super) fn dry_run(cases: &[Case], duration: Duration) {
     frame::print_cases(cases);
     let mut all = Duration::ZERO;
     for case in cases {
-        let searching = match case.load.pacing {
-            Pacing::Saturating { .. } => Measuring::step(duration) * SEARCH,
-            Pacing::Closed | Pacing::Thinking(_) | Pacing::Open(_) => Duration::ZERO,
+        let searching = match case.parameters.get(tls::SEARCH.name) {
+            Some(_) => Measuring::step(duration) * SEARCH,
+            None => Duration::ZERO,
         };
         all += searching + duration + AROUND;
     }

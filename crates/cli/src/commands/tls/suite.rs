@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::case::{Case, Load, Pacing, StackName, Worker};
+use keymark_bench::case::{Case, Load, Pacing, StackName};
 use keymark_bench::operation::Operation;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::tls::{APACHE, NGINX};
-use keymark_stacks::tls::{Arrangement, Balance, Fate, Handshake, KeyExchange, TlsVersion};
+use keymark_stacks::tls::{
+    Arrangement, Balance, Fate, Handshake, KeyExchange, Saturating, TlsVersion,
+};
 
 use super::super::Outcome;
 use super::run::Wanted;
@@ -62,7 +64,7 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
 /// What nobody allowed, and keys that a device does not have: said, once each.
 fn leave_out(cases: &mut Vec<Case>, inventory: &Inventory, arguments: &TlsSuiteArguments) {
     let all = cases.len();
-    cases.retain(|case| arguments.run.allow_weak || !case.is_weak_handshake());
+    cases.retain(|case| arguments.run.allow_weak || !case.is_weak());
     if cases.len() < all {
         let number = all - cases.len();
         output::note(&format!(
@@ -154,12 +156,11 @@ const P384: Family = Family::Weierstrass(Curve::NistP384);
 
 /// What certificates of each length and kind cost with what key exchanges: the best rate of each.
 fn key_exchange() -> Vec<Asked> {
-    let saturated = Load {
-        concurrency: MOST_USERS,
-        worker: Worker::Thread,
-        pacing: Pacing::Saturating { p99: None },
+    let saturated = |version, exchange| Handshake {
+        search: Some(Saturating { p99: None }),
+        ..Handshake::one(version, exchange)
     };
-    let in_1_2 = |exchange| tls(TlsVersion::V1_2, exchange, Arrangement::One);
+    let in_1_2 = |exchange| saturated(TlsVersion::V1_2, exchange);
     let mut asked: Vec<(Family, Handshake)> = Vec::new();
     for bits in [1024_u16, 2048, 3072, 4096] {
         let certificate = Family::Rsa(bits.into());
@@ -186,23 +187,19 @@ fn key_exchange() -> Vec<Asked> {
             KeyExchange::EcdheP256,
             KeyExchange::X25519MlKem768,
         ];
-        asked.extend(exchanges.map(|exchange| {
-            (
-                certificate,
-                tls(TlsVersion::V1_3, exchange, Arrangement::One),
-            )
-        }));
+        let in_1_3 = |exchange| (certificate, saturated(TlsVersion::V1_3, exchange));
+        asked.extend(exchanges.map(in_1_3));
     }
     asked
         .into_iter()
-        .map(|(certificate, handshake)| (certificate, handshake, saturated))
+        .map(|(certificate, handshake)| (certificate, handshake, Load::closed(MOST_USERS)))
         .collect()
 }
 
 /// The article's users, and its benchmark.
 fn hsm() -> Vec<Asked> {
     const DELAY: Duration = Duration::from_secs(5);
-    let handshake = tls(TlsVersion::V1_3, KeyExchange::X25519, Arrangement::One);
+    let handshake = Handshake::one(TlsVersion::V1_3, KeyExchange::X25519);
     let users = |count| NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN);
     let thinking = [5, 10, 20].map(|count| Load {
         pacing: Pacing::Thinking(DELAY),
@@ -230,7 +227,10 @@ fn cluster() -> Vec<Asked> {
                 balance,
                 fate,
             };
-            let handshake = tls(TlsVersion::V1_3, KeyExchange::X25519, arrangement);
+            let handshake = Handshake {
+                arrangement,
+                ..Handshake::one(TlsVersion::V1_3, KeyExchange::X25519)
+            };
             (Family::Rsa(2048), handshake, Load::closed(QUEUE))
         }));
     }
@@ -259,24 +259,12 @@ fn dual() -> Vec<Asked> {
             let beside = Algorithm::of(other).map(|other| Arrangement::Beside { other });
             let arrangements = [Arrangement::One].into_iter().chain(beside);
             arrangements.map(move |arrangement| {
-                (
-                    taken,
-                    tls(version, exchange, arrangement),
-                    Load::closed(SOME_USERS),
-                )
+                let handshake = Handshake {
+                    arrangement,
+                    ..Handshake::one(version, exchange)
+                };
+                (taken, handshake, Load::closed(SOME_USERS))
             })
         });
     each.collect()
-}
-
-const fn tls(
-    version: TlsVersion,
-    key_exchange: KeyExchange,
-    arrangement: Arrangement,
-) -> Handshake {
-    Handshake {
-        version,
-        key_exchange,
-        arrangement,
-    }
 }

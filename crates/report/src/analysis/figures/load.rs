@@ -44,14 +44,13 @@ pub(in crate::analysis) fn response_times(record: &Record, rows: &[Row]) -> Vec<
 fn load(row: &Row, unit: LoadUnit) -> Option<f64> {
     match (row.case.load.pacing, unit) {
         (Pacing::Open(rate), LoadUnit::Arrivals) => Some(rate.per_second()),
-        // Workers of a key without pauses stand in the picture of throughput.
+        // Workers of a key without pauses stand in the picture of throughput. A search is no load that somebody chose.
         (Pacing::Closed, LoadUnit::Users) => {
-            row.under_load.map(|_| f64::from(row.case.concurrency()))
+            let chosen = row.under_load.filter(|load| load.saturated.is_none());
+            chosen.map(|_| f64::from(row.case.concurrency()))
         }
         (Pacing::Thinking(_), LoadUnit::Users) => Some(f64::from(row.case.concurrency())),
-        // A search is no load that somebody chose.
-        (Pacing::Saturating { .. }, _)
-        | (Pacing::Open(_), LoadUnit::Users)
+        (Pacing::Open(_), LoadUnit::Users)
         | (Pacing::Closed | Pacing::Thinking(_), LoadUnit::Arrivals) => None,
     }
 }

@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use keymark_bench::case::Case;
 use keymark_bench::operation::Operation;
 use keymark_bench::record::Record;
-use keymark_bench::strength;
 use keymark_stats::{Estimate, Seconds};
 
 use super::document::PARTS;
@@ -90,7 +89,7 @@ fn predictions(rows: &[Row], tolerance: Seconds) -> Option<Figure> {
 /// For each operation of which several strengths were measured through one program: through that with the most keys.
 fn security(rows: &[Row], tolerance: Seconds) -> Vec<Figure> {
     let alone = rows.iter().filter(|row| row.case.is_alone());
-    let known = alone.filter_map(|row| Some((strength::of_case(&row.case)?.0, mean(row)?)));
+    let known = alone.filter_map(|row| Some((row.case.strength()?.0, mean(row)?)));
     let operations = grouped(known, |(_, mean)| mean.operation);
     let of = |(operation, means): (Operation, Vec<(u32, Mean)>)| {
         let keys = |means: &Vec<(u32, Mean)>| {
