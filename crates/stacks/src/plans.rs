@@ -1,17 +1,18 @@
-//! What is measured when nobody says what: the default plan for everybody, and the complete one.
+//! What is measured when nobody says what: the default plan for everybody, and the complete one (`data/plans.toml`).
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::sync::LazyLock;
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::case::{Dimension, ParameterChoice, StackName, StoreKind};
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{ParameterChoice, StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Selection};
+use keymark_bench::store::Capability;
 use keymark_bench::words;
-use keymark_stores::access::Library;
+use serde::Deserialize;
 
-use crate::gnupg::{PROTECTION, Protection};
-use crate::raw::LIBRARY;
-use crate::ssh::{AGENT, SSH, SshAgent};
+use crate::registry;
 
 words! {
     /// A plan with a name.
@@ -26,153 +27,55 @@ words! {
 }
 
 /// Keys of one kind of device through some stacks.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Line {
+    #[serde(default = "software")]
     store: StoreKind,
-    stacks: &'static [StackName],
-    keys: &'static [Family],
-    operations: &'static [Operation],
-    parameters: &'static [(Dimension, &'static [&'static str])],
-    workers: &'static [u32],
+    #[serde(default = "raw")]
+    stacks: Vec<StackName>,
+    keys: Vec<Algorithm>,
+    #[serde(default = "both")]
+    operations: Vec<Operation>,
+    /// Each as behind `--parameter`.
+    #[serde(default)]
+    parameters: Vec<String>,
+    #[serde(default = "alone")]
+    workers: Vec<NonZeroU32>,
 }
 
-impl Line {
-    /// In memory, as usual, alone.
-    const SOFTWARE: Self = Self {
-        store: StoreKind::SOFTWARE,
-        stacks: &[StackName::RAW],
-        keys: &[],
-        operations: &[Operation::Decrypt, Operation::Sign],
-        parameters: &[],
-        workers: &[1],
-    };
+const fn software() -> StoreKind {
+    StoreKind::SOFTWARE
 }
 
-const P256: Family = Family::Weierstrass(Curve::NistP256);
-const GNUPG: &[StackName] = &[StackName::RAW, StackName::AGENT, StackName::GNUPG];
-/// What GnuPG calculates with.
-const LIBGCRYPT: (Dimension, &[&str]) = (LIBRARY, &[Library::Libgcrypt.word()]);
-/// The one that is built in.
-const OPENSSL: &str = match LIBRARY.usual {
-    Some(word) => word,
-    None => "",
-};
-const BOTH_LIBRARIES: (Dimension, &[&str]) = (LIBRARY, &[OPENSSL, Library::Libgcrypt.word()]);
-/// What GnuPG does not have yet.
-const POST_QUANTUM: Line = Line {
-    keys: &[Family::MlKem(768), Family::MlDsa(65)],
-    operations: &[Operation::Decapsulate, Operation::Sign],
-    ..Line::SOFTWARE
-};
-/// What certificates of servers have, on a token behind PKCS#11.
-const ON_TOKEN: Line = Line {
-    store: StoreKind::PKCS11,
-    keys: &[Family::Rsa(2048), P256],
-    operations: &[Operation::Sign],
-    ..Line::SOFTWARE
-};
+fn raw() -> Vec<StackName> {
+    vec![StackName::RAW]
+}
 
-/// GnuPG's default keys of yesterday and today, its longest, and a curve of TLS, on each layer; two of them ten at once;
-/// logins; what certificates cost in OpenSSL, with two of GnuPG's keys for comparison.
-const DEFAULT: &[Line] = &[
-    Line {
-        stacks: GNUPG,
-        keys: &[
-            Family::Ed25519,
-            Family::Cv25519,
-            Family::Rsa(3072),
-            Family::Rsa(4096),
-            P256,
-        ],
-        parameters: &[LIBGCRYPT],
-        ..Line::SOFTWARE
-    },
-    Line {
-        stacks: &[StackName::GNUPG],
-        keys: &[Family::Ed25519, Family::Rsa(4096)],
-        operations: &[Operation::Sign],
-        workers: &[10],
-        ..Line::SOFTWARE
-    },
-    Line {
-        stacks: &[SSH],
-        keys: &[Family::Ed25519, Family::Rsa(3072)],
-        operations: &[Operation::Authenticate],
-        parameters: &[(AGENT, &[SshAgent::OpenSsh.word()])],
-        ..Line::SOFTWARE
-    },
-    Line {
-        keys: &[Family::Ed25519, P256, Family::Rsa(2048), Family::Rsa(4096)],
-        operations: &[Operation::Sign],
-        ..Line::SOFTWARE
-    },
-    ON_TOKEN,
-    POST_QUANTUM,
-];
+fn both() -> Vec<Operation> {
+    vec![Operation::Decrypt, Operation::Sign]
+}
 
-const KEYS: &[Family] = &[
-    Family::Rsa(2048),
-    Family::Rsa(4096),
-    Family::Dsa(3072),
-    Family::Weierstrass(Curve::NistP521),
-    Family::Cv25519,
-    Family::Ed25519,
-];
+fn alone() -> Vec<NonZeroU32> {
+    vec![NonZeroU32::MIN]
+}
 
-/// Signatures also four and ten at once; S2K once, because it costs the same whatever the key.
-const COMPLETE: &[Line] = &[
-    Line {
-        stacks: GNUPG,
-        keys: KEYS,
-        parameters: &[BOTH_LIBRARIES],
-        ..Line::SOFTWARE
-    },
-    Line {
-        stacks: &[StackName::GNUPG],
-        keys: &[
-            Family::Rsa(4096),
-            Family::Dsa(3072),
-            Family::Weierstrass(Curve::NistP521),
-            Family::Ed25519,
-        ],
-        operations: &[Operation::Sign],
-        workers: &[4, 10],
-        ..Line::SOFTWARE
-    },
-    Line {
-        stacks: &[StackName::AGENT],
-        keys: &[Family::Cv25519],
-        parameters: &[(PROTECTION, &[Protection::Cached.word()])],
-        ..Line::SOFTWARE
-    },
-    Line {
-        store: StoreKind::OPENPGP_CARD,
-        stacks: &[StackName::RAW, StackName::GNUPG],
-        keys: &[Family::Rsa(4096), Family::Cv25519],
-        operations: &[Operation::Decrypt],
-        ..Line::SOFTWARE
-    },
-    Line {
-        store: StoreKind::OPENPGP_CARD,
-        stacks: &[StackName::RAW, StackName::GNUPG],
-        keys: &[Family::Ed25519],
-        operations: &[Operation::Sign],
-        ..Line::SOFTWARE
-    },
-    ON_TOKEN,
-    POST_QUANTUM,
-];
+/// By their names.
+#[expect(
+    clippy::expect_used,
+    reason = "the file is part of the program, and a test reads it"
+)]
+static PLANS: LazyLock<BTreeMap<String, Vec<Line>>> =
+    LazyLock::new(|| toml::from_str(include_str!("../../../data/plans.toml")).expect("plans.toml"));
 
 impl NamedPlan {
-    const fn lines(self) -> &'static [Line] {
-        match self {
-            Self::Default => DEFAULT,
-            Self::Complete => COMPLETE,
-        }
+    fn lines(self) -> &'static [Line] {
+        PLANS.get(self.word()).map_or(&[], Vec::as_slice)
     }
 
     /// The stacks that it wants.
     pub fn stacks(self) -> Vec<StackName> {
-        let stacks = self.lines().iter().flat_map(|line| line.stacks);
+        let stacks = self.lines().iter().flat_map(|line| &line.stacks);
         stacks.copied().collect()
     }
 
@@ -195,39 +98,55 @@ fn of_line(line: &Line, common: &Selection, offers: &[Offer]) -> Vec<Selection> 
     let mut found = Vec::new();
     let of_line = |offer: &&Offer| offer.store == line.store && line.stacks.contains(&offer.stack);
     for offer in offers.iter().filter(of_line) {
-        let parameters = if libgcrypt_is_wanted(offer) {
-            line.parameters
-        } else {
-            &[]
-        };
-        let parameters = parameters.iter().map(|(dimension, words)| ParameterChoice {
-            dimension: *dimension,
-            words: words.to_vec(),
-        });
-        let parameters: Vec<ParameterChoice> = parameters.collect();
-        for operation in line.operations {
-            let offered = |family: &Family| {
-                let mut capabilities = offer.capabilities.iter();
-                capabilities.any(|capability| {
-                    (capability.algorithm.family(), capability.operation) == (*family, *operation)
-                })
+        let parameters = line
+            .parameters
+            .iter()
+            .filter(|_| libgcrypt_is_wanted(offer));
+        let parameters: Vec<ParameterChoice> = parameters
+            .filter_map(|text| registry::choice(text).ok())
+            .collect();
+        for operation in &line.operations {
+            let offered = |algorithm: &&Algorithm| {
+                let wanted = Capability::new(**algorithm, *operation);
+                offer.capabilities.contains(&wanted)
             };
-            let keys = line.keys.iter().filter(|family| offered(family));
-            let keys: Vec<Algorithm> = keys.filter_map(|family| Algorithm::of(*family)).collect();
+            let keys: Vec<Algorithm> = line.keys.iter().filter(offered).copied().collect();
             if keys.is_empty() {
                 continue;
             }
-            let workers = line.workers.iter().copied().filter_map(NonZeroU32::new);
             found.push(Selection {
                 algorithms: AlgorithmChoice::Listed(keys),
                 operations: Some(vec![*operation]),
                 devices: Some(vec![offer.device.clone()]),
                 stacks: Some(vec![offer.stack]),
-                concurrency: workers.collect(),
+                concurrency: line.workers.clone(),
                 parameters: parameters.clone(),
                 ..common.clone()
             });
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_plan_names_what_there_is() {
+        assert_eq!(PLANS.len(), NamedPlan::ALL.len());
+        for line in NamedPlan::ALL.iter().flat_map(|plan| plan.lines()) {
+            let known: Vec<StackName> = registry::stacks().collect();
+            assert!(
+                line.stacks.iter().all(|stack| known.contains(stack)),
+                "{line:?}"
+            );
+            for text in &line.parameters {
+                registry::choice(text).unwrap();
+            }
+            for operation in &line.operations {
+                assert!(line.keys.iter().any(|key| key.has(*operation)), "{line:?}");
+            }
+        }
+    }
 }
