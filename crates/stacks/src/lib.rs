@@ -16,6 +16,7 @@ pub mod provider;
 pub mod raw;
 pub mod registry;
 pub mod ssh;
+mod templates;
 pub mod tls;
 
 pub use keymark_stores::places::{private_dir, process};

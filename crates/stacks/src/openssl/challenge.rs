@@ -47,40 +47,22 @@ impl Task {
         operation: Operation,
         digest: Option<&'static str>,
     ) -> Option<Self> {
-        match (operation, family) {
-            (Operation::Sign, Family::Rsa(_)) => Some(Self::SignDigest(digest)),
-            (Operation::Sign, Family::Dsa(_) | Family::Weierstrass(_)) => {
-                Some(Self::SignDigest(None))
-            }
-            (Operation::Sign, Family::Ed25519 | Family::Ed448) => Some(Self::SignMessage),
-            (Operation::Decrypt, Family::Rsa(_)) => Some(Self::Decrypt),
-            (Operation::Decrypt, Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448) => {
-                Some(Self::Derive)
-            }
-            // EdDSA decrypts nothing and X25519 signs nothing; the installed OpenSSL may not have the newer ones, and
-            // Elgamal is GnuPG's.
-            (
-                Operation::Sign,
-                Family::Cv25519
-                | Family::Cv448
-                | Family::Elgamal(_)
-                | Family::MlKem(_)
-                | Family::MlDsa(_)
-                | Family::SlhDsa(..)
-                | Family::KyberComposite(_),
-            )
-            | (
-                Operation::Decrypt,
-                Family::Dsa(_)
-                | Family::Ed25519
-                | Family::Ed448
-                | Family::Elgamal(_)
-                | Family::MlKem(_)
-                | Family::MlDsa(_)
-                | Family::SlhDsa(..)
-                | Family::KyberComposite(_),
-            )
-            | (Operation::Authenticate | Operation::Decapsulate | Operation::Handshake, _) => None,
+        let (signs, decrypts) = match family {
+            Family::Rsa(_) => (Some(Self::SignDigest(digest)), Some(Self::Decrypt)),
+            Family::Weierstrass(_) => (Some(Self::SignDigest(None)), Some(Self::Derive)),
+            Family::Dsa(_) => (Some(Self::SignDigest(None)), None),
+            Family::Ed25519 | Family::Ed448 => (Some(Self::SignMessage), None),
+            Family::Cv25519 | Family::Cv448 => (None, Some(Self::Derive)),
+            Family::Elgamal(_)
+            | Family::MlKem(_)
+            | Family::MlDsa(_)
+            | Family::SlhDsa(..)
+            | Family::KyberComposite(_) => (None, None),
+        };
+        match operation {
+            Operation::Sign => signs,
+            Operation::Decrypt => decrypts,
+            Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => None,
         }
     }
 

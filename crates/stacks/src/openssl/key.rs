@@ -13,9 +13,10 @@ use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;
 
-use super::{OpenSsl, OpenSslWay, words};
+use super::{Configuration, OpenSsl, OpenSslWay, TokenWay, words};
 use crate::program;
 use crate::programs::{RefusedPins, write_private};
+use crate::templates::{Comments, written};
 
 /// One key, by one way to it.
 #[derive(Debug)]
@@ -108,23 +109,24 @@ impl OpenSslKey {
         let pin = pin.transpose()?;
         let uri = key.uri(pin.as_ref().map(|_| Path::new(STANDARD_INPUT)));
         let module = plain(key.module())?;
-        let (configuration, by_engine) = match way {
-            OpenSslWay::File => {
-                return Err(Error::call(
-                    "opening a key",
-                    "a PKCS#11 token keeps it and exports no file",
-                    "--parameter openssl=engine,provider is for tokens",
-                ));
-            }
-            OpenSslWay::Engine => {
-                let engine = openssl.engine.as_ref().map_err(Clone::clone)?;
-                (engine_configuration(plain(engine)?, module), true)
-            }
-            OpenSslWay::Provider => {
-                let provider = openssl.provider.as_ref().map_err(Clone::clone)?;
-                (provider_configuration(plain(provider)?, module), false)
-            }
+        let token_way = way.to_token().ok_or_else(|| {
+            Error::call(
+                "opening a key",
+                "a PKCS#11 token keeps it and exports no file",
+                "--parameter openssl=engine,provider is for tokens",
+            )
+        })?;
+        let loadable = openssl.loadables.get(token_way)?;
+        let configuration = Configuration {
+            way: token_way,
+            loadable: plain(&loadable)?,
+            module,
+            // It is in the URI.
+            pin_file: None,
+            init: 0,
         };
+        let configuration = written(&configuration, Comments::Left)?;
+        let by_engine = token_way == TokenWay::Engine;
         let place = Self {
             openssl: openssl.clone(),
             directory,
@@ -269,22 +271,4 @@ fn plain(path: &Path) -> Result<&str, Error> {
             "give it another name, by a symbolic link",
         )
     })
-}
-
-/// libp11's engine (its README), loaded when it is asked for.
-fn engine_configuration(engine: &str, module: &str) -> String {
-    format!(
-        "openssl_conf = init\n[init]\nengines = engines\n[engines]\npkcs11 = pkcs11\n\
-         [pkcs11]\nengine_id = pkcs11\ndynamic_path = {engine}\nMODULE_PATH = {module}\ninit = 0\n"
-    )
-}
-
-/// pkcs11-provider (provider-pkcs11(7)); a section called `default` would be the file's own (config(5)). It is told not to finalize the module when the program ends: SoftHSM2, which
-/// stands on OpenSSL itself, crashes then, as OpenSSL has been cleaned up before.
-fn provider_configuration(provider: &str, module: &str) -> String {
-    format!(
-        "openssl_conf = init\n[init]\nproviders = providers\n[providers]\ndefault = of_default\npkcs11 = pkcs11\n\
-         [of_default]\nactivate = 1\n[pkcs11]\nmodule = {provider}\npkcs11-module-path = {module}\n\
-         pkcs11-module-quirks = no-deinit\nactivate = 1\n"
-    )
 }

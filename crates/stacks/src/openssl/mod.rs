@@ -4,6 +4,7 @@
 mod challenge;
 mod key;
 mod layers;
+mod loadable;
 mod process;
 mod provider;
 mod references;
@@ -17,21 +18,19 @@ use keymark_bench::error::Error;
 
 use crate::program;
 
+pub(crate) use loadable::Configuration;
+pub use loadable::Loadables;
 pub use provider::FAMILY;
-pub use way::OpenSslWay;
+pub use way::{OpenSslWay, TokenWay};
 
 const PROGRAM: &str = "openssl";
-/// The file of the engine and of the provider, in OpenSSL's directory for each.
-const MODULE: &str = "pkcs11.so";
 
 /// The installed OpenSSL.
 #[derive(Debug, Clone)]
 pub struct OpenSsl {
     program: PathBuf,
-    /// `3.0.19`, of the program.
-    pub version: String,
-    engine: Result<PathBuf, Error>,
-    provider: Result<PathBuf, Error>,
+    /// How it gets at keys on tokens; with its version, `3.0.19`.
+    pub loadables: Loadables,
 }
 
 impl OpenSsl {
@@ -48,24 +47,25 @@ impl OpenSsl {
         let version = version(&said)
             .ok_or_else(|| missing(format!("openssl version says '{}'", said.trim_end())))?;
         Ok(Self {
-            engine: loadable(&said, "ENGINESDIR", OpenSslWay::Engine),
-            provider: loadable(&said, "MODULESDIR", OpenSslWay::Provider),
-            version,
+            loadables: Loadables {
+                version,
+                engines: directory_of(&said, "ENGINESDIR"),
+                providers: directory_of(&said, "MODULESDIR"),
+            },
             program,
         })
     }
 
     /// Its version.
     pub fn versions(&self) -> BTreeMap<String, String> {
-        BTreeMap::from([("openssl-program".to_owned(), self.version.clone())])
+        BTreeMap::from([("openssl-program".to_owned(), self.loadables.version.clone())])
     }
 
     /// Whether it has that way to a key.
     pub fn has(&self, way: OpenSslWay) -> Result<(), Error> {
-        match way {
-            OpenSslWay::File => Ok(()),
-            OpenSslWay::Engine => self.engine.as_ref().map(drop).map_err(Clone::clone),
-            OpenSslWay::Provider => self.provider.as_ref().map(drop).map_err(Clone::clone),
+        match way.to_token() {
+            None => Ok(()),
+            Some(way) => self.loadables.get(way).map(drop),
         }
     }
 }
@@ -85,35 +85,11 @@ fn version(said: &str) -> Option<String> {
     version.split(' ').next().map(str::to_owned)
 }
 
-/// What OpenSSL loads for that way, if it is there: `ENGINESDIR: "/usr/lib/x86_64-linux-gnu/engines-3"`.
-fn loadable(said: &str, directory: &str, way: OpenSslWay) -> Result<PathBuf, Error> {
-    let (what, advice) = match way {
-        OpenSslWay::Provider => (
-            "pkcs11-provider, through which OpenSSL reaches PKCS#11 tokens,",
-            "install it with 'apt-get install pkcs11-provider' on Debian 13 and Ubuntu 24.04, and on Debian 12 from \
-             bookworm-backports",
-        ),
-        OpenSslWay::Engine | OpenSslWay::File => (
-            "libp11's engine, through which OpenSSL reaches PKCS#11 tokens,",
-            "install it with 'apt-get install libengine-pkcs11-openssl' (Debian, Ubuntu)",
-        ),
-    };
-    let missing = |reason: String| Error::Missing {
-        what: what.to_owned(),
-        reason,
-        advice: advice.to_owned(),
-    };
+/// `ENGINESDIR: "/usr/lib/x86_64-linux-gnu/engines-3"`
+fn directory_of(said: &str, name: &str) -> Option<PathBuf> {
     let mut lines = said.lines();
-    let directory = lines
-        .find_map(|line| line.strip_prefix(directory)?.strip_prefix(':'))
-        .map(|value| value.trim().trim_matches('"'))
-        .ok_or_else(|| missing(format!("this OpenSSL has no {directory}")))?;
-    let file = Path::new(directory).join(MODULE);
-    if file.is_file() {
-        Ok(file)
-    } else {
-        Err(missing(format!("there is no {}", file.display())))
-    }
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    Some(PathBuf::from(value.trim().trim_matches('"')))
 }
 
 #[cfg(test)]
@@ -127,15 +103,29 @@ mod tests {
         let said = "OpenSSL 3.0.19 27 Jan 2026 (Library: OpenSSL 3.0.19 27 Jan 2026)\nENGINESDIR: \"/e\"\n";
         assert_eq!(version(said).unwrap(), "3.0.19");
         assert_eq!(version("LibreSSL 3.8.2\n"), None);
-        let engine = loadable(said, "ENGINESDIR", OpenSslWay::Engine);
-        let engine = engine.unwrap_err().to_string();
+        assert_eq!(directory_of(said, "ENGINESDIR"), Some("/e".into()));
+        assert_eq!(directory_of(said, "MODULESDIR"), None);
+    }
+
+    #[test]
+    fn what_is_missing_names_the_package_that_brings_it() {
+        let loadables = Loadables {
+            version: "3.0.19".to_owned(),
+            engines: Some("/e".into()),
+            providers: None,
+        };
+        let missing = |way| loadables.get(way).unwrap_err().to_string();
+        let engine = missing(TokenWay::Engine);
         assert_says(
             &engine,
             ["there is no /e/pkcs11.so", "libengine-pkcs11-openssl"],
         );
-        let provider = loadable(said, "MODULESDIR", OpenSslWay::Provider);
-        let provider = provider.unwrap_err().to_string();
-        assert_says(&provider, ["no MODULESDIR", "install pkcs11-provider"]);
+        let provider = missing(TokenWay::Provider);
+        assert_says(
+            &provider,
+            ["3.0.19 has no place", "install pkcs11-provider"],
+        );
+        assert_eq!(loadables.usual_way(), TokenWay::Engine);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Load, Parameters, StackName, Worker};
+use keymark_bench::case::{Case, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
@@ -26,7 +26,7 @@ use super::{OpenSsl, layers};
 use crate::private_dir::PrivateDir;
 use crate::programs::{MadeOnce, RefusedPins};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
-use crate::raw::{self, RawStack};
+use crate::raw;
 
 pub(super) const OPENSSL: StackName = StackName::of("openssl");
 /// Longest result: an RSA-8192 signature.
@@ -170,19 +170,11 @@ impl OpenSslStack {
     /// loads, where that is to be had.
     fn alone(&self, case: &Case, key: &KeyRef) -> Result<Option<Workload>, Error> {
         // The program's library may not be one that is loaded here.
-        let (parameters, may_lack) = match self.store.access(key)?.file {
-            Some(_) => (raw::by_library(Library::OpenSslSystem).parameters, true),
-            None => (Parameters::NONE, false),
-        };
-        let asked = Case {
-            stack: StackName::RAW,
-            parameters,
-            load: Load::single(),
-            ..case.clone()
-        };
-        let raw = RawStack::new(Arc::clone(&self.store), self.seed);
-        match raw.prepare(&asked) {
-            Err(_) if may_lack => Ok(None),
+        let in_file = self.store.access(key)?.file;
+        let library = in_file.map(|_| Library::OpenSslSystem);
+        let asked = (case.operation, library);
+        match raw::alone(case, &self.store, asked, self.seed) {
+            Err(_) if library.is_some() => Ok(None),
             ready => ready.map(Some),
         }
     }

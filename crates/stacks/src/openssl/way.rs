@@ -1,4 +1,4 @@
-//! How the program gets at a key: what the stack distinguishes.
+//! How OpenSSL gets at a key: what the stack distinguishes.
 
 use keymark_bench::case::{Dimension, Parameters, Scope, Words};
 use keymark_bench::words::words;
@@ -24,9 +24,28 @@ words! {
     }
 }
 
+words! {
+    /// How OpenSSL, in whatever program, gets at a key on a token.
+    pub enum TokenWay("way of OpenSSL to a token") {
+        /// libp11's engine.
+        Engine = "engine",
+        /// pkcs11-provider.
+        Provider = "provider",
+    }
+}
+
 impl OpenSslWay {
     /// The parameters of a case that goes this way.
     pub fn parameters(self) -> Parameters {
         Parameters::of(&WAY, self)
+    }
+
+    /// To a token; none where there is a file.
+    pub const fn to_token(self) -> Option<TokenWay> {
+        match self {
+            Self::File => None,
+            Self::Engine => Some(TokenWay::Engine),
+            Self::Provider => Some(TokenWay::Provider),
+        }
     }
 }

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Words, Worker};
+use keymark_bench::case::{Case, Dimension, Load, Parameters, Scope, StackName, Words, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::layers::Point;
-use keymark_bench::plan::Standing;
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::{Standing, default_input_bytes};
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Stack, Workload};
 use keymark_stores::access::{AccessKind, KeyUse, Library};
@@ -131,6 +132,28 @@ fn with_library(built_in: &Way, library: Library) -> Way {
 pub struct RawStack {
     store: Arc<dyn KeyStore>,
     seed: u64,
+}
+
+/// The operation of a case's key by itself, of one in memory by that library.
+pub(crate) fn alone(
+    case: &Case,
+    store: &Arc<dyn KeyStore>,
+    (operation, library): (Operation, Option<Library>),
+    seed: u64,
+) -> Result<Workload, Error> {
+    let by = library.map(|library| by_library(library).parameters);
+    let asked = Case {
+        operation,
+        stack: StackName::RAW,
+        parameters: by.unwrap_or_default(),
+        load: Load::single(),
+        input_bytes: match operation == case.operation {
+            true => case.input_bytes,
+            false => default_input_bytes(operation),
+        },
+        ..case.clone()
+    };
+    RawStack::new(Arc::clone(store), seed).prepare(&asked)
 }
 
 impl RawStack {

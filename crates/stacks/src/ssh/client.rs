@@ -40,19 +40,19 @@ impl Connection {
             .stream
             .write_all(message)
             .and_then(|()| self.read(answer))
-            .map_err(|error| broken(AGENT, request.name(), &error))?;
+            .map_err(|error| broken(AGENT, request.name, &error))?;
         match answer.get(HEADER - 1) {
-            Some(&number) if number == request.answer() => Ok(length),
+            Some(&number) if number == request.answer => Ok(length),
             Some(&FAILURE) => Err(Error::call(
-                request.name(),
+                request.name,
                 format!("SSH_AGENT_FAILURE ({FAILURE})"),
-                advice(request),
+                request.advice,
             )),
             number => {
                 let number = number.copied().unwrap_or_default();
-                let expected = request.answer();
+                let expected = request.answer;
                 let reason = format!("the agent answered with message {number}, not {expected}");
-                Err(Error::call(request.name(), reason, ""))
+                Err(Error::call(request.name, reason, ""))
             }
         }
     }
@@ -82,33 +82,21 @@ impl Connection {
     pub fn identities(&mut self) -> Result<Vec<Vec<u8>>, Error> {
         let mut answer = vec![0; LONGEST_ANSWER];
         let message = protocol::request_identities()?;
-        let length = self.exchange(Request::Identities, &message, &mut answer)?;
+        let length = self.exchange(Request::IDENTITIES, &message, &mut answer)?;
         protocol::identities(&answer[..length])
-            .map_err(|error| Error::call(Request::Identities.name(), error, ""))
+            .map_err(|error| Error::call(Request::IDENTITIES.name, error, ""))
     }
 
     /// Gives the agent a key, as [`protocol::add_identity`] has encoded it.
     pub fn add_identity(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.exchange(Request::Add, message, &mut [0; HEADER])
+        self.exchange(Request::ADD, message, &mut [0; HEADER])
             .map(|_| ())
     }
 
     /// Has the agent take a module's keys, as [`protocol::add_token`] has asked it.
     pub fn add_token(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.exchange(Request::AddToken, message, &mut [0; HEADER])
+        self.exchange(Request::ADD_TOKEN, message, &mut [0; HEADER])
             .map(|_| ())
-    }
-}
-
-const fn advice(request: Request) -> &'static str {
-    match request {
-        Request::Sign => "does the agent still have the key, and its passphrase or PIN?",
-        Request::Add => "does this agent accept keys of this kind?",
-        Request::AddToken => {
-            "the agent gives no reason; 'ssh-keygen -D MODULE' shows whether OpenSSH accepts the module, and \
-             /usr/lib/openssh/ssh-pkcs11-helper must exist"
-        }
-        Request::Identities => "",
     }
 }
 
@@ -136,7 +124,7 @@ mod tests {
             });
             let mut connection = Connection::patient(&socket, Duration::from_millis(50)).unwrap();
             let message = protocol::request_identities().unwrap();
-            let asked = connection.exchange(Request::Sign, &message, &mut vec![0; room]);
+            let asked = connection.exchange(Request::SIGN, &message, &mut vec![0; room]);
             drop(done);
             asked.map_err(|error| error.to_string())
         })

@@ -16,7 +16,6 @@ use keymark_bench::error::Error;
 use crate::program;
 
 pub use provider::FAMILY;
-pub(crate) use provider::{AGENT, SSH, SshAgent};
 
 const INSTALL: &str = "install it with 'apt-get install openssh-client' (Debian, Ubuntu)";
 

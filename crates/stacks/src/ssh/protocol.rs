@@ -20,45 +20,46 @@ pub const LONGEST_ANSWER: usize = 4 + 256 * 1024;
 
 /// What an agent is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
-    /// Which keys it has.
-    Identities,
-    /// A signature.
-    Sign,
-    /// To take a key.
-    Add,
-    /// To take the keys of a PKCS#11 module's tokens, as `ssh-add -s` has it done.
-    AddToken,
+pub struct Request {
+    /// As the specification spells it.
+    pub name: &'static str,
+    number: u8,
+    /// The number of the answer of an agent that does it.
+    pub answer: u8,
+    /// What to do where it does not.
+    pub advice: &'static str,
 }
 
 impl Request {
-    /// As the specification spells it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Identities => "SSH_AGENTC_REQUEST_IDENTITIES",
-            Self::Sign => "SSH_AGENTC_SIGN_REQUEST",
-            Self::Add => "SSH_AGENTC_ADD_IDENTITY",
-            Self::AddToken => "SSH_AGENTC_ADD_SMARTCARD_KEY",
-        }
-    }
-
-    const fn number(self) -> u8 {
-        match self {
-            Self::Identities => 11,
-            Self::Sign => 13,
-            Self::Add => 17,
-            Self::AddToken => 20,
-        }
-    }
-
-    /// The number of the answer of an agent that does it.
-    pub const fn answer(self) -> u8 {
-        match self {
-            Self::Identities => 12,
-            Self::Sign => 14,
-            Self::Add | Self::AddToken => 6,
-        }
-    }
+    /// Which keys it has.
+    pub const IDENTITIES: Self = Self {
+        name: "SSH_AGENTC_REQUEST_IDENTITIES",
+        number: 11,
+        answer: 12,
+        advice: "",
+    };
+    /// A signature.
+    pub const SIGN: Self = Self {
+        name: "SSH_AGENTC_SIGN_REQUEST",
+        number: 13,
+        answer: 14,
+        advice: "does the agent still have the key, and its passphrase or PIN?",
+    };
+    /// To take a key.
+    pub const ADD: Self = Self {
+        name: "SSH_AGENTC_ADD_IDENTITY",
+        number: 17,
+        answer: 6,
+        advice: "does this agent accept keys of this kind?",
+    };
+    /// To take the keys of a PKCS#11 module's tokens, as `ssh-add -s` has it done.
+    pub const ADD_TOKEN: Self = Self {
+        name: "SSH_AGENTC_ADD_SMARTCARD_KEY",
+        number: 20,
+        answer: 6,
+        advice: "the agent gives no reason; 'ssh-keygen -D MODULE' shows whether OpenSSH accepts the module, and \
+                 /usr/lib/openssh/ssh-pkcs11-helper must exist",
+    };
 
     /// The message, from its length on.
     fn message(
@@ -73,8 +74,8 @@ impl Request {
         mut message: Vec<u8>,
         write: impl FnOnce(&mut Vec<u8>) -> ssh_encoding::Result<()>,
     ) -> Result<Vec<u8>, Error> {
-        message.extend([0, 0, 0, 0, self.number()]);
-        write(&mut message).map_err(|error| Error::call(self.name(), error, ""))?;
+        message.extend([0, 0, 0, 0, self.number]);
+        write(&mut message).map_err(|error| Error::call(self.name, error, ""))?;
         let length = (message.len() - 4) as u32;
         message[..4].copy_from_slice(&length.to_be_bytes());
         Ok(message)
@@ -83,12 +84,12 @@ impl Request {
 
 /// Asks which keys there are.
 pub fn request_identities() -> Result<Vec<u8>, Error> {
-    Request::Identities.message(|_| Ok(()))
+    Request::IDENTITIES.message(|_| Ok(()))
 }
 
 /// Gives the agent a key.
 pub fn add_identity(key: &ssh_key::PrivateKey) -> Result<Vec<u8>, Error> {
-    Request::Add.message(|message| {
+    Request::ADD.message(|message| {
         key.key_data().encode(message)?;
         key.comment().encode(message)
     })
@@ -99,7 +100,7 @@ pub fn add_identity(key: &ssh_key::PrivateKey) -> Result<Vec<u8>, Error> {
 pub fn add_token(module: &str, pin: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     // Large enough from the start: what is moved leaves a copy of the PIN behind.
     let room = HEADER + 8 + module.len() + pin.len();
-    Request::AddToken
+    Request::ADD_TOKEN
         .message_in(Vec::with_capacity(room), |message| {
             module.encode(message)?;
             pin.encode(message)
@@ -109,7 +110,7 @@ pub fn add_token(module: &str, pin: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
 
 /// Asks for a signature with the key of that public blob.
 pub fn sign(scheme: Scheme, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Error> {
-    Request::Sign.message(|message| {
+    Request::SIGN.message(|message| {
         key.encode(message)?;
         data.encode(message)?;
         scheme.flags().encode(message)

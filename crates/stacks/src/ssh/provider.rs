@@ -31,7 +31,7 @@ use crate::private_dir::{self, PrivateDir};
 use crate::programs::{MadeOnce, RefusedPins};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
-pub(crate) const SSH: StackName = StackName::of("ssh");
+const SSH: StackName = StackName::of("ssh");
 /// The longest path that a socket has in a private directory.
 const LONGEST_SOCKET: &str = "g-brainpoolp512r1/S.gpg-agent.browser";
 
@@ -51,7 +51,7 @@ pub const FAMILY: StackFamily = StackFamily {
 };
 
 /// The agent that is asked.
-pub(crate) const AGENT: Dimension = Dimension {
+const AGENT: Dimension = Dimension {
     name: "agent",
     kind: "SSH agent",
     words: Words::Listed(SshAgent::WORDS),

@@ -101,7 +101,7 @@ impl Logins {
         }
         let fingerprint = self.key.fingerprint(ssh_key::HashAlg::Sha256);
         Err(Error::call(
-            Request::Identities.name(),
+            Request::IDENTITIES.name,
             format!(
                 "the agent at {} has {} keys, but not {fingerprint}",
                 socket.display(),
@@ -125,7 +125,7 @@ impl KeyHandle for SshHandle {
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         let length = self
             .connection
-            .exchange(Request::Sign, &input.bytes, output)?;
+            .exchange(Request::SIGN, &input.bytes, output)?;
         Ok(Performed { length, cpu: None })
     }
 

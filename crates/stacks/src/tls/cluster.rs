@@ -119,7 +119,10 @@ impl Starting<'_> {
         room: NonZeroU16,
     ) -> Result<Cluster, Error> {
         let haproxy = self.servers.balancer()?;
-        let backends: Vec<SocketAddr> = servers.iter().map(|server| server.address).collect();
+        let backends: Vec<SocketAddr> = servers
+            .iter()
+            .map(|server| server.process.address)
+            .collect();
         let balancer = Balancer::start(haproxy, &backends, balance, (self.port, room))?;
         Ok(Cluster {
             servers,
@@ -148,8 +151,8 @@ impl Cluster {
     /// Of a cluster without servers.
     pub fn address(&self) -> Result<SocketAddr, Error> {
         match &self.balancer {
-            Some(balancer) => Ok(balancer.address()),
-            None => Ok(self.first()?.address),
+            Some(balancer) => Ok(balancer.process.address),
+            None => Ok(self.first()?.process.address),
         }
     }
 
@@ -183,20 +186,19 @@ impl Cluster {
         let mut time = self.lost.map_or(Duration::ZERO, |(_, spent)| spent);
         for (number, server) in self.servers.iter().enumerate() {
             if !self.is_lost(number) {
-                time += server.cpu_time()?.total();
+                time += server.process.cpu_time()?.total();
             }
         }
         if let Some(balancer) = &self.balancer {
-            time += balancer.cpu_time()?.total();
+            time += balancer.process.cpu_time()?.total();
         }
         Ok(time)
     }
 
     /// The last lines of what each server has written, the first one's first.
-    #[must_use]
     pub fn log_end(&self) -> Vec<String> {
         let each = self.servers.iter();
-        each.flat_map(RunningServer::log_end).collect()
+        each.flat_map(|server| server.process.log_end()).collect()
     }
 
     /// What all servers have asked of their tokens until now; none where nothing is counted.
@@ -219,8 +221,8 @@ impl Cluster {
     /// When its processes cannot be taken down.
     pub fn kill_one(&mut self) -> Result<(), Error> {
         if let Some(last) = self.servers.last() {
-            let spent = last.cpu_time()?.total();
-            last.kill()?;
+            let spent = last.process.cpu_time()?.total();
+            last.process.kill()?;
             self.lost = Some((self.servers.len() - 1, spent));
         }
         Ok(())
@@ -232,9 +234,10 @@ impl Cluster {
     /// When one does not: how it ended, and the end of its log.
     pub fn check(&mut self) -> Result<(), Error> {
         if let Some(balancer) = &mut self.balancer {
-            balancer.check()?;
+            balancer.process.check()?;
         }
-        self.living().try_for_each(RunningServer::check)
+        let mut living = self.living();
+        living.try_for_each(|server| server.process.check())
     }
 
     /// Waits until nothing of a load is left in those that were not killed. Says how long it took.
@@ -260,7 +263,6 @@ impl Cluster {
     }
 
     /// Everything about it, for the record.
-    #[must_use]
     pub fn describe(&self) -> BTreeMap<String, String> {
         let mut told = self
             .servers

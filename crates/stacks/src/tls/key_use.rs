@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::tls::servers::{CallsSoFar, Installed, KeyLocation, RunningServer};
-use keymark_bench::case::{Case, Load, Parameters, StackName};
+use crate::tls::servers::{CallsSoFar, Installed, RunningServer};
+use keymark_bench::case::Case;
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
 use keymark_bench::operation::Operation;
-use keymark_bench::plan::default_input_bytes;
 use keymark_bench::runner::measure_alone;
 use keymark_bench::server_load::{Durations, ServerLoad};
-use keymark_bench::workload::{Stack, Workload};
+use keymark_bench::workload::Workload;
 use keymark_load::KeyExchange;
 use keymark_load::nanoseconds;
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
@@ -24,7 +23,7 @@ use keymark_stores::store::KeyStore;
 
 use super::cluster::Cluster;
 use super::keys::Keys;
-use crate::raw::{self, RawStack};
+use crate::raw;
 
 /// So long operations are made before a load, and as long after it. One takes longer where the key is slow.
 const TIME: Duration = Duration::from_millis(150);
@@ -88,28 +87,15 @@ impl Alone {
         seed: u64,
     ) -> Option<Self> {
         let operation = operation_of(case)?;
-        let key_location = server.spec.certificates.iter().next()?.key_location();
-        let (by, parameters) = match key_location {
-            KeyLocation::File => {
+        let (by, library) = match server.spec.certificates.iter().next()?.way() {
+            None => {
                 let version = own_libcrypto(&server.installed)?;
-                (
-                    Calculator::Libcrypto(version),
-                    raw::by_library(Library::OpenSslSystem).parameters,
-                )
+                let library = Some(Library::OpenSslSystem);
+                (Calculator::Libcrypto(version), library)
             }
-            KeyLocation::Token(_) => (Calculator::Token, Parameters::NONE),
+            Some(_) => (Calculator::Token, None),
         };
-        let asked = Case {
-            operation,
-            stack: StackName::RAW,
-            parameters,
-            load: Load::single(),
-            input_bytes: default_input_bytes(operation),
-            ..case.clone()
-        };
-        let workload = RawStack::new(Arc::clone(store), seed)
-            .prepare(&asked)
-            .ok()?;
+        let workload = raw::alone(case, store, (operation, library), seed).ok()?;
         Some(Self {
             operation,
             by,

@@ -33,7 +33,6 @@ impl Keys {
     }
 
     /// The same, and whether what servers ask of the token is counted.
-    #[must_use]
     pub fn with_tracing(self, tracing: Tracing) -> Self {
         Self { tracing, ..self }
     }
@@ -43,7 +42,6 @@ impl Keys {
     }
 
     /// The device.
-    #[must_use]
     pub const fn identity(&self) -> &StoreIdentity {
         &self.identity
     }
@@ -80,7 +78,7 @@ impl Keys {
         let mut key = TokenKey::of_program(told)?;
         key.tracing = self.tracing;
         let openssl = server.openssl()?;
-        let way = way.unwrap_or_else(|| openssl.usual_way());
+        let way = way.unwrap_or_else(|| openssl.loadables.usual_way());
         Identity::on_token(server, algorithm, key, way)
     }
 }

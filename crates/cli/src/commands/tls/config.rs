@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_stacks::tls::servers::administrator::{Source, guide};
-use keymark_stacks::tls::servers::{
-    Installed, LinkedOpenSsl, SearchPath, TokenKey, TokenWay, kind,
-};
+use keymark_stacks::tls::servers::{Installed, SearchPath, TokenKey, TokenWay, kind};
 use keymark_stores::pkcs11::uri::Pkcs11Uri;
 use keymark_stores::pkcs11::variables;
 
@@ -19,7 +17,9 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let kind = kind(arguments.server.word()).map_err(Failure::usage)?;
     let installed = Installed::find(kind, &SearchPath::usual());
     let installed = installed.map_err(Failure::nothing_usable)?;
-    let usual = installed.openssl().map(LinkedOpenSsl::usual_way);
+    let usual = installed
+        .openssl()
+        .map(|openssl| openssl.loadables.usual_way());
     let way = arguments.openssl;
     let way = way.unwrap_or_else(|| usual.unwrap_or(TokenWay::Engine));
     let keys = keys(&arguments.device, &arguments.algorithm)?;

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 
 use keymark_bench::case::Load;
-use keymark_stacks::tls::Arrangement;
 use keymark_stacks::tls::servers::{Port, RunningServer};
 use keymark_stacks::tls::{Keys, Servers, Starting};
 use keymark_stores::device::Run;
@@ -39,7 +38,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         .first()
         .ok_or_else(|| Failure::nothing_usable(format!("{} is not available", arguments.device)))?;
     let keys = Keys::of(found.device.as_ref(), &Run::new(0)).map_err(Failure::nothing_usable)?;
-    let handshake = super::handshake(arguments.tls, arguments.kex, Arrangement::One);
+    let handshake = super::handshake(arguments.tls, arguments.kex);
     let asked = (arguments.server, arguments.algorithm);
     let case = super::case(&found.identity, asked, handshake, Load::single());
     let starting = Starting {
@@ -63,10 +62,10 @@ fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Fai
     let mut certificates = server.spec.certificates.iter();
     let authority = certificates.next().and_then(|one| one.authority_pem());
     let told = Told {
-        address: server.address,
+        address: server.process.address,
         path: server.path(),
         authority: authority.unwrap_or_default(),
-        processes: (server.processes().map_err(Failure::failed)?)
+        processes: (server.process.processes().map_err(Failure::failed)?)
             .iter()
             .map(|process| process.number)
             .collect(),

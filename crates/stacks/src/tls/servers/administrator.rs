@@ -4,19 +4,21 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use askama::Template;
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 
+use crate::openssl::{Configuration, TokenWay};
+use crate::templates::{Comments, written};
+use crate::tls::servers::certificate;
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::identity::{Certificates, TokenKey, TokenWay};
+use crate::tls::servers::identity::{Certificates, TokenKey};
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::openssl::{self, Reach};
+use crate::tls::servers::openssl::with_level;
 use crate::tls::servers::program::BroughtBy;
 use crate::tls::servers::spec::{Handshakes, SecurityLevel, is_weak};
-use crate::tls::servers::text::{
-    Comments, Directive, KeyReference, Pair, Purpose, QuotedPath, Tls, comment, plain, text,
-};
-use crate::tls::servers::{certificate, token};
+use crate::tls::servers::text::{Pair, Tls, comment, plain};
+use crate::tls::servers::token::{self, LOADABLE, MODULE, uri_pem};
 
 /// Where the administrator's key is.
 #[allow(missing_debug_implementations, reason = "a token's key may hold a PIN")]
@@ -50,28 +52,6 @@ pub struct Section {
     pub text: String,
 }
 
-impl Section {
-    /// Part of a file.
-    pub(crate) fn part(title: &str, file: &str, lines: &[Directive]) -> Self {
-        Self {
-            title: title.to_owned(),
-            destination: Destination::PartOf(file.to_owned()),
-            text: text(lines, Comments::Written, ""),
-        }
-    }
-}
-
-/// Where a kind of server has what it reads from the environment.
-#[derive(Debug, Clone, Copy)]
-pub struct EnvironmentPlace {
-    /// The file, in words.
-    pub file: &'static str,
-    /// What stands before the first variable.
-    pub heading: &'static str,
-    /// And before each.
-    pub assignment: &'static str,
-}
-
 /// All steps, from the packages to the server. `Display` writes them one after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
@@ -83,61 +63,88 @@ pub struct Guide {
 
 impl fmt::Display for Guide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&comment(&self.title, ""))?;
+        f.write_str(&comment(&self.title))?;
         for (number, section) in (1..).zip(&self.sections) {
             let place = match &section.destination {
-                Destination::Shell => "in a shell, as root".to_owned(),
-                Destination::File(file) => format!("the file {}", file.display()),
+                Destination::Shell => SHELL.to_owned(),
+                Destination::File(file) => format!("{FILE}{}", file.display()),
                 Destination::PartOf(file) => file.clone(),
             };
             let head = format!("--- {number}. {}: {place}", section.title);
-            write!(f, "\n{}{}", comment(&head, ""), section.text)?;
+            write!(f, "\n{}{}", comment(&head), section.text)?;
         }
         Ok(())
     }
 }
 
-/// Files in the administrator's directory.
-#[derive(Clone, Copy)]
-struct Files<'d> {
-    directory: &'d Path,
-    host: &'d str,
+/// How a section's place begins in a guide and in its template.
+const SHELL: &str = "in a shell, as root";
+const FILE: &str = "the file ";
+
+impl Guide {
+    /// From a text in which each section begins with a line of its place, behind a mark, and one of its title; the title of
+    /// all is before the first.
+    fn read(text: &str) -> Self {
+        let mut parts = text.split("\n--- ");
+        let title = parts.next().unwrap_or_default();
+        let section = |part: &str| {
+            let (place, rest) = part.split_once('\n')?;
+            // One with nothing but a title has nothing to do.
+            let (title, text) = rest.split_once('\n')?;
+            let destination = match place.strip_prefix(FILE) {
+                Some(file) => Destination::File(file.into()),
+                None if place == SHELL => Destination::Shell,
+                None => Destination::PartOf(place.to_owned()),
+            };
+            Some(Section {
+                title: title.to_owned(),
+                destination,
+                text: format!("{}\n", text.trim_end()),
+            })
+        };
+        Self {
+            title: title.split_whitespace().collect::<Vec<_>>().join(" "),
+            sections: parts.filter_map(section).collect(),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "guide.txt", escape = "none")]
+struct Steps<'g> {
+    server: &'g Installed,
+    library: &'g str,
+    /// The keys, in a sentence.
+    subject: &'g str,
+    /// Of those on a token.
+    way: Option<TokenWay>,
+    engine: bool,
+    has_files: bool,
+    host: &'g str,
+    directory: &'g str,
+    /// OpenSSL's configuration, where a key is on a token.
+    openssl: Option<String>,
+    keys: &'g [Key],
+    variables: &'g [(String, String)],
+    /// Those of the kind of server.
+    steps: String,
+}
+
+struct Key {
     /// What tells a second key's files from the first one's.
     which: &'static str,
+    origin: Origin,
 }
 
-impl<'d> Files<'d> {
-    const fn of(directory: &'d Path, host: &'d str, which: &'static str) -> Self {
-        Self {
-            directory,
-            host,
-            which,
-        }
-    }
-
-    /// The token's and OpenSSL's, which both keys share.
-    fn shared(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
-    }
-
-    /// The key's own.
-    fn path(&self, name: &str) -> PathBuf {
-        match name.split_once('.') {
-            Some((stem, end)) => self.shared(&format!("{stem}{}.{end}", self.which)),
-            None => self.shared(&format!("{name}{}", self.which)),
-        }
-    }
-
-    /// For a line of shell.
-    fn plain(&self, name: &str) -> Result<String, Impossible> {
-        let path = self.path(name);
-        plain("the directory of the server's files", &path).map(str::to_owned)
-    }
-
-    fn quoted(&self, name: &str) -> Result<QuotedPath, Impossible> {
-        QuotedPath::new("the directory of the server's files", &self.path(name))
-    }
+enum Origin {
+    /// What `openssl genpkey` is told.
+    File(String),
+    /// The key's URI, and the file that stands for it by the provider.
+    Token(String, String),
 }
+
+/// What cannot stand in a configuration, in words.
+const DIRECTORY: &str = "the directory of the server's files";
 
 /// The steps for a server of that name (`www.example.org`), with its files in `directory`. Two keys are an RSA and an ECDSA
 /// one, each with a certificate.
@@ -160,50 +167,81 @@ pub fn guide(
         check_two(installed, source, second)?;
     }
     let sources: Vec<Source<'_>> = [source].into_iter().chain(second).collect();
-    let (mut sections, mut pairs) = (Vec::new(), Vec::new());
-    if let Some((key, way)) = token_of(&sources) {
-        let files = Files::of(directory, host, "");
-        sections.extend(shared_sections(installed, key, way, &files)?);
+    let on_token = token_of(&sources);
+    let (mut openssl, mut variables) = (None, Vec::new());
+    if let Some((key, way)) = on_token {
+        let loadable = installed.openssl()?.loadables.get(way)?;
+        openssl = Some(openssl_configuration(key, way, &loadable, directory)?);
+        variables = assignments(key, directory)?;
     }
-    for (source, which) in sources.iter().zip(["", "-2"]) {
-        let files = Files::of(directory, host, which);
-        let (own, key) = match source {
-            Source::File(algorithm) => (
-                vec![made_in_file(*algorithm, &files)?],
-                KeyReference::File(files.quoted("key.pem")?),
-            ),
-            Source::Token(key, way) => token_sections(key, *way, &files)?,
-        };
-        sections.extend(own);
-        pairs.push(Pair {
-            certificate: files.quoted("certificate.pem")?,
-            key,
-        });
-    }
-    if let Some((key, _)) = token_of(&sources) {
-        let files = Files::of(directory, host, "");
-        sections.push(environment(installed, key, &files)?);
-    }
+    let directory = plain(DIRECTORY, directory)?;
+    let which = sources.iter().zip(["", "-2"]);
+    let made = which.map(|(source, which)| key(source, which, directory));
+    let (keys, pairs): (Vec<_>, _) = made.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
     let handshakes = Handshakes::usual();
     let tls = Tls {
         pairs,
+        ciphers: with_level(
+            &handshakes.ciphers.to_string(),
+            SecurityLevel::Distributions,
+        ),
         handshakes: &handshakes,
-        level: SecurityLevel::Distributions,
-        purpose: Purpose::Administration,
         dh: None,
+        variables,
     };
-    let mut variables = Vec::new();
-    if let Some((key, _)) = token_of(&sources) {
-        variables.push("OPENSSL_CONF".to_owned());
-        let own = key.environment.iter();
-        variables.extend(own.filter_map(|(name, _)| name.to_str().map(str::to_owned)));
-    }
-    let own = installed.kind.guide(&tls, &variables).into_iter();
-    sections.extend(own.filter(|section| !section.text.is_empty()));
-    Ok(Guide {
-        title: title(installed, &sources),
-        sections,
-    })
+    let in_file = |source: &Source<'_>| matches!(source, Source::File(_));
+    let steps = Steps {
+        server: installed,
+        library: match installed.library.name {
+            "openssl" => "OpenSSL",
+            name => name,
+        },
+        subject: match keys.len() {
+            1 => "its key",
+            _ => "two keys, one RSA and one ECDSA,",
+        },
+        way: on_token.map(|(_, way)| way),
+        engine: tls.by_engine(),
+        has_files: sources.iter().any(in_file),
+        host,
+        directory,
+        openssl,
+        keys: &keys,
+        variables: &tls.variables,
+        steps: installed.kind.configuration(&tls, None)?,
+    };
+    Ok(Guide::read(&written(&steps, Comments::Written)?))
+}
+
+/// A key, and what the server is told of it.
+fn key(
+    source: &Source<'_>,
+    which: &'static str,
+    directory: &str,
+) -> Result<(Key, Pair), ServerError> {
+    let (key, way, origin) = match source {
+        Source::File(algorithm) => {
+            let key = format!("{directory}/key{which}.pem");
+            (key, None, Origin::File(genpkey(*algorithm)?))
+        }
+        Source::Token(key, way) => {
+            let pin_file = format!("{directory}/pin");
+            let uri = token::uri(key, *way, Some(Path::new(&pin_file)));
+            let named = match way {
+                TokenWay::Engine => uri.clone(),
+                TokenWay::Provider => format!("{directory}/key-uri{which}.pem"),
+            };
+            let file = uri_pem(&uri)?;
+            (named, Some(*way), Origin::Token(uri, file))
+        }
+    };
+    let certificate = format!("{directory}/certificate{which}.pem");
+    let pair = Pair {
+        certificate,
+        key,
+        way,
+    };
+    Ok((Key { which, origin }, pair))
 }
 
 /// The first key on a token. All of them share module, way and PIN.
@@ -229,61 +267,6 @@ fn check_two(
         }
         (Source::File(_), Source::Token(..)) | (Source::Token(..), Source::File(_)) => Ok(()),
     }
-}
-
-fn title(installed: &Installed, sources: &[Source<'_>]) -> String {
-    let (keys, files) = match sources {
-        [_] => ("its key", "in a file"),
-        _ => ("two keys, one RSA and one ECDSA,", "in files"),
-    };
-    let in_files = |source: &Source<'_>| matches!(source, Source::File(_));
-    let (place, package) = match token_of(sources) {
-        None => (files, ""),
-        Some((_, TokenWay::Engine)) => (
-            "on a PKCS#11 token, by libp11's engine",
-            ", libengine-pkcs11-openssl",
-        ),
-        Some((_, TokenWay::Provider)) => (
-            "on a PKCS#11 token, by pkcs11-provider",
-            ", pkcs11-provider",
-        ),
-    };
-    let other = if sources.iter().any(in_files) && !package.is_empty() {
-        ", and in a file"
-    } else {
-        ""
-    };
-    let library = match installed.library.name {
-        "openssl" => "OpenSSL",
-        name => name,
-    };
-    format!(
-        "{} {} ({library} {}) with {keys} {place}{other}. {}",
-        installed.name(),
-        installed.version,
-        installed.library.version,
-        match installed.kind.program().brought_by {
-            BroughtBy::Package(own) => format!("It needs the packages {own}, openssl{package}."),
-            BroughtBy::Other(how) => format!("{how}; the commands need the package openssl."),
-        }
-    )
-}
-
-fn made_in_file(algorithm: Algorithm, files: &Files<'_>) -> Result<Section, ServerError> {
-    let (key, request) = (files.plain("key.pem")?, files.plain("request.pem")?);
-    let certificate = file_name(&files.path("certificate.pem"));
-    let host = files.host;
-    let directory = plain("the directory of the server's files", files.directory)?;
-    let options = genpkey(algorithm)?;
-    let commands = format!(
-        "install -d -m 700 {directory}\n\
-         (umask 077; openssl genpkey {options} -out {key})\n\
-         openssl req -new -key {key} -subj /CN={host} \\\n    -addext subjectAltName=DNS:{host} -out {request}\n"
-    );
-    let title = format!(
-        "The key, and a request for its certificate; store the certificate as {certificate}"
-    );
-    Ok(shell(title, commands))
 }
 
 /// What `openssl genpkey` is told to make it.
@@ -315,136 +298,31 @@ fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
 }
 
 /// What all keys on the token need.
-fn shared_sections(
-    installed: &Installed,
+fn openssl_configuration(
     key: &TokenKey,
     way: TokenWay,
-    files: &Files<'_>,
-) -> Result<Vec<Section>, ServerError> {
-    let pin_file = files.shared("pin");
-    let loadable = installed.openssl()?.loadable(way)?;
-    let lines = openssl::configuration(Reach {
-        way,
-        loadable: &loadable,
-        module: &key.module,
-        pin_file: Some(&pin_file),
-    })?;
-    let directory = plain("the directory of the server's files", files.directory)?;
-    let pin = plain("the directory of the server's files", &pin_file)?;
-    Ok(vec![
-        shell(
-            "The PIN, in a file that only root can read",
-            format!(
-                "install -d -m 700 {directory}\ninstall -m 600 /dev/null {pin}\n\
-                 # Not as an argument, which everybody can see.\nread -rs PIN && printf %s \"$PIN\" > {pin}; unset PIN\n"
-            ),
-        ),
-        Section {
-            title: "OpenSSL's way to the token".to_owned(),
-            destination: Destination::File(files.shared("openssl.cnf")),
-            text: text(&lines, Comments::Written, ""),
-        },
-    ])
-}
-
-fn token_sections(
-    key: &TokenKey,
-    way: TokenWay,
-    files: &Files<'_>,
-) -> Result<(Vec<Section>, KeyReference), ServerError> {
-    let uri = token::uri(key, way, Some(&files.shared("pin")));
-    let certificate = file_name(&files.path("certificate.pem"));
-    let title = format!(
-        "A request for the certificate of the key in the HSM; store the certificate as {certificate}"
-    );
-    let mut sections = vec![shell(title, request(key, way, &uri, files)?)];
-    let reference = match way {
-        TokenWay::Engine => KeyReference::Engine { uri },
-        TokenWay::Provider => {
-            sections.push(Section {
-                title: "The key's URI (with type=private: otherwise the public key may be found first), in the form of \
-                        a key's file"
-                    .to_owned(),
-                destination: Destination::File(files.path("key-uri.pem")),
-                text: token::uri_pem(&uri),
-            });
-            KeyReference::Provider(files.quoted("key-uri.pem")?)
-        }
-    };
-    Ok((sections, reference))
-}
-
-fn file_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
-}
-
-fn request(
-    key: &TokenKey,
-    way: TokenWay,
-    uri: &str,
-    files: &Files<'_>,
+    loadable: &Path,
+    directory: &Path,
 ) -> Result<String, ServerError> {
-    let mut command = String::new();
-    for (name, value) in assignments(key, files)? {
-        command += &format!("{name}={value} ");
-    }
-    let by = match way {
-        TokenWay::Engine => " -engine pkcs11 -keyform engine",
-        TokenWay::Provider => "",
+    let pin_file = directory.join("pin");
+    let configuration = Configuration {
+        way,
+        loadable: plain(LOADABLE, loadable)?,
+        module: plain(MODULE, &key.module)?,
+        pin_file: Some(plain(DIRECTORY, &pin_file)?),
+        init: 1,
     };
-    let host = files.host;
-    let out = files.plain("request.pem")?;
-    command += &format!(
-        "\\\nopenssl req -new{by} \\\n    -key '{uri}' \\\n    -subj /CN={host} -addext subjectAltName=DNS:{host} -out {out}\n"
-    );
-    Ok(command)
+    Ok(written(&configuration, Comments::Written)?)
 }
 
 /// What modules and OpenSSL read, which has to stand in a line of shell.
-fn assignments(key: &TokenKey, files: &Files<'_>) -> Result<Vec<(String, String)>, ServerError> {
-    let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let own = key.environment.iter().filter_map(|(name, value)| {
-        let name = name.to_str().filter(|name| name.chars().all(word))?;
-        Some((name.to_owned(), PathBuf::from(value)))
-    });
-    let configuration = files.shared("openssl.cnf");
-    let configuration = plain("the directory of the server's files", &configuration)?;
+fn assignments(key: &TokenKey, directory: &Path) -> Result<Vec<(String, String)>, ServerError> {
+    let configuration = directory.join("openssl.cnf");
+    let configuration = plain(DIRECTORY, &configuration)?;
     let mut all = vec![("OPENSSL_CONF".to_owned(), configuration.to_owned())];
-    for (name, value) in own {
-        let value = plain("a variable of the module", &value)?;
+    for (name, value) in token::variables(&key.environment) {
+        let value = plain("a variable of the module", Path::new(&value))?;
         all.push((name, value.to_owned()));
     }
     Ok(all)
-}
-
-fn environment(
-    installed: &Installed,
-    key: &TokenKey,
-    files: &Files<'_>,
-) -> Result<Section, ServerError> {
-    let place = installed.kind.environment();
-    let place = place.ok_or(Impossible::KeysInFilesAlone(installed.name()))?;
-    let mut lines = comment(
-        "Each worker loads the module again, as its own user, who must be allowed to use the token's files (with \
-         SoftHSM2: adduser www-data softhsm).",
-        "",
-    );
-    lines += place.heading;
-    for (name, value) in assignments(key, files)? {
-        lines += &format!("{}{name}={value}\n", place.assignment);
-    }
-    Ok(Section {
-        title: "The server's environment".to_owned(),
-        destination: Destination::PartOf(place.file.to_owned()),
-        text: lines,
-    })
-}
-
-fn shell(title: impl Into<String>, text: String) -> Section {
-    Section {
-        title: title.into(),
-        destination: Destination::Shell,
-        text,
-    }
 }

@@ -4,12 +4,13 @@
 use std::path::Path;
 use std::process::Command;
 
+use askama::Template;
 use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
-use keymark_load::{KeyExchange, TlsVersion};
+use keymark_load::{CipherSuite, KeyExchange, TlsVersion};
 
-use crate::tls::servers::administrator::{EnvironmentPlace, Section};
+use crate::templates::written;
 use crate::tls::servers::ciphers;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
@@ -17,7 +18,7 @@ use crate::tls::servers::kind::{Installed, Library, ServerKind};
 use crate::tls::servers::log::Fault;
 use crate::tls::servers::program::{self, BroughtBy, Program, Version};
 use crate::tls::servers::spec::ServerSpec;
-use crate::tls::servers::text::{Directive, Frame, KeyReference, Tls};
+use crate::tls::servers::text::{Frame, Tls};
 
 const CADDY: Program = Program {
     name: "Caddy",
@@ -45,6 +46,17 @@ const SUITES: [&str; 6] = [
 /// Caddy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Caddy;
+
+#[derive(Template)]
+#[template(path = "caddy.json", escape = "none")]
+struct Configuration<'c> {
+    tls: &'c Tls<'c>,
+    frame: Option<&'c Frame<'c>>,
+    oldest: &'c str,
+    newest: &'c str,
+    suites: Vec<&'static str>,
+    curves: Vec<&'static str>,
+}
 
 impl ServerKind for Caddy {
     fn stack(&self) -> StackName {
@@ -101,8 +113,22 @@ impl ServerKind for Caddy {
         Ok(())
     }
 
-    fn configuration(&self, frame: &Frame<'_>, tls: &Tls<'_>) -> Result<String, ServerError> {
-        Ok(configuration(frame, tls))
+    fn configuration(
+        &self,
+        tls: &Tls<'_>,
+        frame: Option<&Frame<'_>>,
+    ) -> Result<String, ServerError> {
+        let asked = tls.handshakes;
+        let [oldest, newest] = [asked.versions.first(), asked.versions.last()];
+        let configuration = Configuration {
+            tls,
+            frame,
+            oldest: oldest.map_or("", |version| version.word()),
+            newest: newest.map_or("", |version| version.word()),
+            suites: suites(&asked.ciphers),
+            curves: asked.groups.iter().copied().filter_map(curve).collect(),
+        };
+        Ok(written(&configuration, Frame::comments(frame))?)
     }
 
     fn command(&self, command: &mut Command, directory: &ServerDirectory) {
@@ -121,35 +147,6 @@ impl ServerKind for Caddy {
             ("private key does not match public key", Fault::KeyMismatch),
         ]
     }
-
-    fn environment(&self) -> Option<EnvironmentPlace> {
-        None
-    }
-
-    fn guide(&self, tls: &Tls<'_>, _: &[String]) -> Vec<Section> {
-        let mut lines = Vec::new();
-        for pair in &tls.pairs {
-            if let KeyReference::File(key) = &pair.key {
-                lines.push(Directive::new(format!("tls {} {key} {{", pair.certificate)));
-                lines.push(Directive::new(format!(
-                    "    curves {}",
-                    curves(tls).join(" ")
-                )));
-                lines.push(Directive::new("}"));
-            }
-        }
-        if let Some(first) = lines.first_mut() {
-            *first = first.clone().because(
-                "With files of its own Caddy asks no authority for a certificate. It reads keys as its own user, and none on \
-                 tokens.",
-            );
-        }
-        vec![Section::part(
-            "The site",
-            "in its block, in /etc/caddy/Caddyfile",
-            &lines,
-        )]
-    }
 }
 
 /// As Caddy calls it.
@@ -165,78 +162,9 @@ fn curve(exchange: KeyExchange) -> Option<&'static str> {
     known.map(|(_, name)| *name)
 }
 
-fn curves(tls: &Tls<'_>) -> Vec<&'static str> {
-    let groups = tls.handshakes.groups.iter();
-    groups.filter_map(|exchange| curve(*exchange)).collect()
-}
-
 /// Those of a cipher string that Caddy has, by their names in the registry.
-fn suites(ciphers: &impl ToString) -> Vec<String> {
+fn suites(ciphers: &impl ToString) -> Vec<&'static str> {
     let all = ciphers::resolved(&ciphers.to_string()).unwrap_or_default();
-    let names = all.into_iter().filter_map(|suite| suite.standard_name);
-    names
-        .filter(|name| SUITES.contains(&name.as_str()))
-        .collect()
-}
-
-/// The whole configuration, in JSON: nothing is asked of authorities, no administration listens, no ticket is given.
-fn configuration(frame: &Frame<'_>, tls: &Tls<'_>) -> String {
-    let Frame {
-        directory,
-        documents,
-        port,
-        ..
-    } = frame;
-    let quoted = |words: &[&str]| {
-        let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-        words.join(", ")
-    };
-    // Of certificates that a client takes the first is sent: ECDSA, which stands behind RSA elsewhere.
-    let keys: Vec<String> = (tls.pairs.iter().rev())
-        .filter_map(|pair| match &pair.key {
-            KeyReference::File(key) => Some(format!(
-                "{{\"certificate\": {}, \"key\": {key}}}",
-                pair.certificate
-            )),
-            KeyReference::Engine { .. } | KeyReference::Provider(_) => None,
-        })
-        .collect();
-    let versions: Vec<&str> = (tls.handshakes.versions.iter())
-        .map(|version| version.word())
-        .collect();
-    let (oldest, newest) = (versions.first(), versions.last());
-    let suites = suites(&tls.handshakes.ciphers);
-    let suites: Vec<&str> = suites.iter().map(String::as_str).collect();
-    format!(
-        r#"{{
-  "admin": {{"disabled": true, "config": {{"persist": false}}}},
-  "logging": {{"logs": {{"default": {{"level": "WARN", "writer": {{"output": "stderr"}}, "encoder": {{"format": "json"}}}}}}}},
-  "storage": {{"module": "file_system", "root": {directory}}},
-  "apps": {{
-    "tls": {{
-      "certificates": {{"load_files": [{keys}]}},
-      "session_tickets": {{"disabled": true}},
-      "disable_ocsp_stapling": true
-    }},
-    "http": {{"servers": {{"measured": {{
-      "listen": ["127.0.0.1:{port}"],
-      "protocols": ["h1"],
-      "automatic_https": {{"disable": true}},
-      "tls_connection_policies": [{{
-        "protocol_min": "{oldest}",
-        "protocol_max": "{newest}",
-        "cipher_suites": [{suites}],
-        "curves": [{curves}]
-      }}],
-      "routes": [{{"handle": [{{"handler": "file_server", "root": {documents}}}]}}]
-    }}}}}}
-  }}
-}}
-"#,
-        keys = keys.join(", "),
-        oldest = oldest.unwrap_or(&""),
-        newest = newest.unwrap_or(&""),
-        suites = quoted(&suites),
-        curves = quoted(&curves(tls)),
-    )
+    let names = all.into_iter().map(|CipherSuite(name)| name);
+    names.filter(|name| SUITES.contains(name)).collect()
 }

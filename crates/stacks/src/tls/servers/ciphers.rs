@@ -3,45 +3,15 @@
 use std::io::{self, Read, Write};
 
 use keymark_bench::error::Error;
+use keymark_load::CipherSuite;
 use openssl::error::ErrorStack;
 use openssl::ssl::{HandshakeError, Ssl, SslContext, SslMethod};
-
-/// How the server proves who it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Authentication {
-    Rsa,
-    Ecdsa,
-    /// TLS 1.3: whatever the certificate has.
-    Any,
-    /// None at all, a common secret, or what no server has any more.
-    Other,
-}
-
-/// How the secret is agreed on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exchange {
-    Rsa,
-    Dhe,
-    Ecdhe,
-    /// TLS 1.3.
-    Any,
-    Other,
-}
-
-/// One cipher suite.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Suite {
-    /// As the registry calls it.
-    pub(crate) standard_name: Option<String>,
-    pub(crate) authentication: Authentication,
-    pub(crate) exchange: Exchange,
-}
 
 /// The suites of a cipher string, those of TLS 1.3 included: what a client with that string offers.
 ///
 /// # Errors
 /// When no suite is left, or the string is none.
-pub(crate) fn resolved(ciphers: &str) -> Result<Vec<Suite>, Error> {
+pub(crate) fn resolved(ciphers: &str) -> Result<Vec<CipherSuite>, Error> {
     let failed = |error: ErrorStack| {
         let first = error.errors().first().and_then(|error| error.reason());
         let reason = format!("'{ciphers}': {}", first.unwrap_or("no reason given"));
@@ -64,13 +34,8 @@ pub(crate) fn resolved(ciphers: &str) -> Result<Vec<Suite>, Error> {
     let offered = offered(&octets).unwrap_or_default();
     let lists = ssl.bytes_to_cipher_list(offered, false).map_err(failed)?;
     let suites = lists.suites.iter();
-    Ok(suites
-        .map(|suite| Suite {
-            authentication: authentication(&suite.description()),
-            exchange: exchange(&suite.description()),
-            standard_name: suite.standard_name().map(str::to_owned),
-        })
-        .collect())
+    let names = suites.filter_map(|suite| suite.standard_name());
+    Ok(names.map(CipherSuite).collect())
 }
 
 /// The other end of a connection, which says nothing.
@@ -107,55 +72,38 @@ fn offered(record: &[u8]) -> Option<&[u8]> {
     suites.get(..u16::from_be_bytes(*length).into())
 }
 
-/// `Au=` in SSL_CIPHER_description(3).
-fn authentication(description: &str) -> Authentication {
-    match word(description, "Au=") {
-        "RSA" => Authentication::Rsa,
-        "ECDSA" => Authentication::Ecdsa,
-        "any" => Authentication::Any,
-        _ => Authentication::Other,
-    }
-}
-
-/// `Kx=` in SSL_CIPHER_description(3).
-fn exchange(description: &str) -> Exchange {
-    match word(description, "Kx=") {
-        "RSA" => Exchange::Rsa,
-        "DH" => Exchange::Dhe,
-        "ECDH" => Exchange::Ecdhe,
-        "any" => Exchange::Any,
-        _ => Exchange::Other,
-    }
-}
-
-fn word<'d>(description: &'d str, mark: &str) -> &'d str {
-    let behind = description
-        .split_once(mark)
-        .map_or("", |(_, behind)| behind);
-    behind.split_whitespace().next().unwrap_or("")
-}
-
 #[cfg(test)]
 mod tests {
+    use keymark_load::{SuiteAuthentication, SuiteExchange, TlsVersion};
     use keymark_testkit::assert_says;
 
     use super::*;
 
-    fn tls12(ciphers: &str) -> Vec<Suite> {
+    fn tls12(ciphers: &str) -> Vec<CipherSuite> {
         let mut suites = resolved(ciphers).unwrap();
-        suites.retain(|suite| suite.exchange != Exchange::Any);
+        suites.retain(|suite| suite.version() == TlsVersion::V1_2);
         suites
     }
 
     #[test]
     fn openssl_says_what_a_string_stands_for() {
         let rsa = tls12("kRSA+AESGCM");
-        assert!(!rsa.is_empty() && rsa.iter().all(|suite| suite.exchange == Exchange::Rsa));
+        assert!(
+            !rsa.is_empty()
+                && rsa
+                    .iter()
+                    .all(|suite| suite.exchange() == SuiteExchange::Rsa)
+        );
         let both = tls12("kECDHE+AESGCM");
-        let has = |by| both.iter().any(|suite| suite.authentication == by);
-        assert!(has(Authentication::Rsa) && has(Authentication::Ecdsa));
+        let has = |by| both.iter().any(|suite| suite.authentication() == by);
+        assert!(has(SuiteAuthentication::Rsa) && has(SuiteAuthentication::Ecdsa));
         let dhe = tls12("kDHE+AESGCM+aRSA");
-        assert!(!dhe.is_empty() && dhe.iter().all(|suite| suite.exchange == Exchange::Dhe));
+        assert!(
+            !dhe.is_empty()
+                && dhe
+                    .iter()
+                    .all(|suite| suite.exchange() == SuiteExchange::Dhe)
+        );
         let error = resolved("NO-SUCH-CIPHER").unwrap_err().to_string();
         assert_says(&error, ["no cipher match"]);
     }

@@ -1,20 +1,22 @@
 //! The private directory of one server: keys, certificates, configuration, what is served, the log.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 use keymark_stores::places::private_dir::PrivateDir;
 use openssl::error::ErrorStack;
 
-use crate::tls::servers::error::ServerError;
-use crate::tls::servers::identity::{Identity, PrivateKey, TokenWay};
+use crate::openssl::TokenWay;
+use crate::programs::write_private;
+use crate::tls::servers::error::{Impossible, ServerError};
+use crate::tls::servers::identity::{Identity, PrivateKey};
 use crate::tls::servers::kind::Installed;
+use crate::tls::servers::openssl::with_level;
 use crate::tls::servers::spec::{Capacity, ServerSpec};
-use crate::tls::servers::text::{Frame, KeyReference, Pair, Purpose, QuotedPath, Tls};
+use crate::tls::servers::text::{Frame, Pair, Tls, quotable};
 use crate::tls::servers::token;
 use crate::tls::servers::token_trace::{TokenTraces, Tracing};
 use crate::tls::servers::worker_user::WorkerUser;
@@ -66,27 +68,28 @@ impl ServerDirectory {
     ) -> Result<Self, ServerError> {
         let mut made = Self::empty()?;
         made.capacity = spec.capacity;
-        let documents = made.document(spec.body)?;
+        made.document(spec.body)?;
         let tls = made.tls(server, spec)?;
-        let directory = made.private.path();
         let worker = made.worker.as_ref();
         let frame = Frame {
-            directory: QuotedPath::new("the directory for temporary files", directory)?,
-            documents: QuotedPath::new("the directory of what is served", &documents)?,
-            log: QuotedPath::new("the log's file", &made.log)?,
-            pid_file: QuotedPath::new("the file of the number", &directory.join("number"))?,
+            directory: made.path()?,
             worker: worker.map(|worker| (worker.name.as_str(), worker.group.as_str())),
             port,
-            capacity: spec.capacity,
-            environment: variables(&made.environment),
+            processes: spec.capacity.processes.get().into(),
+            connections: spec.capacity.connections.get().into(),
         };
-        let text = server.kind.configuration(&frame, &tls)?;
+        let text = server.kind.configuration(&tls, Some(&frame))?;
         write_private(&made.configuration, text.as_bytes())?;
         Ok(made)
     }
 
+    /// As it stands in configurations.
+    fn path(&self) -> Result<&str, Impossible> {
+        quotable("the directory for temporary files", self.private.path())
+    }
+
     /// What is served, where the workers can read it.
-    fn document(&self, size: u32) -> Result<PathBuf, Error> {
+    fn document(&self, size: u32) -> Result<(), Error> {
         let documents = self.private.subdirectory("documents")?;
         let document = documents.join(DOCUMENT);
         let line = b"A line of what keymark downloads: sixty-three letters and a feed.\n";
@@ -96,7 +99,7 @@ impl ServerDirectory {
             worker.let_read(&documents)?;
             worker.let_read(&document)?;
         }
-        Ok(documents)
+        Ok(())
     }
 
     fn tls<'s>(
@@ -108,28 +111,29 @@ impl ServerDirectory {
         let mut openssl_conf = None;
         let mut pairs = Vec::new();
         for (number, identity) in spec.certificates.iter().enumerate() {
-            let directory = self.private.subdirectory(&format!("k{number}"))?;
+            let name = format!("k{number}");
+            let directory = self.private.subdirectory(&name)?;
             let mut pem = identity.certificate.to_pem().map_err(failed)?;
             if let Some(dh) = dh.filter(|_| number == 0) {
                 // Apache reads them from the first certificate's file alone; others pass them over.
                 pem.extend(dh.pem.as_bytes());
             }
-            let certificate = directory.join("certificate.pem");
-            write_private(&certificate, &pem)?;
+            write_private(&directory.join("certificate.pem"), &pem)?;
             let key = self.key(server, identity, &directory, &mut openssl_conf)?;
+            let place = format!("{}/{name}", self.path()?);
             pairs.push(Pair {
-                certificate: QuotedPath::new("the certificate's file", &certificate)?,
-                key,
+                certificate: format!("{place}/certificate.pem"),
+                key: match key {
+                    Key::File(file) => format!("{place}/{file}"),
+                    Key::Uri(uri) => uri,
+                },
+                way: identity.way(),
             });
         }
-        let dh = match dh {
-            Some(dh) => {
-                let file = self.private.path().join("dh.pem");
-                write_private(&file, dh.pem.as_bytes())?;
-                Some(QuotedPath::new("the DH parameters' file", &file)?)
-            }
-            None => None,
-        };
+        if let Some(dh) = dh {
+            write_private(&self.private.path().join("dh.pem"), dh.pem.as_bytes())?;
+        }
+        let dh = dh.map(|_| Ok::<_, Impossible>(format!("{}/dh.pem", self.path()?)));
         let configuration = match openssl_conf {
             Some(file) => file,
             // Without one OpenSSL would read the system's.
@@ -141,12 +145,16 @@ impl ServerDirectory {
         };
         self.environment
             .push(("OPENSSL_CONF".into(), configuration.into_os_string()));
+        let variables = token::variables(&self.environment);
+        let variables = variables.map(|(name, value)| (name, value.to_string_lossy().into_owned()));
+        // One a name.
+        let variables: BTreeMap<String, String> = variables.collect();
         Ok(Tls {
             pairs,
             handshakes: &spec.handshakes,
-            level: spec.level(),
-            purpose: Purpose::Measuring,
-            dh,
+            ciphers: with_level(&spec.handshakes.ciphers.to_string(), spec.level()),
+            dh: dh.transpose()?,
+            variables: variables.into_iter().collect(),
         })
     }
 
@@ -156,16 +164,12 @@ impl ServerDirectory {
         identity: &Identity,
         directory: &Path,
         openssl_conf: &mut Option<PathBuf>,
-    ) -> Result<KeyReference, ServerError> {
+    ) -> Result<Key, ServerError> {
         let (key, way) = match &identity.key {
             PrivateKey::File(key) => {
-                let file = directory.join("key.pem");
                 let pem = key.private_key_to_pem_pkcs8().map_err(failed)?;
-                write_private(&file, &pem)?;
-                return Ok(KeyReference::File(QuotedPath::new(
-                    "the key's file",
-                    &file,
-                )?));
+                write_private(&directory.join("key.pem"), &pem)?;
+                return Ok(Key::File("key.pem"));
             }
             PrivateKey::Token(key, way) => (key, *way),
         };
@@ -184,40 +188,23 @@ impl ServerDirectory {
             worker.let_use_token(own)?;
         }
         Ok(match way {
-            TokenWay::Engine => KeyReference::Engine { uri: files.uri },
+            TokenWay::Engine => Key::Uri(files.uri),
             TokenWay::Provider => {
-                let file = directory.join("key-uri.pem");
-                write_private(&file, token::uri_pem(&files.uri).as_bytes())?;
-                KeyReference::Provider(QuotedPath::new("the file of the key's URI", &file)?)
+                let pem = token::uri_pem(&files.uri)?;
+                write_private(&directory.join("key-uri.pem"), pem.as_bytes())?;
+                Key::File("key-uri.pem")
             }
         })
     }
 }
 
-/// Names of variables that nginx can be told in a line.
-fn variables(environment: &[(OsString, OsString)]) -> Vec<String> {
-    let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let names = environment.iter().filter_map(|(name, _)| name.to_str());
-    let mut names: Vec<String> = names
-        .filter(|name| !name.is_empty() && name.chars().all(word))
-        .map(str::to_owned)
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+/// What a server is told to find a private key.
+enum Key {
+    /// That file in the key's directory.
+    File(&'static str),
+    Uri(String),
 }
 
 fn failed(error: ErrorStack) -> Error {
     Error::call("PEM_write_bio", error, "")
-}
-
-/// Nobody else reads it.
-pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .and_then(|mut file| file.write_all(content))
-        .map_err(|error| Error::call(format!("writing {}", path.display()), error, ""))
 }

@@ -10,32 +10,15 @@ use keymark_stores::pkcs11::uri::{ObjectKind, ObjectPart, Pkcs11Uri};
 use keymark_stores::pkcs11::{ProgramKey, is_known_to_programs};
 use keymark_stores::test_key::TestKey;
 use keymark_stores::user::Pin;
-use openssl::pkey::{PKey, Private};
+use openssl::pkey::{PKey, PKeyRef, Private, Public};
 use openssl::x509::X509;
 
+use crate::openssl::TokenWay;
 use crate::tls::servers::certificate::{self, Authority, private_key};
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::token;
 use crate::tls::servers::token_trace::Tracing;
-
-/// How OpenSSL gets at a key on a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TokenWay {
-    /// libp11's engine.
-    Engine,
-    /// pkcs11-provider.
-    Provider,
-}
-
-impl fmt::Display for TokenWay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Engine => "engine",
-            Self::Provider => "provider",
-        })
-    }
-}
 
 /// A key on a PKCS#11 token, as a server is told of it.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
@@ -130,15 +113,6 @@ impl TokenKey {
     }
 }
 
-/// Where a private key is, for the record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum KeyLocation {
-    /// In a file that the server reads.
-    File,
-    /// On a PKCS#11 token.
-    Token(TokenWay),
-}
-
 #[derive(Clone)]
 pub(crate) enum PrivateKey {
     File(PKey<Private>),
@@ -161,7 +135,7 @@ impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity")
             .field("algorithm", &self.algorithm)
-            .field("key", &self.key_location())
+            .field("key", &self.way())
             .finish_non_exhaustive()
     }
 }
@@ -177,12 +151,21 @@ impl Identity {
             .public_key_to_der()
             .and_then(|der| PKey::public_key_from_der(&der))
             .map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
-        let authority = Authority::signing_for(key.algorithm)?;
+        Self::certified(key.algorithm, &public, PrivateKey::File(private))
+    }
+
+    /// With a new certificate of an authority of its own.
+    fn certified(
+        algorithm: Algorithm,
+        public: &PKeyRef<Public>,
+        key: PrivateKey,
+    ) -> Result<Self, ServerError> {
+        let authority = Authority::signing_for(algorithm)?;
         Ok(Self {
-            algorithm: key.algorithm,
-            certificate: authority.issue(&public)?,
+            algorithm,
+            certificate: authority.issue(public)?,
             authority: Some(authority.certificate().clone()),
-            key: PrivateKey::File(private),
+            key,
         })
     }
 
@@ -211,14 +194,9 @@ impl Identity {
         if way == TokenWay::Engine && !is_known_to_programs(algorithm.family()) {
             return Err(Impossible::NotByEngine(algorithm).into());
         }
-        let authority = Authority::signing_for(algorithm)?;
+        certificate::check(algorithm)?;
         let public = token::public_key(server, &key, way)?;
-        Ok(Self {
-            algorithm,
-            certificate: authority.issue(&public)?,
-            authority: Some(authority.certificate().clone()),
-            key: PrivateKey::Token(Box::new(key), way),
-        })
+        Self::certified(algorithm, &public, PrivateKey::Token(Box::new(key), way))
     }
 
     /// A certificate and a key that somebody else has made, in PEM. Whether they belong together is the server's to say.
@@ -248,12 +226,9 @@ impl Identity {
         String::from_utf8(pem).ok()
     }
 
-    /// Where the private key is.
-    pub const fn key_location(&self) -> KeyLocation {
-        match &self.key {
-            PrivateKey::File(_) => KeyLocation::File,
-            PrivateKey::Token(_, way) => KeyLocation::Token(*way),
-        }
+    /// How the server gets at the private key; none where it is in a file.
+    pub fn way(&self) -> Option<TokenWay> {
+        self.token().map(|(_, way)| way)
     }
 
     pub(crate) fn token(&self) -> Option<(&TokenKey, TokenWay)> {
@@ -266,45 +241,12 @@ impl Identity {
 
 /// One certificate, or two on one host: clients that know ECDSA get that one, older ones the RSA one.
 #[derive(Debug, Clone)]
-pub struct Certificates {
-    first: Identity,
-    second: Option<Identity>,
-}
+pub struct Certificates(Vec<Identity>);
 
 impl Certificates {
     /// One.
-    pub const fn one(identity: Identity) -> Self {
-        Self {
-            first: identity,
-            second: None,
-        }
-    }
-
-    /// Two.
-    ///
-    /// # Errors
-    /// When they are not an RSA and an ECDSA one.
-    pub fn rsa_and_ecdsa(rsa: Identity, ecdsa: Identity) -> Result<Self, Impossible> {
-        Self::check_pair(rsa.algorithm, ecdsa.algorithm)?;
-        Ok(Self {
-            first: rsa,
-            second: Some(ecdsa),
-        })
-    }
-
-    fn check_pair(rsa: Algorithm, ecdsa: Algorithm) -> Result<(), Impossible> {
-        match (rsa.family(), ecdsa.family()) {
-            (Family::Rsa(_), Family::Weierstrass(Curve::NistP256 | Curve::NistP384)) => Ok(()),
-            _ => Err(Impossible::NotADualPair(rsa, ecdsa)),
-        }
-    }
-
-    /// Whether two such keys are a pair, in either order.
-    pub(crate) fn check_two(one: Algorithm, other: Algorithm) -> Result<(), Impossible> {
-        Self::check_pair(one, other).or_else(|refused| {
-            let swapped = Self::check_pair(other, one);
-            swapped.map_err(|_| refused)
-        })
+    pub fn one(identity: Identity) -> Self {
+        Self(vec![identity])
     }
 
     /// Two, in either order.
@@ -312,15 +254,27 @@ impl Certificates {
     /// # Errors
     /// When they are not an RSA and an ECDSA one.
     pub fn of_two(one: Identity, other: Identity) -> Result<Self, Impossible> {
-        if matches!(one.algorithm.family(), Family::Weierstrass(_)) {
-            Self::rsa_and_ecdsa(other, one)
-        } else {
-            Self::rsa_and_ecdsa(one, other)
-        }
+        Self::check_two(one.algorithm, other.algorithm)?;
+        let mut both = vec![one, other];
+        // RSA stands first.
+        both.sort_by_key(|one| !matches!(one.algorithm.family(), Family::Rsa(_)));
+        Ok(Self(both))
+    }
+
+    /// Whether two such keys are a pair.
+    pub(crate) fn check_two(one: Algorithm, other: Algorithm) -> Result<(), Impossible> {
+        let is_rsa = |of: Algorithm| matches!(of.family(), Family::Rsa(_));
+        let is_ecdsa = |of: Algorithm| {
+            let curve = Family::Weierstrass(Curve::NistP256);
+            of.family() == curve || of.family() == Family::Weierstrass(Curve::NistP384)
+        };
+        let pair = is_rsa(one) && is_ecdsa(other) || is_ecdsa(one) && is_rsa(other);
+        pair.then_some(())
+            .ok_or(Impossible::NotADualPair(one, other))
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Identity> {
-        [&self.first].into_iter().chain(&self.second)
+        self.0.iter()
     }
 }

@@ -7,8 +7,7 @@ use std::process::Command;
 use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
 
-use crate::tls::servers::administrator::{EnvironmentPlace, Section};
-use crate::tls::servers::apache::Apache;
+use crate::tls::servers::apache;
 use crate::tls::servers::caddy::Caddy;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
@@ -21,9 +20,9 @@ use crate::tls::servers::text::{Frame, Tls};
 
 /// The servers that can be measured.
 pub const KINDS: [&dyn ServerKind; 5] = [
-    &Apache::Event,
-    &Apache::Prefork,
-    &Apache::Worker,
+    &apache::EVENT,
+    &apache::PREFORK,
+    &apache::WORKER,
     &Nginx,
     &Caddy,
 ];
@@ -56,12 +55,16 @@ pub trait ServerKind: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The whole configuration of one that is measured.
+    /// The whole configuration of one that is measured, in its frame; without one an administrator's steps (`guide.txt`).
     ///
     /// # Errors
     /// When something cannot stand in it.
     #[allow(private_interfaces, reason = "kinds are this crate's own")]
-    fn configuration(&self, frame: &Frame<'_>, tls: &Tls<'_>) -> Result<String, ServerError>;
+    fn configuration(
+        &self,
+        tls: &Tls<'_>,
+        frame: Option<&Frame<'_>>,
+    ) -> Result<String, ServerError>;
 
     /// What its program is started with, to stay in the foreground.
     #[allow(private_interfaces, reason = "kinds are this crate's own")]
@@ -75,13 +78,6 @@ pub trait ServerKind: fmt::Debug + Send + Sync {
     /// Its own words for what goes wrong.
     #[allow(private_interfaces, reason = "kinds are this crate's own")]
     fn faults(&self) -> &'static [(&'static str, Fault)];
-
-    /// Where an administrator puts what OpenSSL and modules read from the environment; none where keys are in files alone.
-    fn environment(&self) -> Option<EnvironmentPlace>;
-
-    /// An administrator's steps, with the names of variables that modules read.
-    #[allow(private_interfaces, reason = "kinds are this crate's own")]
-    fn guide(&self, tls: &Tls<'_>, environment: &[String]) -> Vec<Section>;
 }
 
 /// The kind with that name.

@@ -47,33 +47,41 @@ impl Fault {
         })
     }
 
-    /// What that is.
-    pub(crate) const fn reason(self) -> &'static str {
+    /// What that is, and what to do.
+    pub(crate) const fn told(self) -> (&'static str, &'static str) {
         match self {
-            Self::PortTaken => "the port is taken",
-            Self::KeyMismatch => "certificate and private key do not belong together",
-            Self::NoCipher => "the server's OpenSSL has none of the ciphers",
-            Self::NoGroup => "the server's OpenSSL lacks one of the groups",
-            Self::Pin => "the token refused the PIN",
-            Self::Weak => "OpenSSL refuses a key or parameters as too small",
-            Self::Permission => "it lacks a permission to read",
-            Self::Files => "it has too few file descriptors",
-        }
-    }
-
-    /// What to do.
-    pub(crate) const fn advice(self) -> &'static str {
-        match self {
-            Self::PortTaken => "choose another, or let keymark choose a free one",
-            Self::KeyMismatch => "give the key that the certificate was made for",
-            Self::NoCipher => "'openssl ciphers -v STRING' shows the meaning of a cipher string",
-            Self::NoGroup => {
-                "'openssl list -kem-algorithms' and 'openssl ecparam -list_curves' list what it has"
-            }
-            Self::Pin => "the PIN is not sent a second time",
-            Self::Weak => "allow it with --allow-weak",
-            Self::Permission => "set TMPDIR to a directory that the server's user may pass through",
-            Self::Files => "raise the limit: ulimit -n",
+            Self::PortTaken => (
+                "the port is taken",
+                "choose another, or let keymark choose a free one",
+            ),
+            Self::KeyMismatch => (
+                "certificate and private key do not belong together",
+                "give the key that the certificate was made for",
+            ),
+            Self::NoCipher => (
+                "the server's OpenSSL has none of the ciphers",
+                "'openssl ciphers -v STRING' shows the meaning of a cipher string",
+            ),
+            Self::NoGroup => (
+                "the server's OpenSSL lacks one of the groups",
+                "'openssl list -kem-algorithms' and 'openssl ecparam -list_curves' list what it has",
+            ),
+            Self::Pin => (
+                "the token refused the PIN",
+                "the PIN is not sent a second time",
+            ),
+            Self::Weak => (
+                "OpenSSL refuses a key or parameters as too small",
+                "allow it with --allow-weak",
+            ),
+            Self::Permission => (
+                "it lacks a permission to read",
+                "set TMPDIR to a directory that the server's user may pass through",
+            ),
+            Self::Files => (
+                "it has too few file descriptors",
+                "raise the limit: ulimit -n",
+            ),
         }
     }
 }

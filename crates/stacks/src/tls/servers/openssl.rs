@@ -1,28 +1,20 @@
-//! The OpenSSL that a server uses: found as the loader finds it, and asked by what is written in it; its configuration
-//! for tokens, and what it cannot do.
-//!
-//! Keys on tokens: by the engine as `engine:pkcs11:URI` (nginx) and with `SSLCryptoDevice` (Apache); by the provider as a
-//! PEM file with the URI, since mod_ssl, given a URI, would ask for the engine first. Sessions are off; with TLS 1.3
-//! OpenSSL 3.0 sends two tickets all the same, which no server takes up again.
+//! The OpenSSL that a server uses: found as the loader finds it, and asked by what is written in it; and what it cannot
+//! do.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
-use keymark_load::{KeyExchange, TlsVersion};
+use keymark_load::{CipherSuite, KeyExchange, SuiteAuthentication, SuiteExchange, TlsVersion};
 use keymark_stores::places::program;
 
-use crate::tls::servers::ciphers::{self, Authentication, Exchange, Suite};
+use crate::openssl::{Loadables, TokenWay};
+use crate::tls::servers::ciphers;
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::identity::{KeyLocation, TokenWay};
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::program::Version;
 use crate::tls::servers::spec::{SecurityLevel, ServerSpec};
-use crate::tls::servers::text::{Directive, plain};
-
-/// The file of the engine and of the provider, in OpenSSL's directory for each.
-const MODULE: &str = "pkcs11.so";
 
 /// An OpenSSL, as a library or within a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +23,8 @@ pub struct LinkedOpenSsl {
     pub version: Version,
     /// The file that holds it.
     pub file: PathBuf,
-    engines: Option<PathBuf>,
-    providers: Option<PathBuf>,
+    /// How it gets at keys on tokens.
+    pub loadables: Loadables,
 }
 
 impl LinkedOpenSsl {
@@ -61,139 +53,15 @@ impl LinkedOpenSsl {
             Some(PathBuf::from(text.split('"').next()?))
         };
         Some(Self {
+            loadables: Loadables {
+                version: version.to_string(),
+                engines: directory(b"ENGINESDIR"),
+                providers: directory(b"MODULESDIR"),
+            },
             version,
             file: holder.to_owned(),
-            engines: directory(b"ENGINESDIR"),
-            providers: directory(b"MODULESDIR"),
         })
     }
-
-    /// The way to tokens where nobody chooses: distributions have one or the other, and the provider can do more.
-    pub fn usual_way(&self) -> TokenWay {
-        if self.loadable(TokenWay::Provider).is_ok() {
-            TokenWay::Provider
-        } else {
-            TokenWay::Engine
-        }
-    }
-
-    /// What it loads for that way to a token.
-    ///
-    /// # Errors
-    /// When it is not there, with the package that brings it.
-    pub fn loadable(&self, way: TokenWay) -> Result<PathBuf, Error> {
-        let (directory, what, advice) = match way {
-            TokenWay::Engine => (
-                &self.engines,
-                "libp11's engine",
-                "install it with 'apt-get install libengine-pkcs11-openssl' (Debian, Ubuntu)",
-            ),
-            TokenWay::Provider => (
-                &self.providers,
-                "pkcs11-provider",
-                "install it with 'apt-get install pkcs11-provider' on Debian 13 and Ubuntu 24.04, and on Debian 12 from \
-                 bookworm-backports",
-            ),
-        };
-        let missing = |reason: String| Error::Missing {
-            what: format!("{what}, by which OpenSSL reaches PKCS#11 tokens,"),
-            reason,
-            advice: advice.to_owned(),
-        };
-        let directory = directory
-            .as_ref()
-            .ok_or_else(|| missing(format!("OpenSSL {} has no place for it", self.version)))?;
-        let file = directory.join(MODULE);
-        if file.is_file() {
-            Ok(file)
-        } else {
-            Err(missing(format!("there is no {}", file.display())))
-        }
-    }
-}
-
-/// What reaches a token.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reach<'p> {
-    pub(crate) way: TokenWay,
-    /// The engine's or provider's file.
-    pub(crate) loadable: &'p Path,
-    /// The PKCS#11 module.
-    pub(crate) module: &'p Path,
-    pub(crate) pin_file: Option<&'p Path>,
-}
-
-/// OpenSSL's configuration (config(5)), which `OPENSSL_CONF` names: what loads the engine or the provider.
-///
-/// # Errors
-/// When a path cannot stand there.
-pub(crate) fn configuration(reach: Reach<'_>) -> Result<Vec<Directive>, Impossible> {
-    let loadable = plain("the engine's or provider's file", reach.loadable)?;
-    let module = plain("the PKCS#11 module's file", reach.module)?;
-    match reach.way {
-        TokenWay::Engine => Ok(engine(loadable, module)),
-        TokenWay::Provider => {
-            let pin_file = reach.pin_file.map(|file| plain("the PIN's file", file));
-            Ok(provider(loadable, module, pin_file.transpose()?))
-        }
-    }
-}
-
-fn engine(engine: &str, module: &str) -> Vec<Directive> {
-    let mut lines: Vec<Directive> = [
-        "openssl_conf = init",
-        "[init]",
-        "engines = engines",
-        "[engines]",
-        "pkcs11 = pkcs11",
-        "[pkcs11]",
-        "engine_id = pkcs11",
-    ]
-    .map(Directive::new)
-    .into();
-    lines.push(Directive::new(format!("dynamic_path = {engine}")));
-    lines.push(Directive::new(format!("MODULE_PATH = {module}")));
-    lines
-        .push(Directive::new("init = 1").because(
-            "Without it nginx says 'ENGINE_load_private_key() failed … not initialised'.",
-        ));
-    lines
-}
-
-fn provider(provider: &str, module: &str, pin_file: Option<&str>) -> Vec<Directive> {
-    let mut lines: Vec<Directive> = ["openssl_conf = init", "[init]", "providers = providers"]
-        .map(Directive::new)
-        .into();
-    lines.push(Directive::new("[providers]"));
-    lines.push(Directive::new("default = of_default").because(
-        "Once a provider is named here, OpenSSL loads no other by itself: the default one must be named, too.",
-    ));
-    lines.extend(
-        [
-            "pkcs11 = pkcs11",
-            "[of_default]",
-            "activate = 1",
-            "[pkcs11]",
-        ]
-        .map(Directive::new),
-    );
-    lines.push(Directive::new(format!("module = {provider}")));
-    lines.push(Directive::new(format!("pkcs11-module-path = {module}")));
-    lines.push(
-        Directive::new("pkcs11-module-quirks = no-deinit").because(
-            "Otherwise the module is finalized after OpenSSL has been cleaned up, and SoftHSM2 crashes.",
-        ),
-    );
-    if let Some(file) = pin_file {
-        lines.push(
-            Directive::new(format!("pkcs11-module-token-pin = file:{file}")).because(
-                "Read once, by root. With pin-source in the key's URI each worker would read the file itself, as \
-                 a user without permission, and fail its first handshake.",
-            ),
-        );
-    }
-    lines.push(Directive::new("activate = 1"));
-    lines
 }
 
 /// Whether the server's OpenSSL can do what is wanted.
@@ -229,8 +97,8 @@ pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerE
             }
             .into());
         }
-        let by_engine = identity.key_location() == KeyLocation::Token(TokenWay::Engine);
-        let all_rsa = left.iter().all(|one| one.exchange == Exchange::Rsa);
+        let by_engine = identity.way() == Some(TokenWay::Engine);
+        let all_rsa = left.iter().all(|one| one.exchange() == SuiteExchange::Rsa);
         if by_engine && all_rsa && version.is_at_least(3, 0, 0) {
             let openssl = version.clone();
             return Err(Impossible::RsaExchangeByEngine { openssl }.into());
@@ -241,7 +109,8 @@ pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerE
 
 /// Whether TLS 1.2 has nothing but ephemeral Diffie-Hellman.
 pub(crate) fn is_dhe_alone(spec: &ServerSpec) -> bool {
-    let is_dhe = |suites: Vec<Suite>| suites.iter().all(|one| one.exchange == Exchange::Dhe);
+    let all = |suites: Vec<CipherSuite>, by| suites.iter().all(|one| one.exchange() == by);
+    let is_dhe = |suites| all(suites, SuiteExchange::Dhe);
     let mut keys = spec.certificates.iter().map(|one| one.algorithm.family());
     !spec.handshakes.has(TlsVersion::V1_3)
         && keys.any(|family| suites_for(spec, family).is_some_and(is_dhe))
@@ -249,19 +118,18 @@ pub(crate) fn is_dhe_alone(spec: &ServerSpec) -> bool {
 
 /// The suites of TLS 1.2 for a certificate with such a key; none where this OpenSSL does not know the cipher string: the
 /// server's may, and says so itself when it starts.
-fn suites_for(spec: &ServerSpec, family: Family) -> Option<Vec<Suite>> {
+fn suites_for(spec: &ServerSpec, family: Family) -> Option<Vec<CipherSuite>> {
     let ciphers = with_level(&spec.handshakes.ciphers.to_string(), spec.level());
     let mut suites = ciphers::resolved(&ciphers).ok()?;
-    suites.retain(|suite| suite.exchange != Exchange::Any && fits(suite.authentication, family));
+    suites.retain(|suite| fits(suite.authentication(), family));
     Some(suites)
 }
 
-/// EdDSA certificates go with the suites of ECDSA (RFC 8422 §5.3).
-fn fits(by: Authentication, family: Family) -> bool {
+fn fits(by: SuiteAuthentication, family: Family) -> bool {
     match by {
-        Authentication::Rsa => matches!(family, Family::Rsa(_)),
-        Authentication::Ecdsa => matches!(family, Family::Weierstrass(_) | Family::Ed25519),
-        Authentication::Any | Authentication::Other => false,
+        SuiteAuthentication::Rsa => matches!(family, Family::Rsa(_)),
+        SuiteAuthentication::Ecdsa => matches!(family, Family::Weierstrass(_) | Family::Ed25519),
+        SuiteAuthentication::Apart | SuiteAuthentication::Other => false,
     }
 }
 
@@ -299,8 +167,6 @@ fn linked_libcrypto(file: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use keymark_testkit::assert_says;
-
     use super::*;
 
     #[test]
@@ -308,11 +174,8 @@ mod tests {
         let content = b"\0OpenSSL default\0x\0OpenSSL 3.0.19 27 Jan 2026\0ENGINESDIR: \"/e\"\0MODULESDIR: \"/m\"\0";
         let found = LinkedOpenSsl::in_content(content, Path::new("/lib")).unwrap();
         assert_eq!(found.version.to_string(), "3.0.19");
-        let missing = |way| found.loadable(way).unwrap_err().to_string();
-        let engine = missing(TokenWay::Engine);
-        assert_says(&engine, ["no /e/pkcs11.so", "libengine-pkcs11-openssl"]);
-        let provider = missing(TokenWay::Provider);
-        assert_says(&provider, ["no /m/pkcs11.so", "install pkcs11-provider"]);
+        assert_eq!(found.loadables.engines, Some("/e".into()));
+        assert_eq!(found.loadables.providers, Some("/m".into()));
         assert_eq!(
             LinkedOpenSsl::in_content(b"LibreSSL 3.8.2\0", Path::new("/lib")),
             None

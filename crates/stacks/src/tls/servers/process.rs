@@ -34,13 +34,11 @@ pub struct ProcessorTime {
 
 impl ProcessorTime {
     /// Both together.
-    #[must_use]
     pub const fn total(self) -> Duration {
         self.user.saturating_add(self.system)
     }
 
     /// What was spent since an earlier reading.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self {
             user: self.user.saturating_sub(earlier.user),

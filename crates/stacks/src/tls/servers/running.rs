@@ -1,9 +1,7 @@
 //! A server that runs, from its configuration to its end.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::Path;
-use std::process::Command;
+use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -11,23 +9,20 @@ use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_load::TlsVersion;
 use keymark_load::{Certificate, Expected, Target, Timeouts, Weak, probe};
-use keymark_stores::places::process::Process;
 use keymark_stores::places::program;
 use keymark_stores::user::Pin;
-use nix::sys::signal::Signal;
 
 use crate::tls::servers::directory::{DOCUMENT, ServerDirectory};
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::identity::{Identity, KeyLocation};
+use crate::tls::servers::identity::Identity;
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::log::{self, Fault};
-use crate::tls::servers::process::{self, ProcessorTime, Running};
-use crate::tls::servers::spec::{Port, SecurityLevel, ServerSpec, is_weak};
+use crate::tls::servers::process;
+use crate::tls::servers::served::{Served, on_port};
+use crate::tls::servers::spec::{SecurityLevel, ServerSpec, is_weak};
 use crate::tls::servers::token_trace::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);
-const STEP: Duration = Duration::from_millis(20);
 /// How long one answer is: a slow token takes seconds for a signature with a long key.
 const ANSWER: Timeouts = Timeouts {
     connect: Duration::from_secs(15),
@@ -35,21 +30,16 @@ const ANSWER: Timeouts = Timeouts {
     whole: Duration::from_secs(30),
 };
 const DRAIN_STEP: Duration = Duration::from_millis(5);
-/// Between a port that was free and a server at it, somebody else may take it.
-const TRIES: usize = 4;
 
 /// A TLS server. It is gone with the value, and its private directory as well.
 #[derive(Debug)]
 pub struct RunningServer {
-    running: Running,
-    /// Where it listens.
-    pub address: SocketAddr,
+    /// Its processes.
+    pub process: Served,
     /// Its program.
     pub installed: Installed,
     /// What it was asked to be.
     pub spec: ServerSpec,
-    /// Removed last.
-    directory: ServerDirectory,
 }
 
 impl RunningServer {
@@ -59,37 +49,20 @@ impl RunningServer {
     /// When it cannot be ([`ServerError::Impossible`]), something is missing, or it does not start: with the end of its log.
     pub fn start(installed: &Installed, spec: &ServerSpec) -> Result<Self, ServerError> {
         check(installed, spec)?;
-        on_port(spec.port, |port| Self::at(installed, spec, port))
-    }
-
-    fn at(installed: &Installed, spec: &ServerSpec, port: u16) -> Result<Self, Unready> {
-        let directory = ServerDirectory::make(installed, spec, port)?;
-        let mut command = program::command(&installed.program);
-        installed.kind.command(&mut command, &directory);
-        let running = start_in(command, &directory)?;
-        let mut server = Self {
-            running,
-            address: (Ipv4Addr::LOCALHOST, port).into(),
+        let process = on_port(spec.port, |port| {
+            let directory = ServerDirectory::make(installed, spec, port)?;
+            let mut command = program::command(&installed.program);
+            installed.kind.command(&mut command, &directory);
+            let called = (installed.name(), installed.kind.faults());
+            Served::start(command, directory, called, (port, READY), |address| {
+                answers(address, spec)
+            })
+        })?;
+        Ok(Self {
+            process,
             installed: installed.clone(),
             spec: spec.clone(),
-            directory,
-        };
-        let of_kind = installed.kind.faults();
-        let call = format!("starting {}", installed.name());
-        wait(
-            &mut server.running,
-            READY,
-            (call.as_str(), of_kind),
-            |running| {
-                // Whoever else has the port may take connections and never answer.
-                if process::listens(running.number(), port) {
-                    answers(server.address, &server.spec)
-                } else {
-                    Err("it does not listen".to_owned())
-                }
-            },
-        )?;
-        Ok(server)
+        })
     }
 
     /// What it serves, for clients: `/document`.
@@ -97,55 +70,12 @@ impl RunningServer {
         format!("/{DOCUMENT}")
     }
 
-    /// Its processes that live now, the master first.
-    ///
-    /// # Errors
-    /// When those that are new cannot be taken down.
-    pub fn processes(&self) -> Result<Vec<Process>, Error> {
-        self.running.look()
-    }
-
-    /// Processor time of all its processes since they were started, in steps of 10 ms.
-    ///
-    /// # Errors
-    /// When its processes cannot be taken down.
-    pub fn cpu_time(&self) -> Result<ProcessorTime, Error> {
-        self.running.processor_time()
-    }
-
-    /// Kills it and its workers, as an accident would.
-    ///
-    /// # Errors
-    /// When its processes cannot be taken down.
-    pub fn kill(&self) -> Result<(), Error> {
-        for process in self.processes()? {
-            process.signal(Signal::SIGKILL);
-        }
-        Ok(())
-    }
-
     /// What it has asked of its token until now; none where nothing is counted.
     ///
     /// # Errors
     /// When that cannot be read.
     pub fn calls(&self) -> Result<Option<CallsSoFar>, Error> {
-        self.directory.traces.read()
-    }
-
-    /// Whether it still runs.
-    ///
-    /// # Errors
-    /// When it does not: how it ended, and the end of its log.
-    pub fn check(&mut self) -> Result<(), Error> {
-        match self.running.ended() {
-            None => Ok(()),
-            Some(status) => {
-                let call = format!("serving by {}", self.installed.name());
-                let how = format!("it has ended ({status})");
-                let log = (self.running.log(), self.installed.kind.faults());
-                Err(unready(&call, &how, log).error.into())
-            }
-        }
+        self.process.directory.traces.read()
     }
 
     /// Waits until no connection is open any more, those that clients have left included, and a new one is answered. A
@@ -160,8 +90,8 @@ impl RunningServer {
         let deadline = begin.after(limit);
         let call = format!("draining {}", self.installed.name());
         loop {
-            self.check()?;
-            let open = process::connections(self.address.port());
+            self.process.check()?;
+            let open = process::connections(self.process.address.port());
             if open == 0 {
                 break;
             }
@@ -178,79 +108,17 @@ impl RunningServer {
             }
             std::thread::sleep(DRAIN_STEP);
         }
-        answers(self.address, &self.spec)
+        answers(self.process.address, &self.spec)
             .map_err(|why| Error::call(call, why, "its log says more"))?;
         Ok(clock.now().since(begin))
     }
 
-    /// What it has written, for the record: gone with the value.
-    pub fn log(&self) -> String {
-        log::read(self.running.log())
-    }
-
-    /// The last lines of that, without control characters.
-    pub fn log_end(&self) -> Vec<String> {
-        log::end(self.running.log())
-    }
-
-    /// Ends it, and says what it has written to its end.
-    pub fn stop(mut self) -> String {
-        self.running.stop();
-        self.log()
-    }
-
     /// Everything about it, for the record.
     pub fn describe(&self) -> BTreeMap<String, String> {
-        let worker = self.directory.worker.as_ref();
+        let worker = self.process.directory.worker.as_ref();
         let user = worker.filter(|_| self.installed.library.openssl.is_some());
         let user = user.map_or("as keymark", |worker| worker.name.as_str());
         describe(&self.installed, &self.spec, user)
-    }
-}
-
-/// Starts something at that port, or at one that is free: between that and a server at it, somebody else may take it.
-pub(crate) fn on_port<T>(
-    port: Port,
-    mut start: impl FnMut(u16) -> Result<T, Unready>,
-) -> Result<T, ServerError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let (port, may_try_again) = match port {
-            Port::Given(port) => (port.get(), false),
-            Port::Free => (free_port()?, tries < TRIES),
-        };
-        match start(port) {
-            Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}
-            done => return done.map_err(|unready| unready.error),
-        }
-    }
-}
-
-/// Until it is ready, has ended, or time is up.
-pub(crate) fn wait(
-    running: &mut Running,
-    limit: Duration,
-    (call, words): (&str, &[(&str, Fault)]),
-    ready: impl Fn(&Running) -> Result<(), String>,
-) -> Result<(), Unready> {
-    let clock = MonotonicClock::new();
-    let deadline = clock.now().after(limit);
-    loop {
-        if let Some(status) = running.ended() {
-            let how = format!("it has ended ({status})");
-            return Err(unready(call, &how, (running.log(), words)));
-        }
-        match ready(running) {
-            // Workers that are there by now are taken down.
-            Ok(()) => return Ok(running.look().map(drop)?),
-            Err(why) if clock.now() >= deadline => {
-                let seconds = limit.as_secs();
-                let how = format!("it did not answer within {seconds} s ({why})");
-                return Err(unready(call, &how, (running.log(), words)));
-            }
-            Err(_) => std::thread::sleep(STEP),
-        }
     }
 }
 
@@ -286,23 +154,6 @@ fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
     }
 }
 
-/// Starts a program that is configured in a directory of its own.
-pub(crate) fn start_in(
-    mut command: Command,
-    directory: &ServerDirectory,
-) -> Result<Running, Error> {
-    if let Some(pin) = &directory.pin {
-        let pin = pin.try_clone();
-        command.stdin(pin.map_err(|error| Error::call("handing the PIN over", error, ""))?);
-    }
-    let environment = directory.environment.iter();
-    command
-        .envs(environment.map(|(name, value)| (name, value)))
-        .env("LC_ALL", "C")
-        .current_dir(directory.private.path());
-    Running::start(&mut command, directory.private.path(), &directory.log)
-}
-
 /// Whether it can be what is wanted, before anything is started.
 fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
     if let (Weak::Refused, Some(weak)) = (spec.weak, spec.weaknesses().into_iter().next()) {
@@ -318,48 +169,6 @@ fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
         server.kind.check_two(&server.version)?;
     }
     server.kind.check(server, spec)
-}
-
-/// Why a server did not start, and whether that is a fault that is known.
-#[derive(Debug)]
-pub(crate) struct Unready {
-    pub(crate) error: ServerError,
-    pub(crate) fault: Option<Fault>,
-}
-
-impl<E: Into<ServerError>> From<E> for Unready {
-    fn from(error: E) -> Self {
-        Self {
-            error: error.into(),
-            fault: None,
-        }
-    }
-}
-
-/// With what the log says.
-pub(crate) fn unready(call: &str, how: &str, (log, words): (&Path, &[(&str, Fault)])) -> Unready {
-    let text = log::read(log);
-    let told = Fault::in_log(&text, words);
-    let fault = told.as_ref().map(|(fault, _)| *fault);
-    let (said, advice) = match told {
-        Some((fault, line)) => (format!("{} ({line})", fault.reason()), fault.advice()),
-        None => match log::tail(log) {
-            tail if tail.is_empty() => (format!("{how}; its log is empty"), ""),
-            tail => (format!("{how}; its log ends: {tail}"), ""),
-        },
-    };
-    Unready {
-        error: Error::call(call, said, advice).into(),
-        fault,
-    }
-}
-
-/// A port on loopback at which nobody listens.
-fn free_port() -> Result<u16, Error> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(|error| Error::call("looking for a free port", error, ""))
 }
 
 fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<String, String> {
@@ -410,9 +219,9 @@ fn identity_words(identity: &Identity) -> String {
     } else {
         ""
     };
-    let location = match identity.key_location() {
-        KeyLocation::File => "in a file".to_owned(),
-        KeyLocation::Token(way) => format!("on a token by the {way}"),
+    let location = match identity.way() {
+        None => "in a file".to_owned(),
+        Some(way) => format!("on a token by the {way}"),
     };
     format!("{}{weak} {location}", identity.algorithm)
 }

@@ -109,11 +109,6 @@ impl Handshakes {
     pub fn has(&self, version: TlsVersion) -> bool {
         self.versions.contains(&version)
     }
-
-    /// The groups as OpenSSL calls them.
-    pub(crate) fn group_names(&self) -> impl Iterator<Item = &'static str> {
-        self.groups.iter().filter_map(|exchange| exchange.group())
-    }
 }
 
 /// Parameters of Diffie-Hellman by the length of their prime: as `openssl dhparam` generates them, once and for all that
@@ -129,27 +124,15 @@ pub struct DhParameters {
 }
 
 impl DhParameters {
-    const ALL: [Self; 4] = [
-        Self {
-            bits: 1024,
-            pem: include_str!("dh-parameters/generated1024.pem"),
-        },
-        Self {
-            bits: 2048,
-            pem: include_str!("dh-parameters/generated2048.pem"),
-        },
-        Self {
-            bits: 3072,
-            pem: include_str!("dh-parameters/generated3072.pem"),
-        },
-        Self {
-            bits: 4096,
-            pem: include_str!("dh-parameters/generated4096.pem"),
-        },
-    ];
-
     fn of(bits: u16) -> Option<Self> {
-        Self::ALL.into_iter().find(|dh| dh.bits == bits)
+        let pem = match bits {
+            1024 => include_str!("dh-parameters/generated1024.pem"),
+            2048 => include_str!("dh-parameters/generated2048.pem"),
+            3072 => include_str!("dh-parameters/generated3072.pem"),
+            4096 => include_str!("dh-parameters/generated4096.pem"),
+            _ => return None,
+        };
+        Some(Self { bits, pem })
     }
 }
 
@@ -289,7 +272,8 @@ mod tests {
     #[test]
     fn primes_are_safe_and_of_their_size() {
         let mut context = BigNumContext::new().unwrap();
-        for DhParameters { bits, pem } in DhParameters::ALL {
+        for length in [1024, 2048, 3072, 4096] {
+            let DhParameters { bits, pem } = DhParameters::of(length).unwrap();
             let dh = Dh::params_from_pem(pem.as_bytes()).unwrap();
             let p = dh.prime_p();
             assert_eq!(p.num_bits(), i32::from(bits));

@@ -1,77 +1,23 @@
-//! The configuration of servers, as text: for keymark's own ones, and the same for administrators.
+//! What stands in the configuration of servers: keymark's own ones, and the same for administrators. One template a kind of
+//! server (`templates/`) is for both; a comment in it is what an administrator has to know of the line below.
 //!
 //! Sessions are off. With TLS 1.3 OpenSSL 3.0 sends two tickets all the same, which no server takes up again.
-//!
-//! Keys on tokens: by the engine as `engine:pkcs11:URI` (nginx) and with `SSLCryptoDevice` (Apache); by the
-//! provider as a PEM file with the URI, since mod_ssl, given a URI, would ask for the engine first.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
+use keymark_load::TlsVersion;
+
+use crate::openssl::TokenWay;
+use crate::templates::Comments;
 use crate::tls::servers::error::Impossible;
-use crate::tls::servers::openssl::with_level;
-use crate::tls::servers::spec::{Capacity, Handshakes, SecurityLevel};
-
-/// For administrators, where a key is reached by the engine.
-pub(crate) const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot \
-                                           decrypt for it, and such handshakes fail; with pkcs11-provider they \
-                                           work.";
-
-/// A line, and why it is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Directive {
-    text: String,
-    why: &'static str,
-}
-
-impl Directive {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            why: "",
-        }
-    }
-
-    /// With what an administrator has to know of it.
-    pub(crate) fn because(self, why: &'static str) -> Self {
-        Self { why, ..self }
-    }
-
-    /// A trap that no line stands for.
-    pub(crate) fn warning(why: &'static str) -> Self {
-        Self::new("").because(why)
-    }
-}
-
-/// Whether the reasons are written as well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Comments {
-    Written,
-    Left,
-}
+use crate::tls::servers::spec::Handshakes;
 
 /// Longest line of a comment.
 const WIDTH: usize = 100;
 
-/// The lines, each behind `indent`.
-pub(crate) fn text(lines: &[Directive], comments: Comments, indent: &str) -> String {
-    let mut text = String::new();
-    for Directive { text: line, why } in lines {
-        if comments == Comments::Written && !why.is_empty() {
-            text += &comment(why, indent);
-        }
-        if !line.is_empty() {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{indent}{line}");
-        }
-    }
-    text
-}
-
 /// Words as a comment of several lines.
-pub(crate) fn comment(words: &str, indent: &str) -> String {
-    let indent = format!("{indent}# ");
-    filled(words, &indent, &indent) + "\n"
+pub(crate) fn comment(words: &str) -> String {
+    filled(words, "# ", "# ") + "\n"
 }
 
 /// Words in lines, each no longer than [`WIDTH`] but for words that are longer by themselves, behind these indents.
@@ -88,19 +34,8 @@ pub(crate) fn filled(words: &str, first: &str, others: &str) -> String {
 }
 
 /// A path that can stand between double quotes in the configuration of Apache, nginx and haproxy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct QuotedPath(String);
-
-impl QuotedPath {
-    pub(crate) fn new(what: &'static str, path: &Path) -> Result<Self, Impossible> {
-        spoken(what, path, "\"'`\\${}#;%").map(|path| Self(format!("\"{path}\"")))
-    }
-}
-
-impl std::fmt::Display for QuotedPath {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
+pub(crate) fn quotable<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Impossible> {
+    spoken(what, path, "\"'`\\${}#;%")
 }
 
 /// A path that can stand in OpenSSL's configuration as it is (config(5)), in a line of shell, or in a unit of systemd's.
@@ -117,49 +52,49 @@ fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p s
     })
 }
 
-/// What stands around the part about TLS.
+/// What stands around the part about TLS in the configuration of a server that is measured.
 #[derive(Debug)]
 pub(crate) struct Frame<'s> {
-    pub(crate) directory: QuotedPath,
-    pub(crate) documents: QuotedPath,
-    pub(crate) log: QuotedPath,
-    pub(crate) pid_file: QuotedPath,
+    /// Everything that it reads and writes is there.
+    pub(crate) directory: &'s str,
     /// User and group.
     pub(crate) worker: Option<(&'s str, &'s str)>,
     pub(crate) port: u16,
-    pub(crate) capacity: Capacity,
-    /// Names of variables that modules read.
-    pub(crate) environment: Vec<String>,
+    pub(crate) processes: u32,
+    pub(crate) connections: u32,
 }
 
-/// What a server is told to find a private key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum KeyReference {
-    /// A file with the key.
-    File(QuotedPath),
-    /// By the engine.
-    Engine {
-        /// `pkcs11:…`
-        uri: String,
-    },
-    /// A file in PEM with the URI, for which the provider has a decoder: so it passes for any other key's file.
-    Provider(QuotedPath),
+impl Frame<'_> {
+    /// Of each process, where connections have threads.
+    pub(crate) const fn threads(&self) -> u32 {
+        self.connections.div_ceil(self.processes)
+    }
+
+    /// An administrator has a frame already, and wants to know why.
+    pub(crate) const fn comments(frame: Option<&Self>) -> Comments {
+        match frame {
+            Some(_) => Comments::Left,
+            None => Comments::Written,
+        }
+    }
 }
 
 /// One certificate with its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pair {
-    pub(crate) certificate: QuotedPath,
-    pub(crate) key: KeyReference,
+    /// Its file.
+    pub(crate) certificate: String,
+    /// A file with the key, or by the provider one with its URI, for which that has a decoder: so it passes for any other
+    /// key's file. By the engine the URI itself.
+    pub(crate) key: String,
+    /// None where the key is in the file.
+    pub(crate) way: Option<TokenWay>,
 }
 
-/// What it is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Each handshake is a full one.
-    Measuring,
-    /// Sessions are the administrator's to decide on.
-    Administration,
+impl Pair {
+    pub(crate) fn is_by_engine(&self) -> bool {
+        self.way == Some(TokenWay::Engine)
+    }
 }
 
 /// The part of a configuration that is about TLS.
@@ -167,33 +102,51 @@ pub(crate) enum Purpose {
 pub(crate) struct Tls<'s> {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) handshakes: &'s Handshakes,
-    pub(crate) level: SecurityLevel,
-    pub(crate) purpose: Purpose,
+    /// Of TLS 1.2, with the level of security.
+    pub(crate) ciphers: String,
     /// Parameters of DHE in a file of their own; they stand behind the first certificate as well.
-    pub(crate) dh: Option<QuotedPath>,
+    pub(crate) dh: Option<String>,
+    /// What OpenSSL and modules read from the environment.
+    pub(crate) variables: Vec<(String, String)>,
 }
 
 impl Tls<'_> {
-    pub(crate) fn ciphers(&self) -> String {
-        with_level(&self.handshakes.ciphers.to_string(), self.level)
+    /// As OpenSSL calls them.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = &'static str> {
+        self.handshakes
+            .versions
+            .iter()
+            .map(|version| match version {
+                TlsVersion::V1_2 => "TLSv1.2",
+                TlsVersion::V1_3 => "TLSv1.3",
+            })
     }
 
     pub(crate) fn groups(&self) -> String {
-        self.handshakes.group_names().collect::<Vec<_>>().join(":")
+        let groups = self.handshakes.groups.iter();
+        let names: Vec<_> = groups.filter_map(|exchange| exchange.group()).collect();
+        names.join(":")
     }
 
     pub(crate) fn is_on_token(&self) -> bool {
-        self.by_engine() || self.by_provider()
+        self.pairs.iter().any(|pair| pair.way.is_some())
+    }
+
+    /// The index of the first such key; past the last where there is none.
+    pub(crate) fn first_by_engine(&self) -> usize {
+        let mut pairs = self.pairs.iter();
+        pairs
+            .position(Pair::is_by_engine)
+            .unwrap_or(self.pairs.len())
     }
 
     pub(crate) fn by_engine(&self) -> bool {
-        let engine = |pair: &Pair| matches!(pair.key, KeyReference::Engine { .. });
-        self.pairs.iter().any(engine)
+        self.pairs.iter().any(Pair::is_by_engine)
     }
 
     pub(crate) fn by_provider(&self) -> bool {
-        let provider = |pair: &Pair| matches!(pair.key, KeyReference::Provider(_));
-        self.pairs.iter().any(provider)
+        let mut pairs = self.pairs.iter();
+        pairs.any(|pair| pair.way == Some(TokenWay::Provider))
     }
 }
 
@@ -212,7 +165,7 @@ mod tests {
             "/a{b",
             "/a%{b",
         ] {
-            let error = QuotedPath::new("the key's file", Path::new(path)).unwrap_err();
+            let error = quotable("the key's file", Path::new(path)).unwrap_err();
             assert!(
                 error
                     .to_string()
@@ -221,26 +174,14 @@ mod tests {
             assert!(!error.to_string().contains('\n'), "{error}");
         }
         let spaced = Path::new("/my keys/key.pem");
-        assert_eq!(
-            QuotedPath::new("", spaced).unwrap().to_string(),
-            "\"/my keys/key.pem\""
-        );
+        assert_eq!(quotable("", spaced).unwrap(), "/my keys/key.pem");
         assert!(plain("", spaced).is_err());
         assert_eq!(plain("", Path::new("/a/b-c_d.e")).unwrap(), "/a/b-c_d.e");
     }
 
     #[test]
-    fn reasons_are_written_for_people_alone() {
-        let lines = [
-            Directive::new("a on").because("it has to be"),
-            Directive::warning("and never b"),
-        ];
-        assert_eq!(text(&lines, Comments::Left, "  "), "  a on\n");
-        assert_eq!(
-            text(&lines, Comments::Written, ""),
-            "# it has to be\na on\n# and never b\n"
-        );
-        let long = comment(&"word ".repeat(60), "    ");
+    fn comments_are_of_several_lines() {
+        let long = comment(&"word ".repeat(60));
         assert!(long.lines().all(|line| line.len() <= WIDTH) && long.lines().count() > 2);
     }
 }

@@ -1,25 +1,34 @@
 //! A token's key, loaded once by the program `openssl` as the server will load it: for its public half, and so that a PIN
 //! is tried once and no server tries it.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use ::openssl::pkey::{PKey, Public};
 use ::openssl::rsa::Rsa;
+use der::asn1::{AnyRef, Utf8StringRef};
+use der::pem::{LineEnding, PemLabel};
+use der::{EncodePem, Sequence, Tag};
 use keymark_bench::error::Error;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;
 
 use crate::openssl::words::{complaint, refuse_pin};
-use crate::tls::servers::directory::write_private;
+use crate::openssl::{Configuration, TokenWay};
+use crate::programs::write_private;
+use crate::templates::{Comments, written};
 use crate::tls::servers::error::ServerError;
-use crate::tls::servers::identity::{TokenKey, TokenWay};
+use crate::tls::servers::identity::TokenKey;
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::log::visible;
-use crate::tls::servers::openssl::{self, Reach};
-use crate::tls::servers::text::{Comments, text};
+use crate::tls::servers::text::plain;
+
+/// What cannot stand in OpenSSL's configuration, in words.
+pub(crate) const LOADABLE: &str = "the engine's or provider's file";
+pub(crate) const MODULE: &str = "the PKCS#11 module's file";
 
 /// What OpenSSL needs for a token's key, in a directory.
 pub(crate) struct TokenFiles {
@@ -45,19 +54,31 @@ pub(crate) fn write(
         .map(|pin| memory_file::holding(pin.expose().as_bytes()));
     let pin = pin.transpose()?;
     let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
-    let loadable = server.openssl()?.loadable(way)?;
-    let lines = openssl::configuration(Reach {
+    let loadable = server.openssl()?.loadables.get(way)?;
+    let text = Configuration {
         way,
-        loadable: &loadable,
-        module: &key.module,
-        pin_file,
-    })?;
+        loadable: plain(LOADABLE, &loadable)?,
+        module: plain(MODULE, &key.module)?,
+        pin_file: pin.as_ref().map(|_| STANDARD_INPUT),
+        init: 1,
+    };
     let configuration = directory.join("openssl.cnf");
-    write_private(&configuration, text(&lines, Comments::Left, "").as_bytes())?;
+    write_private(&configuration, written(&text, Comments::Left)?.as_bytes())?;
     Ok(TokenFiles {
         configuration,
         uri: uri(key, way, pin_file),
         pin,
+    })
+}
+
+/// Those that a line of a configuration can name.
+pub(crate) fn variables(
+    environment: &[(OsString, OsString)],
+) -> impl Iterator<Item = (String, &OsString)> {
+    let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    environment.iter().filter_map(move |(name, value)| {
+        let name = name.to_str()?;
+        (!name.is_empty() && name.chars().all(word)).then(|| (name.to_owned(), value))
     })
 }
 
@@ -123,40 +144,28 @@ fn refused(call: &str, said: &str) -> Error {
     Error::call(call, visible(complaint(said)), advice)
 }
 
-/// The file by which the provider passes for a key's file: PEM around `SEQUENCE { VisibleString, UTF8String }`
-/// (pkcs11-provider's `uri2pem`).
-pub(crate) fn uri_pem(uri: &str) -> String {
-    const DESCRIPTION: &str = "PKCS#11 Provider URI v1.0";
-    const LABEL: &str = "PKCS#11 PROVIDER URI";
-    let description = der(0x1A, DESCRIPTION.as_bytes());
-    let content = der(0x30, &[description, der(0x0C, uri.as_bytes())].concat());
-    let mut text = format!("-----BEGIN {LABEL}-----\n");
-    let base64 = ::openssl::base64::encode_block(&content);
-    let mut rest = base64.as_str();
-    while !rest.is_empty() {
-        let (line, behind) = rest.split_at(rest.len().min(64));
-        text += line;
-        text.push('\n');
-        rest = behind;
-    }
-    text + &format!("-----END {LABEL}-----\n")
+/// The file by which the provider passes for a key's file (pkcs11-provider's `uri2pem`).
+#[derive(Sequence)]
+struct UriFile<'u> {
+    /// A VisibleString.
+    description: AnyRef<'u>,
+    uri: Utf8StringRef<'u>,
 }
 
-/// A value of DER (X.690 §8.1).
-fn der(tag: u8, content: &[u8]) -> Vec<u8> {
-    let length = content.len();
-    let mut octets = vec![tag];
-    match u8::try_from(length) {
-        Ok(short) if short < 0x80 => octets.push(short),
-        Ok(long) => octets.extend([0x81, long]),
-        Err(_) => {
-            octets.push(0x82);
-            // A URI of 64 KiB is none.
-            octets.extend(u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
-        }
-    }
-    octets.extend(content);
-    octets
+impl PemLabel for UriFile<'_> {
+    const PEM_LABEL: &'static str = "PKCS#11 PROVIDER URI";
+}
+
+/// Such a file for that URI.
+pub(crate) fn uri_pem(uri: &str) -> Result<String, Error> {
+    let made = || {
+        let file = UriFile {
+            description: AnyRef::new(Tag::VisibleString, b"PKCS#11 Provider URI v1.0")?,
+            uri: Utf8StringRef::new(uri)?,
+        };
+        file.to_pem(LineEnding::LF)
+    };
+    made().map_err(|error| Error::call("writing a key's URI", error, ""))
 }
 
 #[cfg(test)]
@@ -166,12 +175,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_ders() {
-        assert_eq!(der(4, &[1, 2]), [4, 2, 1, 2]);
-        assert_eq!(der(4, &[0; 200])[..3], [4, 0x81, 200]);
-        assert_eq!(der(4, &[0; 300])[..4], [4, 0x82, 1, 44]);
-        let pem = uri_pem("pkcs11:token=t;object=r");
-        assert!(pem.lines().all(|line| line.len() <= 64), "{pem}");
+    fn a_uri_of_any_length_is_a_key_file() {
+        for objects in [1, 20, 40] {
+            let uri = format!("pkcs11:token=t;object={}", "object-".repeat(objects));
+            let pem = uri_pem(&uri).unwrap();
+            assert!(pem.lines().all(|line| line.len() <= 64), "{pem}");
+            let (label, der) = der::Document::from_pem(&pem).unwrap();
+            assert_eq!(label, UriFile::PEM_LABEL);
+            assert_eq!(der.decode_msg::<UriFile<'_>>().unwrap().uri.as_str(), uri);
+        }
     }
 
     #[test]

@@ -15,12 +15,14 @@ use super::client::{has_document, s_client, spec, started};
 fn connections_pass_through_to_all_servers_and_go_on_when_one_is_killed() {
     for balance in [Balance::RoundRobin, Balance::LeastConnections] {
         let servers = ["nistp256", "nistp384"].map(|word| started("nginx", &spec(word, "x25519")));
-        let backends = servers.each_ref().map(|server| server.address);
+        let backends = servers.each_ref().map(|server| server.process.address);
         let room = (Port::Free, NonZeroU16::new(64).unwrap());
         let haproxy = Haproxy::find(&SearchPath::usual()).unwrap();
         let mut balancer = Balancer::start(&haproxy, &backends, balance, room).unwrap();
         let kinds = |balancer: &Balancer| {
-            let said: Vec<String> = (0..6).map(|_| s_client(balancer.address(), &[])).collect();
+            let said: Vec<String> = (0..6)
+                .map(|_| s_client(balancer.process.address, &[]))
+                .collect();
             assert!(said.iter().all(|said| has_document(said)), "{said:?}");
             let is = |bits: &str| said.iter().filter(|said| said.contains(bits)).count();
             (
@@ -29,15 +31,15 @@ fn connections_pass_through_to_all_servers_and_go_on_when_one_is_killed() {
             )
         };
         assert_eq!(kinds(&balancer), (3, 3), "{balance:?}");
-        for process in servers[1].processes().unwrap() {
+        for process in servers[1].process.processes().unwrap() {
             process.signal(Signal::SIGKILL);
         }
         until("haproxy has seen it", || {
-            balancer.log().contains("backend1 is DOWN")
+            balancer.process.log().contains("backend1 is DOWN")
         });
         assert_eq!(kinds(&balancer), (6, 0));
-        balancer.check().unwrap();
-        let processes = balancer.processes().unwrap();
+        balancer.process.check().unwrap();
+        let processes = balancer.process.processes().unwrap();
         assert_eq!(balancer.describe()["balance"], balance.word());
         drop(balancer);
         assert!(processes.iter().all(|process| !process.lives()));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use keymark_stacks::tls::servers::{
-    Certificates, Handshakes, Identity, Installed, KINDS, RunningServer, SearchPath, ServerError,
+    Certificates, Handshakes, Identity, Installed, RunningServer, SearchPath, ServerError,
     ServerSpec, kind,
 };
 use keymark_stacks::tls::{KeyExchange, TlsVersion};
@@ -50,7 +50,7 @@ pub fn verified(server: &RunningServer, arguments: &[&str]) -> String {
     let options = ["-verify_return_error", "-verify_hostname", "localhost"];
     let trust = ["-CAfile", file.to_str().unwrap()];
     s_client(
-        server.address,
+        server.process.address,
         &[&trust[..], &options[..], arguments].concat(),
     )
 }
@@ -77,11 +77,6 @@ pub fn second_connection(address: SocketAddr, arguments: &[&str]) -> String {
 pub const BOTH: [&str; 2] = ["apache", "nginx"];
 /// Every program, once each.
 pub const EACH: [&str; 3] = ["apache", "nginx", "caddy"];
-
-/// Every kind that there is.
-pub fn all() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|kind| &*kind.stack().to_string().leak())
-}
 
 pub fn installed(software: &str) -> Installed {
     Installed::find(kind(software).unwrap(), &SearchPath::usual()).unwrap()

@@ -17,7 +17,8 @@ fn ways() -> Vec<TokenWay> {
     let nginx = installed("nginx");
     let openssl = nginx.openssl().unwrap();
     let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
-    ways.filter(|way| openssl.loadable(*way).is_ok()).collect()
+    ways.filter(|way| openssl.loadables.get(*way).is_ok())
+        .collect()
 }
 
 /// The guide for the token's key, with its files in that directory.

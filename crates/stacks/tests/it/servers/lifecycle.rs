@@ -1,7 +1,6 @@
-//! What is left: nothing.
+//! What is left of a server whose owner was killed: nothing.
 
 use std::fs;
-use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -9,75 +8,14 @@ use std::time::Duration;
 
 use keymark_stores::places::private_dir;
 use keymark_stores::places::process::Process;
-use keymark_testkit::assert_says;
 use keymark_testkit::place::short_directory;
 use keymark_testkit::process::{naming, this_test_program};
 use keymark_testkit::waiting::{found, until};
 
-use super::client::{BOTH, EACH, all, s_client, spec, started};
+use super::client::{BOTH, spec, started};
 
 /// Which server the owner that is killed has.
 const OWNED: &str = "KEYMARK_TEST_OWNED_SERVER";
-
-#[test]
-fn nothing_is_left_of_a_server() {
-    for software in all() {
-        let server = started(software, &spec("nistp256", "x25519"));
-        s_client(server.address, &[]);
-        let processes = server.processes().unwrap();
-        let least = if software == "caddy" { 1 } else { 2 };
-        assert!(processes.len() >= least, "{software}: {processes:?}");
-        let directory = fs::read_link(format!("/proc/{}/cwd", processes[0].number)).unwrap();
-        assert!(directory.join("error.log").exists());
-        drop(server);
-        assert!(!directory.exists());
-        assert!(processes.iter().all(|process| !process.lives()));
-        assert_eq!(naming(&directory), 0);
-    }
-}
-
-#[test]
-fn keys_and_configuration_are_for_root_alone() {
-    for software in EACH {
-        let server = started(software, &spec("nistp256", "x25519"));
-        let master = server.processes().unwrap()[0].number;
-        let directory = fs::read_link(format!("/proc/{master}/cwd")).unwrap();
-        let mode = |name: &str| {
-            let meta = fs::metadata(directory.join(name)).unwrap();
-            meta.permissions().mode() & 0o777
-        };
-        assert_eq!(mode("k0") & 0o077, 0);
-        assert_eq!(mode("k0/key.pem"), 0o600);
-        assert_eq!(mode("server.conf"), 0o600);
-        // Others may not even list it.
-        assert_eq!(mode("") & 0o067, 0);
-        if nix::unistd::geteuid().is_root() {
-            let workers = server.processes().unwrap().into_iter().skip(1);
-            for worker in workers {
-                let status = fs::read_to_string(format!("/proc/{}/status", worker.number)).unwrap();
-                let line = status
-                    .lines()
-                    .find(|line| line.starts_with("Uid:"))
-                    .unwrap();
-                assert!(!line.split_whitespace().any(|word| word == "0"), "{line}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_server_is_drained_when_nobody_is_connected_any_more() {
-    for software in EACH {
-        let mut server = started(software, &spec("nistp256", "x25519"));
-        // A client that says nothing, and one that has left.
-        let silent = TcpStream::connect(server.address).unwrap();
-        let error = server.drain(Duration::from_millis(300)).unwrap_err();
-        assert_says(&error, ["1 connections are still open after 0.3 s"]);
-        drop(silent);
-        let took = server.drain(Duration::from_secs(20)).unwrap();
-        assert!(took < Duration::from_secs(20), "{took:?}");
-    }
-}
 
 /// A program of its own, which is killed: started by the test below.
 #[test]
@@ -86,7 +24,7 @@ fn owner_of_a_server() {
         return;
     };
     let server = started(&which, &spec("nistp256", "x25519"));
-    println!("owned {}", server.processes().unwrap()[0].number);
+    println!("owned {}", server.process.processes().unwrap()[0].number);
     std::thread::sleep(Duration::from_secs(600));
 }
 

@@ -7,4 +7,5 @@ mod faults;
 mod files;
 mod guides;
 mod lifecycle;
+mod suite;
 mod tokens;

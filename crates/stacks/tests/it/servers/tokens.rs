@@ -47,7 +47,9 @@ fn ways() -> Vec<TokenWay> {
     let nginx = installed("nginx");
     let openssl = nginx.openssl().unwrap();
     let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
-    let there: Vec<TokenWay> = ways.filter(|way| openssl.loadable(*way).is_ok()).collect();
+    let there: Vec<TokenWay> = ways
+        .filter(|way| openssl.loadables.get(*way).is_ok())
+        .collect();
     assert!(
         there.contains(&TokenWay::Engine),
         "libengine-pkcs11-openssl"
@@ -81,7 +83,7 @@ fn a_key_on_a_token_serves_on_each_software_by_each_way() {
                 }
                 let described = server.describe();
                 assert!(described["certificates"].ends_with(&format!("on a token by the {way}")));
-                let log = server.stop();
+                let log = server.process.stop();
                 assert_silent(&log, [PIN]);
             }
         }
@@ -103,7 +105,7 @@ fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
             let way = TokenWay::Provider;
             let provider = on_token(software, &token, ("rsa2048", "rsa"), way).unwrap();
             let server = start(software, provider, "rsa").unwrap();
-            let said = s_client(server.address, &[]);
+            let said = s_client(server.process.address, &[]);
             assert!(
                 said.contains("Cipher is AES256-GCM-SHA384") && has_document(&said),
                 "{said}"
@@ -118,7 +120,7 @@ fn the_ecdsa_key_is_on_the_token_and_the_rsa_key_in_a_file() {
     for way in ways() {
         for software in BOTH {
             let ecdsa = on_token(software, &token, ("nistp256", "ec"), way).unwrap();
-            let pair = Certificates::rsa_and_ecdsa(identity("rsa2048"), ecdsa).unwrap();
+            let pair = Certificates::of_two(identity("rsa2048"), ecdsa).unwrap();
             let spec = ServerSpec::new(pair, Handshakes::usual());
             let server = RunningServer::start(&installed(software), &spec)
                 .unwrap_or_else(|error| panic!("{software} {way}: {error}"));

@@ -18,23 +18,22 @@ pub struct Finding {
 }
 
 /// What is the matter.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// A file cannot be read, or includes itself.
+    #[error("{} was not read: it is unreadable, or includes itself", .0.display())]
     NotIncluded(PathBuf),
     /// No certificate is configured.
+    #[error("no certificate is configured for this host")]
     NoCertificate,
-    /// All certificates that are configured have RSA keys.
-    NoEcdsaCertificate {
-        /// Directives to add.
-        add: String,
-    },
-    /// All certificates have ECDSA keys: old clients get nothing.
-    NoRsaCertificate {
-        /// Directives to add.
-        add: String,
-    },
+    /// All certificates that are configured have RSA keys. With directives to add.
+    #[error("no certificate has an ECDSA key; add one with its key: {0}")]
+    NoEcdsaCertificate(String),
+    /// All certificates have ECDSA keys: old clients get nothing. With directives to add.
+    #[error("clients without ECDSA get no certificate; add an RSA one: {0}")]
+    NoRsaCertificate(String),
     /// What is in the file could not be told.
+    #[error("the kind of key in {file} is not known: {why}")]
     UnreadCertificate {
         /// The file.
         file: String,
@@ -42,6 +41,7 @@ pub enum Problem {
         why: String,
     },
     /// There are more certificates than keys.
+    #[error("{certificates} certificates have {keys} keys; give each certificate its own")]
     KeysMissing {
         /// Certificates.
         certificates: usize,
@@ -49,103 +49,30 @@ pub enum Problem {
         keys: usize,
     },
     /// nginx takes the second certificate since 1.11.0; older ones take the last.
-    TooOldForTwo {
-        /// The version.
-        version: String,
-    },
-    /// The cipher string has no suite with ECDSA.
-    NoEcdsaCipher {
-        /// The line to have instead.
-        instead: String,
-    },
-    /// OpenSSL does not know the cipher string.
-    UnknownCiphers {
-        /// What it says.
-        why: String,
-    },
-    /// The server's order counts, and RSA comes first in it.
-    RsaFirst {
-        /// The line to have instead.
-        instead: String,
-    },
+    #[error("nginx {0} uses only the last certificate; two need nginx 1.11.0 or later")]
+    TooOldForTwo(String),
+    /// The cipher string has no suite with ECDSA. With the line to have instead.
+    #[error("no cipher of TLS 1.2 is for ECDSA certificates; change it to: {0}")]
+    NoEcdsaCipher(String),
+    /// OpenSSL does not know the cipher string, and says why.
+    #[error("OpenSSL refuses the cipher string: {0}")]
+    UnknownCiphers(String),
+    /// The server's order counts, and RSA comes first in it. With the line to have instead.
+    #[error(
+        "the server's order applies and has RSA first, so clients with TLS 1.2 get RSA; change it to: {0}"
+    )]
+    RsaFirst(String),
     /// OpenSSL does not know a curve.
-    UnknownGroup {
-        /// The curve.
-        group: String,
-    },
-    /// None of the curves is one that clients have.
-    NoCommonGroup {
-        /// The line to have instead.
-        instead: String,
-    },
-    /// Apache ignores `SSLOpenSSLConfCmd DHParameters`.
-    DhParametersIgnored {
-        /// The file that they belong into.
-        certificate: String,
-    },
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotIncluded(file) => {
-                write!(
-                    f,
-                    "{} was not read: it is unreadable, or includes itself",
-                    file.display()
-                )
-            }
-            Self::NoCertificate => f.write_str("no certificate is configured for this host"),
-            Self::NoEcdsaCertificate { add } => {
-                write!(
-                    f,
-                    "no certificate has an ECDSA key; add one with its key: {add}"
-                )
-            }
-            Self::NoRsaCertificate { add } => {
-                write!(
-                    f,
-                    "clients without ECDSA get no certificate; add an RSA one: {add}"
-                )
-            }
-            Self::UnreadCertificate { file, why } => {
-                write!(f, "the kind of key in {file} is not known: {why}")
-            }
-            Self::KeysMissing { certificates, keys } => {
-                write!(
-                    f,
-                    "{certificates} certificates have {keys} keys; give each certificate its own"
-                )
-            }
-            Self::TooOldForTwo { version } => write!(
-                f,
-                "nginx {version} uses only the last certificate; two need nginx 1.11.0 or later"
-            ),
-            Self::NoEcdsaCipher { instead } => {
-                write!(
-                    f,
-                    "no cipher of TLS 1.2 is for ECDSA certificates; change it to: {instead}"
-                )
-            }
-            Self::UnknownCiphers { why } => write!(f, "OpenSSL refuses the cipher string: {why}"),
-            Self::RsaFirst { instead } => write!(
-                f,
-                "the server's order applies and has RSA first, so clients with TLS 1.2 get RSA; change it to: \
-                 {instead}"
-            ),
-            Self::UnknownGroup { group } => write!(f, "OpenSSL knows no curve '{group}'"),
-            Self::NoCommonGroup { instead } => {
-                write!(
-                    f,
-                    "clients support none of these curves; change it to: {instead}"
-                )
-            }
-            Self::DhParametersIgnored { certificate } => write!(
-                f,
-                "Apache ignores DHParameters here; append the parameters to the first certificate's file, {certificate}"
-            ),
-        }
-    }
+    #[error("OpenSSL knows no curve '{0}'")]
+    UnknownGroup(String),
+    /// None of the curves is one that clients have. With the line to have instead.
+    #[error("clients support none of these curves; change it to: {0}")]
+    NoCommonGroup(String),
+    /// Apache ignores `SSLOpenSSLConfCmd DHParameters`. With the file that they belong into.
+    #[error(
+        "Apache ignores DHParameters here; append the parameters to the first certificate's file, {0}"
+    )]
+    DhParametersIgnored(String),
 }
 
 impl fmt::Display for Finding {

@@ -3,20 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::advice::{Finding, Problem};
-use super::{At, Host, Order, Setting, files, say};
+use super::host::{APACHE, Directive, Host};
+use super::{At, Setting, files, say};
 
-/// The directives that count, of one virtual host or of the server itself.
-#[derive(Debug, Default)]
-struct Section {
-    name: Option<Setting>,
-    settings: Vec<(String, Setting)>,
-}
-
-/// All hosts with TLS.
+/// All hosts with TLS. What a virtual host does not say is the server's.
 pub(super) fn hosts(path: &Path, text: &str, findings: &mut Vec<Finding>) -> Vec<Host> {
     let mut reader = Reader {
         root: path.parent().unwrap_or(Path::new(".")).to_owned(),
-        server: Section::default(),
+        server: Vec::new(),
         hosts: Vec::new(),
         open: false,
         findings,
@@ -29,32 +23,34 @@ pub(super) fn hosts(path: &Path, text: &str, findings: &mut Vec<Finding>) -> Vec
         hosts,
         ..
     } = reader;
-    let mut made: Vec<Host> = hosts
+    let whole = APACHE.has_tls(&server);
+    let with_tls = hosts
         .iter()
-        .filter(|section| has_tls(section) || has_tls(&server))
-        .map(|section| host(section, &server, &root))
+        .filter(|host| whole || APACHE.has_tls(&host.block));
+    let mut made: Vec<Host> = with_tls
+        .map(|host| {
+            let mut names = host.block.iter().filter(|one| one.name == "servername");
+            let name = names.next_back().map(|one| one.setting.first().to_owned());
+            let name = name.unwrap_or_else(|| host.setting.values.join(" "));
+            APACHE.host(
+                &[&host.block, &server],
+                name,
+                host.setting.at.clone(),
+                &root,
+            )
+        })
         .collect();
-    if hosts.is_empty() && has_tls(&server) {
-        let at = At {
-            file: path.to_owned(),
-            line: 1,
-        };
-        let section = Section {
-            name: Some(Setting {
-                values: vec!["the server outside all virtual hosts".to_owned()],
-                at,
-            }),
-            settings: Vec::new(),
-        };
-        made.push(host(&section, &server, &root));
+    if hosts.is_empty() && whole {
+        let name = "the server outside all virtual hosts".to_owned();
+        made.push(APACHE.host(&[&[], &server], name, At::begin(path), &root));
     }
     made
 }
 
 struct Reader<'r> {
     root: PathBuf,
-    server: Section,
-    hosts: Vec<Section>,
+    server: Vec<Directive>,
+    hosts: Vec<Directive>,
     /// Whether the last of them has not ended.
     open: bool,
     findings: &'r mut Vec<Finding>,
@@ -93,17 +89,26 @@ impl Reader<'_> {
         if lower.starts_with("<virtualhost") {
             let inner = line.trim_matches(['<', '>']);
             let values = words(inner).into_iter().skip(1).collect();
-            self.hosts.push(Section {
-                name: Some(Setting { values, at }),
-                settings: Vec::new(),
+            self.hosts.push(Directive {
+                name: "virtualhost".to_owned(),
+                setting: Setting { values, at },
+                block: Vec::new(),
             });
             self.open = true;
         } else if lower.starts_with("</virtualhost") {
             self.open = false;
         } else if !line.starts_with('<') {
             // What stands in <IfModule> and the like is taken to hold.
-            let mut words = words(line).into_iter();
-            let name = words.next().unwrap_or_default().to_ascii_lowercase();
+            let mut words = words(line).into_iter().peekable();
+            let mut name = words.next().unwrap_or_default().to_ascii_lowercase();
+            // What these set is named by their first word; `SSLCipherSuite TLSv1.3 …` is about TLS 1.3 alone.
+            let named = |word: &String| {
+                name == "sslopensslconfcmd"
+                    || name == "sslciphersuite" && word.eq_ignore_ascii_case("TLSv1.3")
+            };
+            if let Some(word) = words.next_if(named) {
+                name = format!("{name} {}", word.to_ascii_lowercase());
+            }
             let values = words.collect();
             self.directive(name, Setting { values, at });
         }
@@ -114,11 +119,15 @@ impl Reader<'_> {
             "serverroot" => self.root = PathBuf::from(setting.first()),
             "include" | "includeoptional" => self.include(&setting),
             _ => {
-                let section = match self.hosts.last_mut() {
-                    Some(host) if self.open => host,
+                let block = match self.hosts.last_mut() {
+                    Some(host) if self.open => &mut host.block,
                     Some(_) | None => &mut self.server,
                 };
-                section.settings.push((name, setting));
+                block.push(Directive {
+                    name,
+                    setting,
+                    block: Vec::new(),
+                });
             }
         }
     }
@@ -139,76 +148,6 @@ impl Reader<'_> {
                 }
             }
         }
-    }
-}
-
-fn has_tls(section: &Section) -> bool {
-    section
-        .settings
-        .iter()
-        .any(|(name, setting)| match name.as_str() {
-            "sslengine" => setting.first().eq_ignore_ascii_case("on"),
-            "sslcertificatefile" => true,
-            _ => false,
-        })
-}
-
-/// What a virtual host does not say is the server's.
-fn host(section: &Section, server: &Section, root: &Path) -> Host {
-    let of = |section: &Section, name: &str| -> Vec<Setting> {
-        let named = section.settings.iter().filter(|(is, _)| is == name);
-        named.map(|(_, setting)| setting.clone()).collect()
-    };
-    let all = |name: &str| {
-        let own = of(section, name);
-        if own.is_empty() {
-            of(server, name)
-        } else {
-            own
-        }
-    };
-    let command = |words: &[&str]| -> Vec<Setting> {
-        let is = |setting: &Setting| {
-            let first = setting.first();
-            words.iter().any(|word| first.eq_ignore_ascii_case(word))
-        };
-        let value = |setting: Setting| Setting {
-            values: setting.values.into_iter().skip(1).collect(),
-            at: setting.at,
-        };
-        let settings = all("sslopensslconfcmd").into_iter();
-        settings.filter(is).map(value).collect()
-    };
-    // `SSLCipherSuite TLSv1.3 …` is about TLS 1.3 alone.
-    let about_tls13 = |setting: &Setting| setting.first().eq_ignore_ascii_case("TLSv1.3");
-    let mut ciphers = all("sslciphersuite").into_iter();
-    let order = all("sslhonorcipherorder").pop();
-    let order = match order.as_ref().map(Setting::first) {
-        Some(word) if word.eq_ignore_ascii_case("on") => Order::Servers,
-        Some(_) | None => Order::Clients,
-    };
-    let unnamed = || At {
-        file: PathBuf::new(),
-        line: 1,
-    };
-    let server_name = of(section, "servername").pop();
-    let address = section.name.as_ref().map(|name| name.values.join(" "));
-    let name = server_name.map(|name| name.first().to_owned()).or(address);
-    let at = section
-        .name
-        .as_ref()
-        .map_or_else(unnamed, |name| name.at.clone());
-    Host {
-        name: name.unwrap_or_default(),
-        at,
-        certificates: all("sslcertificatefile"),
-        keys: all("sslcertificatekeyfile"),
-        ciphers: ciphers.rfind(|setting| !about_tls13(setting)),
-        groups: command(&["Groups", "Curves", "ECDHParameters"]).pop(),
-        protocols: all("sslprotocol").pop(),
-        order,
-        ignored: command(&["DHParameters"]),
-        root: root.to_owned(),
     }
 }
 

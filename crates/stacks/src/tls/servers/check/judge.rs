@@ -1,13 +1,15 @@
 //! What a host offers.
 
+use keymark_load::{CipherSuite, SuiteAuthentication, SuiteExchange};
 use openssl::nid::Nid;
 use openssl::pkey::Id;
 use openssl::ssl::{SslContext, SslMethod};
 use openssl::x509::X509;
 
 use super::advice::{Finding, Problem};
-use super::{Dialect, Host, HostReport, Order, Setting, Verdict, files};
-use crate::tls::servers::ciphers::{self, Authentication, Exchange, Suite};
+use super::host::{Host, Order};
+use super::{Dialect, HostReport, Setting, Verdict, files};
+use crate::tls::servers::ciphers;
 use crate::tls::servers::program::Version;
 
 /// nginx's own (ssl_ciphers), and Apache's, which is OpenSSL's.
@@ -44,43 +46,195 @@ enum Kind {
 }
 
 /// What a host offers, and what to change.
-pub(super) fn judged(host: &Host, dialect: Dialect, nginx: Option<&Version>) -> HostReport {
-    let mut findings = Vec::new();
-    let mut kinds: Vec<Kind> = Vec::new();
-    for setting in &host.certificates {
-        let kind = kind(host, setting).unwrap_or_else(|why| {
-            let file = setting.first().to_owned();
-            let problem = Problem::UnreadCertificate { file, why };
-            findings.push(found(setting, problem));
-            Kind::Unknown
-        });
-        kinds.push(kind);
-    }
-    pairs(host, dialect, nginx, &kinds, &mut findings);
-    let has_ecdsa = kinds.contains(&Kind::Ecdsa);
-    let certificates = (has_ecdsa, kinds.contains(&Kind::Unknown));
-    let tls12 = has_protocol(host, dialect, "TLSv1.2");
-    let suited = !tls12 || cipher_string(host, dialect, &kinds, &mut findings);
-    groups(host, dialect, &mut findings);
-    ignored(host, &mut findings);
-    let verdict = match certificates {
-        (true, _) if tls12 && suited => Verdict::Offered,
-        (true, _) if has_protocol(host, dialect, "TLSv1.3") => Verdict::Tls13Only,
-        (false, true) => Verdict::Unknown,
-        (true | false, _) => Verdict::NotOffered,
+pub(super) fn judged(host: Host, dialect: Dialect, nginx: Option<&Version>) -> HostReport {
+    let mut judge = Judge {
+        host: &host,
+        dialect,
+        findings: Vec::new(),
     };
+    let kinds = judge.kinds();
+    judge.pairs(nginx, &kinds);
+    let tls12 = judge.has_protocol("TLSv1.2");
+    let suited = !tls12 || judge.has_suite_for_ecdsa(&kinds);
+    judge.groups();
+    for setting in &host.ignored {
+        let first = host.certificates.first().map_or("", Setting::first);
+        judge.found(setting, Problem::DhParametersIgnored(first.to_owned()));
+    }
+    let verdict = match kinds.contains(&Kind::Ecdsa) {
+        true if tls12 && suited => Verdict::Offered,
+        true if judge.has_protocol("TLSv1.3") => Verdict::Tls13Only,
+        false if kinds.contains(&Kind::Unknown) => Verdict::Unknown,
+        true | false => Verdict::NotOffered,
+    };
+    let findings = judge.findings;
     HostReport {
-        name: host.name.clone(),
-        at: host.at.clone(),
+        name: host.name,
+        at: host.at,
         verdict,
         findings,
     }
 }
 
-fn found(setting: &Setting, problem: Problem) -> Finding {
-    Finding {
-        at: setting.at.clone(),
-        problem,
+struct Judge<'h> {
+    host: &'h Host,
+    dialect: Dialect,
+    findings: Vec<Finding>,
+}
+
+impl Judge<'_> {
+    fn found(&mut self, setting: &Setting, problem: Problem) {
+        let at = setting.at.clone();
+        self.findings.push(Finding { at, problem });
+    }
+
+    /// Of each certificate's key.
+    fn kinds(&mut self) -> Vec<Kind> {
+        let each = self.host.certificates.iter();
+        each.map(|setting| {
+            kind(self.host, setting).unwrap_or_else(|why| {
+                let file = setting.first().to_owned();
+                self.found(setting, Problem::UnreadCertificate { file, why });
+                Kind::Unknown
+            })
+        })
+        .collect()
+    }
+
+    /// Certificates with their keys.
+    fn pairs(&mut self, nginx: Option<&Version>, kinds: &[Kind]) {
+        let Self { host, dialect, .. } = *self;
+        let Some(last) = host.certificates.last() else {
+            let at = host.at.clone();
+            let problem = Problem::NoCertificate;
+            self.findings.push(Finding { at, problem });
+            return;
+        };
+        let add = |kind: &str| match dialect {
+            Dialect::Nginx => {
+                format!("ssl_certificate {kind}.pem; ssl_certificate_key {kind}.key;")
+            }
+            Dialect::Apache => {
+                format!("SSLCertificateFile {kind}.pem and SSLCertificateKeyFile {kind}.key")
+            }
+        };
+        let unknown = kinds.contains(&Kind::Unknown);
+        if !kinds.contains(&Kind::Ecdsa) && !unknown {
+            self.found(last, Problem::NoEcdsaCertificate(add("ecdsa")));
+        }
+        if !kinds.contains(&Kind::Rsa) && !unknown {
+            self.found(last, Problem::NoRsaCertificate(add("rsa")));
+        }
+        let (certificates, keys) = (host.certificates.len(), host.keys.len());
+        // Apache finds a key in its certificate's file, too.
+        let within = || match dialect {
+            Dialect::Nginx => false,
+            Dialect::Apache => keys == 0,
+        };
+        if certificates > keys && !within() {
+            self.found(last, Problem::KeysMissing { certificates, keys });
+        }
+        let old =
+            nginx.filter(|version| dialect == Dialect::Nginx && !version.is_at_least(1, 11, 0));
+        if let Some(version) = old.filter(|_| certificates > 1) {
+            self.found(last, Problem::TooOldForTwo(version.to_string()));
+        }
+    }
+
+    /// Whether a version is on; all usual ones are by default.
+    fn has_protocol(&self, version: &str) -> bool {
+        let Some(setting) = &self.host.protocols else {
+            return true;
+        };
+        let named = |value: &&String| {
+            value
+                .trim_start_matches(['+', '-'])
+                .eq_ignore_ascii_case(version)
+        };
+        match self.dialect {
+            Dialect::Nginx => setting.values.iter().any(|value| named(&value)),
+            Dialect::Apache => {
+                let mut on = false;
+                for value in &setting.values {
+                    let all = value
+                        .trim_start_matches(['+', '-'])
+                        .eq_ignore_ascii_case("all");
+                    if all || named(&value) {
+                        on = !value.starts_with('-');
+                    } else if !value.starts_with(['+', '-']) {
+                        // Without a sign it stands for itself alone.
+                        on = false;
+                    }
+                }
+                on
+            }
+        }
+    }
+
+    /// Whether TLS 1.2 has a suite for ECDSA.
+    fn has_suite_for_ecdsa(&mut self, kinds: &[Kind]) -> bool {
+        let Self { host, dialect, .. } = *self;
+        let usual = match dialect {
+            Dialect::Apache => APACHE_CIPHERS,
+            Dialect::Nginx => NGINX_CIPHERS,
+        };
+        let given = host.ciphers.as_ref().map(|setting| {
+            // Apache takes a string, or `SSL` before it.
+            setting.values.last().map_or("", String::as_str)
+        });
+        let string = given.unwrap_or(usual);
+        // Where it is the usual one there is no line to change, and nothing to say of it.
+        let mut report = |problem| {
+            if let Some(setting) = &host.ciphers {
+                self.found(setting, problem);
+            }
+        };
+        let suites = match ciphers::resolved(string) {
+            Ok(suites) => suites,
+            Err(error) => {
+                report(Problem::UnknownCiphers(error.to_string()));
+                return false;
+            }
+        };
+        let line = |string: &str| match dialect {
+            Dialect::Apache => format!("SSLCipherSuite {string}"),
+            Dialect::Nginx => format!("ssl_ciphers {string};"),
+        };
+        if !has_ecdsa(&suites) {
+            report(Problem::NoEcdsaCipher(line(&with_ecdsa(string))));
+            return false;
+        }
+        let with_rsa = kinds.contains(&Kind::Rsa);
+        if host.order == Order::Servers && with_rsa && has_rsa_first(&suites) {
+            report(Problem::RsaFirst(line(&format!("{ECDSA}:{string}"))));
+        }
+        true
+    }
+
+    /// Curves.
+    fn groups(&mut self) {
+        let Self { host, dialect, .. } = *self;
+        let Some(setting) = &host.groups else { return };
+        let names = setting
+            .first()
+            .split([':', ','])
+            .filter(|name| !name.is_empty());
+        let names: Vec<&str> = names
+            .map(|name| name.trim_start_matches(['?', '*', '-']))
+            .collect();
+        let instead = match dialect {
+            Dialect::Apache => format!("SSLOpenSSLConfCmd Groups {GROUPS}"),
+            Dialect::Nginx => format!("ssl_ecdh_curve {GROUPS};"),
+        };
+        for name in &names {
+            if !COMMON.contains(&name.to_ascii_lowercase().as_str()) && !is_known(name) {
+                self.found(setting, Problem::UnknownGroup((*name).to_owned()));
+            }
+        }
+        let mut common = names.iter();
+        if !common.any(|name| COMMON.contains(&name.to_ascii_lowercase().as_str())) {
+            self.found(setting, Problem::NoCommonGroup(instead));
+        }
     }
 }
 
@@ -108,144 +262,20 @@ fn is_for_tls(curve: Nid) -> bool {
     [Nid::X9_62_PRIME256V1, Nid::SECP384R1, Nid::SECP521R1].contains(&curve)
 }
 
-/// Certificates with their keys.
-fn pairs(
-    host: &Host,
-    dialect: Dialect,
-    nginx: Option<&Version>,
-    kinds: &[Kind],
-    findings: &mut Vec<Finding>,
-) {
-    let Some(last) = host.certificates.last() else {
-        findings.push(Finding {
-            at: host.at.clone(),
-            problem: Problem::NoCertificate,
-        });
-        return;
-    };
-    let add = |kind: &str| match dialect {
-        Dialect::Nginx => {
-            format!("ssl_certificate {kind}.pem; ssl_certificate_key {kind}.key;")
-        }
-        Dialect::Apache => {
-            format!("SSLCertificateFile {kind}.pem and SSLCertificateKeyFile {kind}.key")
-        }
-    };
-    let unknown = kinds.contains(&Kind::Unknown);
-    if !kinds.contains(&Kind::Ecdsa) && !unknown {
-        findings.push(found(
-            last,
-            Problem::NoEcdsaCertificate { add: add("ecdsa") },
-        ));
-    }
-    if !kinds.contains(&Kind::Rsa) && !unknown {
-        findings.push(found(last, Problem::NoRsaCertificate { add: add("rsa") }));
-    }
-    let (certificates, keys) = (host.certificates.len(), host.keys.len());
-    // Apache finds a key in its certificate's file, too.
-    let within = || match dialect {
-        Dialect::Nginx => false,
-        Dialect::Apache => keys == 0,
-    };
-    if certificates > keys && !within() {
-        findings.push(found(last, Problem::KeysMissing { certificates, keys }));
-    }
-    let old = nginx.filter(|version| dialect == Dialect::Nginx && !version.is_at_least(1, 11, 0));
-    if let Some(version) = old.filter(|_| certificates > 1) {
-        let version = version.to_string();
-        findings.push(found(last, Problem::TooOldForTwo { version }));
-    }
-}
-
-/// Whether a version is on; all usual ones are by default.
-fn has_protocol(host: &Host, dialect: Dialect, version: &str) -> bool {
-    let Some(setting) = &host.protocols else {
-        return true;
-    };
-    let named = |value: &&String| {
-        value
-            .trim_start_matches(['+', '-'])
-            .eq_ignore_ascii_case(version)
-    };
-    match dialect {
-        Dialect::Nginx => setting.values.iter().any(|value| named(&value)),
-        Dialect::Apache => {
-            let mut on = false;
-            for value in &setting.values {
-                let all = value
-                    .trim_start_matches(['+', '-'])
-                    .eq_ignore_ascii_case("all");
-                if all || named(&value) {
-                    on = !value.starts_with('-');
-                } else if !value.starts_with(['+', '-']) {
-                    // Without a sign it stands for itself alone.
-                    on = false;
-                }
-            }
-            on
-        }
-    }
-}
-
-/// Whether TLS 1.2 has a suite for ECDSA.
-fn cipher_string(
-    host: &Host,
-    dialect: Dialect,
-    kinds: &[Kind],
-    findings: &mut Vec<Finding>,
-) -> bool {
-    let usual = match dialect {
-        Dialect::Apache => APACHE_CIPHERS,
-        Dialect::Nginx => NGINX_CIPHERS,
-    };
-    let given = host.ciphers.as_ref().map(|setting| {
-        // Apache takes a string, or `SSL` before it.
-        setting.values.last().map_or("", String::as_str)
-    });
-    let string = given.unwrap_or(usual);
-    // Where it is the usual one there is no line to change, and nothing to say of it.
-    let report = |problem, findings: &mut Vec<Finding>| {
-        if let Some(setting) = &host.ciphers {
-            findings.push(found(setting, problem));
-        }
-    };
-    let suites = match ciphers::resolved(string) {
-        Ok(suites) => suites,
-        Err(error) => {
-            let why = error.to_string();
-            report(Problem::UnknownCiphers { why }, findings);
-            return false;
-        }
-    };
-    let line = |string: &str| match dialect {
-        Dialect::Apache => format!("SSLCipherSuite {string}"),
-        Dialect::Nginx => format!("ssl_ciphers {string};"),
-    };
-    if !has_ecdsa(&suites) {
-        let instead = line(&with_ecdsa(string));
-        report(Problem::NoEcdsaCipher { instead }, findings);
-        return false;
-    }
-    let with_rsa = kinds.contains(&Kind::Rsa);
-    if host.order == Order::Servers && with_rsa && has_rsa_first(&suites) {
-        let instead = line(&format!("{ECDSA}:{string}"));
-        report(Problem::RsaFirst { instead }, findings);
-    }
-    true
-}
-
-fn has_ecdsa(suites: &[Suite]) -> bool {
-    let is = |suite: &Suite| {
-        suite.authentication == Authentication::Ecdsa && suite.exchange == Exchange::Ecdhe
+fn has_ecdsa(suites: &[CipherSuite]) -> bool {
+    let is = |suite: &CipherSuite| {
+        suite.authentication() == SuiteAuthentication::Ecdsa
+            && suite.exchange() == SuiteExchange::Ecdhe
     };
     suites.iter().any(is)
 }
 
 /// Of the suites of TLS 1.2 that have a certificate.
-fn has_rsa_first(suites: &[Suite]) -> bool {
-    let mut kinds = suites.iter().map(|suite| suite.authentication);
-    let first = kinds.find(|by| matches!(by, Authentication::Rsa | Authentication::Ecdsa));
-    first == Some(Authentication::Rsa)
+fn has_rsa_first(suites: &[CipherSuite]) -> bool {
+    let mut kinds = suites.iter().map(|suite| suite.authentication());
+    let first =
+        kinds.find(|by| [SuiteAuthentication::Rsa, SuiteAuthentication::Ecdsa].contains(by));
+    first == Some(SuiteAuthentication::Rsa)
 }
 
 /// The string with ECDSA in it: what is struck out for ever (`!`) has to go first (ciphers(1)).
@@ -270,40 +300,7 @@ fn with_ecdsa(string: &str) -> String {
     if works(&kept) { kept } else { BOTH.to_owned() }
 }
 
-fn groups(host: &Host, dialect: Dialect, findings: &mut Vec<Finding>) {
-    let Some(setting) = &host.groups else { return };
-    let names = setting
-        .first()
-        .split([':', ','])
-        .filter(|name| !name.is_empty());
-    let names: Vec<&str> = names
-        .map(|name| name.trim_start_matches(['?', '*', '-']))
-        .collect();
-    let instead = match dialect {
-        Dialect::Apache => format!("SSLOpenSSLConfCmd Groups {GROUPS}"),
-        Dialect::Nginx => format!("ssl_ecdh_curve {GROUPS};"),
-    };
-    for name in &names {
-        if !COMMON.contains(&name.to_ascii_lowercase().as_str()) && !is_known(name) {
-            let group = (*name).to_owned();
-            findings.push(found(setting, Problem::UnknownGroup { group }));
-        }
-    }
-    let mut common = names.iter();
-    if !common.any(|name| COMMON.contains(&name.to_ascii_lowercase().as_str())) {
-        findings.push(found(setting, Problem::NoCommonGroup { instead }));
-    }
-}
-
 fn is_known(group: &str) -> bool {
     let context = SslContext::builder(SslMethod::tls());
     context.is_ok_and(|mut context| context.set_groups_list(group).is_ok())
-}
-
-fn ignored(host: &Host, findings: &mut Vec<Finding>) {
-    for setting in &host.ignored {
-        let first = host.certificates.first().map_or("", Setting::first);
-        let certificate = first.to_owned();
-        findings.push(found(setting, Problem::DhParametersIgnored { certificate }));
-    }
 }

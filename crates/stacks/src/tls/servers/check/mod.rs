@@ -3,6 +3,7 @@
 mod advice;
 mod apache;
 mod files;
+mod host;
 mod judge;
 mod nginx;
 
@@ -31,15 +32,6 @@ pub enum Dialect {
     Nginx,
 }
 
-impl fmt::Display for Dialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Apache => "Apache",
-            Self::Nginx => "nginx",
-        })
-    }
-}
-
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct At {
@@ -47,6 +39,15 @@ pub struct At {
     pub file: PathBuf,
     /// Its line, from 1.
     pub line: u32,
+}
+
+impl At {
+    fn begin(file: &Path) -> Self {
+        Self {
+            file: file.to_owned(),
+            line: 1,
+        }
+    }
 }
 
 impl fmt::Display for At {
@@ -69,53 +70,21 @@ impl Setting {
     }
 }
 
-/// A host as it is configured, what it inherits included.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Host {
-    name: String,
-    at: At,
-    certificates: Vec<Setting>,
-    keys: Vec<Setting>,
-    /// Of TLS 1.2.
-    ciphers: Option<Setting>,
-    groups: Option<Setting>,
-    protocols: Option<Setting>,
-    /// Whether the server's order of ciphers counts.
-    order: Order,
-    /// Apache's `SSLOpenSSLConfCmd DHParameters`.
-    ignored: Vec<Setting>,
-    /// What relative paths begin at.
-    root: PathBuf,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Servers,
-    Clients,
-}
-
 /// Who gets an ECDSA certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 pub enum Verdict {
     /// Clients with TLS 1.2 as well as 1.3.
+    #[strum(to_string = "offers an ECDSA certificate")]
     Offered,
     /// Only those with TLS 1.3: the cipher string has nothing for the others.
+    #[strum(to_string = "offers an ECDSA certificate only to clients with TLS 1.3")]
     Tls13Only,
     /// Nobody.
+    #[strum(to_string = "offers no ECDSA certificate")]
     NotOffered,
     /// A certificate could not be read.
+    #[strum(to_string = "may offer an ECDSA certificate: not everything could be read")]
     Unknown,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Offered => "offers an ECDSA certificate",
-            Self::Tls13Only => "offers an ECDSA certificate only to clients with TLS 1.3",
-            Self::NotOffered => "offers no ECDSA certificate",
-            Self::Unknown => "may offer an ECDSA certificate: not everything could be read",
-        })
-    }
 }
 
 /// One host.
@@ -184,7 +153,8 @@ pub fn file(
         Dialect::Apache => apache::hosts(path, &text, &mut findings),
         Dialect::Nginx => nginx::hosts(path, &text, &mut findings)?,
     };
-    let hosts = hosts.iter().map(|host| judge::judged(host, dialect, nginx));
+    let hosts = hosts.into_iter();
+    let hosts = hosts.map(|host| judge::judged(host, dialect, nginx));
     Ok(Report {
         dialect,
         hosts: hosts.collect(),

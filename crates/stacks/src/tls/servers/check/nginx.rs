@@ -7,18 +7,11 @@ use std::str::Chars;
 use keymark_bench::error::Error;
 
 use super::advice::{Finding, Problem};
-use super::{At, Host, Order, Setting, files, say};
+use super::host::{Directive, Host, NGINX};
+use super::{At, Setting, files, say};
 
 /// Blocks in blocks: nginx itself has five.
 const DEEPEST: u32 = 32;
-
-/// A directive, with its block if it has one.
-#[derive(Debug)]
-struct Directive {
-    name: String,
-    setting: Setting,
-    block: Vec<Directive>,
-}
 
 /// All hosts with TLS.
 pub(super) fn hosts(
@@ -38,11 +31,8 @@ pub(super) fn hosts(
     collect(&all, &[], root, &mut hosts);
     if hosts.is_empty() && all.iter().any(|one| one.name == "ssl_certificate") {
         // A part that a `server` block includes.
-        let at = At {
-            file: path.to_owned(),
-            line: 1,
-        };
-        hosts.push(host(&[&all], "this part of a server", at, root));
+        let name = "this part of a server".to_owned();
+        hosts.push(NGINX.host(&[&all], name, At::begin(path), root));
     }
     Ok(hosts)
 }
@@ -168,54 +158,10 @@ fn collect<'d>(
             .into_iter()
             .chain(around.iter().copied())
             .collect();
-        if has_tls(&directive.block) {
+        if NGINX.has_tls(&directive.block) {
             let name = names.unwrap_or_else(|| "a server without a name".to_owned());
-            hosts.push(host(&levels, &name, directive.setting.at.clone(), root));
+            hosts.push(NGINX.host(&levels, name, directive.setting.at.clone(), root));
         }
-    }
-}
-
-fn has_tls(block: &[Directive]) -> bool {
-    block.iter().any(|one| {
-        let values = &one.setting.values;
-        match one.name.as_str() {
-            "listen" => values.iter().any(|value| value == "ssl" || value == "quic"),
-            "ssl" => one.setting.first() == "on",
-            "ssl_certificate" => true,
-            _ => false,
-        }
-    })
-}
-
-/// What stands nearest counts: `levels` begins with the block itself.
-fn host(levels: &[&[Directive]], name: &str, at: At, root: &Path) -> Host {
-    let all = |name: &str| -> Vec<Setting> {
-        let of_level = |level: &&[Directive]| -> Vec<Setting> {
-            let named = level.iter().filter(|one| one.name == name);
-            named.map(|one| one.setting.clone()).collect()
-        };
-        let mut found = levels.iter().map(of_level);
-        found
-            .find(|settings| !settings.is_empty())
-            .unwrap_or_default()
-    };
-    let one = |name: &str| all(name).into_iter().next_back();
-    let prefers = one("ssl_prefer_server_ciphers");
-    let order = match prefers.as_ref().map(Setting::first) {
-        Some("on") => Order::Servers,
-        Some(_) | None => Order::Clients,
-    };
-    Host {
-        name: name.to_owned(),
-        at,
-        certificates: all("ssl_certificate"),
-        keys: all("ssl_certificate_key"),
-        ciphers: one("ssl_ciphers"),
-        groups: one("ssl_ecdh_curve"),
-        protocols: one("ssl_protocols"),
-        order,
-        ignored: Vec::new(),
-        root: root.to_owned(),
     }
 }
 

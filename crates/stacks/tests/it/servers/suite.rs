@@ -1,0 +1,303 @@
+//! What every kind of server must pass.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::num::NonZeroU16;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use keymark_stacks::tls::TlsVersion;
+use keymark_stacks::tls::servers::{
+    Capacity, Certificates, Handshakes, Identity, KINDS, Port, RunningServer, ServerSpec,
+};
+use keymark_stores::places::process::Process;
+use keymark_testkit::process::naming;
+use keymark_testkit::waiting::until;
+use keymark_testkit::{assert_says, assert_silent};
+use nix::sys::signal::Signal;
+
+use super::client::{
+    has_document, identity, installed, refused, s_client, second_connection, spec, started,
+    verified,
+};
+
+/// A test for each kind and each thing that it must pass.
+macro_rules! instantiated {
+    ($kinds:tt $must:tt) => {
+        instantiated!(@each $kinds $must);
+    };
+    (@each { $($kind:ident = $word:literal,)+ } $must:tt) => {
+        const WORDS: &[&str] = &[$($word),+];
+        $(instantiated!(@kind $kind $word $must);)+
+    };
+    (@kind $kind:ident $word:literal { $($must:ident,)+ }) => {
+        mod $kind {
+            $(#[test]
+            fn $must() {
+                super::$must($word);
+            })+
+        }
+    };
+}
+
+instantiated! {
+    {
+        apache = "apache",
+        apache_prefork = "apache-prefork",
+        apache_worker = "apache-worker",
+        nginx = "nginx",
+        caddy = "caddy",
+    }
+    {
+        has_the_handshake_that_was_asked_for,
+        has_nothing_that_was_not_asked_for,
+        takes_no_session_up_again,
+        gives_an_old_client_rsa_and_a_new_one_ecdsa,
+        shares_its_work_and_counts_its_time,
+        leaves_nothing,
+        keeps_keys_and_configuration_to_itself,
+        is_drained_when_nobody_is_connected_any_more,
+        names_a_port_that_is_taken,
+        tells_a_certificate_with_another_key,
+        tells_that_it_was_killed,
+    }
+}
+
+#[test]
+fn every_kind_is_here() {
+    let known = KINDS.map(|kind| kind.stack().to_string());
+    assert_eq!(known.as_slice(), WORDS);
+}
+
+fn negotiated(server: &RunningServer, words: &[&str]) {
+    let said = verified(server, &[]);
+    for word in words {
+        assert!(
+            said.contains(word),
+            "{word} in {said}\n{}",
+            server.process.log()
+        );
+    }
+    assert_says(&said, ["Verification: OK"]);
+    assert!(has_document(&said), "{said}");
+}
+
+fn has_the_handshake_that_was_asked_for(software: &str) {
+    let wanted: [(&str, &str, &[&str]); 4] = [
+        (
+            "rsa2048",
+            "1.2 ecdhe-p256",
+            &[
+                "New, TLSv1.2, Cipher is ECDHE-RSA",
+                "Server Temp Key: ECDH, prime256v1",
+            ],
+        ),
+        (
+            "nistp256",
+            "x25519",
+            &[
+                "New, TLSv1.3",
+                "Server Temp Key: X25519",
+                "Peer signature type: ECDSA",
+            ],
+        ),
+        (
+            "nistp384",
+            "1.2 ecdhe-p384",
+            &[
+                "New, TLSv1.2, Cipher is ECDHE-ECDSA",
+                "Server Temp Key: ECDH, secp384r1",
+            ],
+        ),
+        (
+            "ed25519",
+            "ecdhe-p256",
+            &["New, TLSv1.3", "prime256v1", "Peer signature type: ed25519"],
+        ),
+    ];
+    for (word, kex, expected) in wanted {
+        let server = started(software, &spec(word, kex));
+        negotiated(&server, expected);
+        let described = server.describe();
+        assert_eq!(described["certificates"], format!("{word} in a file"));
+        assert_eq!(
+            described.contains_key("mpm"),
+            software.starts_with("apache")
+        );
+    }
+}
+
+fn has_nothing_that_was_not_asked_for(software: &str) {
+    let server = started(software, &spec("rsa2048", "1.2 ecdhe-p256"));
+    for arguments in [
+        &["-tls1_3"][..],
+        &["-tls1_2", "-cipher", "kRSA"],
+        &["-tls1_2", "-groups", "X25519"],
+    ] {
+        let said = s_client(server.process.address, arguments);
+        assert!(said.contains("Cipher is (NONE)"), "{arguments:?}: {said}");
+    }
+    let server = started(software, &spec("nistp256", "x25519"));
+    for arguments in [&["-tls1_2"][..], &["-groups", "P-384"]] {
+        let said = s_client(server.process.address, arguments);
+        assert!(said.contains("Cipher is (NONE)"), "{arguments:?}: {said}");
+    }
+}
+
+fn takes_no_session_up_again(software: &str) {
+    let has_rsa = installed(software).openssl().is_ok();
+    let rsa = has_rsa.then_some("rsa").into_iter();
+    for kex in ["1.2 ecdhe-p256", "x25519"].into_iter().chain(rsa) {
+        let server = started(software, &spec("rsa2048", kex));
+        let said = second_connection(server.process.address, &[]);
+        assert_says(&said, ["\nNew, TLS"]);
+        assert_silent(&said, ["Reused, "]);
+        if kex != "x25519" {
+            let said = s_client(server.process.address, &["-reconnect"]);
+            let new = said.matches("\nNew, TLSv1.2").count();
+            assert!(new >= 6 && !said.contains("Reused, "), "{new}: {said}");
+        }
+    }
+}
+
+fn gives_an_old_client_rsa_and_a_new_one_ecdsa(software: &str) {
+    let pair = Certificates::of_two(identity("rsa2048"), identity("nistp256")).unwrap();
+    let mut spec = spec("rsa2048", "1.2 ecdhe-p256");
+    spec.certificates = pair;
+    spec.handshakes = Handshakes {
+        versions: &[TlsVersion::V1_2, TlsVersion::V1_3],
+        ..spec.handshakes
+    };
+    let server = started(software, &spec);
+    let new12 = verified(&server, &["-tls1_2"]);
+    assert_says(&new12, ["ECDHE-ECDSA"]);
+    let new13 = verified(&server, &["-tls1_3"]);
+    assert_says(&new13, ["Peer signature type: ECDSA"]);
+    let old12 = verified(&server, &["-tls1_2", "-cipher", "aRSA"]);
+    assert_says(&old12, ["ECDHE-RSA"]);
+    let old13 = verified(&server, &["-tls1_3", "-sigalgs", "rsa_pss_rsae_sha256"]);
+    assert_says(&old13, ["Peer signature type: RSA-PSS"]);
+    for said in [new12, new13, old12, old13] {
+        assert!(
+            said.contains("Verification: OK") && has_document(&said),
+            "{said}"
+        );
+    }
+}
+
+fn shares_its_work_and_counts_its_time(software: &str) {
+    let mut spec = spec("rsa4096", "1.2 ecdhe-p256");
+    spec.capacity = Capacity {
+        processes: NonZeroU16::new(2).unwrap(),
+        connections: NonZeroU16::new(4).unwrap(),
+    };
+    let server = started(software, &spec);
+    let processes = server.process.processes().unwrap();
+    let workers = match software {
+        "apache-prefork" => 4,
+        // One process, on two processors.
+        "caddy" => 0,
+        _ => 2,
+    };
+    assert_eq!(processes.len(), 1 + workers, "{software}: {processes:?}");
+    let before = server.process.cpu_time().unwrap();
+    for _ in 0..12 {
+        s_client(server.process.address, &[]);
+    }
+    let spent = server.process.cpu_time().unwrap().since(before);
+    assert!(!spent.total().is_zero(), "{software}");
+}
+
+fn leaves_nothing(software: &str) {
+    let server = started(software, &spec("nistp256", "x25519"));
+    s_client(server.process.address, &[]);
+    let processes = server.process.processes().unwrap();
+    let least = if software == "caddy" { 1 } else { 2 };
+    assert!(processes.len() >= least, "{software}: {processes:?}");
+    let directory = fs::read_link(format!("/proc/{}/cwd", processes[0].number)).unwrap();
+    assert!(directory.join("error.log").exists());
+    drop(server);
+    assert!(!directory.exists());
+    assert!(processes.iter().all(|process| !process.lives()));
+    assert_eq!(naming(&directory), 0);
+}
+
+fn keeps_keys_and_configuration_to_itself(software: &str) {
+    let server = started(software, &spec("nistp256", "x25519"));
+    let master = server.process.processes().unwrap()[0].number;
+    let directory = fs::read_link(format!("/proc/{master}/cwd")).unwrap();
+    let mode = |name: &str| {
+        let meta = fs::metadata(directory.join(name)).unwrap();
+        meta.permissions().mode() & 0o777
+    };
+    assert_eq!(mode("k0") & 0o077, 0);
+    assert_eq!(mode("k0/key.pem"), 0o600);
+    assert_eq!(mode("server.conf"), 0o600);
+    // Others may not even list it.
+    assert_eq!(mode("") & 0o067, 0);
+    if nix::unistd::geteuid().is_root() {
+        let workers = server.process.processes().unwrap().into_iter().skip(1);
+        for worker in workers {
+            let status = fs::read_to_string(format!("/proc/{}/status", worker.number)).unwrap();
+            let line = status
+                .lines()
+                .find(|line| line.starts_with("Uid:"))
+                .unwrap();
+            assert!(!line.split_whitespace().any(|word| word == "0"), "{line}");
+        }
+    }
+}
+
+fn is_drained_when_nobody_is_connected_any_more(software: &str) {
+    let mut server = started(software, &spec("nistp256", "x25519"));
+    // A client that says nothing, and one that has left.
+    let silent = TcpStream::connect(server.process.address).unwrap();
+    let error = server.drain(Duration::from_millis(300)).unwrap_err();
+    assert_says(&error, ["1 connections are still open after 0.3 s"]);
+    drop(silent);
+    let took = server.drain(Duration::from_secs(20)).unwrap();
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}
+
+fn names_a_port_that_is_taken(software: &str) {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let mut spec = spec("nistp256", "x25519");
+    spec.port = Port::Given(NonZeroU16::new(port).unwrap());
+    let error = refused(software, &spec).to_string();
+    assert!(
+        error.contains("the port is taken") && error.contains(&port.to_string()),
+        "{software}: {error}"
+    );
+}
+
+fn tells_a_certificate_with_another_key(software: &str) {
+    let (one, other) = (identity("nistp256"), identity("nistp256"));
+    let key = openssl::ec::EcKey::generate(
+        &openssl::ec::EcGroup::from_curve_name(openssl::nid::Nid::X9_62_PRIME256V1).unwrap(),
+    );
+    let key = key.unwrap().private_key_to_pem().unwrap();
+    drop(other);
+    let mixed = Identity::given(one.algorithm, &one.certificate.to_pem().unwrap(), &key);
+    let of = spec("nistp256", "x25519");
+    let spec = ServerSpec::new(Certificates::one(mixed.unwrap()), of.handshakes);
+    let error = refused(software, &spec).to_string();
+    assert!(
+        error.contains("certificate and private key do not belong together"),
+        "{software}: {error}"
+    );
+}
+
+fn tells_that_it_was_killed(software: &str) {
+    let mut server = started(software, &spec("nistp256", "x25519"));
+    server.process.check().unwrap();
+    let processes = server.process.processes().unwrap();
+    processes[0].signal(Signal::SIGKILL);
+    until("it has ended", || server.process.check().is_err());
+    let error = server.process.check().unwrap_err().to_string();
+    assert_says(&error, ["it has ended", "signal: 9"]);
+    drop(server);
+    // nginx's workers go on without a master.
+    let left: Vec<&Process> = processes.iter().filter(|one| one.lives()).collect();
+    assert!(left.is_empty(), "{software}: {left:?}");
+}
