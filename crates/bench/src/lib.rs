@@ -8,6 +8,7 @@
 
 pub mod algorithm;
 pub mod baseline;
+pub mod capability;
 pub mod case;
 pub mod clock;
 pub mod environment;
@@ -30,5 +31,5 @@ pub mod stop;
 pub mod store;
 pub mod strength;
 pub mod words;
-pub mod worker;
-pub mod workload;
+
+pub use runner::{worker, workload};

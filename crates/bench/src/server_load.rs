@@ -186,7 +186,9 @@ impl Second {
 pub struct Durations(pub Vec<(u64, u64)>);
 
 /// A transaction that succeeded, by its phases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields)]
 pub struct Transaction {
     /// When it was to start.

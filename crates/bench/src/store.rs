@@ -9,6 +9,8 @@ use crate::algorithm::{Algorithm, Family};
 use crate::case::{DeviceName, Provenance, StoreKind};
 use crate::operation::Operation;
 
+pub use crate::capability::Capability;
+
 /// One device: what it is and what runs on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -82,35 +84,6 @@ impl std::fmt::Display for Assumed {
         f.pad(match self {
             Self::AsDecrypt => "as decrypt",
         })
-    }
-}
-
-/// One algorithm and operation that a device offers.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-pub struct Capability {
-    /// Algorithm of the key.
-    pub algorithm: Algorithm,
-    /// What can be asked of it.
-    pub operation: Operation,
-}
-
-impl Capability {
-    /// That operation with a key of the algorithm.
-    pub const fn new(algorithm: Algorithm, operation: Operation) -> Self {
-        Self {
-            algorithm,
-            operation,
-        }
-    }
-
-    /// Everything that can be asked of an algorithm's key.
-    pub fn of(algorithm: Algorithm) -> impl Iterator<Item = Self> {
-        algorithm
-            .operations()
-            .iter()
-            .map(move |&operation| Self::new(algorithm, operation))
     }
 }
 

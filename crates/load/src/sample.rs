@@ -1,6 +1,5 @@
 //! Whole transactions, a few of them.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use keymark_bench::server_load::Transaction;
@@ -13,25 +12,8 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) struct Reservoir {
     size: usize,
     rng: ChaCha8Rng,
-    kept: BinaryHeap<Drawn>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Drawn {
-    lot: u64,
-    transaction: Transaction,
-}
-
-impl Ord for Drawn {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.lot.cmp(&other.lot)
-    }
-}
-
-impl PartialOrd for Drawn {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
+    /// Each behind its lot.
+    kept: BinaryHeap<(u64, Transaction)>,
 }
 
 /// Streams of users and of schedules are below 2³².
@@ -50,17 +32,14 @@ impl Reservoir {
 
     pub(crate) fn offer(&mut self, transaction: &Transaction) {
         let lot = self.rng.random();
-        self.keep(Drawn {
-            lot,
-            transaction: *transaction,
-        });
+        self.keep((lot, *transaction));
     }
 
-    fn keep(&mut self, drawn: Drawn) {
+    fn keep(&mut self, drawn: (u64, Transaction)) {
         if self.kept.len() < self.size {
             self.kept.push(drawn);
         } else if let Some(mut largest) = self.kept.peek_mut()
-            && drawn.lot < largest.lot
+            && drawn.0 < largest.0
         {
             *largest = drawn;
         }
@@ -73,7 +52,7 @@ impl Reservoir {
     /// What was kept, by its end.
     pub(crate) fn transactions(self) -> Vec<Transaction> {
         let kept = self.kept.into_iter();
-        let mut all: Vec<_> = kept.map(|drawn| drawn.transaction).collect();
+        let mut all: Vec<_> = kept.map(|(_, transaction)| transaction).collect();
         all.sort_by_key(Transaction::ended);
         all
     }

@@ -1,12 +1,11 @@
 //! How hard a key is asked.
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ordered_float::OrderedFloat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,41 +60,16 @@ impl Pacing {
 }
 
 /// Operations a second; positive and finite.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "f64", into = "f64")]
-pub struct Rate(f64);
+pub struct Rate(#[schemars(with = "f64")] OrderedFloat<f64>);
 
 impl Rate {
     /// The rate in operations a second.
     pub const fn per_second(self) -> f64 {
-        self.0
-    }
-}
-
-// Never NaN, so that equality is an equivalence and the order is total.
-impl Ord for Rate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-impl PartialOrd for Rate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Rate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Rate {}
-
-impl Hash for Rate {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.to_bits().hash(state);
+        self.0.0
     }
 }
 
@@ -104,7 +78,7 @@ impl TryFrom<f64> for Rate {
 
     fn try_from(rate: f64) -> Result<Self, Self::Error> {
         if rate.is_finite() && rate > 0.0 && rate <= 1e9 {
-            Ok(Self(rate))
+            Ok(Self(OrderedFloat(rate)))
         } else {
             Err(format!(
                 "a rate must be a number of operations a second above 0, not {rate}"
@@ -115,7 +89,7 @@ impl TryFrom<f64> for Rate {
 
 impl From<Rate> for f64 {
     fn from(rate: Rate) -> Self {
-        rate.0
+        rate.per_second()
     }
 }
 

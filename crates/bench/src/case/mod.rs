@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
+use crate::capability::Capability;
 use crate::operation::Operation;
-use crate::store::Capability;
 use crate::strength::{self, Strength};
 use crate::words::words;
 

@@ -8,7 +8,7 @@ use super::block::{self, Buffers};
 use super::worker_loop::Budget;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::workload::Workload;
+use crate::runner::workload::Workload;
 
 /// The operations of one worker that nobody else disturbs, in one block of at most that time and number. What each took; of
 /// several, one that finds caches cold comes before them.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::error::{Error, ReturnCode};
 use crate::parts::PartSums;
+use crate::runner::worker::{self, Terms};
+use crate::runner::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload};
 use crate::sample::{Block, Outcome};
-use crate::worker::{self, Terms};
-use crate::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload};
 
 use super::Runner;
 use super::arrivals::Queue;

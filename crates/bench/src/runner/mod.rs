@@ -22,9 +22,11 @@ use crate::error::Error;
 use crate::parts::PartSums;
 use crate::plan::{Order, Plan, Settings};
 use crate::record::{CaseRecord, Ending};
+use crate::runner::workload::{Stack, Workload};
 use crate::sample::Block;
 use crate::stop::{StopRule, Stopped};
-use crate::workload::{Stack, Workload};
+pub mod worker;
+pub mod workload;
 
 pub use alone::measure_alone;
 use arrivals::Queue;

@@ -12,8 +12,8 @@ use crate::case::Pacing;
 use crate::clock::{Clock, Timestamp};
 use crate::error::Error;
 use crate::parts::{Part, PartSums};
+use crate::runner::workload::{Calculates, Input, KeyHandle, Performed, Verifiable};
 use crate::sample::{Outcome, Sample, Stretch};
-use crate::workload::{Calculates, Input, KeyHandle, Performed, Verifiable};
 
 /// How long a block may last.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

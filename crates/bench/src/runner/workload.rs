@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::case::{Case, StackName};
 use crate::error::Error;
 use crate::parts::PartSums;
+use crate::runner::worker::WorkerProcess;
 use crate::sample::CpuTime;
-use crate::worker::WorkerProcess;
 
 /// Input of one operation: a ciphertext, a digest, the path of a file, as the handle expects it.
 #[derive(Debug, Clone, PartialEq, Eq)]

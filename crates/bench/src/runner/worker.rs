@@ -15,8 +15,8 @@ use crate::error::Error;
 use crate::runner::arrivals::Queue;
 use crate::runner::block::{Start, in_threads};
 use crate::runner::worker_loop::{Budget, Outputs, Shared, WorkDone};
+use crate::runner::workload::{Input, KeyHandle};
 use crate::sample::Stretch;
-use crate::workload::{Input, KeyHandle};
 
 /// Longer messages come from nobody who speaks this protocol.
 const LONGEST_MESSAGE: u32 = 64 << 20;

@@ -1,0 +1,36 @@
+//! What is asked of a key.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::algorithm::Algorithm;
+use crate::operation::Operation;
+
+/// One algorithm and operation that a device offers.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Capability {
+    /// Algorithm of the key.
+    pub algorithm: Algorithm,
+    /// What can be asked of it.
+    pub operation: Operation,
+}
+
+impl Capability {
+    /// That operation with a key of the algorithm.
+    pub const fn new(algorithm: Algorithm, operation: Operation) -> Self {
+        Self {
+            algorithm,
+            operation,
+        }
+    }
+
+    /// Everything that can be asked of an algorithm's key.
+    pub fn of(algorithm: Algorithm) -> impl Iterator<Item = Self> {
+        algorithm
+            .operations()
+            .iter()
+            .map(move |&operation| Self::new(algorithm, operation))
+    }
+}
