@@ -29,28 +29,23 @@ pub enum Rank {
 }
 
 /// Why gpg does not use a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 pub enum Flaw {
+    #[strum(to_string = "is revoked")]
     Revoked,
+    #[strum(to_string = "has expired")]
     Expired,
     /// Its signatures do not hold.
+    #[strum(to_string = "is not valid")]
     Invalid,
+    #[strum(to_string = "is disabled")]
     Disabled,
     /// The secret part is elsewhere.
+    #[strum(to_string = "has no secret part here")]
     Offline,
 }
 
 impl Flaw {
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Revoked => "is revoked",
-            Self::Expired => "has expired",
-            Self::Invalid => "is not valid",
-            Self::Disabled => "is disabled",
-            Self::Offline => "has no secret part here",
-        }
-    }
-
     /// What ends the use of subkeys too.
     const fn spreads(self) -> bool {
         match self {
@@ -93,9 +88,9 @@ impl ListedKey {
     /// Whether gpg uses it for the operation.
     pub fn check(&self, operation: Operation) -> Result<(), Error> {
         let reason = match self.flaw {
-            Some(flaw) => flaw.words(),
+            Some(flaw) => flaw.to_string(),
             None if self.can(operation) => return Ok(()),
-            None => "is not meant for this use",
+            None => "is not meant for this use".to_owned(),
         };
         Err(Error::call(
             "gpg --list-secret-keys",

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use super::handshake::{Arrangement, Balance, Handshake};
+use super::handshake::{Arrangement, Handshake};
 use crate::tls::servers::{
     Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Port, RunningServer, ServerError,
     ServerSpec, TokenWay, Weak,
@@ -38,53 +38,44 @@ impl Starting<'_> {
     /// # Errors
     /// When it cannot be had, or does not start.
     pub fn start(&self, case: &Case, keys: &[&Keys], room: NonZeroU16) -> Result<Cluster, Error> {
-        let first = keys.first().ok_or_else(|| {
+        let asked = Handshake::of(case)?;
+        let number = asked.arrangement.servers().get();
+        let (other, balance) = match asked.arrangement {
+            Arrangement::One => (None, None),
+            Arrangement::Beside { other } => (Some(other), None),
+            Arrangement::Balanced { balance, .. } => (None, Some(balance)),
+        };
+        let port = balance.map_or(self.port, |_| Port::Free);
+        let each = keys.iter().cycle().take(number.into());
+        let started = each.map(|keys| self.server((case, asked), keys, other, (port, room)));
+        let mut started = started.collect::<Result<Vec<_>, _>>()?.into_iter();
+        let first = started.next().ok_or_else(|| {
             let reason = format!("{} is not a device of the plan", case.device);
             Error::call("starting a server", reason, "")
         })?;
-        match Handshake::of(case)?.arrangement {
-            Arrangement::One => self.alone(case, first, None, room),
-            Arrangement::Beside { other } => self.alone(case, first, Some(other), room),
-            Arrangement::Balanced {
-                servers, balance, ..
-            } => {
-                let each = keys.iter().cycle().take(servers.get().into());
-                let inner = Self {
-                    port: Port::Free,
-                    ..*self
-                };
-                let started: Vec<_> = each
-                    .map(|keys| inner.server(case, keys, None, room))
-                    .collect::<Result<_, _>>()?;
-                let places = keys.len().min(servers.get().into());
-                self.balanced(started, places, balance, room)
-            }
-        }
-    }
-
-    fn alone(
-        &self,
-        case: &Case,
-        keys: &Keys,
-        other: Option<Algorithm>,
-        room: NonZeroU16,
-    ) -> Result<Cluster, Error> {
-        Ok(Cluster {
-            servers: vec![self.server(case, keys, other, room)?],
+        let mut cluster = Cluster {
+            first,
+            others: started.collect(),
             balancer: None,
             lost: None,
-            places: 1,
-        })
+            places: keys.len().min(number.into()),
+        };
+        if let Some(balance) = balance {
+            let addresses = cluster.servers().map(|server| server.process.address);
+            let backends: Vec<SocketAddr> = addresses.collect();
+            let (haproxy, place) = (self.servers.balancer()?, (self.port, room));
+            cluster.balancer = Some(Balancer::start(haproxy, &backends, balance, place)?);
+        }
+        Ok(cluster)
     }
 
     fn server(
         &self,
-        case: &Case,
+        (case, asked): (&Case, Handshake),
         keys: &Keys,
         other: Option<Algorithm>,
-        room: NonZeroU16,
+        (port, connections): (Port, NonZeroU16),
     ) -> Result<RunningServer, Error> {
-        let asked = Handshake::of(case)?;
         let handshakes = Handshakes::of(asked.version, asked.key_exchange);
         let handshakes = handshakes.map_err(ServerError::from)?;
         let installed = self.servers.get(case.stack)?;
@@ -102,80 +93,49 @@ impl Starting<'_> {
             weak: self.weak,
             capacity: Capacity {
                 processes: self.processes,
-                connections: room,
+                connections,
             },
-            port: self.port,
+            port,
             body: case.input_bytes,
             ..ServerSpec::new(certificates, handshakes)
         };
         Ok(RunningServer::start(installed, &spec)?)
-    }
-
-    fn balanced(
-        &self,
-        servers: Vec<RunningServer>,
-        places: usize,
-        balance: Balance,
-        room: NonZeroU16,
-    ) -> Result<Cluster, Error> {
-        let haproxy = self.servers.balancer()?;
-        let backends: Vec<SocketAddr> = servers
-            .iter()
-            .map(|server| server.process.address)
-            .collect();
-        let balancer = Balancer::start(haproxy, &backends, balance, (self.port, room))?;
-        Ok(Cluster {
-            servers,
-            balancer: Some(balancer),
-            lost: None,
-            places,
-        })
     }
 }
 
 /// Servers that run. They are gone with the value.
 #[derive(Debug)]
 pub struct Cluster {
-    servers: Vec<RunningServer>,
+    /// Like all others but for its key.
+    pub first: RunningServer,
+    others: Vec<RunningServer>,
     balancer: Option<Balancer>,
     /// The one that was killed, with the processor time that it had spent.
-    lost: Option<(usize, Duration)>,
+    lost: Option<(RunningServer, Duration)>,
     /// Tokens that the servers' keys are on, or places of files.
     places: usize,
 }
 
 impl Cluster {
     /// Where clients ask.
-    ///
-    /// # Errors
-    /// Of a cluster without servers.
-    pub fn address(&self) -> Result<SocketAddr, Error> {
-        match &self.balancer {
-            Some(balancer) => Ok(balancer.process.address),
-            None => Ok(self.first()?.process.address),
-        }
+    pub fn address(&self) -> SocketAddr {
+        let balancer = self.balancer.as_ref().map(|balancer| &balancer.process);
+        balancer.unwrap_or(&self.first.process).address
     }
 
-    /// What is served.
-    ///
-    /// # Errors
-    /// Of a cluster without servers.
-    pub fn path(&self) -> Result<String, Error> {
-        Ok(self.first()?.path())
+    /// Each server that was not killed.
+    fn servers(&self) -> impl Iterator<Item = &RunningServer> {
+        std::iter::once(&self.first).chain(&self.others)
     }
 
-    /// The first server, like all others but for its key.
-    ///
-    /// # Errors
-    /// Of a cluster without servers.
-    pub fn first(&self) -> Result<&RunningServer, Error> {
-        let none = || Error::call("asking a server", "there is none", "");
-        self.servers.first().ok_or_else(none)
+    /// All of them.
+    fn all(&self) -> impl Iterator<Item = &RunningServer> {
+        let lost = self.lost.iter().map(|(server, _)| server);
+        self.servers().chain(lost)
     }
 
-    /// Each server.
-    pub fn servers(&self) -> impl Iterator<Item = &RunningServer> {
-        self.servers.iter()
+    fn living(&mut self) -> impl Iterator<Item = &mut RunningServer> {
+        std::iter::once(&mut self.first).chain(&mut self.others)
     }
 
     /// Processor time of all its processes since they were started.
@@ -183,22 +143,22 @@ impl Cluster {
     /// # Errors
     /// When processes cannot be taken down.
     pub fn processor_time(&self) -> Result<Duration, Error> {
-        let mut time = self.lost.map_or(Duration::ZERO, |(_, spent)| spent);
-        for (number, server) in self.servers.iter().enumerate() {
-            if !self.is_lost(number) {
-                time += server.process.cpu_time()?.total();
-            }
-        }
-        if let Some(balancer) = &self.balancer {
-            time += balancer.process.cpu_time()?.total();
+        let mut time = self
+            .lost
+            .as_ref()
+            .map_or(Duration::ZERO, |(_, spent)| *spent);
+        let balancer = self.balancer.iter().map(|balancer| &balancer.process);
+        for process in self.servers().map(|server| &server.process).chain(balancer) {
+            time += process.cpu_time()?.total();
         }
         Ok(time)
     }
 
     /// The last lines of what each server has written, the first one's first.
     pub fn log_end(&self) -> Vec<String> {
-        let each = self.servers.iter();
-        each.flat_map(|server| server.process.log_end()).collect()
+        self.all()
+            .flat_map(|server| server.process.log_end())
+            .collect()
     }
 
     /// What all servers have asked of their tokens until now; none where nothing is counted.
@@ -207,7 +167,7 @@ impl Cluster {
     /// When that cannot be read.
     pub fn calls(&self) -> Result<Option<CallsSoFar>, Error> {
         let mut sum: Option<CallsSoFar> = None;
-        for server in &self.servers {
+        for server in self.all() {
             if let Some(calls) = server.calls()? {
                 sum.get_or_insert_default().add(calls);
             }
@@ -215,15 +175,15 @@ impl Cluster {
         Ok(sum)
     }
 
-    /// Kills the last server, as an accident would.
+    /// Kills the last server of several, as an accident would.
     ///
     /// # Errors
     /// When its processes cannot be taken down.
     pub fn kill_one(&mut self) -> Result<(), Error> {
-        if let Some(last) = self.servers.last() {
+        if let Some(last) = self.others.pop() {
             let spent = last.process.cpu_time()?.total();
             last.process.kill()?;
-            self.lost = Some((self.servers.len() - 1, spent));
+            self.lost = Some((last, spent));
         }
         Ok(())
     }
@@ -252,30 +212,11 @@ impl Cluster {
         Ok(all)
     }
 
-    fn living(&mut self) -> impl Iterator<Item = &mut RunningServer> {
-        let lost = self.lost.map(|(number, _)| number);
-        let each = self.servers.iter_mut().enumerate();
-        each.filter_map(move |(number, server)| (Some(number) != lost).then_some(server))
-    }
-
-    fn is_lost(&self, number: usize) -> bool {
-        self.lost.is_some_and(|(lost, _)| lost == number)
-    }
-
     /// Everything about it, for the record.
     pub fn describe(&self) -> BTreeMap<String, String> {
-        let mut told = self
-            .servers
-            .first()
-            .map(RunningServer::describe)
-            .unwrap_or_default();
-        told.extend(
-            self.balancer
-                .as_ref()
-                .map(Balancer::describe)
-                .unwrap_or_default(),
-        );
-        if self.balancer.is_some() {
+        let mut told = self.first.describe();
+        if let Some(balancer) = &self.balancer {
+            told.extend(balancer.describe());
             told.insert("key_places".to_owned(), self.places.to_string());
         }
         told

@@ -44,7 +44,7 @@ impl KeyUse {
         cluster: &Cluster,
         (clock, seed): (&dyn Clock, u64),
     ) -> Result<Self, Error> {
-        let alone = Alone::of(case, keys.store(), cluster.first()?, seed);
+        let alone = Alone::of(case, keys.store(), &cluster.first, seed);
         Ok(Self {
             alone: alone.and_then(|alone| alone.asked(clock)),
             before: cluster.calls()?,

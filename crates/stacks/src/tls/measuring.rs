@@ -13,7 +13,7 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::Saturation;
 use keymark_load::{
     Certificate, Context, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target,
-    nanoseconds,
+    Weak, nanoseconds,
 };
 
 use super::cluster::{Cluster, Starting};
@@ -34,6 +34,46 @@ pub trait Watch {
     fn progress(&mut self, case: &Case, progress: &Progress);
 }
 
+/// keymark's own client, as it drives the loads of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Client<'a> {
+    /// Length of each load that counts.
+    pub duration: Duration,
+    /// Its threads.
+    pub threads: NonZeroU32,
+    /// Whether it accepts weak keys.
+    pub weak: Weak,
+    /// All time comes from here.
+    pub clock: &'a dyn Clock,
+    /// Ends the run.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl Client<'_> {
+    /// One load.
+    pub(super) fn drive(
+        &self,
+        target: &Target,
+        demand: Demand,
+        (duration, seed): (Duration, u64),
+        observer: &mut Told<'_>,
+    ) -> Result<Measurement, Error> {
+        let settings = Settings {
+            threads: self.threads,
+            seed,
+            weak: self.weak,
+            ..Settings::new(demand, duration)
+        };
+        let mut context = Context {
+            clock: self.clock,
+            stop: self.interrupt,
+            observer,
+        };
+        keymark_load::run(target, &settings, &mut context)
+            .map_err(|error| Error::call("loading the server", error, ""))
+    }
+}
+
 /// What cases are measured with.
 #[derive(Debug)]
 pub struct Measuring<'a> {
@@ -41,14 +81,8 @@ pub struct Measuring<'a> {
     pub keys: &'a [Keys],
     /// How servers are started.
     pub starting: Starting<'a>,
-    /// Length of each load.
-    pub duration: Duration,
-    /// Threads of the client.
-    pub threads: NonZeroU32,
-    /// All time comes from here.
-    pub clock: &'a dyn Clock,
-    /// Ends the run.
-    pub interrupt: &'a AtomicBool,
+    /// Who loads them.
+    pub client: Client<'a>,
 }
 
 impl Measuring<'_> {
@@ -64,7 +98,7 @@ impl Measuring<'_> {
         observer: &mut dyn Observer,
         watch: &mut dyn Watch,
     ) -> Vec<CaseRecord> {
-        one_after_the_other(plan, self.interrupt, observer, |case| {
+        one_after_the_other(plan, self.client.interrupt, observer, |case| {
             self.load(case, plan.settings.seed, watch)
         })
     }
@@ -81,8 +115,12 @@ impl Measuring<'_> {
             }
             None => (saturating::demand(case.load), None),
         };
-        let settings = self.settings(seed, demand, self.duration);
-        let key_use = KeyUse::begin(case, self.keys_of(case)?, &cluster, (self.clock, seed))?;
+        let key_use = KeyUse::begin(
+            case,
+            self.keys_of(case)?,
+            &cluster,
+            (self.client.clock, seed),
+        )?;
         let before = cluster.processor_time()?;
         let mut observer = Told::of(case, watch);
         if let Arrangement::Balanced {
@@ -90,9 +128,11 @@ impl Measuring<'_> {
             ..
         } = asked.arrangement
         {
-            observer.killing = Some((&mut cluster, self.duration / 2));
+            observer.killing = Some((&mut cluster, self.client.duration / 2));
         }
-        let measured = self.drive(&target, &settings, &mut observer);
+        let measured =
+            self.client
+                .drive(&target, demand, (self.client.duration, seed), &mut observer);
         let killed = observer.killed.transpose();
         let (measured, killed) = (measured?, killed?);
         let processor = cluster.processor_time()?.saturating_sub(before);
@@ -108,7 +148,7 @@ impl Measuring<'_> {
             // Of one whose key is so slow nobody knows more than that.
             load.drained_ns = Some(nanoseconds(cluster.drain(DRAIN).unwrap_or(DRAIN)));
             // The drain ends with a handshake.
-            key_use.end(handshakes + 1, &cluster, self.clock, &mut load)?;
+            key_use.end(handshakes + 1, &cluster, self.client.clock, &mut load)?;
         } else {
             load.steady = None;
             load.unsteady = Some("the server has ended".to_owned());
@@ -127,14 +167,16 @@ impl Measuring<'_> {
     ) -> Result<Saturation, Error> {
         let mut seeds = seed..;
         saturating::search(case.load.concurrency, p99, |demand| {
-            let step = saturating::step(self.duration);
+            let step = saturating::step(self.client.duration);
             // The same pauses and arrivals each time would be no chance.
             let seed = seeds.next().unwrap_or(seed);
-            let settings = self.settings(seed, demand, step);
-            let measured = self.drive(target, &settings, &mut Told::of(case, watch))?;
+            let mut observer = Told::of(case, watch);
+            let measured = self
+                .client
+                .drive(target, demand, (step, seed), &mut observer)?;
             cluster.check()?;
             let _ = cluster.drain(DRAIN);
-            if self.interrupt.load(Ordering::Relaxed) {
+            if self.client.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::call(
                     "looking for the server's limits",
                     "interrupted",
@@ -143,21 +185,6 @@ impl Measuring<'_> {
             }
             Ok(measured)
         })
-    }
-
-    fn drive(
-        &self,
-        target: &Target,
-        settings: &Settings,
-        observer: &mut Told<'_>,
-    ) -> Result<Measurement, Error> {
-        let mut context = Context {
-            clock: self.clock,
-            stop: self.interrupt,
-            observer,
-        };
-        keymark_load::run(target, settings, &mut context)
-            .map_err(|error| Error::call("loading the server", error, ""))
     }
 
     fn keys_of(&self, case: &Case) -> Result<&Keys, Error> {
@@ -175,15 +202,6 @@ impl Measuring<'_> {
         let asked = Handshake::of(case)?;
         self.starting
             .start(case, &keys, connections(case, asked.search))
-    }
-
-    fn settings(&self, seed: u64, demand: Demand, duration: Duration) -> Settings {
-        Settings {
-            threads: self.threads,
-            seed,
-            weak: self.starting.weak,
-            ..Settings::new(demand, duration)
-        }
     }
 }
 
@@ -213,7 +231,7 @@ pub(super) fn one_after_the_other(
 /// What clients ask for. Where a certificate is the only one it is pinned; else its key is what tells it.
 fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
     let asked = Handshake::of(case)?;
-    let mut certificates = cluster.first()?.spec.certificates.iter();
+    let mut certificates = cluster.first.spec.certificates.iter();
     let alone = asked.arrangement == Arrangement::One;
     let certificate = match certificates.next().map(|one| one.certificate.to_der()) {
         Some(Ok(der)) if alone => Certificate::Pinned(Fingerprint::of(&der)),
@@ -221,9 +239,9 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
         Some(Ok(_)) | None => Certificate::Key(case.algorithm),
     };
     Ok(Target {
-        address: cluster.address()?,
+        address: cluster.address(),
         server_name: "localhost".to_owned(),
-        path: cluster.path()?,
+        path: cluster.first.path(),
         expected: Expected {
             version: asked.version,
             key_exchange: asked.key_exchange,

@@ -25,7 +25,7 @@ pub use cluster::{Cluster, Starting};
 pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating};
 pub use keymark_load::{KeyExchange, TlsVersion};
 pub use keys::Keys;
-pub use measuring::{Measuring, Watch};
+pub use measuring::{Client, Measuring, Watch};
 pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};
 pub use server::Servers;
 pub use servers::Tracing;

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use keymark_bench::case::{Case, DeviceName, Provenance, StackName, StoreKind};
 use keymark_bench::clock::Clock;
@@ -17,13 +15,12 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::ServerLoad;
 use keymark_bench::store::StoreIdentity;
 use keymark_load::{
-    Certificate, Context, Expected, Failure, Fingerprint, Probed, Settings, Target, Timeouts, Weak,
-    probe,
+    Certificate, Expected, Failure, Fingerprint, Probed, Target, Timeouts, Weak, probe,
 };
 use keymark_load::{KeyExchange, TlsVersion};
 
 use super::handshake::Handshake;
-use super::measuring::{Told, Watch, one_after_the_other};
+use super::measuring::{Client, Told, Watch, one_after_the_other};
 use super::outcome::Loaded;
 use super::saturating;
 
@@ -275,14 +272,8 @@ pub struct Asking<'a> {
     pub remote: &'a Remote,
     /// What it was found to be, by what was asked of the handshake.
     pub reached: &'a [Tried],
-    /// Length of each load.
-    pub duration: Duration,
-    /// Threads of the client.
-    pub threads: NonZeroU32,
-    /// All time comes from here.
-    pub clock: &'a dyn Clock,
-    /// Ends the run.
-    pub interrupt: &'a AtomicBool,
+    /// Who loads it.
+    pub client: Client<'a>,
 }
 
 impl Asking<'_> {
@@ -293,7 +284,7 @@ impl Asking<'_> {
         observer: &mut dyn Observer,
         watch: &mut dyn Watch,
     ) -> Vec<CaseRecord> {
-        one_after_the_other(plan, self.interrupt, observer, |case| {
+        one_after_the_other(plan, self.client.interrupt, observer, |case| {
             self.load(case, plan.settings.seed, watch).map(Loaded::from)
         })
     }
@@ -317,20 +308,9 @@ impl Asking<'_> {
             return Err(Error::call("looking for the server's limits", why, ""));
         }
         let demand = saturating::demand(case.load);
-        let settings = Settings {
-            threads: self.threads,
-            seed,
-            weak: self.remote.weak,
-            ..Settings::new(demand, self.duration)
-        };
         let mut observer = Told::of(case, watch);
-        let mut context = Context {
-            clock: self.clock,
-            stop: self.interrupt,
-            observer: &mut observer,
-        };
-        let measured = keymark_load::run(&target, &settings, &mut context)
-            .map_err(|error| Error::call("loading the server", error, ""))?;
+        let how = (self.client.duration, seed);
+        let measured = self.client.drive(&target, demand, how, &mut observer)?;
         Ok(measured.record(self.remote.describe(reached)))
     }
 }

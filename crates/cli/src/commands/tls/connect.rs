@@ -8,7 +8,7 @@ use keymark_bench::case::Case;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
 use keymark_stacks::tls::Handshake;
-use keymark_stacks::tls::{Address, Asking, CONNECT, Remote, Tried, Trust};
+use keymark_stacks::tls::{Address, Asking, CONNECT, Client, Remote, Tried, Trust};
 
 use super::super::Outcome;
 use super::{bench, run as running};
@@ -46,10 +46,13 @@ pub(super) fn run(
     let asking = Asking {
         remote: &remote,
         reached: &reached,
-        duration: arguments.duration,
-        threads: arguments.run.client_threads,
-        clock: &clock,
-        interrupt: &interrupt,
+        client: Client {
+            duration: arguments.duration,
+            threads: arguments.run.client_threads,
+            weak: remote.weak,
+            clock: &clock,
+            interrupt: &interrupt,
+        },
     };
     let record = crate::frame::record(plan, vec![remote.identity()]);
     let how = (&arguments.run, archive);

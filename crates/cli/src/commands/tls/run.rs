@@ -14,7 +14,7 @@ use keymark_bench::stop::StopRule;
 use keymark_report::units;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::tls::servers::Port;
-use keymark_stacks::tls::{self, Arrangement, Keys, Measuring, Servers, Starting, Watch};
+use keymark_stacks::tls::{self, Arrangement, Client, Keys, Measuring, Servers, Starting, Watch};
 use keymark_stores::device::Run;
 use keymark_stores::journal::Journals;
 use keymark_stores::user::User;
@@ -75,10 +75,13 @@ impl Wanted<'_> {
                 processes: arguments.server_processes,
                 port: Port::Free,
             },
-            duration: self.duration,
-            threads: arguments.client_threads,
-            clock: &clock,
-            interrupt: &interrupt,
+            client: Client {
+                duration: self.duration,
+                threads: arguments.client_threads,
+                weak: super::weak(arguments.allow_weak),
+                clock: &clock,
+                interrupt: &interrupt,
+            },
         };
         let how = (arguments, archive);
         Ok(measured(record, &interrupt, how, |plan, seen, view| {

@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     let cluster = starting
         .start(&case, &[&keys], ROOM)
         .map_err(Failure::nothing_usable)?;
-    tell(cluster.first().map_err(Failure::failed)?, arguments)?;
+    tell(&cluster.first, arguments)?;
     let _ = ended.forever().next();
     drop(cluster);
     keys.restore().map_err(Failure::failed)?;

@@ -199,27 +199,6 @@ impl Identity {
         Self::certified(algorithm, &public, PrivateKey::Token(Box::new(key), way))
     }
 
-    /// A certificate and a key that somebody else has made, in PEM. Whether they belong together is the server's to say.
-    ///
-    /// # Errors
-    /// When they are not PEM.
-    pub fn given(
-        algorithm: Algorithm,
-        certificate_pem: &[u8],
-        key_pem: &[u8],
-    ) -> Result<Self, Error> {
-        let certificate = X509::from_pem(certificate_pem)
-            .map_err(|error| Error::call("PEM_read_bio_X509", error, ""))?;
-        let key = PKey::private_key_from_pem(key_pem)
-            .map_err(|error| Error::call("PEM_read_bio_PrivateKey", error, ""))?;
-        Ok(Self {
-            algorithm,
-            certificate,
-            authority: None,
-            key: PrivateKey::File(key),
-        })
-    }
-
     /// What a client has to trust, in PEM.
     pub fn authority_pem(&self) -> Option<String> {
         let pem = self.authority.as_ref()?.to_pem().ok()?;

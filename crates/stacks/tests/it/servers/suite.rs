@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use keymark_stacks::tls::TlsVersion;
 use keymark_stacks::tls::servers::{
-    Capacity, Certificates, Handshakes, Identity, KINDS, Port, RunningServer, ServerSpec,
+    Capacity, Certificates, Handshakes, KINDS, Port, RunningServer, ServerSpec,
 };
 use keymark_stores::places::process::Process;
 use keymark_testkit::process::naming;
@@ -272,15 +272,10 @@ fn names_a_port_that_is_taken(software: &str) {
 }
 
 fn tells_a_certificate_with_another_key(software: &str) {
-    let (one, other) = (identity("nistp256"), identity("nistp256"));
-    let key = openssl::ec::EcKey::generate(
-        &openssl::ec::EcGroup::from_curve_name(openssl::nid::Nid::X9_62_PRIME256V1).unwrap(),
-    );
-    let key = key.unwrap().private_key_to_pem().unwrap();
-    drop(other);
-    let mixed = Identity::given(one.algorithm, &one.certificate.to_pem().unwrap(), &key);
+    let mut mixed = identity("nistp256");
+    mixed.certificate = identity("nistp256").certificate;
     let of = spec("nistp256", "x25519");
-    let spec = ServerSpec::new(Certificates::one(mixed.unwrap()), of.handshakes);
+    let spec = ServerSpec::new(Certificates::one(mixed), of.handshakes);
     let error = refused(software, &spec).to_string();
     assert!(
         error.contains("certificate and private key do not belong together"),
