@@ -47,6 +47,17 @@ pub struct End {
     pub point: Point,
 }
 
+impl End {
+    /// At that point, called the same in a heading and in a sentence.
+    pub const fn called(name: &'static str, point: Point) -> Self {
+        Self {
+            heading: name,
+            name,
+            point,
+        }
+    }
+}
+
 /// What one layer adds to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {

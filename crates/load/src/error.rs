@@ -4,7 +4,6 @@ use crate::failure::Failure;
 
 /// Why there is no result at all; a transaction that fails is a [`crate::Failure`].
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The TLS library cannot do what is wanted.
     #[error("the client's OpenSSL does not support {0}; do not expect it")]

@@ -54,7 +54,6 @@ pub enum Expectation {
 
 /// Why a transaction failed. What is equal is counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
-#[non_exhaustive]
 pub enum Failure {
     /// Nobody listens: `ECONNREFUSED`.
     #[error("refused")]

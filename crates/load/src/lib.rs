@@ -52,7 +52,7 @@ pub use measurement::Measurement;
 pub use probe::{Probed, probe};
 pub use protocol::{Alert, CipherSuite, SuiteAuthentication, SuiteExchange};
 pub use recorder::ClientTime;
-pub use run::{Context, Observer, Progress, run};
+pub use run::{Observer, Progress, run};
 pub use saturate::search;
 pub use settings::{Settings, Timeouts};
 pub use steady::NoSteadyState;

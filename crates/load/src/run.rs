@@ -1,6 +1,5 @@
 //! Running a load: its threads, who watches them, and what came of it.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
@@ -54,31 +53,8 @@ impl Observer for () {
     fn progress(&mut self, _: &Progress) {}
 }
 
-/// What a load needs of whoever runs it.
-pub struct Context<'a> {
-    /// All time comes from here.
-    pub clock: &'a dyn Clock,
-    /// Set by anybody, it ends the load within some 50 ms; what was done is kept.
-    pub stop: &'a AtomicBool,
-    /// Who watches.
-    pub observer: &'a mut dyn Observer,
-}
-
-impl fmt::Debug for Context<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            clock,
-            stop,
-            observer: _,
-        } = self;
-        f.debug_struct("Context")
-            .field("clock", clock)
-            .field("stop", stop)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Drives a load against the target, on threads of its own, until its time is over or it is stopped.
+/// Drives a load against the target, on threads of its own, until its time is over or it is stopped: set by anybody, `stop`
+/// ends the load within some 50 ms, and what was done is kept. All time comes from the clock.
 ///
 /// # Errors
 ///
@@ -87,7 +63,8 @@ impl fmt::Debug for Context<'_> {
 pub fn run(
     target: &Target,
     settings: &Settings,
-    context: &mut Context<'_>,
+    (clock, stopped): (&dyn Clock, &AtomicBool),
+    observer: &mut dyn Observer,
 ) -> Result<Measurement, Error> {
     settings.check()?;
     let connector = Connector::new(target, settings.weak)?;
@@ -101,8 +78,8 @@ pub fn run(
         settings,
         connector: &connector,
         request: &request,
-        clock: context.clock,
-        origin: context.clock.now().after(LEAD),
+        clock,
+        origin: clock.now().after(LEAD),
         stop: &stop,
     };
     let published: Vec<Mutex<Recent>> = (0..threads).map(|_| Mutex::default()).collect();
@@ -115,7 +92,7 @@ pub fn run(
         let work = |worker: Worker<'_>| worker.run();
         let start = |worker| scope.spawn(move || work(worker));
         let handles: Vec<_> = workers.into_iter().map(start).collect();
-        watch(&handles, &job, &published, context);
+        watch(&handles, &job, &published, (stopped, observer));
         join(handles)
     })?;
     Ok(Measurement::of(settings, reports))
@@ -135,21 +112,21 @@ fn watch(
     handles: &[ScopedJoinHandle<'_, Result<Report, Error>>],
     job: &Job<'_>,
     published: &[Mutex<Recent>],
-    context: &mut Context<'_>,
+    (stopped, observer): (&AtomicBool, &mut dyn Observer),
 ) {
     let mut told = (job.origin, 0);
     while !handles.iter().all(ScopedJoinHandle::is_finished) {
         thread::sleep(LOOK);
         // One thread that is done early has failed, and what the others measure is not what was asked for.
         let failed = handles.iter().any(ScopedJoinHandle::is_finished);
-        if context.stop.load(Ordering::Relaxed) || failed {
+        if stopped.load(Ordering::Relaxed) || failed {
             job.stop.store(true, Ordering::Relaxed);
         }
-        let now = context.clock.now();
+        let now = job.clock.now();
         if now.since(told.0) >= TELL {
             let progress = progress(job, published, now, told);
             told = (now, progress.transactions);
-            context.observer.progress(&progress);
+            observer.progress(&progress);
         }
     }
 }

@@ -56,6 +56,7 @@ fn case(number: u32) -> Case {
         load: Load::single(),
         input_bytes: 40,
         replica: number / (DEVICES * algorithms.len() as u32),
+        strength: None,
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::server_load::{Durations, LoadLimit, TriedDemand};
 use keymark_load::{
-    Arrivals, Certificate, Context, Demand, Measurement, NoSteadyState, Observer, Progress,
-    Settings, Spacing, Target, Users, run, search,
+    Arrivals, Certificate, Demand, Measurement, NoSteadyState, Observer, Progress, Settings,
+    Spacing, Target, Users, run, search,
 };
 use keymark_load::{KeyExchange, TlsVersion};
 use keymark_stats::PerSecond;
@@ -178,12 +178,8 @@ fn it_is_told_how_it_goes_and_stopped_by_a_flag() {
             std::thread::sleep(Duration::from_millis(1300));
             stop.store(true, Ordering::Relaxed);
         });
-        let mut context = Context {
-            clock: &clock,
-            stop: &stop,
-            observer: &mut count,
-        };
-        run(&target(&server), &users(2, 600_000), &mut context).unwrap()
+        let settings = users(2, 600_000);
+        run(&target(&server), &settings, (&clock, &stop), &mut count).unwrap()
     });
     assert!(measured.elapsed < Duration::from_secs(60));
     assert!((1..=measured.elapsed.as_millis() / 250).contains(&u128::from(count.0)));
@@ -210,13 +206,9 @@ fn a_server_that_takes_one_at_a_time_is_saturated_by_few() {
 fn what_cannot_be_done_is_said_before_it_begins() {
     let server = Server::start(&p256(), Behaviour::Serve);
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
-    let mut context = Context {
-        clock: &clock,
-        stop: &stop,
-        observer: &mut (),
-    };
-    let mut error = |target: &Target, settings: &Settings| {
-        run(target, settings, &mut context).unwrap_err().to_string()
+    let error = |target: &Target, settings: &Settings| {
+        let failed = run(target, settings, (&clock, &stop), &mut ());
+        failed.unwrap_err().to_string()
     };
     let mut koblitz = server.target(TlsVersion::V1_3, KeyExchange::X25519);
     koblitz.expected.certificate = Certificate::Key("secp256k1".parse().unwrap());

@@ -12,11 +12,7 @@ pub(crate) fn libgcrypt() -> OwnLibrary {
     OwnLibrary {
         point: raw::by_library(Library::Libgcrypt),
         store: StoreKind::SOFTWARE,
-        beside: End {
-            heading: "OpenSSL",
-            name: "OpenSSL",
-            point: Point::RAW,
-        },
+        beside: End::called("OpenSSL", Point::RAW),
         explanation: "for keys in memory raw is libgcrypt, which gpg-agent calculates with; the column OpenSSL is the \
                       same operation with that library",
         stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ agent' includes the difference of the \
@@ -38,11 +34,7 @@ pub(super) fn layers() -> Layers {
     };
     Layers {
         family: "GnuPG",
-        base: End {
-            heading: "raw",
-            name: "raw",
-            point: raw.clone(),
-        },
+        base: End::called("raw", raw.clone()),
         own_library: Some(libgcrypt()),
         steps: vec![
             step("+ agent", &agent, &raw),

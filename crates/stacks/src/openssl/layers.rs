@@ -18,11 +18,7 @@ pub(super) fn layers() -> Layers {
     };
     Layers {
         family: "the program openssl",
-        base: End {
-            heading: "raw",
-            name: "raw",
-            point: raw.clone(),
-        },
+        base: End::called("raw", raw.clone()),
         own_library: Some(OwnLibrary {
             point: raw.clone(),
             store: StoreKind::SOFTWARE,

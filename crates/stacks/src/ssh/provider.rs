@@ -84,17 +84,9 @@ fn layers() -> Layers {
     let point = libgcrypt.point.clone();
     Layers {
         family: "SSH",
-        base: End {
-            heading: "raw",
-            name: "raw",
-            point: Point::RAW,
-        },
+        base: End::called("raw", Point::RAW),
         own_library: Some(OwnLibrary {
-            beside: End {
-                heading: "libgcrypt",
-                name: "libgcrypt",
-                point: point.clone(),
-            },
+            beside: End::called("libgcrypt", point.clone()),
             explanation: "raw is OpenSSL; '+ gpg-agent' is the difference to libgcrypt, which gpg-agent \
                           calculates with",
             stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ gpg-agent' includes the \

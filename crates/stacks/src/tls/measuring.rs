@@ -12,8 +12,8 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::server_load::Saturation;
 use keymark_load::{
-    Certificate, Context, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target,
-    Weak, nanoseconds,
+    Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target, Weak,
+    nanoseconds,
 };
 
 use super::cluster::{Cluster, Starting};
@@ -64,12 +64,8 @@ impl Client<'_> {
             weak: self.weak,
             ..Settings::new(demand, duration)
         };
-        let mut context = Context {
-            clock: self.clock,
-            stop: self.interrupt,
-            observer,
-        };
-        keymark_load::run(target, &settings, &mut context)
+        let until = (self.clock, self.interrupt);
+        keymark_load::run(target, &settings, until, observer)
             .map_err(|error| Error::call("loading the server", error, ""))
     }
 }

@@ -257,8 +257,7 @@ const fn advice(error: &keymark_load::Error) -> &'static str {
         | Failure::Tls(_)
         | Failure::OutOfDescriptors
         | Failure::OutOfPorts
-        | Failure::Other(_)
-        | _ => "",
+        | Failure::Other(_) => "",
     }
 }
 

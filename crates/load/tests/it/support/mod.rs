@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
-    Certificate, Context, Demand, Expected, Failure, Fingerprint, KeyExchange, Measurement,
-    Settings, Target, TlsVersion, Users, run,
+    Certificate, Demand, Expected, Failure, Fingerprint, KeyExchange, Measurement, Settings,
+    Target, TlsVersion, Users, run,
 };
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
@@ -278,13 +278,8 @@ pub fn users(count: u32, milliseconds: u64) -> Settings {
 }
 
 pub fn load(target: &Target, settings: &Settings) -> Measurement {
-    let clock = MonotonicClock::new();
-    let mut context = Context {
-        clock: &clock,
-        stop: &AtomicBool::new(false),
-        observer: &mut (),
-    };
-    run(target, settings, &mut context).unwrap()
+    let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+    run(target, settings, (&clock, &stop), &mut ()).unwrap()
 }
 
 /// All that failed did so for one reason, and nothing succeeded.
