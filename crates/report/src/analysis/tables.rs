@@ -82,9 +82,7 @@ pub(super) fn handshakes<T>(
         .name("algorithm", |item| case(item).algorithm)
         .device()
         .name("server", |item| case(item).way())
-        .optional(1, "security", |item| {
-            case(item).strength.map(Cell::text)
-        })
+        .optional(1, "security", |item| case(item).strength.map(Cell::text))
 }
 
 /// A figure that nothing bounds from above is only known to be more than its lower bound.
