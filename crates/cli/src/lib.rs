@@ -12,6 +12,7 @@ mod documents;
 mod exit;
 mod file;
 mod frame;
+mod leftovers;
 mod observers;
 mod output;
 mod parts;

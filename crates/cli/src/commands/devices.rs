@@ -16,9 +16,11 @@ use keymark_stats::Seconds;
 use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
 
-use super::{Outcome, abilities, leftovers};
+use super::Outcome;
 use crate::args::DevicesArguments;
+use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
+use crate::leftovers;
 use crate::observers::print_json;
 use crate::{output, user};
 

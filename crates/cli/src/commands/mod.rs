@@ -1,6 +1,5 @@
 //! The subcommands, one file each.
 
-mod abilities;
 mod bench;
 mod compare;
 mod definition;
@@ -8,7 +7,6 @@ mod devices;
 mod export;
 mod history;
 mod import;
-mod leftovers;
 mod mcu;
 mod plot;
 mod profile;

@@ -1,5 +1,6 @@
 //! What there is to say about records, whichever command says it: documents, pictures, comparisons, reports.
 
+pub(crate) mod abilities;
 pub(crate) mod comparison;
 mod page_file;
 pub(crate) mod pictures;

@@ -29,10 +29,11 @@ use keymark_stores::journal::Journals;
 use keymark_stores::software;
 use keymark_stores::user::User;
 
-use super::{Outcome, leftovers};
+use super::Outcome;
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
 use crate::frame::{self, Frame};
+use crate::leftovers;
 use crate::view::RunView;
 use crate::{archive, output, signals, user};
 

@@ -13,8 +13,9 @@ use keymark_stores::openpgp_card::CardMaker;
 use keymark_stores::tokens::vpcd::{PORT, Stopper, Vpcd};
 use signal_hook::iterator::Signals;
 
-use super::{Outcome, abilities};
+use super::Outcome;
 use crate::args::{RestoreArguments, ServeArguments, TokenCommand};
+use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
 use crate::{output, signals, user};
 

@@ -20,9 +20,11 @@ use keymark_stacks::inventory::Inventory;
 use keymark_stores::device::Wish;
 use nix::time::{ClockId, clock_gettime};
 
-use super::{Outcome, abilities, leftovers};
+use super::Outcome;
 use crate::args::TraceArguments;
+use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
+use crate::leftovers;
 use crate::{output, user};
 use child::ForwardedSignals;
 use summary::Trace;

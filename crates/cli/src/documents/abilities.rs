@@ -8,7 +8,7 @@ use keymark_bench::store::{Assumed, Capability, StoreIdentity};
 const OF_TWINS: [Operation; 3] = [Operation::Decrypt, Operation::Sign, Operation::Authenticate];
 
 /// An operation of a twin, and the algorithms that it has for it; those of assumed times stand last.
-pub(super) fn of_twin(
+pub(crate) fn of_twin(
     identity: &StoreIdentity,
     capabilities: &[Capability],
 ) -> Vec<(Operation, String)> {
@@ -50,7 +50,7 @@ fn names(capabilities: &[Capability]) -> String {
 
 /// What the user of a twin has to know before it refuses something.
 #[cfg(feature = "openpgp-card")]
-pub(super) fn limits(identity: &StoreIdentity, capabilities: &[Capability]) -> Option<String> {
+pub(crate) fn limits(identity: &StoreIdentity, capabilities: &[Capability]) -> Option<String> {
     use keymark_bench::case::Provenance;
     match identity.provenance {
         Provenance::Twin => {}

@@ -10,7 +10,7 @@ use crate::args::CardArguments;
 use crate::output;
 
 /// Removes or tells it. Returns whether what is known of a token is out of date by that.
-pub(super) fn tidy(
+pub(crate) fn tidy(
     journals: &Journals,
     inventory: &Inventory,
     arguments: &CardArguments,
@@ -42,7 +42,7 @@ pub(super) fn tidy(
 }
 
 /// Says what is left, for commands that write to no token.
-pub(super) fn tell() {
+pub(crate) fn tell() {
     // Who has no home has written to no token.
     let Ok(journals) = Journals::of_user() else {
         return;
