@@ -2,6 +2,7 @@
 
 use keymark_report::archive::{Archive, CaseWords};
 use keymark_report::history::{self, Trend};
+use keymark_report::report;
 
 use super::Outcome;
 use crate::args::HistoryArguments;
@@ -33,7 +34,7 @@ pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
         let rows = trends.iter().flat_map(Trend::rows);
         rows.for_each(|row| print_json(&row));
     } else {
-        let document = history::document(&trends, arguments.last);
+        let document = report::history(&trends, arguments.last);
         output::document(&document, &arguments.tables);
     }
     Ok(Exit::Fine)

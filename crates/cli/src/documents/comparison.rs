@@ -2,9 +2,7 @@
 
 use keymark_bench::record::{Record, RunState};
 use keymark_report::archive::Archive;
-use keymark_report::compare::{
-    Comparison, Criteria, Difference, GeometricMean, Pair, Side, document,
-};
+use keymark_report::compare::{Comparison, Criteria, Difference, GeometricMean, Pair, Side};
 use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;
 
@@ -68,7 +66,7 @@ pub(crate) fn print(
     if json {
         print_rows(comparison, means);
     } else {
-        output::document(&document(comparison, means), tables);
+        output::document(&comparison.document(means), tables);
     }
 }
 

@@ -1,11 +1,38 @@
 //! The figures of a run beside those that somebody published of the same operations.
 
-use keymark_bench::case::Case;
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{Case, DeviceName, Load, StackName};
+use keymark_bench::operation::Operation;
 use keymark_bench::record::Record;
 use keymark_stats::{Estimate, Seconds};
 
 use super::{Analysis, figures};
 use crate::document::{Block, Cell, Figure, Remark, RemarkKind, Section, TableOf};
+
+/// What somebody published of the device that a twin stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedFigure {
+    /// The twin.
+    pub device: DeviceName,
+    /// Algorithm of the key.
+    pub algorithm: Algorithm,
+    /// What was asked of it.
+    pub operation: Operation,
+    /// Through which stack.
+    pub stack: StackName,
+    /// The card's own time, which was derived from the figure.
+    pub card: Seconds,
+    /// The figure.
+    pub whole: Seconds,
+}
+
+impl PublishedFigure {
+    pub(crate) fn is_beside(&self, case: &Case) -> bool {
+        let of_case = (&case.device, case.algorithm, case.operation, case.stack);
+        case.load == Load::single()
+            && of_case == (&self.device, self.algorithm, self.operation, self.stack)
+    }
+}
 
 /// A figure with where it is from.
 struct Line<'a> {

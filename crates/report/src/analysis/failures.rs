@@ -11,7 +11,7 @@ use crate::document::{Block, Remark, RemarkKind, Section};
 const LINES: usize = 8;
 
 /// Of the loads in which anything failed.
-pub(super) fn section(record: &Record) -> Option<Section> {
+pub(crate) fn section(record: &Record) -> Option<Section> {
     let each = record.cases.iter();
     let loads = each.filter_map(|case| Some((case, case.server_load.as_deref()?)));
     let failed = loads.filter(|(case, load)| case.failure().is_some() || load.totals.failed > 0);

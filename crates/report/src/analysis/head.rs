@@ -10,7 +10,7 @@ use keymark_stats::{MachineSpeed, Seconds};
 use crate::units;
 
 /// The conditions of a run, and how many of the lines everybody has to read.
-pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> (Vec<String>, usize) {
+pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> (Vec<String>, usize) {
     if record.state == RunState::Published {
         let stated = "published figures, as their source states them";
         return (vec![stated.to_owned()], 1);

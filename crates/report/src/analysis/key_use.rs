@@ -77,7 +77,7 @@ fn in_file(load: &ServerLoad) -> bool {
 }
 
 /// The sections of a record, if anything is known.
-pub(super) fn sections(record: &Record) -> Vec<Section> {
+pub(crate) fn sections(record: &Record) -> Vec<Section> {
     let loads = || {
         let each = record.cases.iter();
         each.filter_map(|case| Some((&case.case, case.server_load.as_deref()?)))

@@ -3,12 +3,10 @@
 mod baselines;
 mod beside;
 mod breakdown;
-mod document;
-mod failures;
+pub(crate) mod failures;
 pub(crate) mod figures;
-mod gallery;
-mod head;
-mod key_use;
+pub(crate) mod head;
+pub(crate) mod key_use;
 mod latencies;
 mod limits;
 mod loss;
@@ -18,7 +16,7 @@ mod remarks;
 mod saturation;
 mod scaling;
 mod servers;
-mod tables;
+pub(crate) mod tables;
 mod under_load;
 
 use std::time::Duration;
@@ -39,9 +37,9 @@ use keymark_stats::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use beside::PublishedFigure;
 pub(crate) use beside::asks_the_same;
 pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};
-pub use document::PublishedFigure;
 pub(crate) use head::stop_and_order;
 pub use remarks::failures;
 

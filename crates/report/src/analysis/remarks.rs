@@ -229,7 +229,7 @@ impl Analysis {
     }
 
     /// What limits more workers: a line a kind of limit, with the cases that it is about.
-    pub(super) fn limits(&self) -> Vec<Remark> {
+    pub(crate) fn limits(&self) -> Vec<Remark> {
         let mut kinds: Vec<(String, Vec<&Scaling>, String)> = Vec::new();
         for group in &self.scaling {
             let found = group.finding.iter().map(|finding| {

@@ -10,7 +10,7 @@ use crate::document::{Block, Cell, Section, Table};
 
 impl Analysis {
     /// What there is of them.
-    pub(super) fn servers(&self) -> Vec<Section> {
+    pub(crate) fn servers(&self) -> Vec<Section> {
         let limits = saturated(&self.rows);
         let lost = lost(&self.rows);
         let rates = self.rates.iter();

@@ -13,7 +13,7 @@ use crate::document::{Cell, Column, Table, TableOf};
 use crate::units;
 
 /// The main table.
-pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
+pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
     let baselines = Baselines::of(rows);
     let ratio = format!("{} (95 % interval)", baselines.heading());
     TableOf::cases(rows, |row| &row.case)
@@ -35,7 +35,7 @@ pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
 }
 
 /// Loads on servers, as siege would have printed them.
-pub(super) fn siege(rows: &[Row]) -> Table {
+pub(crate) fn siege(rows: &[Row]) -> Table {
     handshakes(loaded(rows), |(row, _)| &row.case)
         .value("transactions", |(_, load)| load.transactions)
         .value("availability", |(_, load)| {
@@ -54,7 +54,7 @@ pub(super) fn siege(rows: &[Row]) -> Table {
 }
 
 /// Where the time of transactions goes in the steady state, and what they take of processors.
-pub(super) fn phases(rows: &[Row]) -> Table {
+pub(crate) fn phases(rows: &[Row]) -> Table {
     handshakes(loaded(rows), |(row, _)| &row.case)
         .optional(1, "connect", |(_, load)| load.connect)
         .value("handshake", |(_, load)| load.handshake)
@@ -107,7 +107,7 @@ fn mean(row: &Row) -> Cell {
 }
 
 /// Where the time goes, by subtraction.
-pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
+pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     let layers = &family.layers;
     let complete = family.complete();
     let mut table = TableOf::new(complete, |breakdown| {
@@ -150,8 +150,26 @@ pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
     steps(table, true).provenance().table()
 }
 
+type WhichParts = fn(&Parts) -> bool;
+
+/// Tables of parts with the titles of their pictures, and which stand in each: those that were measured on the way, and those beside the operations.
+pub(crate) const PARTS: [(&str, &str, WhichParts); 2] = [
+    (
+        "where the time goes, by process (processor time of the programs, time of the PC/SC calls)",
+        "where the time of an operation goes, by process",
+        |parts| !parts.0.contains_key(&Part::ProgramStart),
+    ),
+    (
+        "where the time goes with one process for each operation (measured separately: a process that does \
+         nothing, the additional time to load the key, the operation in keymark's own process; the rest was not \
+         measured)",
+        "where the time of an operation goes with one process each",
+        |parts| parts.0.contains_key(&Part::ProgramStart),
+    ),
+];
+
 /// Where the time of the operations went whose parts are wanted.
-pub(super) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
+pub(crate) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
     let with_parts = rows
         .iter()
         .filter_map(|row| Some((row, row.parts.as_ref()?)));
@@ -189,7 +207,7 @@ fn part_column(part: Part) -> Column {
 }
 
 /// Twins beside what was published.
-pub(super) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
+pub(crate) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
     let known = pairs
         .iter()
         .filter_map(|(row, figure)| Some((*row, *figure, row.mean()?)));
@@ -209,7 +227,7 @@ const LEVELS: usize = 16;
 
 /// The concurrencies that have a column, and how many there are. Of too many some are picked at equal
 /// distances, the highest among them.
-pub(super) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
+pub(crate) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
     let gains = scaling.iter().flat_map(|group| group.gains.iter().skip(1));
     let all: BTreeSet<u32> = gains.map(|(concurrency, _)| *concurrency).collect();
     let count = all.len();
@@ -220,7 +238,7 @@ pub(super) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
 }
 
 /// What concurrency gains and what limits it.
-pub(super) fn scaling(scaling: &[Scaling]) -> Table {
+pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
     let mut table =
         TableOf::keys(scaling, |group| &group.case).name("stack", |group| {
             match group.case.load.worker {

@@ -1,7 +1,6 @@
 //! Sides against a baseline, runs being the units; cases of a run against one of them; or the two copies of each case
 //! within one run.
 
-mod document;
 mod environment;
 mod geometric;
 mod judge;
@@ -17,7 +16,6 @@ use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::series::InSeries;
 use keymark_stats::{BetweenRuns, Estimate, LogRatio, MIN_RUNS, Seconds, independent};
 
-pub use document::document;
 pub use environment::Difference;
 pub(crate) use environment::{facts_in_order, facts_of};
 pub use geometric::GeometricMean;

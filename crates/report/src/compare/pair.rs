@@ -33,7 +33,7 @@ pub struct Pair {
     pub side: usize,
     /// Of the comparison's sides, the one that the first case is of, for want of a baseline on the own side.
     pub borrowed: Option<usize>,
-    pub(super) evidence: Option<LogRatio>,
+    pub(crate) evidence: Option<LogRatio>,
     /// Means of the runs of both; of pairs of runs, in their order.
     pub(super) means: [Vec<Seconds>; 2],
 }

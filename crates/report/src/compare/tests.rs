@@ -68,7 +68,7 @@ fn single_runs_are_not_told_apart_unless_far_apart() {
     let expected = [Verdict::Indistinguishable, Verdict::Slower];
     assert_eq!(verdicts(&comparison), expected);
     assert_eq!(comparison.slower_than(0.05), Judgement::TooFewRuns);
-    let said = said(&document(&comparison, &[]));
+    let said = said(&comparison.document(&[]));
     assert_eq!(said.matches("between single runs").count(), 1, "{said}");
     assert_says(&said, ["1.00 ms", "1.30 ms"]);
 }
@@ -137,7 +137,7 @@ fn what_is_slower_must_be_so_among_all_cases() {
         [3, 3],
         "each case has all of its runs"
     );
-    let said = said(&document(&comparison, &[]));
+    let said = said(&comparison.document(&[]));
     assert_says(&said, ["intervals and their verdicts allow for 3 cases"]);
 }
 
@@ -164,7 +164,7 @@ fn any_number_of_sides_is_compared_with_the_first() {
         ("ed25519", "side 2", unclear),
     ];
     assert_eq!(found, expected);
-    let said = said(&document(&comparison, &[]));
+    let said = said(&comparison.document(&[]));
     assert_says(&said, ["side 1: 3 runs against 3", "allow for 4 cases"]);
 }
 
@@ -199,7 +199,7 @@ fn series_at_different_times_are_the_same_only_beyond_what_such_series_differ_by
     let (old, new) = (runs(None, old), runs(None, old));
     let comparison = compared(&old, &new);
     assert_eq!(verdicts(&comparison), [Verdict::Indistinguishable]);
-    let said = said(&document(&comparison, &[]));
+    let said = said(&comparison.document(&[]));
     assert_says(&said, ["no verdict 'same'"]);
     assert_eq!(verdicts(&by(Noise::of(0.0), &old, &new)), [Verdict::Same]);
     let wider = Criteria {
@@ -236,7 +236,7 @@ fn cases_are_compared_with_one_of_their_own_runs() {
         (Grounds::SameRuns, Verdict::Faster)
     );
     assert!((pair.ratio.value.0 - 0.5).abs() < 1e-9);
-    let shown = said(&document(&comparison, &[]));
+    let shown = said(&comparison.document(&[]));
     assert_says(&shown, ["in each of 3 runs", "ed25519"]);
     // One run alone: by the rounds in which both were measured.
     let mut run = side[0].runs[0].clone();
@@ -269,7 +269,7 @@ fn the_geometric_mean_takes_runs_for_units() {
     assert!(mean.ratio.high.unwrap().0 < 1.0 + 1e-9);
     let apart = compared(&runs(None, old), &runs(None, new)).geometric_means();
     assert!(apart[0].ratio.high.unwrap().0 > 1.3, "{apart:?}");
-    let shown = said(&document(&in_turn, &means));
+    let shown = said(&in_turn.document(&means));
     assert_says(&shown, ["over all cases", "Fleming"]);
 }
 
@@ -282,7 +282,7 @@ fn kinds_of_figures_are_not_averaged_together() {
     }
     let comparison = compared(&old, &new);
     assert_eq!(comparison.geometric_means().len(), 2);
-    let said = said(&document(&comparison, &[]));
+    let said = said(&comparison.document(&[]));
     assert_says(&said, ["mixes figures of different kinds: measured, twin"]);
 }
 
@@ -311,7 +311,7 @@ fn what_differs_besides_is_said_first() {
         differences,
         ["kernel: 6.1 (side 0); 6.18\u{1b}[2J (side 1)"]
     );
-    let shown = said(&document(&comparison, &[]));
+    let shown = said(&comparison.document(&[]));
     let (heading, kernel, table) = (
         shown.find("other differences"),
         shown.find("6.18\\u{1b}[2J"),
@@ -321,7 +321,7 @@ fn what_differs_besides_is_said_first() {
         heading < kernel && kernel < table && heading.is_some(),
         "{shown}"
     );
-    let same = said(&document(&compared(&older, &older), &[]));
+    let same = said(&compared(&older, &older).document(&[]));
     assert!(same.contains("\n\nsame machine, programs"), "{same}");
 }
 
@@ -404,7 +404,7 @@ fn the_answer_is_what_changed_and_whether_that_is_more_than_noise() {
         Some(("b", "y")),
         &[&[1000, 90, 70], &[1003, 91, 71], &[1002, 90, 70]],
     );
-    let answers = |comparison: &Comparison| document(comparison, &[]).answers;
+    let answers = |comparison: &Comparison| comparison.document(&[]).answers;
     let changed = answers(&compared(&old, &new));
     let [only] = changed.as_slice() else {
         panic!("{changed:?}");

@@ -6,6 +6,7 @@ mod cap;
 mod cell;
 mod conditions;
 mod figure;
+mod statement;
 mod table;
 
 use std::collections::BTreeSet;
@@ -13,7 +14,6 @@ use std::collections::BTreeSet;
 use keymark_bench::case::Provenance;
 use serde::Serialize;
 
-use crate::answers::Statement;
 use crate::units::counted;
 
 pub use cap::Limits;
@@ -23,6 +23,7 @@ pub use figure::{
     Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
     StackPart, Subject, ThroughputCurve, Timeline,
 };
+pub use statement::{Statement, Topic};
 pub use table::{Align, Column, Narrow, Source, Table, TableOf, TableRow};
 
 /// Remarks on one screen, at most.

@@ -4,8 +4,7 @@ use keymark_bench::case::Provenance;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::analysis::figures::joined_loads;
-use crate::answers::{Statement, Topic};
-use crate::document::{Figure, LoadCurve, LoadUnit};
+use crate::document::{Figure, LoadCurve, LoadUnit, Statement, Topic};
 
 /// A kind of picture, with what it shows and what a run has to have for it.
 #[derive(

@@ -1,7 +1,11 @@
 //! One document of one run or of several: what they answer, under which conditions they were made, what tells
 //! them apart, then each run's own sections.
 
+mod comparison;
 mod facts;
+mod gallery;
+mod history;
+mod run;
 mod subject;
 #[cfg(test)]
 mod tests;
@@ -9,8 +13,10 @@ mod tests;
 use keymark_bench::record::Record;
 
 use crate::answers;
-use crate::compare::{self, Comparison};
+use crate::compare::Comparison;
 use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Section};
+
+pub use history::history;
 
 /// A run with what is said of it.
 #[derive(Debug)]
@@ -80,7 +86,7 @@ impl Document {
 
 /// The comparison's sections; the one with the table gets a heading.
 fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
-    let mut sections = compare::document(comparison, &[]).sections;
+    let mut sections = comparison.document(&[]).sections;
     let has_table = |section: &&mut Section| {
         let mut blocks = section.blocks.iter();
         blocks.any(|block| matches!(block, Block::Table(_)))

@@ -19,7 +19,7 @@ use keymark_bench::stop::StopRule;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
 use keymark_report::analysis::Analysis;
-use keymark_report::compare::{self, Comparison, Criteria, Judgement, Side};
+use keymark_report::compare::{Comparison, Criteria, Judgement, Side};
 use keymark_report::document::Document;
 use keymark_report::render::{Width, markdown, text};
 use keymark_report::table;
@@ -244,7 +244,7 @@ fn a_slower_series_is_called_slower_and_an_equal_one_is_not() {
     let comparison = compared(&before, &slower);
     insta::assert_snapshot!(
         "compared",
-        plain(&compare::document(&comparison, &[]), Width::Unlimited)
+        plain(&comparison.document(&[]), Width::Unlimited)
     );
     let Judgement::Slower(alarms) = comparison.slower_than(0.05) else {
         panic!("three runs a side can be judged");
@@ -260,7 +260,7 @@ fn a_slower_series_is_called_slower_and_an_equal_one_is_not() {
     let single = compared(&before[..1], &slower[..1]);
     insta::assert_snapshot!(
         "single_runs",
-        plain(&compare::document(&single, &[]), Width::Columns(100))
+        plain(&single.document(&[]), Width::Columns(100))
     );
     assert_eq!(single.slower_than(0.05), Judgement::TooFewRuns);
 }
@@ -279,7 +279,7 @@ fn copies_within_a_plan_are_paired() {
     };
     let copies = Comparison::of_copies(&side, Criteria::default());
     assert_eq!(copies.pairs.len(), 2);
-    let document = compare::document(&copies, &[]);
+    let document = copies.document(&[]);
     insta::assert_snapshot!("replicas", plain(&document, Width::Unlimited));
     insta::assert_snapshot!("replicas_narrow", plain(&document, Width::Columns(100)));
 }

@@ -233,7 +233,7 @@ pub(super) async fn history(
         }
         let all = trends.len();
         trends.truncate(TRENDS);
-        let mut document = keymark_report::history::document(&trends, POINTS);
+        let mut document = keymark_report::report::history(&trends, POINTS);
         let more = match all.saturating_sub(TRENDS) {
             0 => String::new(),
             more => format!(" ({more} more cases or machines: add words)"),

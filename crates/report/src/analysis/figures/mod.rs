@@ -13,9 +13,8 @@ use keymark_bench::operation::Operation;
 use keymark_bench::record::Record;
 use keymark_stats::{Estimate, Seconds};
 
-use super::document::PARTS;
+use super::tables::PARTS;
 use super::{Analysis, Row};
-use crate::answers::title_of;
 use crate::document::{Figure, Mean, Predicted, Subject};
 use crate::grouped::grouped;
 
@@ -36,14 +35,6 @@ impl Analysis {
         }
         figures.extend(throughput(&self.scaling));
         figures
-    }
-
-    /// One of them under a title that says what is seen, where the intervals carry that.
-    pub fn titled(&self, record: &Record, figure: Figure) -> Figure {
-        match title_of(self, record, &figure) {
-            Some(title) => figure.titled(title),
-            None => figure,
-        }
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use keymark_bench::record::Record;
 use keymark_stats::Warning;
 
-use super::{Analysis, Row};
-use crate::answers::Statement;
-use crate::document::{Block, Figure};
+use crate::analysis::{Analysis, Row};
+use crate::answers::title_of;
+use crate::document::{Block, Figure, Statement};
 use crate::pictures::{self, Kind};
 
 /// More pictures than these are leafed through, and not looked at.
@@ -15,6 +15,16 @@ pub(super) const PICTURES: usize = 6;
 
 /// Pictures that have no place yet, each with what it shows in plain words.
 pub(super) struct Gallery(Vec<(String, Figure)>);
+
+impl Analysis {
+    /// One of them under a title that says what is seen, where the intervals carry that.
+    pub fn titled(&self, record: &Record, figure: Figure) -> Figure {
+        match title_of(self, record, &figure) {
+            Some(title) => figure.titled(title),
+            None => figure,
+        }
+    }
+}
 
 impl Gallery {
     /// The one that the answer is about first, then what each section would show; what says nothing of this run is not

@@ -1,66 +1,22 @@
 //! The report of a run: which sections there are, and in which order.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Load, Provenance, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::parts::{Part, Parts};
+use keymark_bench::case::Provenance;
 use keymark_bench::record::Record;
 use keymark_bench::server_load::LoadLimit;
-use keymark_stats::Seconds;
 
 use super::gallery::Gallery;
-use super::{Analysis, FamilyBreakdown, Row, Scaling, failures, figures, head, key_use, tables};
+use crate::analysis::tables::{self, PARTS};
+use crate::analysis::{
+    Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, failures, figures, head, key_use,
+};
 use crate::answers::answers;
 use crate::document::{Block, Depth, Document, LeftOut, RemarkKind, SCHEMA, Section, mixed};
 use crate::pictures::Kind;
 use crate::pivot::Axis;
 
-/// What somebody published of the device that a twin stands for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PublishedFigure {
-    /// The twin.
-    pub device: DeviceName,
-    /// Algorithm of the key.
-    pub algorithm: Algorithm,
-    /// What was asked of it.
-    pub operation: Operation,
-    /// Through which stack.
-    pub stack: StackName,
-    /// The card's own time, which was derived from the figure.
-    pub card: Seconds,
-    /// The figure.
-    pub whole: Seconds,
-}
-
-impl PublishedFigure {
-    fn is_beside(&self, case: &Case) -> bool {
-        let of_case = (&case.device, case.algorithm, case.operation, case.stack);
-        case.load == Load::single()
-            && of_case == (&self.device, self.algorithm, self.operation, self.stack)
-    }
-}
-
 /// Which table of strengths is used.
 const SECURITY: &str = "security: the weaker of certificate and key exchange, by NIST SP 800-57 part 1 rev. 5, \
                         table 2 (P-256 and RSA-3072 128 bit, P-384 192 bit; tables after CNSA have P-384 at 128)";
-
-type WhichParts = fn(&Parts) -> bool;
-
-/// Tables of parts with the titles of their pictures, and which stand in each: those that were measured on the way, and those beside the operations.
-pub(super) const PARTS: [(&str, &str, WhichParts); 2] = [
-    (
-        "where the time goes, by process (processor time of the programs, time of the PC/SC calls)",
-        "where the time of an operation goes, by process",
-        |parts| !parts.0.contains_key(&Part::ProgramStart),
-    ),
-    (
-        "where the time goes with one process for each operation (measured separately: a process that does \
-         nothing, the additional time to load the key, the operation in keymark's own process; the rest was not \
-         measured)",
-        "where the time of an operation goes with one process each",
-        |parts| parts.0.contains_key(&Part::ProgramStart),
-    ),
-];
 
 impl Analysis {
     /// The whole report. `record` is what was analysed; of its twins, the published figures.

@@ -5,43 +5,46 @@ use std::collections::BTreeSet;
 use keymark_bench::case::{Case, DeviceName, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
-use super::{Comparison, GeometricMean, Grounds, Pair};
 use crate::answers::of_comparison;
+use crate::compare::{Comparison, GeometricMean, Grounds, Pair};
 use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 use crate::units;
 
-/// The report of a comparison: what differs besides first. Each row has the device and the provenance of its first case.
-pub fn document(comparison: &Comparison, means: &[GeometricMean]) -> Document {
-    let several = comparison.sides.len() > 2;
-    let table = TableOf::cases(&comparison.pairs, |pair| &pair.old)
-        .maybe(several.then(|| Column::name("run")), |pair| {
-            comparison.side(pair)
-        })
-        .name("against", |pair| against(&pair.old, &pair.new))
-        .optional(2, "first", |pair| pair.old_mean)
-        .optional(3, "second", |pair| pair.new_mean)
-        .value("ratio to the first (interval)", |pair| {
-            Cell::RatioEstimate(pair.ratio)
-        })
-        .shorten(1)
-        .value("verdict", |pair| Cell::text(pair.verdict))
-        .provenance()
-        .column(Column::provenance_of("against provenance"), |pair| {
-            pair.new.provenance
-        })
-        .table();
-    let mut blocks = vec![Block::Table(table)];
-    let remarks = borrowed(comparison).into_iter().chain(reasons(comparison));
-    let remarks = remarks.chain(equivalence(comparison));
-    let remarks = remarks.chain(mixed(&comparison.pairs));
-    let remarks = remarks.chain(assumptions(&comparison.pairs));
-    blocks.extend(remarks.map(Block::Remark));
-    let mut sections = environment(comparison);
-    sections.push(Section::bare(blocks));
-    sections.extend(geometric(comparison, means));
-    Document {
-        answers: of_comparison(comparison),
-        ..Document::of(sections)
+impl Comparison {
+    /// The report of a comparison: what differs besides first. Each row has the device and the provenance of its first case.
+    pub fn document(&self, means: &[GeometricMean]) -> Document {
+        let comparison = self;
+        let several = comparison.sides.len() > 2;
+        let table = TableOf::cases(&comparison.pairs, |pair| &pair.old)
+            .maybe(several.then(|| Column::name("run")), |pair| {
+                comparison.side(pair)
+            })
+            .name("against", |pair| against(&pair.old, &pair.new))
+            .optional(2, "first", |pair| pair.old_mean)
+            .optional(3, "second", |pair| pair.new_mean)
+            .value("ratio to the first (interval)", |pair| {
+                Cell::RatioEstimate(pair.ratio)
+            })
+            .shorten(1)
+            .value("verdict", |pair| Cell::text(pair.verdict))
+            .provenance()
+            .column(Column::provenance_of("against provenance"), |pair| {
+                pair.new.provenance
+            })
+            .table();
+        let mut blocks = vec![Block::Table(table)];
+        let remarks = borrowed(comparison).into_iter().chain(reasons(comparison));
+        let remarks = remarks.chain(equivalence(comparison));
+        let remarks = remarks.chain(mixed(&comparison.pairs));
+        let remarks = remarks.chain(assumptions(&comparison.pairs));
+        blocks.extend(remarks.map(Block::Remark));
+        let mut sections = environment(comparison);
+        sections.push(Section::bare(blocks));
+        sections.extend(geometric(comparison, means));
+        Document {
+            answers: of_comparison(comparison),
+            ..Document::of(sections)
+        }
     }
 }
 
