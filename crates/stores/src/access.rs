@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::card::{CardAccess, Slot};
-use crate::pkcs11::ProgramKey;
+use crate::program_key::ProgramKey;
 use crate::scheme::Scheme;
 use crate::test_key::TestKey;
 

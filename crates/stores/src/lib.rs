@@ -15,7 +15,9 @@ pub mod journal;
 #[cfg(feature = "openpgp-card")]
 pub mod openpgp_card;
 pub mod pkcs11;
+pub mod pkcs11_uri;
 pub mod places;
+pub mod program_key;
 pub mod public_key;
 pub mod registry;
 pub mod scheme;

@@ -4,7 +4,7 @@ use crate::device::StoreFamily;
 
 /// In the order of tables.
 pub const FAMILIES: &[&dyn StoreFamily] = &[
-    &crate::software::SoftwareFamily,
+    &crate::software::device::SoftwareFamily,
     #[cfg(feature = "openpgp-card")]
     &crate::openpgp_card::OpenpgpCardFamily,
     #[cfg(feature = "pkcs11")]

@@ -53,17 +53,12 @@ pub struct CardDevice {
 
 impl CardDevice {
     /// The card behind a port, which other programs find at that place.
-    pub fn new(
-        port: Arc<dyn Port>,
-        place: CardPlace,
-        identity: &StoreIdentity,
-        user: User,
-    ) -> Self {
-        let rules = PinRules::new(user.pins.clone(), identity.device.to_string());
+    pub fn new(port: Arc<dyn Port>, place: CardPlace, name: DeviceName, user: User) -> Self {
+        let rules = PinRules::new(user.pins.clone(), name.to_string());
         Self {
-            name: identity.device.clone(),
-            product: identity.product.clone(),
-            provenance: identity.provenance,
+            name,
+            product: String::new(),
+            provenance: Provenance::Measured,
             place,
             session: Arc::new(Session::new(port)),
             rules: Arc::new(rules),
@@ -80,7 +75,17 @@ impl CardDevice {
     pub fn of_made(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
         let port = Arc::new(VirtualPort(reader.clone()));
         let place = CardPlace::Made { reader, test_keys };
-        Self::new(port, place, &maker.identity(), User::of_made_device())
+        let StoreIdentity {
+            device,
+            product,
+            provenance,
+            ..
+        } = maker.identity();
+        Self {
+            product,
+            provenance,
+            ..Self::new(port, place, device, User::of_made_device())
+        }
     }
 
     /// The card's mark, if it is one of keymark's own: behind a reader it looks like any other.

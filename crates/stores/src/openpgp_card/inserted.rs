@@ -1,10 +1,9 @@
 //! A card in a reader as a device: from the reader to what is said of it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::tokens::identity_tag::IdentityTag;
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
@@ -34,17 +33,13 @@ impl InsertedCard {
     /// The card in the reader, identified by what it says.
     pub(super) fn look(port: Arc<dyn Port>, user: &User) -> Result<Self, Error> {
         let reader = port.reader();
-        let unidentified = StoreIdentity {
-            device: DeviceName::new(&reader),
-            kind: StoreKind::OPENPGP_CARD,
-            provenance: Provenance::Measured,
-            product: String::new(),
-            serial: None,
-            versions: BTreeMap::new(),
-            assumed: Vec::new(),
-        };
         let place = CardPlace::Pcscd(reader.clone());
-        let card = CardDevice::new(Arc::clone(&port), place, &unidentified, user.clone());
+        let card = CardDevice::new(
+            Arc::clone(&port),
+            place,
+            DeviceName::new(&reader),
+            user.clone(),
+        );
         let facts = card.facts()?.clone();
         let (product, provenance) = match card.mark()? {
             None => (product(port.as_ref(), &facts)?, Provenance::Measured),

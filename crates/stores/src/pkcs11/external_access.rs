@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::keys::parameters_of;
-use super::program_key::ProgramKey;
 use super::session_keys::{LABEL, value_of};
 use super::store::{Origin, Placed, TokenStore, fresh_id};
 use super::token::{TestKeyPlace, Token};
 use super::uri::{ObjectPart, TokenPart};
+use crate::program_key::ProgramKey;
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::TokenId;

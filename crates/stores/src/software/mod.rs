@@ -1,7 +1,7 @@
 //! The key store `software`: keys in this CPU's memory, operations by OpenSSL or another
 //! [library](library).
 
-mod device;
+pub(crate) mod device;
 pub(crate) mod elgamal;
 mod handle;
 pub mod libgcrypt;
@@ -27,8 +27,6 @@ use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
-
-pub use device::SoftwareFamily;
 
 /// Test keys in memory, made when first asked for. What signs and what decrypts are different keys, as
 /// in OpenPGP, except for RSA.

@@ -170,8 +170,8 @@ fn device(port: &Faulty, pin: &str) -> CardDevice {
 
 fn behind(port: &Faulty, user: User) -> CardDevice {
     let place = CardPlace::Pcscd("faulty".to_owned());
-    let identity = CardMaker::virtual_card().identity();
-    CardDevice::new(Arc::new(port.clone()), place, &identity, user)
+    let name = CardMaker::virtual_card().device();
+    CardDevice::new(Arc::new(port.clone()), place, name, user)
 }
 
 fn open(device: &CardDevice, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
@@ -327,7 +327,7 @@ fn another_card_in_the_reader_gets_no_pin_and_no_key() {
             reader: card.port.port.0.clone(),
             test_keys: Arc::new(SoftwareStore::default()),
         },
-        &maker.identity(),
+        maker.device(),
         User::of_made_device(),
     );
     let expected = writer.facts().unwrap().aid.to_string();

@@ -1,7 +1,6 @@
 //! Cards in readers: the virtual one through pcscd and vpcd, and a real one for those who dare.
 
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::case::DeviceName;
 use keymark_stores::card::CardPlace;
 use keymark_stores::openpgp_card::{Port, pcsc};
 use keymark_stores::user::{Consent, Pin, PinSource, Pins, Unattended, User};
@@ -18,15 +17,6 @@ const CHILD: &str = "KEYMARK_TEST_CHILD";
 /// The card of that serial number.
 fn inserted(serial: Option<u32>, pin: &str) -> CardDevice {
     let device = |port: Arc<dyn Port>| {
-        let identity = StoreIdentity {
-            device: DeviceName::new("card"),
-            kind: StoreKind::OPENPGP_CARD,
-            provenance: Provenance::Measured,
-            product: "a card in a reader".to_owned(),
-            serial: None,
-            versions: std::collections::BTreeMap::new(),
-            assumed: Vec::new(),
-        };
         let pins = Pins {
             user: PinSource::Known(Pin::new(pin)),
             admin: PinSource::Prompt,
@@ -37,7 +27,7 @@ fn inserted(serial: Option<u32>, pin: &str) -> CardDevice {
             notice: Arc::new(Unattended),
         };
         let place = CardPlace::Pcscd(port.reader());
-        CardDevice::new(port, place, &identity, user)
+        CardDevice::new(port, place, DeviceName::new("card"), user)
     };
     found("pcscd sees the card", || {
         let ports = pcsc::in_readers().unwrap_or_default().ports;

@@ -262,8 +262,8 @@ impl Theatre {
             notice: Arc::new(Silent),
         };
         let place = CardPlace::Pcscd("stage".to_owned());
-        let identity = CardMaker::virtual_card().identity();
-        let device = CardDevice::new(Arc::new(self.stage.clone()), place, &identity, user);
+        let name = CardMaker::virtual_card().device();
+        let device = CardDevice::new(Arc::new(self.stage.clone()), place, name, user);
         device.journal_to(self.journals(), "20261121-0415");
         device
     }

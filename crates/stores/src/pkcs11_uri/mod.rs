@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// Before the first attribute (§2.3).
-pub(super) const SCHEME: &str = "pkcs11:";
+pub(crate) const SCHEME: &str = "pkcs11:";
 
 /// A URI. What it does not say matches everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

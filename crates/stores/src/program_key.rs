@@ -3,20 +3,20 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
+use crate::pkcs11_uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
 use crate::user::Pin;
 
 /// All of it.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 pub struct ProgramKey {
-    pub(super) module: PathBuf,
-    pub(super) token: TokenPart,
-    pub(super) object: ObjectPart,
+    pub(crate) module: PathBuf,
+    pub(crate) token: TokenPart,
+    pub(crate) object: ObjectPart,
     /// What the token has accepted; none where it wants none.
     pub pin: Option<Pin>,
     /// The whole environment of the program.
     pub environment: Vec<(OsString, OsString)>,
-    pub(super) own_place: Option<PathBuf>,
+    pub(crate) own_place: Option<PathBuf>,
 }
 
 impl ProgramKey {
