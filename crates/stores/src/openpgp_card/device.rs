@@ -89,7 +89,7 @@ impl CardDevice {
     }
 
     /// The card's mark, if it is one of keymark's own: behind a reader it looks like any other.
-    pub(super) fn mark(&self) -> Result<Option<IdentityTag>, Error> {
+    pub(super) fn tag(&self) -> Result<Option<IdentityTag>, Error> {
         let mut response = Vec::new();
         self.session.connect()?.transmit(&GET_TAG, &mut response)?;
         let own = self.facts()?.aid.manufacturer == u16::from_be_bytes(MANUFACTURER);

@@ -41,7 +41,7 @@ impl InsertedCard {
             user.clone(),
         );
         let facts = card.facts()?.clone();
-        let (product, provenance) = match card.mark()? {
+        let (product, provenance) = match card.tag()? {
             None => (product(port.as_ref(), &facts)?, Provenance::Measured),
             Some(IdentityTag::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
             Some(IdentityTag::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),

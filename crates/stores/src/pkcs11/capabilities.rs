@@ -72,7 +72,7 @@ impl Work {
     }
 
     /// Whether a token says that it does this with keys of the family.
-    fn is_possible(self, says: &TokenInfo, family: Family) -> bool {
+    fn is_possible(self, info: &TokenInfo, family: Family) -> bool {
         let (kind, allows): (_, fn(&MechanismInfo) -> bool) = match self {
             Self::Sign(kind) => (kind, |said| said.sign),
             Self::Decrypt(kind) => (kind, |said| said.decrypt),
@@ -85,8 +85,8 @@ impl Work {
         } else {
             kind
         };
-        says.mechanism(kind).filter(allows).is_some()
-            && says
+        info.mechanism(kind).filter(allows).is_some()
+            && info
                 .mechanism(kind_of_keys)
                 .is_some_and(|said| takes(&said, family))
     }
@@ -94,21 +94,21 @@ impl Work {
 
 /// What of all that can be asked of its keys can be done in that way. Which digests it takes for OAEP no
 /// token says: both are offered where nothing else is known.
-pub(super) fn used_by(says: &TokenInfo, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
+pub(super) fn used_by(info: &TokenInfo, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
     let sha1_only =
-        says.manufacturer.contains("SoftHSM") && says.firmware <= SOFTHSM_OAEP_SHA1_ONLY;
+        info.manufacturer.contains("SoftHSM") && info.firmware <= SOFTHSM_OAEP_SHA1_ONLY;
     if scheme == Scheme::Oaep && sha1_only {
         return Vec::new();
     }
     let can = |can: &Capability| {
         let work = Work::of(*can, Some(scheme));
-        work.is_some_and(|work| work.is_possible(says, can.algorithm.family()))
+        work.is_some_and(|work| work.is_possible(info, can.algorithm.family()))
     };
     all.iter().copied().filter(can).collect()
 }
 
 /// All of it. Which curves it has no token says: those of NIST are taken for granted.
-pub(super) fn offered(says: &TokenInfo) -> Vec<Capability> {
+pub(super) fn offered(info: &TokenInfo) -> Vec<Capability> {
     let can = |can: &Capability| {
         let family = can.algorithm.family();
         let is_other_curve = matches!(
@@ -121,7 +121,7 @@ pub(super) fn offered(says: &TokenInfo) -> Vec<Capability> {
             )
         );
         let work = Work::of(*can, None).filter(|_| !is_other_curve);
-        work.is_some_and(|work| work.is_possible(says, family))
+        work.is_some_and(|work| work.is_possible(info, family))
     };
     Algorithm::all()
         .flat_map(Capability::of)
@@ -264,8 +264,8 @@ mod tests {
             .into_iter()
             .flat_map(|name| Capability::of(name.parse().unwrap()))
             .collect();
-        let names = |says: &TokenInfo, scheme| -> Vec<String> {
-            let used = used_by(says, scheme, &all).into_iter();
+        let names = |info: &TokenInfo, scheme| -> Vec<String> {
+            let used = used_by(info, scheme, &all).into_iter();
             used.map(|can| format!("{} {}", can.algorithm, can.operation))
                 .collect()
         };

@@ -64,8 +64,8 @@ impl TokenDevice {
         let wanted = uri.map(|uri| uri.object.clone()).unwrap_or_default();
         let mut device = Self {
             by,
-            identity: identity(module, &found.says),
-            capabilities: offered(&found.says),
+            identity: identity(module, &found.info),
+            capabilities: offered(&found.info),
             found,
             user: with_pin_of(uri, user),
             wanted,
@@ -81,7 +81,7 @@ impl TokenDevice {
     /// One that keymark has made.
     pub(super) fn of_made(own: ManagedToken, by: Wanted) -> Self {
         let profile = own.kind.profile();
-        let mut versions = BTreeMap::from([("module".to_owned(), library(&own.says))]);
+        let mut versions = BTreeMap::from([("module".to_owned(), library(&own.info))]);
         versions.extend(profile.map(|profile| ("profile".to_owned(), profile.source.clone())));
         let identity = StoreIdentity {
             device: DeviceName::new(own.kind.name()),
@@ -96,7 +96,7 @@ impl TokenDevice {
                 .iter()
                 .flat_map(|profile| profile.assumed())
                 .collect(),
-            ..identity(&own.says, &own.found.says)
+            ..identity(&own.info, &own.found.info)
         };
         let capabilities = own.capabilities();
         Self {
@@ -120,11 +120,11 @@ impl TokenDevice {
             return Ok(capabilities);
         }
         let all = process.keys(&ObjectPart::default())?;
-        let call = format!("looking for the key on token {}", self.found.says.id());
+        let call = format!("looking for the key on token {}", self.found.info.id());
         Err(match keys.first() {
-            Some(says) => Error::call(
+            Some(info) => Error::call(
                 call,
-                format!("keymark can measure nothing with {}", says.name()),
+                format!("keymark can measure nothing with {}", info.name()),
                 "keymark measures RSA, ECDSA, EdDSA and ECDH keys that may sign, decrypt or derive",
             ),
             None if all.is_empty() => {
@@ -203,7 +203,7 @@ impl Device for TokenDevice {
 
     /// Test keys are on no token but for a run, and where it may be written to.
     fn present(&self) -> &[Capability] {
-        let may_write = || self.user.consent.may_write(&self.found.says.id());
+        let may_write = || self.user.consent.may_write(&self.found.info.id());
         if self.made.is_some() || self.wanted.names_one() || may_write() {
             &self.capabilities
         } else {
@@ -212,7 +212,7 @@ impl Device for TokenDevice {
     }
 
     fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
-        schemes(&self.found.says, &self.capabilities)
+        schemes(&self.found.info, &self.capabilities)
     }
 
     fn access(&self) -> &'static [AccessKind] {
@@ -220,17 +220,17 @@ impl Device for TokenDevice {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let FoundToken { says, file } = &self.found;
+        let FoundToken { info, file } = &self.found;
         if self.made.is_some() {
-            return vec![mechanisms(says)];
+            return vec![mechanisms(info)];
         }
         let file = &file.path;
         let known = Places::of_user().modules();
         let is_known = known.iter().any(|known| known.file == *file);
         let uri = Pkcs11Uri {
             token: TokenPart {
-                label: Some(says.label.clone()),
-                serial: Some(says.serial.clone()).filter(|serial| !serial.is_empty()),
+                label: Some(info.label.clone()),
+                serial: Some(info.serial.clone()).filter(|serial| !serial.is_empty()),
                 ..TokenPart::default()
             },
             // One of those that are known is found without.
@@ -238,18 +238,18 @@ impl Device for TokenDevice {
             ..Pkcs11Uri::default()
         };
         let mut lines = vec![
-            Fact::new("token", says.id().as_str()),
+            Fact::new("token", info.id().as_str()),
             Fact::new("file", file.display().to_string()),
             Fact::new("URI", uri.to_string()),
-            Fact::new("PIN", pin_line(says.login)),
+            Fact::new("PIN", pin_line(info.login)),
         ];
         lines.extend(
-            says.sessions
+            info.sessions
                 .map(|most| Fact::new("sessions", format!("at most {most}"))),
         );
-        lines.push(mechanisms(says));
-        if !says.keys.is_empty() {
-            lines.push(Fact::new("keys", named(says.keys.iter())));
+        lines.push(mechanisms(info));
+        if !info.keys.is_empty() {
+            lines.push(Fact::new("keys", named(info.keys.iter())));
         }
         lines
     }
@@ -257,7 +257,7 @@ impl Device for TokenDevice {
     fn token(&self) -> Option<TokenId> {
         // Nobody misses one that keymark has made.
         let is_made = self.made.is_some();
-        (!is_made).then(|| self.found.says.id())
+        (!is_made).then(|| self.found.info.id())
     }
 
     fn undo(&self, left: Journal) -> Result<(), Error> {
@@ -271,8 +271,8 @@ impl Device for TokenDevice {
     }
 }
 
-pub(super) fn schemes(says: &TokenInfo, all: &[Capability]) -> Vec<(Scheme, Vec<Capability>)> {
-    let by = |scheme: &Scheme| (*scheme, used_by(says, *scheme, all));
+pub(super) fn schemes(info: &TokenInfo, all: &[Capability]) -> Vec<(Scheme, Vec<Capability>)> {
+    let by = |scheme: &Scheme| (*scheme, used_by(info, *scheme, all));
     Scheme::ALL.iter().map(by).collect()
 }
 
@@ -292,9 +292,9 @@ fn pin_line(login: Login) -> String {
 }
 
 /// What keymark has a use for, and how many there are.
-fn mechanisms(says: &TokenInfo) -> Fact {
+fn mechanisms(info: &TokenInfo) -> Fact {
     let range = |name: &str, kind| {
-        let mechanism = says.mechanism(kind)?;
+        let mechanism = info.mechanism(kind)?;
         Some(format!(
             "{name} {}-{} bits",
             mechanism.smallest, mechanism.largest
@@ -307,6 +307,6 @@ fn mechanisms(says: &TokenInfo) -> Fact {
         range("ECDH", Mechanism::Ecdh),
     ];
     let ranges: Vec<String> = ranges.into_iter().flatten().collect();
-    let count = says.mechanism_count;
+    let count = info.mechanism_count;
     Fact::new("mechanisms", format!("{count}; {}", ranges.join(", ")))
 }

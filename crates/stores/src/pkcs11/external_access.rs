@@ -56,12 +56,12 @@ impl TokenStore {
             Origin::Written(_, key) => token.put(&key)?,
             Origin::Made(_) => return Err(unseen(token.id())),
         };
-        let says = token.says()?;
-        let serial = Some(says.serial).filter(|serial| !serial.is_empty());
+        let info = token.info()?;
+        let serial = Some(info.serial).filter(|serial| !serial.is_empty());
         let told = ProgramKey {
             module: token.file().path.clone(),
             token: TokenPart {
-                label: Some(says.label).filter(|label| !label.is_empty()),
+                label: Some(info.label).filter(|label| !label.is_empty()),
                 serial,
                 ..TokenPart::default()
             },

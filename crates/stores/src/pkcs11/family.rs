@@ -16,7 +16,7 @@ use super::module::ModuleFile;
 use super::modules::{KnownModule, Places};
 use super::probe;
 use super::process::Readers;
-use super::target::Target;
+use super::selector::TokenSelector;
 use super::token::FoundToken;
 use super::token_info::{ModuleInfo, SlotInfo, TokenInfo, TokenState};
 use super::uri::{ObjectPart, Pkcs11Uri};
@@ -48,7 +48,7 @@ fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error
     let mut looked = Looked::default();
     let mut meant = Vec::new();
     for name in names {
-        let Some(target) = Target::parse(name, places) else {
+        let Some(target) = TokenSelector::parse(name, places) else {
             continue;
         };
         looked.known.push(name.clone());
@@ -78,8 +78,8 @@ enum Meant {
 }
 
 impl Meant {
-    fn of(target: Target, places: &Places, user: &User) -> Result<Self, Error> {
-        if let Target::Own(kind) = &target {
+    fn of(target: TokenSelector, places: &Places, user: &User) -> Result<Self, Error> {
+        if let TokenSelector::Own(kind) = &target {
             return Ok(Self::Own(Box::new(ManagedToken::make(kind, places)?)));
         }
         let files = target.modules(places)?.into_iter();
@@ -105,7 +105,7 @@ impl Meant {
                 {
                     let token = FoundToken {
                         file: file.clone(),
-                        says: token.clone(),
+                        info: token.clone(),
                     };
                     found.push((said.clone(), token));
                 } else if !offered(token).is_empty() {
@@ -145,8 +145,8 @@ impl Meant {
                 uri: Some(uri),
                 found,
             } if uri.object.names_one() && uri.pin_file.is_none() => {
-                let wanting = found.iter().map(|(_, found)| &found.says);
-                let wanting = wanting.filter(|says| says.login.pin().is_some());
+                let wanting = found.iter().map(|(_, found)| &found.info);
+                let wanting = wanting.filter(|info| info.login.pin().is_some());
                 wanting.map(TokenInfo::id).collect()
             }
             Self::Tokens { .. } | Self::Own(_) => Vec::new(),
@@ -165,7 +165,7 @@ fn one_key_of_each(meant: &[Meant]) -> Result<(), Error> {
         let wanted = uri.as_ref().map(|uri| uri.object.clone());
         let wanted = wanted.unwrap_or_default();
         for (_, token) in found {
-            let (id, label) = (token.says.id(), token.says.label.as_str());
+            let (id, label) = (token.info.id(), token.info.label.as_str());
             let other = keys.iter().find(|(known, known_label, object)| {
                 let is_same = (*known_label, object) == (label, &wanted);
                 *known == id && !is_same && (object.names_one() || wanted.names_one())
@@ -221,15 +221,15 @@ fn with_key(
 ) -> Result<Vec<(ModuleInfo, FoundToken)>, Error> {
     if found.len() > 1 {
         // Not one that can do nothing, such as p11-kit's list of certificates.
-        found.retain(|(_, token)| !offered(&token.says).is_empty());
+        found.retain(|(_, token)| !offered(&token.info).is_empty());
     }
     if found.len() > 1 {
         let shows = |(_, token): &(ModuleInfo, FoundToken)| {
-            token.says.keys.iter().any(|key| key.is_called(wanted))
+            token.info.keys.iter().any(|key| key.is_called(wanted))
         };
         let names: Vec<String> = found
             .iter()
-            .map(|(_, token)| format!("'{}' ({})", token.says.label, token.says.id()))
+            .map(|(_, token)| format!("'{}' ({})", token.info.label, token.info.id()))
             .collect();
         found.retain(shows);
         if found.is_empty() {
@@ -293,7 +293,7 @@ fn all(places: &Places, user: &User) -> Looked {
         if let Ok(said) = &said {
             let found = tokens(said).map(|(_, token)| FoundToken {
                 file: of.clone(),
-                says: token.clone(),
+                info: token.clone(),
             });
             let devices = found.filter_map(|found| {
                 TokenDevice::of(said, found, None, user, Wanted::AmongAll).ok()

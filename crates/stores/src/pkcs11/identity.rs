@@ -15,16 +15,16 @@ const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
 const VPCD: &str = "Virtual PCD";
 
 /// What a token is, by what it and its module say.
-pub(super) fn identity(module: &ModuleInfo, says: &TokenInfo) -> StoreIdentity {
+pub(super) fn identity(module: &ModuleInfo, info: &TokenInfo) -> StoreIdentity {
     let TokenInfo {
         manufacturer,
         model,
         label,
         firmware,
         ..
-    } = says;
+    } = info;
     let mut slots = module.slots.iter();
-    let slot = slots.find(|slot| slot.token.as_ref().ok() == Some(says));
+    let slot = slots.find(|slot| slot.token.as_ref().ok() == Some(info));
     let in_software = IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker))
         || model == LIBTPMS
         || slot.is_some_and(|slot| slot.description.starts_with(VPCD));
@@ -39,7 +39,7 @@ pub(super) fn identity(module: &ModuleInfo, says: &TokenInfo) -> StoreIdentity {
         "" => maker,
         label => format!("{maker}, token '{label}'"),
     };
-    let serial = says.id().serial().to_owned();
+    let serial = info.id().serial().to_owned();
     StoreIdentity {
         device: DeviceName::new(&serial),
         kind: StoreKind::PKCS11,
@@ -100,7 +100,7 @@ mod tests {
     }
 
     fn provenance(description: &str, reader: &str, manufacturer: &str) -> Provenance {
-        let says = token(manufacturer);
+        let info = token(manufacturer);
         let module = ModuleInfo {
             manufacturer: "maker".to_owned(),
             description: description.to_owned(),
@@ -110,10 +110,10 @@ mod tests {
                 id: 0,
                 description: reader.to_owned(),
                 manufacturer: String::new(),
-                token: Ok(says.clone()),
+                token: Ok(info.clone()),
             }],
         };
-        identity(&module, &says).provenance
+        identity(&module, &info).provenance
     }
 
     #[test]

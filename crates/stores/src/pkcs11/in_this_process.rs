@@ -30,7 +30,7 @@ use crate::user::{TokenId, User};
 #[derive(Debug)]
 pub struct TokenHere {
     store: TokenStore,
-    says: TokenInfo,
+    info: TokenInfo,
 }
 
 impl TokenHere {
@@ -43,17 +43,17 @@ impl TokenHere {
     ) -> Result<Self, Error> {
         let said = ask(file)?;
         let mut tokens = tokens(&said).filter(|(slot, token)| uri.matches(&said, slot, token));
-        let (_, says) = tokens.next().ok_or_else(|| no_token(&[], false))?;
-        let token = token(file, says, user.clone())?;
+        let (_, info) = tokens.next().ok_or_else(|| no_token(&[], false))?;
+        let token = token(file, info, user.clone())?;
         let capabilities = if uri.object.names_one() {
             let keys = token.with_keeper(|session, _| keys::meant(session, &uri.object))?;
             let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
             keys::capabilities(&keys)
         } else {
-            offered(says)
+            offered(info)
         };
         let meant = (uri.object.clone(), Lifetime::Session);
-        Ok(Self::of((&said, says), token, capabilities, meant, run))
+        Ok(Self::of((&said, info), token, capabilities, meant, run))
     }
 
     /// A token that is made behind a module that is prepared for one.
@@ -61,17 +61,17 @@ impl TokenHere {
         let (officer, pin) = (random_pin()?, random_pin()?);
         NewToken::new(&officer, &pin).make(&Module::load(file)?.client)?;
         let said = ask(file)?;
-        let says = initialized(kind, &said)?;
-        let mut token = token(file, says, user_of(&pin))?;
+        let info = initialized(kind, &said)?;
+        let mut token = token(file, info, user_of(&pin))?;
         token.place = TestKeyPlace::OwnToken(Mutex::default());
-        let mut capabilities = offered(says);
+        let mut capabilities = offered(info);
         capabilities.retain(|capability| kind.can(*capability));
         let meant = (ObjectPart::default(), kind.test_keys());
-        Ok(Self::of((&said, says), token, capabilities, meant, run))
+        Ok(Self::of((&said, info), token, capabilities, meant, run))
     }
 
     fn of(
-        (said, says): (&ModuleInfo, &TokenInfo),
+        (said, info): (&ModuleInfo, &TokenInfo),
         token: Token,
         capabilities: Vec<Capability>,
         (wanted, lifetime): (ObjectPart, Lifetime),
@@ -82,7 +82,7 @@ impl TokenHere {
         }
         Self {
             store: TokenStore {
-                device: identity(said, says).device,
+                device: identity(said, info).device,
                 capabilities,
                 token: Arc::new(token),
                 wanted,
@@ -90,7 +90,7 @@ impl TokenHere {
                 test_keys: Arc::clone(&run.test_keys),
                 placed: Mutex::default(),
             },
-            says: says.clone(),
+            info: info.clone(),
         }
     }
 
@@ -99,11 +99,11 @@ impl TokenHere {
     }
 
     pub fn id(&self) -> TokenId {
-        self.says.id()
+        self.info.id()
     }
 
     pub fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
-        schemes(&self.says, &self.store.capabilities)
+        schemes(&self.info, &self.store.capabilities)
     }
 
     /// What another program needs to use the key.
@@ -116,6 +116,6 @@ fn ask(file: &ModuleFile) -> Result<ModuleInfo, Error> {
     token_info::ask(&*Module::load(file)?)
 }
 
-fn token(file: &ModuleFile, says: &TokenInfo, user: User) -> Result<Token, Error> {
-    Token::called(file.clone(), (says.id(), says.label.clone()), user)
+fn token(file: &ModuleFile, info: &TokenInfo, user: User) -> Result<Token, Error> {
+    Token::called(file.clone(), (info.id(), info.label.clone()), user)
 }

@@ -154,7 +154,7 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeyInfo, Error> {
             AttributeType::ParameterSet,
         ],
     );
-    let mut says = KeyInfo {
+    let mut info = KeyInfo {
         label: String::new(),
         id: Vec::new(),
         algorithm: None,
@@ -165,23 +165,23 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeyInfo, Error> {
     for attribute in attributes.map_err(failed)? {
         match attribute {
             Attribute::KeyType(of) => kind = Some(of),
-            Attribute::Label(label) => says.label = String::from_utf8_lossy(&label).into_owned(),
-            Attribute::Id(id) => says.id = id,
+            Attribute::Label(label) => info.label = String::from_utf8_lossy(&label).into_owned(),
+            Attribute::Id(id) => info.id = id,
             Attribute::Modulus(number) => modulus = Some(number),
             Attribute::EcParams(parameters) => curve = Some(parameters),
-            Attribute::Sign(true) => says.operations.push(Operation::Sign),
+            Attribute::Sign(true) => info.operations.push(Operation::Sign),
             Attribute::Decrypt(true) | Attribute::Derive(true) => {
-                says.operations.push(Operation::Decrypt);
+                info.operations.push(Operation::Decrypt);
             }
-            Attribute::Decapsulate(true) => says.operations.push(Operation::Decapsulate),
+            Attribute::Decapsulate(true) => info.operations.push(Operation::Decapsulate),
             Attribute::ParameterSet(of) => set = Some(of),
-            Attribute::AlwaysAuthenticate(true) => says.pin = KeyPin::EachUse,
+            Attribute::AlwaysAuthenticate(true) => info.pin = KeyPin::EachUse,
             _ => {}
         }
     }
-    says.operations.sort_unstable();
-    says.operations.dedup();
-    says.algorithm = match kind {
+    info.operations.sort_unstable();
+    info.operations.dedup();
+    info.algorithm = match kind {
         Some(KeyType::RSA) => modulus.and_then(|number| {
             let bits = BigNum::from_slice(&number).ok()?.num_bits();
             Algorithm::of(Family::Rsa(bits.try_into().ok()?))
@@ -195,7 +195,7 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeyInfo, Error> {
         }),
         _ => None,
     };
-    Ok(says)
+    Ok(info)
 }
 
 /// `CKA_EC_PARAMS` of a curve: for those of RFC 8410 its identifier, which is the last that is known.
@@ -227,24 +227,24 @@ pub(super) fn parameter_set(family: Family) -> Option<(KeyType, ParameterSetType
 pub(super) fn public_half(
     session: &Session,
     key: ObjectHandle,
-    says: &KeyInfo,
+    info: &KeyInfo,
 ) -> Result<PublicKey, Error> {
     let missing = |reason: &str| {
         Error::call(
-            format!("reading the public half of {}", says.name()),
+            format!("reading the public half of {}", info.name()),
             reason,
             "the token must also have its public key or certificate, with the same CKA_ID",
         )
     };
     let _under_way = UnderWay::begin(Call::C_GetAttributeValue);
-    let algorithm = says
+    let algorithm = info
         .algorithm
         .ok_or_else(|| missing("its algorithm is not known"))?;
     let beside = |class| -> Result<Option<ObjectHandle>, Error> {
-        let name = if says.id.is_empty() {
-            Attribute::Label(says.label.as_bytes().to_vec())
+        let name = if info.id.is_empty() {
+            Attribute::Label(info.label.as_bytes().to_vec())
         } else {
-            Attribute::Id(says.id.clone())
+            Attribute::Id(info.id.clone())
         };
         let found = session.find_objects(&[Attribute::Class(class), name]);
         Ok(found.map_err(failed)?.first().copied())
@@ -380,7 +380,7 @@ pub(super) const fn secret_length(family: Family) -> usize {
 /// The key that is meant, which is one.
 pub(super) fn one(session: &Session, wanted: &ObjectPart) -> Result<(ObjectHandle, KeyPin), Error> {
     let meant = meant(session, wanted)?;
-    let one = meant.first().map(|(key, says)| (*key, says.pin));
+    let one = meant.first().map(|(key, info)| (*key, info.pin));
     one.ok_or_else(gone)
 }
 

@@ -168,29 +168,29 @@ impl TokenStore {
     fn find(&self, capability: Capability) -> Result<Placed, Error> {
         self.token.with_keeper(|session, _| {
             let meant = keys::meant(session, &self.wanted)?;
-            let can = |says: &KeyInfo| says.capabilities().any(|can| can == capability);
-            let mut able = meant.into_iter().filter(|(_, says)| can(says));
+            let can = |info: &KeyInfo| info.capabilities().any(|can| can == capability);
+            let mut able = meant.into_iter().filter(|(_, info)| can(info));
             let lacking = || unsupported(self.device.to_string(), capability);
-            let (key, says) = able.next().ok_or_else(lacking)?;
-            let call = || format!("using the key {} of token {}", says.name(), self.token.id());
+            let (key, info) = able.next().ok_or_else(lacking)?;
+            let call = || format!("using the key {} of token {}", info.name(), self.token.id());
             if let Some((_, other)) = able.next() {
                 let advice = "add its id to the URI, such as ';id=%01'";
                 let reason = format!("{} also match", other.name());
                 return Err(Error::call(call(), reason, advice));
             }
-            match says.pin {
+            match info.pin {
                 KeyPin::Once => {}
                 KeyPin::EachUse => self.token.user().notice.tell(&format!(
                     "{} needs the PIN at each use, so C_Login is timed as well",
-                    says.name()
+                    info.name()
                 )),
             }
             Ok(Placed {
-                public: keys::public_half(session, key, &says)?,
-                label: says.name(),
+                public: keys::public_half(session, key, &info)?,
+                label: info.name(),
                 origin: Origin::Found(ObjectPart {
-                    label: (!says.label.is_empty()).then_some(says.label),
-                    id: (!says.id.is_empty()).then_some(says.id),
+                    label: (!info.label.is_empty()).then_some(info.label),
+                    id: (!info.id.is_empty()).then_some(info.id),
                     kind: None,
                 }),
             })
@@ -221,14 +221,14 @@ fn no_test_key(refused: Error) -> Error {
 
 /// The public half of a test key that the token has made.
 fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<PublicKey, Error> {
-    let says = KeyInfo {
+    let info = KeyInfo {
         label: String::new(),
         id: id.to_vec(),
         algorithm: Some(capability.algorithm),
         operations: vec![capability.operation],
         pin: KeyPin::Once,
     };
-    keys::public_half(session, keys::of_id(session, id)?, &says)
+    keys::public_half(session, keys::of_id(session, id)?, &info)
 }
 
 /// An identifier that no other key has.

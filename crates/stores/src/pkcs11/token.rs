@@ -33,7 +33,7 @@ const WORDS: PinWords = PinWords {
 #[derive(Debug, Clone)]
 pub struct FoundToken {
     pub file: ModuleFile,
-    pub says: TokenInfo,
+    pub info: TokenInfo,
 }
 
 /// A token, for as long as a run uses it.
@@ -104,15 +104,15 @@ impl Token {
         let tokens = slots
             .into_iter()
             .filter_map(|slot| token_info::ask_token(&self.module, slot).ok());
-        let others = tokens.filter(|says| {
-            let asks = match says.login {
+        let others = tokens.filter(|info| {
+            let asks = match info.login {
                 Login::Pin(_) | Login::OnToken(_) => true,
                 Login::NotNeeded => false,
             };
-            let is_this = says.id() == self.id && says.label == self.label;
-            asks && says.state == TokenState::Initialized && !is_this
+            let is_this = info.id() == self.id && info.label == self.label;
+            asks && info.state == TokenState::Initialized && !is_this
         });
-        Ok(others.map(|says| says.id().to_string()).collect())
+        Ok(others.map(|info| info.id().to_string()).collect())
     }
 
     pub(super) const fn file(&self) -> &ModuleFile {
@@ -152,7 +152,7 @@ impl Token {
     }
 
     /// What the token says of itself now.
-    pub(super) fn says(&self) -> Result<TokenInfo, Error> {
+    pub(super) fn info(&self) -> Result<TokenInfo, Error> {
         token_info::ask_token(&self.module, self.slot()?.0)
     }
 

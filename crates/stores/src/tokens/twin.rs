@@ -61,7 +61,7 @@ pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
 #[debug("Twin({})", profile.name)]
 pub struct Twin {
     card: Box<dyn Card>,
-    mark: IdentityTag,
+    tag: IdentityTag,
     profile: Profile,
     /// Algorithms of the slots SIG, DEC and AUT.
     slots: [Option<Algorithm>; 3],
@@ -90,7 +90,7 @@ impl Twin {
     pub fn new(card: Box<dyn Card>, profile: Profile, seed: u64) -> Self {
         Self {
             card,
-            mark: IdentityTag::Twin(profile.name.clone()),
+            tag: IdentityTag::Twin(profile.name.clone()),
             profile,
             slots: [None; 3],
             sampler: Sampler::new(seed),
@@ -199,7 +199,7 @@ impl Card for Twin {
     }
 
     fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
-        if let Some(answer) = self.mark.asked_by(command) {
+        if let Some(answer) = self.tag.asked_by(command) {
             return Ok(answer);
         }
         let begin = self.clock.now();

@@ -32,7 +32,7 @@ pub enum Loss {
 }
 
 impl Change {
-    fn says(&self) -> String {
+    fn sentence(&self) -> String {
         let Self { token, place, .. } = self;
         match &self.loss {
             Loss::Nothing => format!("{place} of {token} is empty and gets {}.", self.written),
@@ -66,7 +66,7 @@ impl Agreements {
             return Ok(());
         };
         for change in &open {
-            notice.tell(&change.says());
+            notice.tell(&change.sentence());
         }
         if !notice
             .agrees("Test keys are removed after the run; the keys that they replace are lost.")

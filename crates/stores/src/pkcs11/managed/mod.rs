@@ -155,7 +155,7 @@ pub(super) struct ManagedToken {
     pub(super) found: FoundToken,
     pub(super) pin: Pin,
     /// What the library says.
-    pub(super) says: ModuleInfo,
+    pub(super) info: ModuleInfo,
     /// Gone with the token. Without, it is somebody else's to keep.
     _place: ManagedPlace,
 }
@@ -168,16 +168,16 @@ impl ManagedToken {
 
     fn make_in(place: ManagedPlace, kind: &ManagedKind) -> Result<Self, Error> {
         let (officer, pin) = (random_pin()?, random_pin()?);
-        let says = probe::initialize_token(&place.file, NewToken::new(&officer, &pin))
+        let info = probe::initialize_token(&place.file, NewToken::new(&officer, &pin))
             .map_err(|error| place.explained(error))?;
         Ok(Self {
             found: FoundToken {
                 file: place.file.clone(),
-                says: initialized(kind, &says)?.clone(),
+                info: initialized(kind, &info)?.clone(),
             },
             kind: kind.clone(),
             pin,
-            says,
+            info,
             _place: place,
         })
     }
@@ -204,7 +204,7 @@ impl ManagedToken {
 
     /// What of the token's mechanisms works.
     pub(super) fn capabilities(&self) -> Vec<Capability> {
-        let mut capabilities = offered(&self.found.says);
+        let mut capabilities = offered(&self.found.info);
         capabilities.retain(|capability| self.kind.can(*capability));
         capabilities
     }
@@ -230,9 +230,9 @@ pub(super) fn user_of(pin: &Pin) -> User {
 /// The module's token that was initialised.
 pub(super) fn initialized<'s>(
     kind: &ManagedKind,
-    says: &'s ModuleInfo,
+    info: &'s ModuleInfo,
 ) -> Result<&'s TokenInfo, Error> {
-    let mut tokens = says
+    let mut tokens = info
         .slots
         .iter()
         .filter_map(|slot| slot.token.as_ref().ok());

@@ -124,7 +124,7 @@ impl Serving {
                     .token
                     .with_keeper(|session, _| keys::meant(session, &wanted))?;
                 Ok(Reply::Keys(
-                    meant.into_iter().map(|(_, says)| says).collect(),
+                    meant.into_iter().map(|(_, info)| info).collect(),
                 ))
             }
             Request::Key(capability, test_key) => {

@@ -42,7 +42,7 @@ impl TokenProcess {
         device: DeviceName,
         (wanted, lifetime): (ObjectPart, Lifetime),
     ) -> Self {
-        let token = found.says.id();
+        let token = found.info.id();
         let consent = if user.consent.may_write(&token) {
             Consent::Given
         } else {
@@ -51,14 +51,14 @@ impl TokenProcess {
         let errand = TokenErrand {
             file: found.file.clone(),
             token,
-            label: found.says.label.clone(),
+            label: found.info.label.clone(),
             owner,
             consent,
             device,
             wanted,
             lifetime,
         };
-        Self::of(errand, found.says.login, user)
+        Self::of(errand, found.info.login, user)
     }
 
     /// The private keys that are meant by that.

@@ -4,7 +4,7 @@
 //! Nobody's directory is removed, and nobody's process ended, that was not taken down as keymark's own when
 //! it was made: a directory carries a mark that names itself, a process its number and its start.
 
-mod mark;
+mod identity_tag;
 mod process;
 mod sweep;
 
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 
-use mark::IdentityTag;
+use identity_tag::IdentityTag;
 pub use process::record;
 pub use sweep::sweep;
 

@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
 
-use super::mark::{self, IdentityTag, LOCK};
+use super::identity_tag::{self, IdentityTag, LOCK};
 use super::process::{self, World};
 use super::{PIN_FILE, PREFIX};
 use crate::places::program;
@@ -48,7 +48,7 @@ fn sweep_within(parent: &Path) -> usize {
 struct Abandoned {
     path: PathBuf,
     directory: Own,
-    mark: IdentityTag,
+    tag: IdentityTag,
     /// Until all is gone: another keymark may be sweeping.
     _lock: File,
 }
@@ -57,19 +57,19 @@ impl Abandoned {
     /// Takes it over, with its PIN removed already: what follows takes time, and may be cut short.
     fn take(path: PathBuf) -> Option<Self> {
         let directory = Own::open(&path)?;
-        let (lock, mark) = IdentityTag::take(&directory.contents())?;
+        let (lock, tag) = IdentityTag::take(&directory.contents())?;
         // Most have none.
         let _ = fs::remove_file(directory.contents().join(PIN_FILE));
         Some(Self {
             path,
             directory,
-            mark,
+            tag,
             _lock: lock,
         })
     }
 
     fn remove(self) -> Option<()> {
-        if World::here().ok()? == self.mark.world {
+        if World::here().ok()? == self.tag.world {
             end_users(&self.directory.contents());
         }
         self.directory.remove(&self.path).ok()
@@ -81,7 +81,7 @@ fn take_unfinished(path: &Path) -> Option<()> {
     let directory = Own::open(path)?;
     let lock = directory.contents().join(LOCK);
     if fs::symlink_metadata(&lock).is_ok() {
-        let _lock = mark::take_lock(&directory.contents())?;
+        let _lock = identity_tag::take_lock(&directory.contents())?;
         fs::remove_file(lock).ok()?;
     }
     fs::remove_dir(path).ok()

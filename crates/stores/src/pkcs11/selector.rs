@@ -12,7 +12,7 @@ use super::uri::{Pkcs11Uri, SCHEME, UriError};
 
 /// The name of a device, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum TokenSelector {
     Own(ManagedKind),
     /// Every token of a module.
     File(PathBuf),
@@ -20,7 +20,7 @@ pub(super) enum Target {
     Uri(Box<Pkcs11Uri>),
 }
 
-impl Target {
+impl TokenSelector {
     /// Understands a name; none: it is no name of a PKCS#11 device.
     pub(super) fn parse(name: &str, places: &Places) -> Option<Result<Self, Error>> {
         if let Some(own) = ManagedKind::named(name) {
@@ -118,7 +118,7 @@ mod tests {
             libraries: Vec::new(),
             files: Vec::new(),
         };
-        let parsed = |name: &str| Target::parse(name, &places);
+        let parsed = |name: &str| TokenSelector::parse(name, &places);
         for other in [
             "software",
             "virtual",
@@ -131,13 +131,13 @@ mod tests {
         }
         for own in ManagedKind::all() {
             let name = own.name();
-            assert_eq!(parsed(&name), Some(Ok(Target::Own(own))));
+            assert_eq!(parsed(&name), Some(Ok(TokenSelector::Own(own))));
         }
         // The twin of a card is another family's.
         assert_eq!(parsed("twin:yubikey-4"), None);
         assert!(matches!(
             parsed("twin:nitrokey-hsm"),
-            Some(Ok(Target::Own(ManagedKind::Twin(_))))
+            Some(Ok(TokenSelector::Own(ManagedKind::Twin(_))))
         ));
         for file in [
             "/usr/lib/libx.so",
@@ -147,7 +147,7 @@ mod tests {
             "/opt/maker/module",
             "./module",
         ] {
-            assert_eq!(parsed(file), Some(Ok(Target::File(file.into()))));
+            assert_eq!(parsed(file), Some(Ok(TokenSelector::File(file.into()))));
         }
         let error = parsed("pkcs11:token=a?pin-value=1234")
             .unwrap()

@@ -53,8 +53,8 @@ impl IdentityTag {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mark = text.strip_suffix('\n')?.strip_prefix(TITLE)?;
-        serde_json::from_str(mark.strip_prefix('\n')?).ok()
+        let tag = text.strip_suffix('\n')?.strip_prefix(TITLE)?;
+        serde_json::from_str(tag.strip_prefix('\n')?).ok()
     }
 
     /// Writes it into the directory, locked before anything is in it.
@@ -78,11 +78,11 @@ impl IdentityTag {
             .take(LONGEST)
             .read_to_string(&mut text)
             .ok()?;
-        let mark = Self::parse(&text)?;
+        let tag = Self::parse(&text)?;
         // `directory` may be a link of /proc to an open one.
         let meta = fs::metadata(directory).ok()?;
-        let its_own = mark.directory == (meta.dev(), meta.ino());
-        (its_own && mark.is_let_go(&lock)).then_some((lock, mark))
+        let its_own = tag.directory == (meta.dev(), meta.ino());
+        (its_own && tag.is_let_go(&lock)).then_some((lock, tag))
     }
 
     /// Takes the lock: at once, or, of a keymark that is dead, when its last child has let go of it.
@@ -149,9 +149,9 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
-        let mark = IdentityTag::of(directory.path()).unwrap();
-        let text = mark.text().unwrap();
-        assert_eq!(IdentityTag::parse(&text).as_ref(), Some(&mark));
+        let tag = IdentityTag::of(directory.path()).unwrap();
+        let text = tag.text().unwrap();
+        assert_eq!(IdentityTag::parse(&text).as_ref(), Some(&tag));
         for other in ["", "\n", "private directory of keymark\n", "1 2\n3 4\n"] {
             assert_eq!(IdentityTag::parse(other), None, "{other:?}");
         }
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn the_lock_of_a_dead_keymark_is_waited_for() {
         let directory = tempfile::tempdir().unwrap();
-        let mark = IdentityTag::of_the_dead(directory.path());
-        let lock = mark.put(directory.path()).unwrap();
+        let tag = IdentityTag::of_the_dead(directory.path());
+        let lock = tag.put(directory.path()).unwrap();
         // A child that is on its way to its program has the same open file.
         let lingering = std::thread::spawn(move || {
             std::thread::sleep(STEP * 20);
