@@ -31,6 +31,13 @@ words! {
     }
 }
 
+/// Before a SHA-256 digest that RSA signs: its DigestInfo (RFC 8017 §9.2).
+#[cfg(any(feature = "openpgp-card", feature = "pkcs11"))]
+pub(crate) const SHA256_DIGEST_INFO: [u8; 19] = [
+    0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
+    0x00, 0x04, 0x20,
+];
+
 impl Scheme {
     /// Whether there is such a use of a key.
     #[allow(

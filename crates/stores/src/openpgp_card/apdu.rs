@@ -4,6 +4,7 @@ use keymark_bench::algorithm::{Algorithm, Family};
 
 use super::facts::Transfer;
 use crate::card::Slot;
+use crate::scheme::SHA256_DIGEST_INFO;
 
 /// Bytes of a short command's data; GnuPG uses as many in a chain.
 const BLOCK: usize = 254;
@@ -39,12 +40,6 @@ pub(super) fn data(slot: Slot, algorithm: Algorithm, input: &[u8]) -> Vec<u8> {
         _ => input.to_vec(),
     }
 }
-
-/// DigestInfo of SHA-256 without the digest (§7.2.10.2).
-const SHA256_DIGEST_INFO: [u8; 19] = [
-    0x30, 0x31, 0x30, 0x0D, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
-    0x00, 0x04, 0x20,
-];
 
 /// BER-TLV with a length of up to two octets (ISO 7816-4 §5.2.2).
 fn tlv(tag: &[u8], value: &[u8]) -> Vec<u8> {

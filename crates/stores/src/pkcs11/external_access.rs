@@ -128,11 +128,7 @@ impl Token {
             }
             Ok(())
         })?;
-        let object = ObjectPart {
-            label: None,
-            id: Some(id),
-            kind: None,
-        };
+        let object = ObjectPart::with_id(id);
         there.push(OnToken {
             key: Arc::clone(key),
             object: object.clone(),

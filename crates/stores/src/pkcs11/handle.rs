@@ -18,32 +18,8 @@ use super::codes::{refused, refused_oaep};
 use super::keys::{self, KeyPin};
 use super::token::Token;
 use super::uri::ObjectPart;
-use crate::scheme::Scheme;
+use crate::scheme::{SHA256_DIGEST_INFO, Scheme};
 use crate::store::unsupported;
-
-/// Before a SHA-256 digest that RSA signs: its DigestInfo (RFC 8017 §9.2).
-const SHA256_INFO: [u8; 19] = [
-    0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
-    0x00, 0x04, 0x20,
-];
-
-/// What finds a key.
-#[derive(Debug)]
-pub(super) enum FoundBy {
-    /// It is on the token.
-    Object(ObjectPart),
-    /// `CKA_ID` of a test key in a session of this process.
-    TestKey(Vec<u8>),
-}
-
-impl FoundBy {
-    fn in_session(&self, session: &Session) -> Result<(ObjectHandle, KeyPin), Error> {
-        match self {
-            Self::Object(object) => keys::one(session, object),
-            Self::TestKey(id) => Ok((keys::of_id(session, id)?, KeyPin::Once)),
-        }
-    }
-}
 
 /// The handle.
 #[derive(Debug)]
@@ -53,7 +29,7 @@ pub(super) struct SessionHandle {
     /// Good in all sessions of this process (PKCS#11 3.1 §5.6).
     key: ObjectHandle,
     pin: KeyPin,
-    held: Held,
+    span: SessionSpan,
     operator: Option<Operator>,
     work: Work,
     data: Vec<u8>,
@@ -62,17 +38,17 @@ pub(super) struct SessionHandle {
 
 /// How long the handle has a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
-    Always,
+enum SessionSpan {
+    Case,
     /// Of a token with few sessions: for each block anew, so that the cases of a run are not in each other's way.
-    InBlocks,
+    Block,
 }
 
 impl SessionHandle {
     /// The key that is found in a session of its own, and what is asked of it.
     pub(super) fn of(
         token: Arc<Token>,
-        found_by: &FoundBy,
+        object: &ObjectPart,
         capability: Capability,
         scheme: Option<Scheme>,
     ) -> Result<Self, Error> {
@@ -81,25 +57,24 @@ impl SessionHandle {
             unsupported(by, asked_for(capability))
         })?;
         let session = token.session()?;
-        let (key, pin) = found_by.in_session(&session)?;
-        let held = if token.counts_sessions()? {
-            Held::InBlocks
+        let (key, pin) = keys::one(&session, object)?;
+        let span = if token.counts_sessions()? {
+            SessionSpan::Block
         } else {
-            Held::Always
+            SessionSpan::Case
         };
         let mut handle = Self {
             token,
             key,
             pin,
-            held,
+            span,
             operator: None,
             work,
             data: Vec::new(),
             derived: None,
         };
-        match held {
-            Held::Always => handle.operator = Some(handle.operator_in(session)?),
-            Held::InBlocks => {}
+        if span == SessionSpan::Case {
+            handle.operator = Some(handle.operator_in(session)?);
         }
         Ok(handle)
     }
@@ -137,34 +112,30 @@ fn not_entered() -> Error {
 
 impl KeyHandle for SessionHandle {
     fn enter(&mut self) -> Result<(), Error> {
-        match self.pin {
-            KeyPin::Once => {}
+        if self.pin == KeyPin::EachUse {
             // It is sent many times in a block, if another program has not used up its tries by then.
-            KeyPin::EachUse => self.token.may_send_again()?,
+            self.token.may_send_again()?;
         }
-        match self.held {
-            Held::Always => {}
-            Held::InBlocks => self.operator = Some(self.operator_in(self.token.session()?)?),
+        if self.span == SessionSpan::Block {
+            self.operator = Some(self.operator_in(self.token.session()?)?);
         }
         Ok(())
     }
 
     fn leave(&mut self) -> Result<(), Error> {
-        match self.held {
-            Held::Always => {}
-            Held::InBlocks => self.operator = None,
+        if self.span == SessionSpan::Block {
+            self.operator = None;
         }
         Ok(())
     }
 
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        match self.pin {
-            KeyPin::Once => {}
-            KeyPin::EachUse => self.token.was_not_refused()?,
+        if self.pin == KeyPin::EachUse {
+            self.token.was_not_refused()?;
         }
         self.data.clear();
         if let Work::Sign(Mechanism::RsaPkcs) = self.work {
-            self.data.extend(SHA256_INFO);
+            self.data.extend(SHA256_DIGEST_INFO);
         }
         self.data.extend(&input.bytes);
         Ok(())

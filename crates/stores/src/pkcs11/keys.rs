@@ -381,23 +381,10 @@ pub(super) const fn secret_length(family: Family) -> usize {
 pub(super) fn one(session: &Session, wanted: &ObjectPart) -> Result<(ObjectHandle, KeyPin), Error> {
     let meant = meant(session, wanted)?;
     let one = meant.first().map(|(key, info)| (*key, info.pin));
-    one.ok_or_else(gone)
-}
-
-fn gone() -> Error {
-    let advice = "was it deleted by another program, or the token removed?";
-    Error::call("C_FindObjects", "the key no longer exists", advice)
-}
-
-/// The key of that identifier, in a session of the same program.
-pub(super) fn of_id(session: &Session, id: &[u8]) -> Result<ObjectHandle, Error> {
-    let _under_way = UnderWay::begin(Call::C_FindObjects);
-    let template = [
-        Attribute::Class(ObjectClass::PRIVATE_KEY),
-        Attribute::Id(id.to_vec()),
-    ];
-    let found = session.find_objects(&template).map_err(failed)?;
-    found.first().copied().ok_or_else(gone)
+    one.ok_or_else(|| {
+        let advice = "was it deleted by another program, or the token removed?";
+        Error::call("C_FindObjects", "the key no longer exists", advice)
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use keymark_bench::workload::KeyHandle;
 
 use super::capabilities::asked_for;
 use super::external_access::NAME_A_KEY;
-use super::handle::{FoundBy, SessionHandle};
+use super::handle::SessionHandle;
 use super::keys::{self, KeyInfo, KeyPin};
 use super::persistent_keys::{Maker, WrittenKey};
 use super::session_keys::{self, Lifetime, TestObject};
@@ -136,10 +136,7 @@ impl TokenStore {
                 capability.algorithm
             ),
             public,
-            origin: Origin::Found(ObjectPart {
-                id: Some(id),
-                ..ObjectPart::default()
-            }),
+            origin: Origin::Found(ObjectPart::with_id(id)),
         })
     }
 
@@ -178,12 +175,11 @@ impl TokenStore {
                 let reason = format!("{} also match", other.name());
                 return Err(Error::call(call(), reason, advice));
             }
-            match info.pin {
-                KeyPin::Once => {}
-                KeyPin::EachUse => self.token.user().notice.tell(&format!(
+            if info.pin == KeyPin::EachUse {
+                self.token.user().notice.tell(&format!(
                     "{} needs the PIN at each use, so C_Login is timed as well",
                     info.name()
-                )),
+                ));
             }
             Ok(Placed {
                 public: keys::public_half(session, key, &info)?,
@@ -228,7 +224,8 @@ fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<P
         operations: vec![capability.operation],
         pin: KeyPin::Once,
     };
-    keys::public_half(session, keys::of_id(session, id)?, &info)
+    let (key, _) = keys::one(session, &ObjectPart::with_id(id.to_vec()))?;
+    keys::public_half(session, key, &info)
 }
 
 /// An identifier that no other key has.
@@ -298,12 +295,12 @@ impl KeyStore for TokenStore {
 impl TokenStore {
     /// A handle in a session of its own.
     fn opened(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
-        let found_by = match self.placed(key)?.origin {
-            Origin::Found(object) => FoundBy::Object(object),
-            Origin::Written(id, _) | Origin::Made(id) => FoundBy::TestKey(id),
+        let object = match self.placed(key)?.origin {
+            Origin::Found(object) => object,
+            Origin::Written(id, _) | Origin::Made(id) => ObjectPart::with_id(id),
         };
         let token = Arc::clone(&self.token);
-        let handle = SessionHandle::of(token, &found_by, key.capability(), scheme)?;
+        let handle = SessionHandle::of(token, &object, key.capability(), scheme)?;
         Ok(Box::new(handle))
     }
 }

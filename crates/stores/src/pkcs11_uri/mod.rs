@@ -61,6 +61,14 @@ pub struct ObjectPart {
 }
 
 impl ObjectPart {
+    /// The object of that identifier.
+    pub(crate) fn with_id(id: Vec<u8>) -> Self {
+        Self {
+            id: Some(id),
+            ..Self::default()
+        }
+    }
+
     /// Whether it names an object, and not only what kind it is.
     pub const fn names_one(&self) -> bool {
         self.label.is_some() || self.id.is_some()
