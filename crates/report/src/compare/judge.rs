@@ -67,9 +67,15 @@ impl Criteria {
             let most = 1.0 + self.equivalence;
             (low > most.recip() && high < most).then_some(alike)
         });
-        alike.map_or((ratio, Verdict::Indistinguishable), |alike| {
-            (alike, Verdict::Same)
-        })
+        if let Some(alike) = alike {
+            return (alike, Verdict::Same);
+        }
+        // Without the noise there would be a difference.
+        let bare = ends(&evidence.ratio_at(differing, 0.0));
+        match bare.and_then(|(low, high)| beside(low, high)) {
+            Some(_) => (ratio, Verdict::WithinNoise),
+            None => (ratio, Verdict::Indistinguishable),
+        }
     }
 }
 

@@ -84,6 +84,9 @@ pub enum Verdict {
     Faster,
     /// Neither is, by more than the margin: the interval lies within it.
     Same,
+    /// The runs tell a difference that is no larger than what is taken for noise.
+    #[strum(to_string = "within noise")]
+    WithinNoise,
     /// The runs tell neither a difference nor that there is none.
     #[strum(to_string = "not distinguishable")]
     Indistinguishable,

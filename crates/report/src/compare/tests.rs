@@ -88,8 +88,14 @@ fn noise_is_no_difference_however_alike_the_runs_are() {
     let old: &[&[u64]] = &[&[1000], &[1001], &[1002]];
     let new: &[&[u64]] = &[&[1080], &[1081], &[1082]];
     let apart = compared(&runs(None, old), &runs(None, new));
-    assert_eq!(verdicts(&apart), [Verdict::Indistinguishable]);
+    assert_eq!(verdicts(&apart), [Verdict::WithinNoise]);
     assert_eq!(apart.slower_than(0.0), Judgement::Slower(Vec::new()));
+    let said = said(&document(&apart, &[]));
+    assert_says(&said, ["within noise (10 %)"]);
+    assert!(
+        !said.contains("itself") && !said.contains("against provenance"),
+        "{said}"
+    );
     let strict = by(Noise::of(0.0), &runs(None, old), &runs(None, new));
     assert_eq!(verdicts(&strict), [Verdict::Slower]);
     // Series that alternate share their noise.
@@ -385,6 +391,7 @@ mod agreement {
                     Verdict::Slower => low > 1.0,
                     Verdict::Faster => high < 1.0,
                     Verdict::Same => low > 1.0 / most && high < most,
+                    Verdict::WithinNoise => noise > 0.0 && low <= 1.0 && 1.0 <= high,
                     Verdict::Indistinguishable => low <= 1.0 && 1.0 <= high,
                     Verdict::Unknown => false,
                 };

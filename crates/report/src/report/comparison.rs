@@ -6,36 +6,46 @@ use keymark_bench::case::{Case, DeviceName, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
 use crate::answers::of_comparison;
-use crate::compare::{Comparison, GeometricMean, Grounds, Pair};
+use crate::compare::{Comparison, GeometricMean, Grounds, Pair, Verdict};
 use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 use crate::units;
+
+/// What a case is compared with that is the same on both sides.
+const ITSELF: &str = "itself";
 
 impl Comparison {
     /// The report of a comparison: what differs besides first. Each row has the device and the provenance of its first case.
     pub fn document(&self, means: &[GeometricMean]) -> Document {
         let comparison = self;
         let several = comparison.sides.len() > 2;
+        let pairs = || comparison.pairs.iter();
+        // What says the same of every row is no column.
+        let others = pairs().any(|pair| against(&pair.old, &pair.new) != Cell::text(ITSELF));
+        let kinds_differ = pairs().any(|pair| pair.old.provenance != pair.new.provenance);
         let table = TableOf::cases(&comparison.pairs, |pair| &pair.old)
             .maybe(several.then(|| Column::name("run")), |pair| {
                 comparison.side(pair)
             })
-            .name("against", |pair| against(&pair.old, &pair.new))
+            .maybe(others.then(|| Column::name("against")), |pair| {
+                against(&pair.old, &pair.new)
+            })
             .optional(2, "first", |pair| pair.old_mean)
             .optional(3, "second", |pair| pair.new_mean)
             .value("ratio to the first (interval)", |pair| {
                 Cell::RatioEstimate(pair.ratio)
             })
             .shorten(1)
-            .value("verdict", |pair| Cell::text(pair.verdict))
+            .value("verdict", |pair| verdict(comparison, pair))
             .provenance()
-            .column(Column::provenance_of("against provenance"), |pair| {
-                pair.new.provenance
-            })
+            .maybe(
+                kinds_differ.then(|| Column::provenance_of("against provenance")),
+                |pair| pair.new.provenance,
+            )
             .table();
         let mut blocks = vec![Block::Table(table)];
         let remarks = borrowed(comparison).into_iter().chain(reasons(comparison));
         let remarks = remarks.chain(equivalence(comparison));
-        let remarks = remarks.chain(mixed(&comparison.pairs));
+        let remarks = remarks.chain(of_kinds(&comparison.pairs));
         let remarks = remarks.chain(assumptions(&comparison.pairs));
         blocks.extend(remarks.map(Block::Remark));
         let mut sections = environment(comparison);
@@ -45,6 +55,21 @@ impl Comparison {
             answers: of_comparison(comparison),
             ..Document::of(sections)
         }
+    }
+}
+
+/// With what was taken for noise, where that decides.
+fn verdict(comparison: &Comparison, pair: &Pair) -> Cell {
+    match pair.verdict {
+        Verdict::WithinNoise => {
+            let noise = percent(comparison.criteria.noise.on(pair.grounds));
+            Cell::Text(format!("{} ({noise})", pair.verdict))
+        }
+        Verdict::Slower
+        | Verdict::Faster
+        | Verdict::Same
+        | Verdict::Indistinguishable
+        | Verdict::Unknown => Cell::text(pair.verdict),
     }
 }
 
@@ -201,7 +226,7 @@ fn equivalence(comparison: &Comparison) -> Option<Remark> {
 }
 
 /// That figures of different kinds stand side by side.
-fn mixed(pairs: &[Pair]) -> Option<Remark> {
+fn of_kinds(pairs: &[Pair]) -> Option<Remark> {
     let cases = pairs.iter().flat_map(|pair| [&pair.old, &pair.new]);
     let kinds = crate::document::mixed(cases.map(|case| case.provenance))?;
     let text = format!("this comparison mixes figures of different kinds: {kinds}");
@@ -272,7 +297,7 @@ fn against(old: &Case, new: &Case) -> Cell {
     ];
     let mut words: Vec<String> = besides.into_iter().flatten().collect();
     match (new.device == old.device, words.is_empty()) {
-        (true, true) => Cell::text("itself"),
+        (true, true) => Cell::text(ITSELF),
         (false, true) => Cell::Device(new.device.clone()),
         (true, false) => Cell::Text(words.join(" ")),
         (false, false) => {
