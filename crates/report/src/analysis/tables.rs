@@ -79,9 +79,9 @@ pub(super) fn handshakes<T>(
 ) -> TableOf<T> {
     let subject = |item: &T| (case(item).device.clone(), case(item).provenance);
     TableOf::new(items, subject)
-        .name("algorithm", |item| case(item).algorithm)
+        .case("algorithm", |item| case(item).algorithm)
         .device()
-        .name("server", |item| case(item).way())
+        .case("server", |item| case(item).way())
         .optional(1, "security", |item| case(item).strength.map(Cell::text))
 }
 
@@ -113,8 +113,8 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     let mut table = TableOf::new(complete, |breakdown| {
         (breakdown.device.clone(), breakdown.provenance)
     })
-    .name("algorithm", |breakdown| breakdown.algorithm)
-    .name("operation", |breakdown| breakdown.operation)
+    .case("algorithm", |breakdown| breakdown.algorithm)
+    .case("operation", |breakdown| breakdown.operation)
     .device()
     .value(layers.base.heading, |breakdown| Some(breakdown.base?.value));
     let steps = |table: TableOf<_>, aside: bool| {
@@ -240,7 +240,7 @@ pub(crate) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
 /// What concurrency gains and what limits it.
 pub(crate) fn scaling(scaling: &[Scaling]) -> Table {
     let mut table =
-        TableOf::keys(scaling, |group| &group.case).name("stack", |group| {
+        TableOf::keys(scaling, |group| &group.case).case("stack", |group| {
             match group.case.load.worker {
                 Worker::Process => group.way(),
                 Worker::Thread => group.case.way(),

@@ -102,19 +102,24 @@ impl<T> TableOf<T> {
         Self::new(items, |item| {
             (case(item).device.clone(), case(item).provenance)
         })
-        .name("algorithm", |item| case(item).algorithm)
-        .name("operation", |item| case(item).operation)
+        .case("algorithm", |item| case(item).algorithm)
+        .case("operation", |item| case(item).operation)
         .device()
     }
 
     /// The same with the way to the key.
     pub fn cases(items: impl IntoIterator<Item = T>, case: impl Fn(&T) -> &Case) -> Self {
-        Self::keys(items, &case).name("stack", |item| case(item).way())
+        Self::keys(items, &case).case("stack", |item| case(item).way())
     }
 
     /// The next column is a name by which rows are told apart.
     pub fn name<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
         self.column(Column::name(heading), cell)
+    }
+
+    /// The next column is a part of the name of the row's case.
+    pub fn case<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
+        self.column(Column::case(heading), cell)
     }
 
     /// The next column is a figure.
@@ -176,7 +181,7 @@ impl<T> TableOf<T> {
     pub fn device(self) -> Self {
         self.known(Column {
             source: Source::Device,
-            ..Column::name("device")
+            ..Column::case("device")
         })
     }
 
@@ -225,6 +230,11 @@ impl Column {
             narrow: Narrow::Once,
             shorten: None,
         }
+    }
+
+    /// A part of the name of the row's case, which is never a number.
+    pub fn case(name: impl Into<String>) -> Self {
+        Self::name(name).narrow(Narrow::Case)
     }
 
     /// A value that always stands there.
@@ -299,6 +309,8 @@ pub enum Narrow {
     Keep,
     /// Where all rows agree it is said once, above them; long names become numbers that a line below explains.
     Once,
+    /// The same, but it is a part of the case's name: where there is too little room, all parts stand in one column.
+    Case,
     /// It is left out, the lowest rank first.
     Leave(u8),
     /// It stands below the others, behind the same names.

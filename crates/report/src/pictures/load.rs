@@ -12,7 +12,7 @@ use crate::units;
 use crate::visible::visible;
 use keymark_stats::PerSecond;
 
-const RESPONSE: &str = "response time: mean, and 99th percentile (broken lines)";
+const RESPONSE: &str = "mean, and 99th percentile (broken lines)";
 
 pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option<Chart> {
     let sound =
@@ -43,17 +43,18 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
             .flat_map(|(series, curve)| pick(curve, series));
         knees.iter().cloned().chain(marks).collect::<Vec<Mark>>()
     };
+    let response = Scale::new("response time", Unit::Seconds, Spacing::Logarithmic);
     let mut panels = vec![Panel {
         heading: Some(match common {
             Some(common) => format!("{RESPONSE}: {common}"),
             None => RESPONSE.to_owned(),
         }),
-        y: Axis::Scale(Scale::new("", Unit::Seconds, Spacing::Logarithmic)),
+        y: Axis::Scale(response),
         height: 240.0,
         marks: each(times),
     }];
     if points().any(|point| point.rate.is_some_and(|rate| rate.0 > 0.0)) {
-        let scale = Scale::new("", Unit::PerSecond, Spacing::Linear);
+        let scale = Scale::new("transactions a second", Unit::PerSecond, Spacing::Linear);
         panels.push(Panel {
             heading: Some("throughput".to_owned()),
             y: Axis::Scale(scale.within(crate::charts::Bounds::FromZero)),

@@ -1,11 +1,12 @@
-//! Dots with intervals per algorithm and device on a logarithmic axis, with a line at what users tolerate.
+//! Dots with intervals per algorithm and device, with a line at what users tolerate. Figures of one magnitude lie on an
+//! axis from zero, others on a logarithmic one.
 //!
 //! A bar on a logarithmic axis begins wherever the axis does, so that its length says nothing; a dot is read by its place.
 
 use std::time::Duration;
 
 use crate::charts::{
-    Along, Axis, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
+    Along, Axis, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
 };
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
@@ -21,6 +22,8 @@ use crate::visible::visible;
 
 /// Where all figures are shorter than tolerated by this factor, the line would leave half of the axis empty.
 const FAR: f64 = 5.0;
+/// Where the longest is no more than so many times the shortest, an axis from zero tells all of them.
+const APART: f64 = 8.0;
 /// So many figures stand in the words for a picture.
 const SAID: usize = 40;
 
@@ -50,11 +53,11 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
             "All of them are below the {tolerance} that users tolerate."
         ));
     }
-    let x = Scale::new(
-        "mean time of an operation",
-        Unit::Seconds,
-        Spacing::Logarithmic,
-    );
+    let shortest = means
+        .iter()
+        .map(|mean| mean.mean.value.0)
+        .fold(f64::INFINITY, f64::min);
+    let x = axis(shortest, longest);
     Some(Chart {
         summary: summary(title, tolerance, &means),
         panels: vec![Panel {
@@ -68,6 +71,16 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
         notes,
         ..framed("means", title, &[], 0, Axis::Scale(x))
     })
+}
+
+/// From zero where the shortest is still told from it.
+fn axis(shortest: f64, longest: f64) -> Scale {
+    let what = "mean time of an operation";
+    if longest <= shortest * APART {
+        Scale::new(what, Unit::Seconds, Spacing::Linear).within(Bounds::FromZero)
+    } else {
+        Scale::new(what, Unit::Seconds, Spacing::Logarithmic)
+    }
 }
 
 /// `tolerated: 2 s`

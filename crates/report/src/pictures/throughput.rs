@@ -73,7 +73,8 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
             Panel {
                 heading: heading("speed-up over one worker"),
                 y: Axis::Scale(
-                    Scale::new("", Unit::Times, Spacing::Linear).within(Bounds::FromZero),
+                    Scale::new("times one worker's", Unit::Times, Spacing::Linear)
+                        .within(Bounds::FromZero),
                 ),
                 height: 180.0,
                 marks: bounds

@@ -215,12 +215,7 @@ impl<'r> Pivot<'r> {
         };
         let mut table = TableOf::new(lines, subject);
         for (place, axes) in labels.iter().enumerate() {
-            let column = Column::name(axes[0].to_string());
-            let column = if axes[0] == Axis::Algorithm {
-                column.narrow(Narrow::Keep)
-            } else {
-                column
-            };
+            let column = Column::case(axes[0].to_string());
             table = table.column(column, move |line| line.labels[place].clone());
         }
         let from = |line: &Line<'_, '_>| line.entries[0].article.unwrap_or("this run").to_owned();

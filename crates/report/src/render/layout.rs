@@ -22,43 +22,67 @@ enum Concession {
     Shorten(usize),
     /// A column goes.
     Leave(usize),
+    /// The names of a case stand in one column.
+    JoinNames,
     /// Names of a column become numbers.
     Number(usize),
+    /// The name of a case takes several lines.
+    BreakNames,
 }
+
+/// Narrower than this, nobody reads a case's name.
+const NAME: usize = 24;
+/// What heads the column in which all names of a case stand.
+const CASE: &str = "case";
 
 /// A table with what was conceded.
 pub(super) struct Layout<'a> {
     table: &'a Table,
     made: Vec<Concession>,
+    /// Columns of the terminal.
+    limit: usize,
 }
 
 impl<'a> Layout<'a> {
     pub(super) fn fit(table: &'a Table, width: Width) -> Self {
+        let limit = match width {
+            Width::Columns(limit) => usize::from(limit),
+            Width::Unlimited => usize::MAX,
+        };
         let mut layout = Self {
             table,
             made: Vec::new(),
-        };
-        let Width::Columns(limit) = width else {
-            return layout;
+            limit,
         };
         for concession in concessions(table) {
-            if layout.width() <= usize::from(limit) {
+            if layout.width() <= limit {
                 break;
             }
             layout.made.push(concession);
         }
-        layout.take_back(usize::from(limit));
+        layout.take_back();
         layout
     }
 
-    /// From the last to the first: what went late is worth more.
-    fn take_back(&mut self, limit: usize) {
-        if self.width() > limit {
+    /// Whether every name stands in a column of its own.
+    pub(super) fn is_legible(&self) -> bool {
+        self.made.iter().all(|made| match made {
+            Concession::JoinNames | Concession::Number(_) | Concession::BreakNames => false,
+            Concession::BreakHeadings
+            | Concession::SayOnce(_)
+            | Concession::Shorten(_)
+            | Concession::Leave(_) => true,
+        })
+    }
+
+    /// From the last to the first: what went late is worth more. Names that are broken would be broken more for it.
+    fn take_back(&mut self) {
+        if self.width() > self.limit || self.has(Concession::BreakNames) {
             return;
         }
         for index in (0..self.made.len()).rev() {
             let concession = self.made.remove(index);
-            if self.width() > limit {
+            if self.width() > self.limit {
                 self.made.insert(index, concession);
             }
         }
@@ -70,12 +94,54 @@ impl<'a> Layout<'a> {
 
     /// The columns that have a place, from left to right.
     fn shown(&self) -> impl Iterator<Item = usize> {
-        (0..self.table.columns.len()).filter(|&column| {
-            !self.has(Concession::Leave(column)) && !self.has(Concession::SayOnce(column))
+        let joined = self.joined();
+        let first = joined.first().copied();
+        (0..self.table.columns.len()).filter(move |column| {
+            self.is_told(*column) && (Some(*column) == first || !joined.contains(column))
         })
     }
 
+    /// Whether it says something of each row.
+    fn is_told(&self, column: usize) -> bool {
+        !self.has(Concession::Leave(column)) && !self.has(Concession::SayOnce(column))
+    }
+
+    /// The columns that stand in one, the place of the first.
+    fn joined(&self) -> Vec<usize> {
+        let mut joined = Vec::new();
+        if self.has(Concession::JoinNames) {
+            joined = parts_of_names(self.table);
+            joined.retain(|column| self.is_told(*column));
+        }
+        joined
+    }
+
+    /// The names of each row's case, in lines that leave the others room if that helps.
+    fn names(&self, columns: &[usize]) -> Vec<String> {
+        let name = |row| {
+            let cells = columns.iter().map(|column| self.table.cell(row, *column));
+            let words = cells.filter(|cell| *cell != Cell::Missing);
+            words.map(|cell| cell::words(&cell)).collect::<Vec<_>>()
+        };
+        let names = self.table.rows.iter().map(|row| name(row).join(" "));
+        let names: Vec<String> = names.collect();
+        if !self.has(Concession::BreakNames) {
+            return names;
+        }
+        let others = self.shown().filter(|column| !columns.contains(column));
+        let others: usize = others.map(|column| self.column_width(column) + GAP).sum();
+        let room = self.limit.saturating_sub(others).max(NAME);
+        let names = names.iter();
+        names
+            .map(|name| wrapped(name, room, "", crate::lines::words).join("\n"))
+            .collect()
+    }
+
     fn cells(&self, column: usize) -> Vec<String> {
+        let joined = self.joined();
+        if joined.first() == Some(&column) {
+            return self.names(&joined);
+        }
         if self.has(Concession::Number(column)) {
             let names = names(self.table, column);
             let numbers: HashMap<&String, usize> = names.iter().zip(0..).collect();
@@ -103,7 +169,9 @@ impl<'a> Layout<'a> {
 
     /// The heading's lines over cells that are so wide.
     fn heading(&self, column: usize, content: usize) -> Vec<String> {
-        let name = if self.has(Concession::Shorten(column)) {
+        let name = if self.joined().first() == Some(&column) {
+            CASE
+        } else if self.has(Concession::Shorten(column)) {
             short(&self.table.columns[column])
         } else {
             &self.table.columns[column].name
@@ -118,12 +186,16 @@ impl<'a> Layout<'a> {
 
     /// Columns of a terminal that it takes.
     pub(super) fn width(&self) -> usize {
-        let column = |column| {
-            let content = widest(&self.cells(column));
-            content.max(widest(&self.heading(column, content)))
-        };
-        let widths: Vec<usize> = self.shown().map(column).collect();
+        let widths: Vec<usize> = self
+            .shown()
+            .map(|column| self.column_width(column))
+            .collect();
         widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+    }
+
+    fn column_width(&self, column: usize) -> usize {
+        let content = widest(&self.cells(column));
+        content.max(widest(&self.heading(column, content)))
     }
 
     /// Headings, alignments and rows.
@@ -198,20 +270,21 @@ impl<'a> Layout<'a> {
 }
 
 /// Everything that may be given up, in this order: the form of headings, columns without a value, names that
-/// are the same in every row, intervals and columns by rank, at last the longest names.
+/// are the same in every row, intervals and columns by rank, at last columns for each part of a case's name, and the
+/// longest of other names.
 fn concessions(table: &Table) -> Vec<Concession> {
     let columns = || table.columns.iter().enumerate();
     let empty = |column: &usize| values(table, *column).all(|value| value == Cell::Missing);
     let mut all = vec![Concession::BreakHeadings];
     let may_go = columns().filter(|(_, column)| match column.narrow {
         Narrow::Keep | Narrow::Continue => false,
-        Narrow::Once | Narrow::Leave(_) => true,
+        Narrow::Once | Narrow::Case | Narrow::Leave(_) => true,
     });
     let empties: Vec<usize> = may_go.map(|(index, _)| index).filter(empty).collect();
     all.extend(empties.iter().copied().map(Concession::Leave));
     let columns = || columns().filter(|(index, _)| !empties.contains(index));
     let names_of = |(index, column): &(usize, &Column)| match column.narrow {
-        Narrow::Once => names(table, *index).len(),
+        Narrow::Once | Narrow::Case => names(table, *index).len(),
         Narrow::Keep | Narrow::Continue | Narrow::Leave(_) => 0,
     };
     let shared = columns().rev().filter(|column| names_of(column) == 1);
@@ -221,12 +294,16 @@ fn concessions(table: &Table) -> Vec<Concession> {
         .collect();
     ranked.extend(columns().filter_map(|(index, column)| match column.narrow {
         Narrow::Leave(rank) => Some((rank, Concession::Leave(index))),
-        Narrow::Keep | Narrow::Continue | Narrow::Once => None,
+        Narrow::Keep | Narrow::Continue | Narrow::Once | Narrow::Case => None,
     }));
     ranked.sort_by_key(|(rank, _)| *rank);
     all.extend(ranked.into_iter().map(|(_, concession)| concession));
-    // A provenance is a word that says more than a number.
-    let several = columns().filter(|column| names_of(column) > 1);
+    let case = parts_of_names(table);
+    if !case.is_empty() {
+        all.push(Concession::JoinNames);
+    }
+    // A provenance is a word that says more than a number, as are those that name a case.
+    let several = columns().filter(|column| names_of(column) > 1 && !case.contains(&column.0));
     let mut named: Vec<(usize, usize)> = several
         .filter(|(_, column)| column.source != Source::Provenance)
         .map(|(index, _)| (widest(&words(table, index)), index))
@@ -234,7 +311,17 @@ fn concessions(table: &Table) -> Vec<Concession> {
     named.sort_by_key(|(width, _)| std::cmp::Reverse(*width));
     let numbers = named.into_iter();
     all.extend(numbers.map(|(_, index)| Concession::Number(index)));
+    if !case.is_empty() {
+        all.push(Concession::BreakNames);
+    }
     all
+}
+
+/// The columns that together name a row's case.
+fn parts_of_names(table: &Table) -> Vec<usize> {
+    let columns = table.columns.iter().enumerate();
+    let parts = columns.filter(|(_, column)| column.narrow == Narrow::Case);
+    parts.map(|(index, _)| index).collect()
 }
 
 /// What stays together in a heading: `+ agent`, `≤ 2 s`, `(95 % interval)`.
@@ -275,7 +362,8 @@ fn short(column: &Column) -> &str {
 }
 
 fn widest(lines: &[String]) -> usize {
-    lines.iter().map(|line| line.width()).max().unwrap_or(0)
+    let lines = lines.iter().flat_map(|cell| cell.lines());
+    lines.map(UnicodeWidthStr::width).max().unwrap_or(0)
 }
 
 #[cfg(test)]

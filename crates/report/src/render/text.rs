@@ -70,7 +70,7 @@ pub fn table(table: &Table, width: Width) -> String {
     texts.join("\n")
 }
 
-/// The table in parts that are no wider than that, if its columns may stand below one another. A part has the rows
+/// The table in parts that are no wider than that with all names in place, if its columns may stand below one another. A part has the rows
 /// that have a figure in it.
 fn parts(table: &Table, width: Width) -> Vec<Table> {
     let Width::Columns(limit) = width else {
@@ -81,8 +81,9 @@ fn parts(table: &Table, width: Width) -> Vec<Table> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for figure in figures {
         let fits = |part: &&mut Vec<usize>| {
-            let columns = [part.as_slice(), &[figure]].concat();
-            Layout::fit(&table.only(&columns), Width::Unlimited).width() <= usize::from(limit)
+            let part = table.only(&[part.as_slice(), &[figure]].concat());
+            let layout = Layout::fit(&part, width);
+            layout.width() <= usize::from(limit) && layout.is_legible()
         };
         match parts.last_mut().filter(fits) {
             Some(part) => part.push(figure),

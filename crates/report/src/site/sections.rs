@@ -193,7 +193,7 @@ fn table(held: &[(&Source, &Held)]) -> Table {
         ..Column::provenance()
     })
     .device()
-    .name("stack", |(_, held)| held.row.case.way())
+    .case("stack", |(_, held)| held.row.case.way())
     .value("n", |(_, held)| number(&held.row))
     .value("mean", |(_, held)| mean(&held.row))
     .value("median", |(_, held)| {

@@ -6,7 +6,7 @@ use super::{Signs, right, series_mark, ticks, written};
 use crate::charts::chart::{Along, Axis, Chart, Mark, Panel, Path, Scale};
 use crate::charts::scale::{self, Placed, Tick};
 
-/// Lines of a panel that is as high as a picture, and of one of several.
+/// Lines of a panel that is a picture by itself, and of one of several.
 const LINES: usize = 14;
 const FEW_LINES: usize = 7;
 
@@ -33,7 +33,7 @@ pub(super) fn draw(
     let Axis::Scale(across) = &chart.x else {
         return Vec::new();
     };
-    let height = if chart.panels.len() > 2 {
+    let height = if chart.panels.len() > 1 {
         FEW_LINES
     } else {
         LINES
@@ -71,7 +71,11 @@ pub(super) fn draw(
         let row: String = row.iter().collect();
         format!("{} {bar}{row}", right(&written(&named(line), signs), names))
     });
-    let mut lines: Vec<String> = rows.collect();
+    let mut lines = Vec::new();
+    if !scale.label.is_empty() {
+        lines.push(scale.label.clone());
+    }
+    lines.extend(rows);
     lines.extend(ticks(chart, names + 2, length));
     lines
 }

@@ -25,7 +25,7 @@ const WIDEST: usize = 110;
 /// The chart in lines of no more than so many columns.
 pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
     let width = columns.clamp(NARROWEST, WIDEST);
-    let mut lines = vec![chart.title.clone()];
+    let mut lines = wrapped(&chart.title, width, "", words);
     lines.extend(legend(chart, signs, width));
     for panel in &chart.panels {
         if let Some(heading) = &panel.heading {
@@ -70,8 +70,8 @@ fn series_mark(series: usize) -> char {
 
 /// What a series' bar is made of.
 const fn bar_mark(series: usize, signs: Signs) -> char {
-    const UNICODE: [char; 5] = ['█', '▒', '▓', '░', '▚'];
-    const ASCII: [char; 5] = ['#', '=', '+', '-', ':'];
+    const UNICODE: [char; 6] = ['█', '░', '▒', '▚', '▓', '▤'];
+    const ASCII: [char; 6] = ['#', '-', '=', '+', '%', ':'];
     match signs {
         Signs::Unicode => UNICODE[series % UNICODE.len()],
         Signs::Ascii => ASCII[series % ASCII.len()],

@@ -40,7 +40,7 @@ impl Class {
                 let mut rows = table.rows.iter();
                 rows.all(|row| row.provenance == Provenance::Measured)
             }
-            (Narrow::Once, _) => same,
+            (Narrow::Once | Narrow::Case, _) => same,
             (Narrow::Keep | Narrow::Continue, _) => false,
         };
         Self {

@@ -23,7 +23,7 @@ fn table() -> Table {
     ];
     let subject = |(device, ..): &(&str, _, _)| (DeviceName::new(*device), Provenance::Measured);
     TableOf::new(rows, subject)
-        .name("algorithm", |(_, algorithm, _)| *algorithm)
+        .case("algorithm", |(_, algorithm, _)| *algorithm)
         .device()
         .value("mean", |_| Seconds(0.012))
         .optional(0, "n", |(.., n)| *n)
@@ -82,8 +82,34 @@ fn columns_and_intervals_go_by_rank_and_it_is_said() {
 }
 
 #[test]
-fn long_names_become_numbers_and_what_fits_again_comes_back() {
-    let lines = lines(52).join("\n");
+fn a_cases_names_come_together_and_are_broken_but_no_numbers() {
+    let joined = lines(58).join("\n");
+    assert_says(
+        &joined,
+        [
+            "case",
+            "rsa4096 a card of quite some name 0a1b2c3d  12.0 ms",
+        ],
+    );
+    let broken = lines(50);
+    assert!(
+        broken
+            .iter()
+            .any(|line| line.starts_with("rsa2048 software")),
+        "{broken:#?}"
+    );
+    let broken = broken.join("\n");
+    assert_says(&broken, ["rsa4096 a card of quite", "12.0 ms", "2.00"]);
+    assert!(!joined.contains('[') && !broken.contains('['), "{broken}");
+}
+
+#[test]
+fn long_names_of_others_become_numbers_and_what_fits_again_comes_back() {
+    let mut table = table();
+    for column in &mut table.columns[..2] {
+        column.narrow = Narrow::Once;
+    }
+    let lines = text::table(&table, Width::Columns(52));
     assert_says(
         &lines,
         [
