@@ -363,7 +363,7 @@ fn devices_lists_every_stack_with_what_it_offers() {
         assert!(offered.contains(&"ed25519".into()), "{way}");
     }
     let without = Place::new(KEYMARK)
-        .keymark("devices")
+        .keymark("devices --long")
         .env("PATH", "/nonexistent")
         .output()
         .unwrap();

@@ -160,10 +160,23 @@ fn devices_fit_a_terminal_and_twins_are_a_short_list() {
         let output = ended(devices.env("COLUMNS", "100").output().unwrap(), 0);
         text(&output.stdout)
     };
-    let (short, full) = (shown("devices"), shown("devices --all"));
-    for line in short.lines().chain(full.lines()) {
+    let screen = shown("devices");
+    let (short, full) = (shown("devices --long"), shown("devices --all"));
+    for line in screen.lines().chain(short.lines()).chain(full.lines()) {
         assert!(line.chars().count() <= 100, "{line}");
     }
+    let line = |name: &str| screen.lines().find(|line| line.starts_with(name));
+    assert!(
+        line("software ").is_some_and(|line| line.contains("rsa 1024–4096, ")),
+        "{screen}"
+    );
+    assert!(
+        line("twins ").is_some_and(|line| line.contains("twin:fst-01")),
+        "{screen}"
+    );
+    // What is missing takes what it takes to say.
+    let there = screen.split("\nmissing\n").next().unwrap();
+    assert!(there.lines().count() <= 24, "{screen}");
     assert_silent(&short, ["card time"]);
     assert_says(
         &short,

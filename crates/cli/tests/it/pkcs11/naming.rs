@@ -123,7 +123,7 @@ fn a_module_is_told_in_p_reserved_what_the_uri_or_p11_kit_says() {
     let (_, file) = world.device.split_once("module-path=").unwrap();
     let text = format!("module: {file}\nx-init-reserved: configdir='sql:/keys'\n");
     std::fs::write(directory.join("own.module"), text).unwrap();
-    let mut registered = world.keymark("reserved", "devices");
+    let mut registered = world.keymark("reserved", "devices --long");
     let registered = registered.env("XDG_CONFIG_HOME", &configuration).output();
     let shown = said(&registered.unwrap());
     let line = shown.lines().find(|line| line.starts_with("  own "));

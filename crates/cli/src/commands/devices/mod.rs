@@ -1,5 +1,7 @@
 //! `keymark devices`
 
+mod brief;
+
 use std::collections::BTreeMap;
 
 use keymark_bench::case::{Provenance, StackName, StoreKind};
@@ -41,9 +43,13 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
             held_as_text(held);
             output::line("");
         }
-        all_as_text(&inventory.devices, arguments);
-        visited_as_text(&inventory.visited);
-        servers_as_text(&servers());
+        if arguments.long || arguments.all {
+            all_as_text(&inventory.devices, arguments);
+            visited_as_text(&inventory.visited);
+            servers_as_text(&servers());
+        } else {
+            brief::print(&inventory, &servers());
+        }
     }
     if let Some(error) = &inventory.unseen {
         output::warning(&format!("cards in readers: {error}"));

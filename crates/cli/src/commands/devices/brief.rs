@@ -1,0 +1,196 @@
+//! What can be measured on one screen: a line a device, and what is missing last.
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::error::Error;
+use keymark_stacks::inventory::{Found, Inventory};
+
+use super::{Server, is_twin};
+use crate::output;
+
+/// Room for names.
+const NAME: usize = 16;
+/// More devices than these are counted.
+const NAMED: usize = 3;
+
+pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
+    let (twins, others): (Vec<&Found>, Vec<&Found>) =
+        inventory.devices.iter().partition(|found| is_twin(found));
+    for found in &others {
+        output::entry(0, found.identity.device.as_str(), NAME, &offered(found));
+    }
+    let names = |of: &[&Found]| -> Vec<String> {
+        let names = of.iter().map(|found| found.identity.device.to_string());
+        names.collect()
+    };
+    let twins = names(&twins);
+    if !twins.is_empty() {
+        let twins = format!(
+            "{} (a device's published times; --all says which)",
+            twins.join(", ")
+        );
+        output::entry(0, "twins", NAME, &twins);
+    }
+    let there = inventory
+        .visited
+        .iter()
+        .filter(|visited| visited.said.is_ok());
+    let there: Vec<&str> = there.map(|visited| &*visited.name).collect();
+    if !there.is_empty() {
+        output::entry(0, "PKCS#11 modules", NAME, &there.join(", "));
+    }
+    let installed = servers.iter().filter(|(_, found)| found.is_ok());
+    let installed: Vec<&str> = installed.map(|(stack, _)| stack.word()).collect();
+    if !installed.is_empty() {
+        output::entry(0, "TLS servers", NAME, &installed.join(", "));
+    }
+    let missing = missing(inventory, servers);
+    if !missing.is_empty() {
+        output::line("");
+        output::heading("missing");
+    }
+    for (reason, what) in missing {
+        output::entry(2, &what, NAME, &reason);
+    }
+    output::line("");
+    output::line("'keymark devices --long' lists algorithms, versions and modules");
+}
+
+/// `rsa 1024–4096, ecc 9 curves; through raw, agent, gnupg`, and what a plugged token is.
+fn offered(found: &Found) -> String {
+    let mut algorithms: Vec<Algorithm> = Vec::new();
+    let mut stacks: Vec<&str> = Vec::new();
+    for way in &found.ways {
+        let Ok(capabilities) = &way.found else {
+            continue;
+        };
+        algorithms.extend(capabilities.iter().map(|capability| capability.algorithm));
+        let stack = way.stack.word();
+        if !capabilities.is_empty() && !stacks.contains(&stack) {
+            stacks.push(stack);
+        }
+    }
+    // Only a token that is there has a serial number.
+    let product = match found.identity.serial {
+        Some(_) => format!("{}: ", found.identity.product),
+        None => String::new(),
+    };
+    match stacks.as_slice() {
+        [] => format!("{product}nothing to measure"),
+        stacks => format!(
+            "{product}{}; through {}",
+            kinds(&algorithms),
+            stacks.join(", ")
+        ),
+    }
+}
+
+/// Keys by their kinds, with the shortest and the longest of each, in the order in which they come.
+fn kinds(algorithms: &[Algorithm]) -> String {
+    let mut kinds: Vec<(&str, Vec<u32>)> = Vec::new();
+    for algorithm in algorithms {
+        let (kind, one) = kind(*algorithm);
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, of)) if of.contains(&one) => {}
+            Some((_, of)) => of.push(one),
+            None => kinds.push((kind, vec![one])),
+        }
+    }
+    let words = kinds.iter().map(|(kind, of)| {
+        let (least, most) = (of.iter().min(), of.iter().max());
+        match (*kind, least.zip(most)) {
+            (ECC, _) if of.len() == 1 => format!("{ECC} 1 curve"),
+            (ECC, _) => format!("{ECC} {} curves", of.len()),
+            (kind, Some((least, most))) if least < most => format!("{kind} {least}–{most}"),
+            (kind, Some((only, _))) => format!("{kind} {only}"),
+            (kind, None) => kind.to_owned(),
+        }
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// On curves, of which there are too many to be named.
+const ECC: &str = "ecc";
+
+/// The kind of an algorithm, and a number that tells it from others of that kind: its length, or of which curve it is.
+fn kind(algorithm: Algorithm) -> (&'static str, u32) {
+    match algorithm.family() {
+        Family::Rsa(bits) => ("rsa", bits),
+        Family::Dsa(bits) => ("dsa", bits),
+        Family::Elgamal(bits) => ("elg", bits),
+        Family::Weierstrass(curve) => (ECC, curve as u32),
+        // Named apart from the others by their lengths, which no curve above has.
+        Family::Cv25519 | Family::Ed25519 => (ECC, 25519),
+        Family::Cv448 | Family::Ed448 => (ECC, 448),
+        Family::MlKem(set) => ("mlkem", set),
+        Family::MlDsa(set) => ("mldsa", set),
+        Family::SlhDsa(bits, _) => ("slhdsa", bits),
+        Family::KyberComposite(_) => ("kyber", algorithm.length().1),
+    }
+}
+
+/// Each reason once, with what it keeps from being measured.
+fn missing(inventory: &Inventory, servers: &[Server]) -> Vec<(String, String)> {
+    let mut missing: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
+    let mut add = |error: &Error, what: &str, on: Option<&str>| {
+        let reason = error.to_string();
+        let place = missing.iter().position(|(known, ..)| *known == reason);
+        let place = place.unwrap_or_else(|| {
+            missing.push((reason, Vec::new(), Vec::new()));
+            missing.len() - 1
+        });
+        let (_, whats, devices) = &mut missing[place];
+        for (list, one) in [(whats, Some(what)), (devices, on)] {
+            if let Some(one) = one.filter(|one| list.iter().all(|known| known != one)) {
+                list.push(one.to_owned());
+            }
+        }
+    };
+    for found in &inventory.devices {
+        for way in &found.ways {
+            if let Err(error) = &way.found {
+                add(
+                    error,
+                    way.stack.word(),
+                    Some(found.identity.device.as_str()),
+                );
+            }
+        }
+    }
+    for visited in &inventory.visited {
+        if let Err(error) = &visited.said {
+            add(error, &visited.name, None);
+        }
+    }
+    for (stack, found) in servers {
+        if let Err(error) = found {
+            add(error, stack.word(), None);
+        }
+    }
+    let told = missing.into_iter().map(|(reason, whats, devices)| {
+        let on = match devices.as_slice() {
+            [] => String::new(),
+            few if few.len() <= NAMED => format!(" on {}", few.join(", ")),
+            many => format!(" on {} devices", many.len()),
+        };
+        (reason, format!("{}{on}", whats.join(", ")))
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_by_kinds_and_curves_counted_once() {
+        let algorithms = |words: &str| -> Vec<Algorithm> {
+            words.split(' ').map(|word| word.parse().unwrap()).collect()
+        };
+        let all = "rsa2048 rsa4096 rsa2048 cv25519 ed25519 nistp256 brainpoolp256r1 ed448 mlkem768 slhdsa128s";
+        assert_eq!(
+            kinds(&algorithms(all)),
+            "rsa 2048–4096, ecc 4 curves, mlkem 768, slhdsa 128"
+        );
+        assert_eq!(kinds(&algorithms("cv25519")), "ecc 1 curve");
+    }
+}
