@@ -87,7 +87,12 @@ pub(crate) fn heading(text: &str) {
 
 /// A report on stdout, its warnings on stderr.
 pub(crate) fn document(document: &Document, tables: &TableArguments) {
-    print_styled(&text::render(document, width(tables)));
+    illustrated(document, None, tables);
+}
+
+/// The same with a picture below its answers.
+pub(crate) fn illustrated(document: &Document, picture: Option<&str>, tables: &TableArguments) {
+    print_styled(&text::illustrated(document, picture, width(tables)));
     for remark in &document.warnings {
         warning(&visible(&remark.text));
     }
@@ -143,6 +148,14 @@ fn width(tables: &TableArguments) -> Width {
         Width::Unlimited
     } else {
         room()
+    }
+}
+
+/// Columns of the terminal on which a person looks at stdout.
+pub(crate) fn looked_at() -> Option<usize> {
+    match room() {
+        Width::Columns(columns) if io::stdout().is_terminal() => Some(usize::from(columns)),
+        Width::Columns(_) | Width::Unlimited => None,
     }
 }
 

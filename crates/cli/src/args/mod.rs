@@ -86,7 +86,7 @@ pub struct Arguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List every key store found, what it offers, and what is missing
+    /// List the key stores here, what they offer, and what is missing
     Devices(DevicesArguments),
     /// Measure
     Bench(Box<BenchArguments>),
@@ -165,7 +165,11 @@ pub struct DevicesArguments {
     #[arg(long)]
     pub json: bool,
 
-    /// Also show twins in full
+    /// Every device with its algorithms and versions, every module, every server
+    #[arg(long, conflicts_with = "json")]
+    pub long: bool,
+
+    /// The same, and twins in full
     #[arg(long, conflicts_with = "json")]
     pub all: bool,
 }
@@ -179,7 +183,7 @@ pub struct JsonArguments {
 }
 
 /// How tables are shown.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct TableArguments {
     /// Show every column, however narrow the terminal
     #[arg(long, help_heading = "Output")]
@@ -187,7 +191,7 @@ pub struct TableArguments {
 }
 
 /// How a run is shown.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ShownArguments {
     /// Show every table, every case with its interval, and every remark
     #[arg(long, help_heading = "Output")]
@@ -201,6 +205,9 @@ pub struct ShownArguments {
         help_heading = "Output"
     )]
     pub by: Option<Vec<Axis>>,
+    /// Draw no picture below the answer (a pipe never gets one)
+    #[arg(long, help_heading = "Output")]
+    pub no_plot: bool,
     /// How tables are shown
     #[command(flatten)]
     pub tables: TableArguments,

@@ -4,7 +4,7 @@ use keymark_report::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::table::FlatRow;
 
 use super::Outcome;
-use crate::args::ShowArguments;
+use crate::args::{ShowArguments, ShownArguments};
 use crate::documents::{self, pictures, published};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
@@ -34,7 +34,12 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         documents::print_answers(&record);
         return Ok(Exit::Fine);
     }
-    documents::print(&record, &articles, &arguments.shown);
+    let shown = ShownArguments {
+        // One picture is enough.
+        no_plot: arguments.shown.no_plot || arguments.plot.is_some(),
+        ..arguments.shown.clone()
+    };
+    documents::print(&record, &articles, &shown);
     if let Some(kind) = arguments.plot {
         let mut all = [vec![record], articles].concat();
         pictures::print(&mut all, kind)?;

@@ -34,13 +34,19 @@ pub(crate) fn document(record: &Record) -> Document {
 
 /// A run on the terminal: on one screen, or all of it.
 pub(crate) fn print(record: &Record, articles: &[Record], shown: &ShownArguments) {
-    let document = document_beside(record, articles, shown.by.as_deref());
+    let analysis = analysis(record);
+    let document = document_of(&analysis, record, articles, shown.by.as_deref());
+    let picture = if shown.no_plot {
+        None
+    } else {
+        pictures::below_the_answer(&analysis, record)
+    };
     if shown.long {
-        output::document(&document, &shown.tables);
+        output::illustrated(&document, picture.as_deref(), &shown.tables);
         return;
     }
     let document = document.brief();
-    output::document(&document, &shown.tables);
+    output::illustrated(&document, picture.as_deref(), &shown.tables);
     if let Some(more) = document.more() {
         output::note(&format!("{more}: 'keymark show {} --long'", record.id));
     }
@@ -52,7 +58,15 @@ pub(crate) fn document_beside(
     articles: &[Record],
     by: Option<&[Axis]>,
 ) -> Document {
-    let analysis = analysis(record);
+    document_of(&analysis(record), record, articles, by)
+}
+
+fn document_of(
+    analysis: &Analysis,
+    record: &Record,
+    articles: &[Record],
+    by: Option<&[Axis]>,
+) -> Document {
     let mut document = analysis.document_beside(record, &published::figures(record), articles, by);
     if !articles.is_empty() {
         match analysis.beside(record, articles) {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use keymark_bench::record::Record;
+use keymark_report::analysis::Analysis;
 use keymark_report::answers::Statement;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, png, svg};
@@ -17,6 +18,11 @@ use crate::output;
 
 /// Columns of a picture where nobody says how wide the terminal is.
 const COLUMNS: usize = 100;
+
+/// On fewer columns a picture says less than its table.
+const ENOUGH: usize = 72;
+/// More lines than these leave a screen no room for anything else.
+const LINES: usize = 30;
 
 /// Those of all the runs, in which what shows the same is one, and what is said of them.
 fn figures(records: &mut [Record]) -> (Vec<Figure>, Vec<Statement>) {
@@ -120,6 +126,15 @@ pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Fa
         output::print(&format!("\n{}", terminal::draw(&chart, signs, columns)));
     }
     Ok(())
+}
+
+/// What stands below a run's answer, if somebody looks at it with room for a picture.
+pub(crate) fn below_the_answer(analysis: &Analysis, record: &Record) -> Option<String> {
+    let columns = output::looked_at().filter(|columns| *columns >= ENOUGH)?;
+    let chart = pictures::chart(&analysis.picture(record)?)?;
+    let signs = signs(|name| std::env::var(name).ok());
+    let drawn = terminal::draw(&chart, signs, columns);
+    (drawn.lines().count() <= LINES).then_some(drawn)
 }
 
 /// Unicode, unless the locale has none (POSIX: the first of these that says anything) or `NO_COLOR` asks for plain output.

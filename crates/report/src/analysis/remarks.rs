@@ -141,6 +141,17 @@ impl Analysis {
             );
             return Some(Remark::new(kind, text));
         }
+        if let (RemarkKind::Drift, Warning::Drift(drift), [_, _, ..]) = (kind, warning, &*found) {
+            let text = format!(
+                "{} of {} cases changed during the run, most of all {} (by {:+.1} %): their means hold for no time in \
+                 particular; warm up longer, or check for throttling and other load",
+                found.len(),
+                self.rows.len(),
+                worst.case,
+                drift.relative_change.0 * 100.0
+            );
+            return Some(Remark::new(kind, text));
+        }
         let others: Vec<String> = found
             .iter()
             .skip(1)
@@ -169,7 +180,8 @@ impl Analysis {
                 all => format!("{hardly} of {all} means are known to no better than ±10 % ({worst})"),
             };
             let text = format!(
-                "{what}: measure again when this machine is idle, or longer (--total-time 5m, --runs 100)"
+                "this machine was busy, or the run too short: {what}; measure again when it is idle, or longer \
+                 (--total-time 5m, --runs 100)"
             );
             Remark::new(RemarkKind::Coarse, text)
         })

@@ -47,12 +47,7 @@ pub(super) fn certainty(analysis: &Analysis, record: &Record) -> Statement {
         Provenance::Predicted | Provenance::Published => false,
     });
     if ran && record.series.is_none() {
-        parts.push(if vague(rows) {
-            "this machine was busy, or the run too short: measure again when it is idle, or longer"
-                .to_owned()
-        } else {
-            "another run may differ by more".to_owned()
-        });
+        parts.push("another run may differ by more".to_owned());
     }
     Statement::new(
         Topic::Certainty,
@@ -82,14 +77,8 @@ fn kinds(rows: &[Row]) -> String {
     }
 }
 
-/// Half of the means known no better than this are too few.
-const VAGUE: f64 = 0.2;
-
-fn vague(rows: &[Row]) -> bool {
-    let summaries = || rows.iter().filter_map(|row| row.summary.as_ref());
-    let known = summaries().filter_map(|summary| summary.mean.relative_half_width());
-    known.filter(|width| *width <= VAGUE).count() * 2 < summaries().count()
-}
+/// What may be off by all of itself is hardly known.
+const HARDLY: f64 = 1.0;
 
 /// By how much half of the means may be off, and the worst of them.
 fn precision(rows: &[Row]) -> Option<String> {
@@ -104,10 +93,20 @@ fn precision(rows: &[Row]) -> Option<String> {
         .get(known.len() / 2)
         .zip(known.last())
         .map(|(half, most)| {
+            let is_hardly = |width: &f64| *width >= HARDLY;
+            match (known.len(), is_hardly(half), is_hardly(most)) {
+                (1, true, _) => return "hardly known at all".to_owned(),
+                (_, true, _) => return "most of them hardly known at all".to_owned(),
+                (_, false, true) => {
+                    let half = units::percent(*half);
+                    return format!("half of them known to ±{half}, some hardly at all");
+                }
+                (_, false, false) => {}
+            }
             let (half, most) = (units::percent(*half), units::percent(*most));
             match known.as_slice() {
                 [_] => format!("known to ±{most}"),
-                _ if half == most => format!("known to ±{most} or better"),
+                _ if half == most => format!("known to ±{half} or better"),
                 _ => format!("half of them known to ±{half}, all to ±{most}"),
             }
         });
@@ -115,6 +114,9 @@ fn precision(rows: &[Row]) -> Option<String> {
         (None, 0) => None,
         (None, _) => Some("too few samples to say how well any is known".to_owned()),
         (Some(bounds), 0) => Some(bounds),
-        (Some(bounds), open) => Some(format!("{bounds} but {}", counted(open, "mean"))),
+        (Some(bounds), open) => Some(format!(
+            "{bounds}; {} without an interval",
+            counted(open, "mean")
+        )),
     }
 }

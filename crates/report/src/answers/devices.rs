@@ -56,17 +56,18 @@ fn contests(analysis: &Analysis) -> Vec<Contest<'_>> {
             .iter()
             .any(|figure| figure.case().device != group[0].case().device)
     });
-    let Some((operation, stack)) = groups
-        .iter()
-        .map(|((operation, stack, ..), _)| (*operation, *stack))
-        .min_by_key(|(_, stack)| usize::from(*stack == StackName::RAW))
-    else {
-        return Vec::new();
-    };
-    let contests = groups
-        .into_iter()
-        .filter(|((of, through, ..), _)| (*of, *through) == (operation, stack));
-    contests.map(|(_, group)| Contest::of(group)).collect()
+    let ways = grouped(groups, |((operation, stack, parameters, _), _)| {
+        (*operation, *stack, *parameters)
+    });
+    // Of ways with as many keys the first is taken.
+    let way = ways.into_iter().min_by_key(|((_, stack, _), keys)| {
+        (
+            usize::from(*stack == StackName::RAW),
+            usize::MAX - keys.len(),
+        )
+    });
+    let keys = way.into_iter().flat_map(|(_, keys)| keys);
+    keys.map(|(_, group)| Contest::of(group)).collect()
 }
 
 /// The fastest besides the CPU, and what it takes against the CPU.
@@ -158,32 +159,44 @@ fn beside_cpu(contests: &[Contest<'_>]) -> Option<Statement> {
     let factor = |(own, cpu): &(&Figure<'_>, &Figure<'_>)| own.mean / cpu.mean;
     pairs.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
     let ((own, cpu), (last, _)) = (pairs.first()?, pairs.last()?);
-    let (name, base) = (device(own.case()), device(cpu.case()));
-    let told = |(own, cpu): &(&Figure<'_>, &Figure<'_>)| {
-        let key = own.case().algorithm;
-        if !own.is_below(cpu) && !cpu.is_below(own) {
-            format!("with {key} {name} and {base} are alike ({})", own.time())
-        } else {
-            format!(
-                "with {key} {name} takes {} {base}'s time ({})",
-                own.times(cpu),
-                own.time()
-            )
-        }
+    let name = device(own.case());
+    let base = match cpu.case().store == StoreKind::SOFTWARE {
+        true => "this CPU",
+        false => "the CPU",
     };
-    let mut ends = vec![told(&(own, cpu))];
+    let are_alike =
+        |(own, cpu): &(&Figure<'_>, &Figure<'_>)| !own.is_below(cpu) && !cpu.is_below(own);
+    let told = |pair: &(&Figure<'_>, &Figure<'_>), beside: &str| {
+        let (own, cpu) = pair;
+        let takes = if are_alike(pair) {
+            format!("as long as {base}")
+        } else {
+            own.times(cpu) + beside
+        };
+        format!("{takes} with {} ({})", own.case().algorithm, own.time())
+    };
+    let first = (*own, *cpu);
+    let whose = format!(" {base}'s time");
+    let mut ends = vec![told(&first, &whose)];
     if own.id() != last.id() {
-        ends.extend(pairs.last().map(told));
+        let again = if are_alike(&first) { &*whose } else { "" };
+        ends.extend(pairs.last().map(|pair| told(pair, again)));
     }
     let text = format!(
-        "{} {}, {}",
+        "{} {}, {name} takes {}",
         to(own.case().operation),
         way(own.case()),
-        ends.join(", ")
+        listed(&ends)
     );
     let text = sentence(&text);
     let rows = pairs.iter().flat_map(|(own, cpu)| [own.id(), cpu.id()]);
-    Some(Statement::new(Topic::Devices, text, rows))
+    let topic = match own.case().provenance {
+        Provenance::Virtual => Topic::Tokens,
+        Provenance::Measured | Provenance::Twin | Provenance::Predicted | Provenance::Published => {
+            Topic::Devices
+        }
+    };
+    Some(Statement::new(topic, text, rows))
 }
 
 /// How much faster the CPU is than the fastest of the others.

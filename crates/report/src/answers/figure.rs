@@ -12,8 +12,10 @@ use crate::units;
 const NAMED: usize = 4;
 /// What is wider than this on each side is "about".
 const WIDE: f64 = 0.1;
-/// What is wider than this says nothing of another figure: that the two overlap does not make them alike.
+/// What is wider than this says nothing of a gain.
 const VAGUE: f64 = 0.35;
+/// That two figures overlap of which one is wider than this does not make them alike.
+const ALIKE: f64 = 0.2;
 /// The library of a case that names none.
 const BUILT_IN: &str = "OpenSSL";
 /// Before what is known to two digits at most.
@@ -58,7 +60,7 @@ impl<'a> Figure<'a> {
 
     /// Whether it is known well enough to be called alike to what it overlaps.
     pub(super) fn is_known(&self) -> bool {
-        is_known(self.mean, self.low, self.high)
+        may_be_alike(self.mean, self.low, self.high)
     }
 
     /// Whether it is less for certain.
@@ -101,6 +103,11 @@ pub(super) fn times(value: f64, low: f64, high: f64) -> String {
 /// Whether an interval is narrow enough to say anything.
 pub(super) fn is_known(value: f64, low: f64, high: f64) -> bool {
     low > 0.0 && (high - low) / 2.0 <= VAGUE * value
+}
+
+/// Whether it is narrow enough to be called alike to what it overlaps.
+pub(super) fn may_be_alike(value: f64, low: f64, high: f64) -> bool {
+    low > 0.0 && (high - low) / 2.0 <= ALIKE * value
 }
 
 /// A gain that was measured: `1.83 times`.
@@ -190,13 +197,17 @@ pub(super) fn to(operation: Operation) -> String {
     }
 }
 
-/// `through gnupg`, `in libgcrypt`
+/// `through gnupg`, `in libgcrypt`, `through nginx (tls1.3 x25519)`
 pub(super) fn way(case: &Case) -> String {
     let besides = case
         .parameters
         .pairs()
         .filter(|(name, _)| *name != "library");
-    let besides: String = besides.map(|(_, word)| format!(" {word}")).collect();
+    let besides: Vec<&str> = besides.map(|(_, word)| word).collect();
+    let besides = match besides.as_slice() {
+        [] => String::new(),
+        words => format!(" ({})", words.join(" ")),
+    };
     match (
         case.stack == StackName::RAW,
         case.store == StoreKind::SOFTWARE,

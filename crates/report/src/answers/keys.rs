@@ -1,10 +1,11 @@
 //! Keys through one program: which is the fastest, what others cost beside it, and how strong they are.
 
-use keymark_bench::case::{Provenance, StackName};
+use keymark_bench::case::{Case, CaseId, Provenance, StackName, StoreKind};
 use keymark_bench::layers::Point;
+use keymark_bench::operation::Operation;
 use keymark_bench::strength::Strength;
 
-use super::figure::{Figure, alone, device, listed, range, to, way};
+use super::figure::{Figure, alone, device, listed, range, sentence, to, way};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
 use crate::grouped::grouped;
@@ -15,7 +16,10 @@ const BESIDE: usize = 3;
 /// For each operation the keys that are compared.
 fn best(analysis: &Analysis) -> Vec<Keys<'_>> {
     let figures = alone(&analysis.rows).filter(|figure| match figure.case().provenance {
-        Provenance::Measured | Provenance::Twin | Provenance::Virtual => true,
+        Provenance::Measured | Provenance::Twin | Provenance::Virtual => {
+            // Handshakes are a server's, which has sentences of its own.
+            figure.case().operation != Operation::Handshake
+        }
         Provenance::Predicted | Provenance::Published => false,
     });
     let groups = grouped(figures, |figure| {
@@ -45,7 +49,14 @@ pub(super) fn keys(analysis: &Analysis) -> Vec<Statement> {
         .rows
         .iter()
         .any(|row| row.case.device != analysis.rows[0].case.device);
-    let mut said: Vec<Statement> = best.iter().map(|keys| keys.said(several)).collect();
+    let ways = grouped(&best, |keys| {
+        let case = keys.fastest().case();
+        (&case.device, case.stack, &case.parameters)
+    });
+    let mut said: Vec<Statement> = ways
+        .iter()
+        .map(|(_, operations)| of_way(operations, several))
+        .collect();
     said.extend(
         best.iter()
             .filter_map(Keys::longer)
@@ -53,6 +64,37 @@ pub(super) fn keys(analysis: &Analysis) -> Vec<Statement> {
             .map(|(_, said)| said),
     );
     said
+}
+
+/// What is said of each operation through one program, in a sentence.
+fn of_way(operations: &[&Keys<'_>], several: bool) -> Statement {
+    let mut rows = Vec::new();
+    let mut clauses = Vec::new();
+    for keys in operations {
+        let case = keys.fastest().case();
+        let begin = if clauses.is_empty() {
+            let on = if several {
+                format!(" on {}", place(case))
+            } else {
+                String::new()
+            };
+            format!("{} {}{on}", to(case.operation), way(case))
+        } else {
+            to(case.operation)
+        };
+        let (clause, of) = keys.said(&begin);
+        clauses.push(clause);
+        rows.extend(of);
+    }
+    Statement::new(Topic::Keys, sentence(&clauses.join("; ")), rows)
+}
+
+/// Where a key is, in a sentence.
+fn place(case: &Case) -> String {
+    match case.store == StoreKind::SOFTWARE {
+        true => "this CPU".to_owned(),
+        false => device(case),
+    }
 }
 
 /// Which key is the fastest, where that is said of one operation only.
@@ -116,21 +158,15 @@ impl<'a> Keys<'a> {
         &self.ranked[0]
     }
 
-    fn said(&self, several: bool) -> Statement {
+    /// A clause that begins so, and the rows that it rests on.
+    fn said(&self, begin: &str) -> (String, Vec<CaseId>) {
         let fastest = self.fastest();
         let (alike, slower): (Vec<&Figure<'_>>, Vec<&Figure<'_>>) = self
             .ranked
             .iter()
             .partition(|figure| !fastest.is_below(figure));
-        let case = fastest.case();
-        let on = if several {
-            format!(" on {}", device(case))
-        } else {
-            String::new()
-        };
         let name = |figure: &&Figure<'_>| figure.case().algorithm.to_string();
         let names: Vec<String> = alike.iter().map(name).collect();
-        let begin = format!("{} {}{on}", capital(&to(case.operation)), way(case));
         let first = match alike.as_slice() {
             [only] => format!("{begin}, {} is fastest ({})", names[0], only.time()),
             [least, .., most] => {
@@ -147,7 +183,7 @@ impl<'a> Keys<'a> {
                     besides.unwrap_or_default()
                 )
             }
-            [] => begin,
+            [] => begin.to_owned(),
         };
         let named = self.beside(&slower);
         let others = named.iter().enumerate();
@@ -157,15 +193,15 @@ impl<'a> Keys<'a> {
         let vague: Vec<String> = self.vague.iter().map(|figure| name(&figure)).collect();
         let vague = match vague.as_slice() {
             [] => String::new(),
-            some => format!("; {} too uncertain to compare", listed(some)),
+            some => format!(", {} too uncertain to compare", listed(some)),
         };
         let text = if others.is_empty() {
-            format!("{first}{vague}.")
+            format!("{first}{vague}")
         } else {
-            format!("{first}: {}{vague}.", others.join(", "))
+            format!("{first}: {}{vague}", others.join(", "))
         };
         let rows = alike.iter().chain(&named).map(|figure| figure.id());
-        Statement::new(Topic::Keys, text, rows)
+        (text, rows.collect())
     }
 
     /// The baseline, the strongest and the slowest of those that are slower.
@@ -258,10 +294,4 @@ fn apart(alike: &[&Figure<'_>]) -> Option<String> {
     only(most)
         .and_then(|figure| told(figure, "strongest"))
         .or_else(|| only(least).and_then(|figure| told(figure, "weakest")))
-}
-
-fn capital(text: &str) -> String {
-    super::figure::sentence(text)
-        .trim_end_matches('.')
-        .to_owned()
 }

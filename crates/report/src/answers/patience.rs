@@ -70,6 +70,14 @@ fn too_slow(rows: &[&Row], record: &Record) -> Option<Statement> {
         return None;
     }
     over.sort_by(|a, b| slowness(b).total_cmp(&slowness(a)));
+    // Through which program a key is too slow matters to nobody, if it is so by itself.
+    let mut known = Vec::new();
+    over.retain(|row| {
+        let key = (&row.case.device, row.case.capability());
+        let is_new = !known.contains(&key);
+        known.push(key);
+        is_new
+    });
     let mut rested = Vec::new();
     let mut named = Vec::new();
     for row in over.iter().take(NAMED) {
@@ -94,7 +102,7 @@ fn too_slow(rows: &[&Row], record: &Record) -> Option<Statement> {
     }
     let more = match over.len().saturating_sub(NAMED) {
         0 => String::new(),
-        more => format!(" and {more} more cases"),
+        more => format!(" and {}", counted(more, "more key")),
     };
     let text = format!(
         "Too slow for the {limit} that users tolerate: {}{more}{unknown}.",
@@ -154,7 +162,9 @@ fn thread(analysis: &Analysis) -> Option<Statement> {
     times.sort_by(|a, b| a.mean.total_cmp(&b.mean));
     let (first, last) = (times.first()?, times.last()?);
     let took = |figure: &Figure<'_>| units::duration(Seconds(figure.mean * f64::from(MESSAGES)));
-    let several = first.case().device != last.case().device;
+    let several = times
+        .iter()
+        .any(|figure| figure.case().device != first.case().device);
     let on = |figure: &Figure<'_>| {
         let on = if several {
             format!(" on {}", device(figure.case()))

@@ -6,7 +6,7 @@ use keymark_bench::record::Record;
 use keymark_bench::server_load::LoadLimit;
 use keymark_stats::{Estimate, PerSecond};
 
-use super::figure::{about, device, is_known, listed, times};
+use super::figure::{about, device, listed, may_be_alike, times};
 use super::{Statement, Topic};
 use crate::analysis::{Analysis, Rates, RelativeRate, Row, Spent, UnderLoad};
 use crate::grouped::grouped;
@@ -106,7 +106,7 @@ fn keys(loads: &[Rate<'_>]) -> Option<Statement> {
     let case = &first.row.case;
     let bound = first.load.limit == LoadLimit::Client;
     let others = group.iter().skip(1).take(NAMED).map(|other| {
-        let known = |rate: &Rate<'_>| is_known(rate.rate.value.0, rate.low, rate.high);
+        let known = |rate: &Rate<'_>| may_be_alike(rate.rate.value.0, rate.low, rate.high);
         let beside = match (first.is_above(other), known(first) && known(other)) {
             (true, _) if bound => String::new(),
             (true, _) => format!(" ({} fewer)", first.times(other)),
@@ -229,7 +229,7 @@ fn relative(analysis: &Analysis, rates: &Rates) -> Option<Statement> {
         } else if high < 1.0 {
             let cost = times(1.0 / value, 1.0 / high, 1.0 / low);
             format!("with {key}, a handshake costs {cost} as much with {own} as with {other}")
-        } else if is_known(value, low, high) {
+        } else if may_be_alike(value, low, high) {
             format!("with {key}, {own} and {other} are alike")
         } else {
             return None;

@@ -23,6 +23,8 @@ pub enum Topic {
     Workers,
     /// What the time goes into.
     Layers,
+    /// A token's software beside this CPU, on which it runs.
+    Tokens,
     /// What is not as it was.
     Change,
     /// How far to trust the others.

@@ -4,7 +4,10 @@ use keymark_bench::case::Provenance;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::analysis::figures::joined_loads;
-use crate::document::{Figure, LoadCurve, LoadUnit, Statement, Topic};
+use crate::document::{Figure, LoadCurve, LoadUnit, Stack, Statement, Topic};
+
+/// Bars on one axis from zero are told apart if the longest is no more than so many times the shortest.
+const TOLD: f64 = 50.0;
 
 /// A kind of picture, with what it shows and what a run has to have for it.
 #[derive(
@@ -87,7 +90,8 @@ impl Kind {
 }
 
 /// The kind that shows what an answer is about: predictions and loads where it speaks of them; parts of the time of
-/// several keys through one program, unless it compares more cases between devices; means where it compares anything.
+/// several keys through one program, unless it compares more cases between devices or the longest bar hides the others;
+/// means where it compares anything.
 /// Where it compares nothing: throughput of several workers, the distribution of a single case, or means.
 pub fn of_the_answer(answers: &[Statement], figures: &[Figure]) -> Option<Kind> {
     // A figure may be there with too little in it to be drawn.
@@ -96,16 +100,12 @@ pub fn of_the_answer(answers: &[Statement], figures: &[Figure]) -> Option<Kind> 
         shown.any(|figure| super::chart(figure).is_some())
     };
     let says = |topics: &[Topic]| answers.iter().any(|said| topics.contains(&said.topic));
-    let bars = figures.iter().map(|figure| {
-        if let Figure::Layers { stacks, .. } = figure {
-            stacks.len()
-        } else {
-            0
-        }
-    });
     let devices = answers.iter().filter(|said| said.topic == Topic::Devices);
     let between = devices.map(|said| said.rows.len()).max().unwrap_or(0);
-    let parts = bars.max().unwrap_or(0) >= between.max(2);
+    let parts = figures.iter().any(|figure| {
+        matches!(figure, Figure::Layers { stacks, .. }
+            if stacks.len() >= between.max(2) && span(stacks) <= TOLD)
+    });
     let mut order = Vec::new();
     let mut wanted = |kind: Kind, if_said: bool| order.extend(if_said.then_some(kind));
     wanted(Kind::Predictions, true);
@@ -122,6 +122,12 @@ pub fn of_the_answer(answers: &[Statement], figures: &[Figure]) -> Option<Kind> 
     wanted(Kind::Distributions, only);
     order.extend([Kind::Means, Kind::Distributions]);
     order.into_iter().find(has)
+}
+
+/// How many times the shortest bar the longest is.
+fn span(stacks: &[Stack]) -> f64 {
+    let sums = || stacks.iter().map(|stack| stack.sum.0);
+    sums().fold(0.0, f64::max) / sums().fold(f64::INFINITY, f64::min)
 }
 
 /// Figures of several runs: what shows the same stands in one.

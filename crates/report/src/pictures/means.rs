@@ -48,7 +48,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
     let mut notes = Vec::new();
     notes.extend(left_out(means.len(), all, "figures"));
     if !near {
-        let tolerance = units::duration(tolerance);
+        let tolerance = chosen(tolerance);
         notes.push(format!(
             "All of them are below the {tolerance} that users tolerate."
         ));
@@ -83,11 +83,10 @@ fn axis(shortest: f64, longest: f64) -> Scale {
     }
 }
 
-/// `tolerated: 2 s`
-fn tolerated(tolerance: Seconds) -> String {
+/// `2 s`
+fn chosen(tolerance: Seconds) -> String {
     let chosen = Duration::try_from_secs_f64(tolerance.0).map(units::chosen);
-    let words = chosen.unwrap_or_else(|_| units::duration(tolerance));
-    format!("tolerated: {words}")
+    chosen.unwrap_or_else(|_| units::duration(tolerance))
 }
 
 /// The line of what users tolerate, unless it would squeeze figures into a corner that are far shorter.
@@ -96,7 +95,7 @@ pub(super) fn tolerance_rule(along: Along, longest: f64, tolerance: Seconds) -> 
         Mark::Rule(Rule {
             along,
             at: tolerance.0,
-            label: tolerated(tolerance),
+            label: format!("tolerated: {}", chosen(tolerance)),
         })
     })
 }

@@ -13,7 +13,7 @@ use keymark_bench::case::Case;
 use super::Axis;
 
 /// The least share of cells with a figure in what counts as a grid.
-const FILLED: f64 = 0.7;
+const FILLED: f64 = 0.8;
 /// The most columns of a table of places.
 const PLACES: usize = 8;
 

@@ -19,6 +19,11 @@ pub(super) const GAP: usize = 2;
 
 /// Title, answers, conditions and sections. The warnings are left to the caller, who has a place for them.
 pub fn render(document: &Document, width: Width) -> String {
+    illustrated(document, None, width)
+}
+
+/// The same with a picture between the answers and the first table.
+pub fn illustrated(document: &Document, picture: Option<&str>, width: Width) -> String {
     let mut text = String::new();
     if let Some(title) = &document.title {
         text.push_str(&heading(title, width));
@@ -31,6 +36,10 @@ pub fn render(document: &Document, width: Width) -> String {
     }
     for line in &document.head {
         text.push_str(&paragraph(line, width, "  "));
+    }
+    if let Some(picture) = picture {
+        text.push('\n');
+        text.push_str(picture);
     }
     for section in document.told() {
         if !text.is_empty() {

@@ -3,15 +3,45 @@
 use std::collections::BTreeSet;
 
 use keymark_bench::record::Record;
-use keymark_stats::Warning;
+use keymark_stats::{Seconds, Warning};
 
 use crate::analysis::{Analysis, Row};
-use crate::answers::title_of;
+use crate::answers::{answers, title_of};
 use crate::document::{Block, Figure, Statement};
 use crate::pictures::{self, Kind};
 
 /// More pictures than these are leafed through, and not looked at.
 pub(super) const PICTURES: usize = 6;
+
+impl Analysis {
+    /// What stands below the answer where there is room for one: what the answer is about, of many means those of the
+    /// first table's main column.
+    pub fn picture(&self, record: &Record) -> Option<Figure> {
+        let all = self.figures(record);
+        let kind = pictures::of_the_answer(&answers(self, record), &all)?;
+        let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
+        let few =
+            |figure: &Figure| matches!(figure, Figure::Means { means, .. } if means.len() <= FEW);
+        let column = match kind {
+            Kind::Means if all.iter().any(few) => None,
+            Kind::Means => self.main_column(tolerance),
+            Kind::Layers
+            | Kind::Distributions
+            | Kind::Histogram
+            | Kind::Throughput
+            | Kind::Load
+            | Kind::Samples
+            | Kind::Security
+            | Kind::Predictions => None,
+        };
+        let mut fitting = all.into_iter().filter(|figure| kind.shows(figure));
+        let figure = column.or_else(|| fitting.find(|figure| pictures::chart(figure).is_some()))?;
+        Some(self.titled(record, figure))
+    }
+}
+
+/// More means than these are no small picture.
+const FEW: usize = 12;
 
 /// Pictures that have no place yet, each with what it shows in plain words.
 pub(super) struct Gallery(Vec<(String, Figure)>);

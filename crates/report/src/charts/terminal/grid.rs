@@ -33,6 +33,7 @@ pub(super) fn draw(
     let Axis::Scale(across) = &chart.x else {
         return Vec::new();
     };
+    let panel = &without_intervals(panel);
     let height = if chart.panels.len() > 1 {
         FEW_LINES
     } else {
@@ -78,6 +79,17 @@ pub(super) fn draw(
     lines.extend(rows);
     lines.extend(ticks(chart, names + 2, length));
     lines
+}
+
+/// They have no room among letters, and would squeeze what has.
+fn without_intervals(panel: &Panel) -> Panel {
+    let mut panel = panel.clone();
+    for mark in &mut panel.marks {
+        if let Mark::Dot(dot) = mark {
+            dot.reach = None;
+        }
+    }
+    panel
 }
 
 fn draw_mark(
