@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use keymark_bench::case::Case;
 use keymark_bench::environment::Environment;
-use keymark_stats::{ChangePoints, Seconds, Step, change_points, mean_of_runs};
+use keymark_stats::{ChangePoints, Estimate, Seconds, Step, change_points, estimate_of_runs};
 use serde::Serialize;
 
 use crate::archive::Past;
 use crate::compare::facts_of;
 use crate::grouped::grouped;
 
-/// Of the simulated series that say how large a change has to be.
-const SEED: u64 = 1;
+/// Of the simulated series that say how large a change has to be, and of the intervals of single runs.
+pub(crate) const SEED: u64 = 1;
 
 /// A run, or a series: runs of one series share what the machine did at the time, and count once.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +23,11 @@ pub struct Point {
     pub started: jiff::Timestamp,
     /// Its runs.
     pub runs: usize,
-    /// Mean, of several runs the geometric mean of theirs.
-    pub mean: Seconds,
+    /// Mean, of several runs the geometric mean of theirs. A single run's has bounds as soon as the archive has read its
+    /// samples.
+    pub mean: Estimate<Seconds>,
+    /// A single run's case in the archive.
+    pub(crate) row: Option<i64>,
     environment: Environment,
 }
 
@@ -79,7 +82,7 @@ pub fn trends(past: &[Past]) -> Vec<Trend> {
     });
     let trend = |((_, _, machine), members): ((_, _, String), Vec<&Past>)| {
         let points = points(&members);
-        let means: Vec<Seconds> = points.iter().map(|point| point.mean).collect();
+        let means: Vec<Seconds> = points.iter().map(|point| point.mean.value).collect();
         let changes = change_points(&means, SEED);
         let steps = changes.as_ref().map(|changes| changes.steps(&means));
         Trend {
@@ -130,7 +133,11 @@ fn points(members: &[&Past]) -> Vec<Point> {
             },
             started: first.started,
             runs: runs.len(),
-            mean: mean_of_runs(&means)?,
+            mean: match runs.as_slice() {
+                [only] => Estimate::bare(only.mean),
+                _ => estimate_of_runs(&means)?,
+            },
+            row: (runs.len() == 1).then_some(first.id),
             environment: first.environment.clone(),
         })
     };
@@ -181,7 +188,7 @@ impl Trend {
                 run: point.name.clone(),
                 started: point.started,
                 runs: point.runs,
-                mean_s: point.mean.0,
+                mean_s: point.mean.value.0,
                 level: level.map(|(number, _)| number),
                 level_s: step.map(|step| step.level.value.0),
                 level_low_s: step.and_then(|step| step.level.low).map(|low| low.0),
@@ -199,6 +206,11 @@ impl Trend {
     }
 }
 
+/// When a run began, for people.
+pub(crate) fn date(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use keymark_bench::case::StackName;
@@ -207,6 +219,8 @@ mod tests {
     use keymark_testkit::assert_says;
 
     use super::*;
+    use crate::charts::terminal::{self, Signs};
+    use crate::pictures;
     use keymark_testkit::record::{case, mixed as record};
 
     fn run(number: u32, microseconds: f64, kernel: &str) -> Past {
@@ -221,6 +235,7 @@ mod tests {
             },
             case: case("rsa2048", StackName::RAW),
             mean: Seconds(microseconds * 1e-6),
+            id: i64::from(number),
         }
     }
 
@@ -284,10 +299,36 @@ mod tests {
         assert_eq!(trends[0].points.len(), 13);
         let last = &trends[0].points[12];
         assert_eq!((last.name.as_str(), last.runs), ("series:s", 12));
+        assert!(last.mean.low.is_some() && trends[0].points[0].mean.low.is_none());
         assert_eq!(
             trends[0].changes.as_ref().unwrap().starts,
             Vec::<usize>::new()
         );
+    }
+
+    #[test]
+    fn points_are_drawn_by_their_levels() {
+        let trends = trends(&slower_since());
+        let chart = pictures::history(&trends[0], 20).unwrap();
+        let drawn = terminal::draw(&chart, Signs::Unicode, 100);
+        assert_says(
+            &drawn,
+            [
+                "rsa2048 decrypt software raw, run by run",
+                "1.00 ms",
+                "1.25 ms",
+            ],
+        );
+        assert_eq!(drawn.matches('●').count(), 20 + 1, "{drawn}");
+        assert_eq!(
+            drawn
+                .lines()
+                .filter(|line| line.starts_with("level "))
+                .count(),
+            2,
+            "{drawn}"
+        );
+        assert_eq!(pictures::history(&trends[0], 1), None);
     }
 
     #[test]
@@ -298,10 +339,7 @@ mod tests {
         let said = serde_json::to_string(&crate::report::history(&trends, 2)).unwrap();
         assert_says(
             &said,
-            [
-                "3 runs or series; finding changes needs 8",
-                "1 earlier one hidden",
-            ],
+            ["3 runs; finding changes needs 8", "1 earlier one hidden"],
         );
     }
 }

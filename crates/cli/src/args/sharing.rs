@@ -16,6 +16,9 @@ pub struct HistoryArguments {
     /// Show this many of the latest runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: usize,
+    /// Draw no picture (a pipe never gets one)
+    #[arg(long, help_heading = "Output")]
+    pub no_plot: bool,
     /// One JSON object for each run
     #[arg(long, help_heading = "Output")]
     pub json: bool,

@@ -6,6 +6,7 @@ use keymark_report::report;
 
 use super::Outcome;
 use crate::args::HistoryArguments;
+use crate::documents::pictures;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
@@ -16,7 +17,7 @@ const TRENDS: usize = 12;
 pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
     let words = CaseWords::new(arguments.case.iter().map(String::as_str));
     let past = archive.history(&words).map_err(Failure::failed)?;
-    let trends = history::trends(&past);
+    let mut trends = history::trends(&past);
     let named = arguments.case.join(" ");
     if trends.is_empty() {
         return Err(Failure::nothing_usable(format!(
@@ -34,8 +35,15 @@ pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
         let rows = trends.iter().flat_map(Trend::rows);
         rows.for_each(|row| print_json(&row));
     } else {
+        let bound = archive.bound(&mut trends, arguments.last);
+        bound.map_err(Failure::failed)?;
         let document = report::history(&trends, arguments.last);
-        output::document(&document, &arguments.tables);
+        let picture = if arguments.no_plot {
+            None
+        } else {
+            pictures::of_history(&trends, arguments.last)
+        };
+        output::illustrated(&document, picture.as_deref(), &arguments.tables);
     }
     Ok(Exit::Fine)
 }

@@ -8,6 +8,7 @@ use keymark_report::answers::Statement;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, png, svg};
 use keymark_report::document::Figure;
+use keymark_report::history::Trend;
 use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
 use keymark_report::render::Width;
 
@@ -130,11 +131,23 @@ pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Fa
 
 /// What stands below a run's answer, if somebody looks at it with room for a picture.
 pub(crate) fn below_the_answer(analysis: &Analysis, record: &Record) -> Option<String> {
-    let columns = output::looked_at().filter(|columns| *columns >= ENOUGH)?;
-    let chart = pictures::chart(&analysis.picture(record)?)?;
-    let signs = signs(|name| std::env::var(name).ok());
-    let drawn = terminal::draw(&chart, signs, columns);
+    let drawn = small(|| pictures::chart(&analysis.picture(record)?))?;
     (drawn.lines().count() <= LINES).then_some(drawn)
+}
+
+/// The same of what a case has taken over time, if that is a single case.
+pub(crate) fn of_history(trends: &[Trend], last: usize) -> Option<String> {
+    let [only] = trends else {
+        return None;
+    };
+    small(|| pictures::history(only, last))
+}
+
+/// On a terminal on which somebody looks at it.
+fn small(chart: impl FnOnce() -> Option<Chart>) -> Option<String> {
+    let columns = output::looked_at().filter(|columns| *columns >= ENOUGH)?;
+    let signs = signs(|name| std::env::var(name).ok());
+    Some(terminal::draw(&chart()?, signs, columns))
 }
 
 /// Unicode, unless the locale has none (POSIX: the first of these that says anything) or `NO_COLOR` asks for plain output.

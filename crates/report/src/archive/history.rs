@@ -9,13 +9,14 @@ use keymark_bench::operation::Operation;
 use keymark_bench::record::{CaseRecord, RunId};
 use keymark_bench::series::SeriesId;
 use keymark_bench::server_load::ServerLoad;
-use keymark_stats::Seconds;
+use keymark_stats::{Seconds, Summary};
 use rusqlite::{OptionalExtension, params};
 
 use super::column::Started;
 use super::reader::json;
 use super::{Archive, Result};
 use crate::compare::mean;
+use crate::history::{self, Trend};
 
 /// Words that name cases: all of them stand in the case's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct Past {
     pub case: Case,
     /// Its mean, as it was measured.
     pub mean: Seconds,
+    /// Its row.
+    pub(crate) id: i64,
 }
 
 const CASES: &str = "
@@ -91,16 +94,17 @@ impl Archive {
             if !wanted.name(&case) {
                 continue;
             }
-            let id: String = row.get(3)?;
-            let Some(mean) = self.mean_of(row.get(0)?, &case)? else {
+            let (id, run): (i64, String) = (row.get(0)?, row.get(3)?);
+            let Some(mean) = self.mean_of(id, &case)? else {
                 continue;
             };
-            if !environments.contains_key(&id) {
-                environments.insert(id.clone(), self.environment(&id)?);
+            if !environments.contains_key(&run) {
+                environments.insert(run.clone(), self.environment(&run)?);
             }
             past.push(Past {
-                environment: environments[&id].clone(),
-                run: RunId(id),
+                id,
+                environment: environments[&run].clone(),
+                run: RunId(run),
                 started: row.get::<_, Started>(1)?.0,
                 series: row.get::<_, Option<String>>(4)?.map(SeriesId),
                 case,
@@ -108,6 +112,28 @@ impl Archive {
             });
         }
         Ok(past)
+    }
+
+    /// Gives the last so many points of each trend their intervals: those of a single run are of its samples, all of
+    /// which are read.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn bound(&self, trends: &mut [Trend], last: usize) -> Result<()> {
+        for trend in trends {
+            let case = &trend.case;
+            for point in trend.points.iter_mut().rev().take(last) {
+                let Some(row) = point.row else { continue };
+                let record = CaseRecord {
+                    blocks: self.blocks(row).map_err(|error| self.failed(error))?,
+                    ..CaseRecord::new(case.clone())
+                };
+                if let Some(summary) = Summary::of(&record.latencies(), history::SEED) {
+                    point.mean = summary.mean;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn environment(&self, run: &str) -> rusqlite::Result<Environment> {

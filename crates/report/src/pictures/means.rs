@@ -74,7 +74,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
 }
 
 /// From zero where the shortest is still told from it.
-fn axis(shortest: f64, longest: f64) -> Scale {
+pub(super) fn axis(shortest: f64, longest: f64) -> Scale {
     let what = "mean time of an operation";
     if longest <= shortest * APART {
         Scale::new(what, Unit::Seconds, Spacing::Linear).within(Bounds::FromZero)

@@ -3,6 +3,7 @@
 
 mod distributions;
 mod histograms;
+mod history;
 mod hues;
 mod kind;
 mod layers;
@@ -21,6 +22,7 @@ use crate::charts::{About, Axis, Chart, Fill};
 use crate::document::{Figure, Subject};
 use crate::visible::visible;
 
+pub use history::chart as history;
 pub use kind::{Kind, joined, of_the_answer};
 pub use selection::{keep_cases, tell_apart};
 

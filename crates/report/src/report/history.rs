@@ -4,7 +4,7 @@ use keymark_stats::{MIN_POINTS, Step};
 
 use crate::answers::of_history;
 use crate::document::{Block, Cell, Document, RemarkKind, Section, TableOf};
-use crate::history::Trend;
+use crate::history::{Trend, date};
 use crate::units;
 
 /// The trends, each with its levels and its last points.
@@ -30,8 +30,8 @@ fn levels(trend: &Trend) -> Section {
     let heading = format!("{} on {}", trend.case, trend.machine);
     let Some(changes) = &trend.changes else {
         let text = format!(
-            "{} runs or series; finding changes needs {MIN_POINTS}",
-            trend.points.len()
+            "{}; finding changes needs {MIN_POINTS}",
+            units::counted(trend.points.len(), "run")
         );
         return Section::headed(heading, vec![Block::remark(RemarkKind::SingleRuns, text)]);
     };
@@ -75,11 +75,13 @@ fn levels(trend: &Trend) -> Section {
 fn last(trend: &Trend, shown: usize) -> Section {
     let skipped = trend.points.len().saturating_sub(shown);
     let points = trend.points.iter().enumerate().skip(skipped);
-    let table = TableOf::cases(points, |_| &trend.case)
+    // The heading names the case.
+    let subject = |_: &_| (trend.case.device.clone(), trend.case.provenance);
+    let table = TableOf::new(points, subject)
         .name("run", |(_, point)| point.name.as_str())
         .name("started", |(_, point)| date(point.started))
         .optional(1, "runs", |(_, point)| point.runs)
-        .value("mean", |(_, point)| point.mean)
+        .value("mean (95 % interval)", |(_, point)| point.mean)
         .value("change", |(number, _)| {
             let step = trend.level(*number).map(|(_, step)| step);
             let begins = step.filter(|step| step.start == *number);
@@ -94,8 +96,4 @@ fn last(trend: &Trend, shown: usize) -> Section {
         blocks.push(Block::remark(RemarkKind::Elsewhere, text));
     }
     Section::bare(blocks)
-}
-
-fn date(time: jiff::Timestamp) -> String {
-    time.strftime("%Y-%m-%d %H:%M").to_string()
 }

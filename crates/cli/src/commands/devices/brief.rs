@@ -13,8 +13,10 @@ const NAME: usize = 16;
 const NAMED: usize = 3;
 
 pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
-    let (twins, others): (Vec<&Found>, Vec<&Found>) =
-        inventory.devices.iter().partition(|found| is_twin(found));
+    let devices = inventory.devices.iter();
+    let (twins, mut others): (Vec<&Found>, Vec<&Found>) = devices.partition(|found| is_twin(found));
+    // What is plugged in stands first: only a token that is there has a serial number.
+    others.sort_by_key(|found| found.identity.serial.is_none());
     for found in &others {
         output::entry(0, found.identity.device.as_str(), NAME, &offered(found));
     }
@@ -69,7 +71,6 @@ fn offered(found: &Found) -> String {
             stacks.push(stack);
         }
     }
-    // Only a token that is there has a serial number.
     let product = match found.identity.serial {
         Some(_) => format!("{}: ", found.identity.product),
         None => String::new(),

@@ -233,6 +233,7 @@ pub(super) async fn history(
         }
         let all = trends.len();
         trends.truncate(TRENDS);
+        archive.bound(&mut trends, POINTS)?;
         let mut document = keymark_report::report::history(&trends, POINTS);
         let more = match all.saturating_sub(TRENDS) {
             0 => String::new(),
