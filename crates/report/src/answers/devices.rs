@@ -96,6 +96,16 @@ impl<'a> Contest<'a> {
     }
 }
 
+/// Tokens that are software on this CPU are no devices to choose from.
+fn topic(contests: &[Contest<'_>]) -> Topic {
+    let mut ranked = contests.iter().flat_map(|contest| &contest.ranked);
+    if ranked.all(|figure| figure.case().provenance == Provenance::Virtual) {
+        Topic::Tokens
+    } else {
+        Topic::Devices
+    }
+}
+
 /// Whether it is this or the article's processor.
 fn is_cpu(figure: &Figure<'_>) -> bool {
     let case = figure.case();
@@ -144,7 +154,7 @@ fn fastest(contests: &[Contest<'_>]) -> Option<Statement> {
         way(case),
         won.join("; ")
     );
-    Some(Statement::new(Topic::Devices, sentence(&text), rows))
+    Some(Statement::new(topic(contests), sentence(&text), rows))
 }
 
 /// One device against the CPU, key by key.
@@ -190,13 +200,7 @@ fn beside_cpu(contests: &[Contest<'_>]) -> Option<Statement> {
     );
     let text = sentence(&text);
     let rows = pairs.iter().flat_map(|(own, cpu)| [own.id(), cpu.id()]);
-    let topic = match own.case().provenance {
-        Provenance::Virtual => Topic::Tokens,
-        Provenance::Measured | Provenance::Twin | Provenance::Predicted | Provenance::Published => {
-            Topic::Devices
-        }
-    };
-    Some(Statement::new(topic, text, rows))
+    Some(Statement::new(topic(contests), text, rows))
 }
 
 /// How much faster the CPU is than the fastest of the others.
@@ -226,5 +230,5 @@ fn cpu_alone(contests: &[Contest<'_>]) -> Option<Statement> {
         ),
     };
     let rows = pairs.iter().flat_map(|(own, cpu)| [own.id(), cpu.id()]);
-    Some(Statement::new(Topic::Devices, format!("{text}."), rows))
+    Some(Statement::new(topic(contests), format!("{text}."), rows))
 }

@@ -54,9 +54,11 @@ pub fn answers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
 /// The first of each topic, then the second, until there are enough; in the order of the topics.
 fn chosen(all: Vec<Statement>, most: usize) -> Vec<Statement> {
     let topics = grouped(all, |statement| statement.topic);
-    let turns = topics
-        .into_iter()
-        .flat_map(|(_, of)| of.into_iter().enumerate());
+    let turns = topics.into_iter().flat_map(|(topic, of)| {
+        // What a token's software does on this CPU is said where there is room.
+        let last = if topic == Topic::Tokens { most } else { 0 };
+        (last..).zip(of)
+    });
     let mut turns: Vec<(usize, Statement)> = turns.collect();
     turns.sort_by_key(|(turn, statement)| (*turn, statement.topic));
     turns.truncate(most);

@@ -165,8 +165,9 @@ fn thread(analysis: &Analysis) -> Option<Statement> {
     let several = times
         .iter()
         .any(|figure| figure.case().device != first.case().device);
+    let same = first.case().device == last.case().device;
     let on = |figure: &Figure<'_>| {
-        let on = if several {
+        let on = if several && (!same || figure.id() == last.id()) {
             format!(" on {}", device(figure.case()))
         } else {
             String::new()

@@ -1,5 +1,7 @@
 //! A record that makes each sentence true, and one that makes it false.
 
+mod documented;
+
 use std::num::NonZeroU32;
 
 use keymark_bench::case::{

@@ -53,6 +53,9 @@ fn fault(reader: &Reader, command: &Command) -> Option<String> {
     if !fine {
         return Some(format!("{command}\n  ended with {status:?}:\n{said}"));
     }
+    if let Some(unsound) = unsound(&text_of(&output.stdout), &command.printed) {
+        return Some(format!("{command}\n  {unsound}:\n{said}"));
+    }
     // A simulation prints the same everywhere. A page may cut columns on the right.
     let same_everywhere = command.text.starts_with("keymark mcu");
     let shown = command.printed.iter().filter(|_| same_everywhere);
@@ -60,6 +63,26 @@ fn fault(reader: &Reader, command: &Command) -> Option<String> {
     let untrue: Vec<&str> = shown.filter(untrue).map(String::as_str).collect();
     let untrue = untrue.join("\n");
     (!untrue.is_empty()).then(|| format!("{command}\n  does not print:\n{untrue}\n  but:\n{said}"))
+}
+
+/// What is wrong with the answer of a run or of a comparison: it has a few sentences, of which one of a run's says how
+/// certain the others are. Where the page shows an answer, there is one.
+fn unsound(printed: &str, shown: &[String]) -> Option<&'static str> {
+    let answers = printed.lines().filter(|line| line.starts_with("• "));
+    let answers: Vec<&str> = answers.collect();
+    let shows = shown.iter().any(|line| line.starts_with("• "));
+    let is_run = printed.starts_with("run ");
+    // More may follow, where a command has two parts.
+    let ends = ["• How certain: ", "• This run has no"];
+    let mut sentences = answers.iter();
+    let is_certain = sentences.any(|line| ends.iter().any(|end| line.starts_with(end)));
+    match answers.as_slice() {
+        [] if shows || is_run => Some("has no answer"),
+        several if several.len() > 6 => Some("has more sentences than anybody reads"),
+        some if some.iter().any(|line| !line.ends_with('.')) => Some("ends no sentence"),
+        _ if is_run && !is_certain => Some("does not say how certain it is"),
+        _ => None,
+    }
 }
 
 #[test]
