@@ -90,7 +90,7 @@ fn noise_is_no_difference_however_alike_the_runs_are() {
     let apart = compared(&runs(None, old), &runs(None, new));
     assert_eq!(verdicts(&apart), [Verdict::WithinNoise]);
     assert_eq!(apart.slower_than(0.0), Judgement::Slower(Vec::new()));
-    let said = said(&document(&apart, &[]));
+    let said = said(&apart.document(&[]));
     assert_says(&said, ["within noise (10 %)"]);
     assert!(
         !said.contains("itself") && !said.contains("against provenance"),
