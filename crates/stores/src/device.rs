@@ -9,6 +9,7 @@ use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
+use serde::{Deserialize, Serialize};
 
 use crate::access::{AccessKind, KeyUse};
 use crate::journal::{Journal, Journals};
@@ -101,6 +102,12 @@ pub trait Device: Debug + Send + Sync {
     /// What it says of itself, for people.
     fn facts(&self) -> Vec<Fact>;
 
+    /// The public halves of its keys, and the certificates of them, as far as it shows them without a PIN and without
+    /// a change to it.
+    fn public_parts(&self) -> Result<Vec<PublicPart>, Error> {
+        Ok(Vec::new())
+    }
+
     /// Which token it is, if it is one that outlives the run.
     fn token(&self) -> Option<TokenId> {
         None
@@ -126,6 +133,24 @@ pub trait Device: Debug + Send + Sync {
 
     /// Makes it ready for a run.
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error>;
+}
+
+/// The public half of a key on a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublicPart {
+    /// What the key is called there.
+    pub name: String,
+    /// The key.
+    pub der: PublicDer,
+}
+
+/// A public key in DER.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PublicDer {
+    /// SubjectPublicKeyInfo (RFC 5280 §4.1.2.7).
+    Key(Vec<u8>),
+    /// A certificate of it (RFC 5280 §4.1).
+    Certificate(Vec<u8>),
 }
 
 /// One line of what a device says of itself.

@@ -1,7 +1,7 @@
 //! A server that runs already, and that keymark knows by its answers only.
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
@@ -18,6 +18,8 @@ use keymark_load::{
     Certificate, Expected, Failure, Fingerprint, Probed, Target, Timeouts, Weak, probe,
 };
 use keymark_load::{KeyExchange, TlsVersion};
+use openssl::error::ErrorStack;
+use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
 use super::measuring::{Client, Told, Watch, one_after_the_other};
@@ -26,6 +28,8 @@ use super::saturating;
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
+/// How long a server may take to say anything, where nothing is measured.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Where a key is, as far as anybody outside can tell.
 const REMOTE: StoreKind = StoreKind::of("remote");
 
@@ -181,6 +185,55 @@ impl Remote {
             || Error::call(&call, "it has no address", ""),
             |error| Error::call(&call, &error, advice(&error)),
         ))
+    }
+
+    /// The certificates that it shows in a handshake, its own first, in DER. Nothing else is asked of it.
+    ///
+    /// # Errors
+    /// When no handshake succeeds at any of the addresses.
+    pub fn certificates(&self, addresses: &[SocketAddr]) -> Result<Vec<Vec<u8>>, Error> {
+        let mut last = None;
+        for address in addresses {
+            match self.shown_at(address) {
+                Ok(chain) => return Ok(chain),
+                Err(error) => last = Some(error),
+            }
+        }
+        let call = format!("asking {} for its certificates", self.address);
+        let reason = last.unwrap_or_else(|| "it has no address".to_owned());
+        let advice = "is a TLS server running and listening there?";
+        Err(Error::call(call, reason, advice))
+    }
+
+    fn shown_at(&self, address: &SocketAddr) -> Result<Vec<Vec<u8>>, String> {
+        let stream =
+            TcpStream::connect_timeout(address, PATIENCE).map_err(|error| error.to_string())?;
+        let timed = [
+            stream.set_read_timeout(Some(PATIENCE)),
+            stream.set_write_timeout(Some(PATIENCE)),
+        ];
+        timed
+            .into_iter()
+            .collect::<Result<(), _>>()
+            .map_err(|error| error.to_string())?;
+        let connector = || -> Result<_, ErrorStack> {
+            let mut builder = SslConnector::builder(SslMethod::tls_client())?;
+            builder.set_verify(SslVerifyMode::NONE);
+            // Weak keys are what is looked for.
+            builder.set_security_level(0);
+            let mut configuration = builder.build().configure()?;
+            configuration.set_verify_hostname(false);
+            configuration.set_use_server_name_indication(self.name().parse::<IpAddr>().is_err());
+            Ok(configuration)
+        };
+        let connector = connector().map_err(|error| error.to_string())?;
+        let connected = connector.connect(self.name(), stream);
+        let connected = connected.map_err(|error| error.to_string())?;
+        let chain = connected.ssl().peer_cert_chain().into_iter().flatten();
+        let chain = chain.map(|certificate| certificate.to_der());
+        chain
+            .collect::<Result<_, _>>()
+            .map_err(|error| error.to_string())
     }
 
     fn name(&self) -> &str {

@@ -12,8 +12,8 @@ use super::channel::Port;
 use super::device::CardDevice;
 use super::facts::{CardFacts, KeyPresence, SlotFacts, Transfer};
 use crate::access::AccessKind;
-use crate::card::{CardPlace, SigningPin, TouchPolicy};
-use crate::device::{Device, Fact, Run};
+use crate::card::{CardAccess as _, CardPlace, SigningPin, TouchPolicy};
+use crate::device::{Device, Fact, PublicDer, PublicPart, Run};
 use crate::journal::Journal;
 use crate::store::KeyStore;
 use crate::user::{TokenId, User};
@@ -120,6 +120,21 @@ impl Device for InsertedCard {
         let slots = facts.slots.iter();
         lines.extend(slots.map(|slot| Fact::new(slot.slot.name(), slot_line(slot))));
         lines
+    }
+
+    fn public_parts(&self) -> Result<Vec<PublicPart>, Error> {
+        let slots = self.facts.slots.iter().filter(|slot| slot.has_key());
+        let known = slots.filter_map(|slot| Some((slot.slot, slot.algorithm?)));
+        let parts = known.map(|(slot, algorithm)| {
+            let key = self.card.slot_public_key(slot, algorithm)?;
+            let der = key.spki_der();
+            let der = der.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+            Ok(PublicPart {
+                name: slot.name().to_owned(),
+                der: PublicDer::Key(der),
+            })
+        });
+        parts.collect()
     }
 
     fn token(&self) -> Option<TokenId> {

@@ -13,13 +13,14 @@ use super::identity::{identity, library};
 use super::keys::{self, KeyInfo};
 use super::managed::ManagedToken;
 use super::modules::Places;
+use super::probe;
 use super::process::{Owner, ProcessStore, TokenProcess};
 use super::session_keys::Lifetime;
 use super::token::FoundToken;
 use super::token_info::{Login, ModuleInfo, PinState, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::access::AccessKind;
-use crate::device::{Device, Fact, Run};
+use crate::device::{Device, Fact, PublicPart, Run};
 use crate::journal::Journal;
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};
@@ -252,6 +253,14 @@ impl Device for TokenDevice {
             lines.push(Fact::new("keys", named(info.keys.iter())));
         }
         lines
+    }
+
+    fn public_parts(&self) -> Result<Vec<PublicPart>, Error> {
+        if self.made.is_some() {
+            return Ok(Vec::new());
+        }
+        let FoundToken { file, says } = &self.found;
+        probe::public_parts(file, &says.id(), &self.user)
     }
 
     fn token(&self) -> Option<TokenId> {

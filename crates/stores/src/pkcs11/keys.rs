@@ -14,11 +14,13 @@ use keymark_bench::store::Capability;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use openssl::bn::BigNum;
+use openssl::rsa::Rsa;
 use openssl::x509::X509;
 use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::uri::{ObjectKind, ObjectPart};
+use crate::device::{PublicDer, PublicPart};
 use crate::public_key::PublicKey;
 
 /// What is said of a key.
@@ -107,6 +109,63 @@ pub(super) fn visible(module: &Pkcs11, slot: Slot) -> Vec<KeyInfo> {
     } else {
         private
     }
+}
+
+/// The public keys and certificates that show without a PIN. What keymark cannot make a key of is left out.
+pub(super) fn public_parts(module: &Pkcs11, slot: Slot) -> Result<Vec<PublicPart>, Error> {
+    let _under_way = UnderWay::begin(Call::C_FindObjects);
+    let session = module.open_ro_session(slot).map_err(failed)?;
+    let objects = |class| session.find_objects(&[Attribute::Class(class)]);
+    let mut parts = Vec::new();
+    for key in objects(ObjectClass::PUBLIC_KEY).map_err(failed)? {
+        let says = describe(&session, key)?;
+        let der = match (rsa_der(&session, key), says.algorithm) {
+            (Some(der), _) => Some(der),
+            (None, Some(algorithm)) => {
+                let numbers = public_numbers(&session, key, algorithm)?;
+                numbers.and_then(|public| public.spki_der().ok())
+            }
+            (None, None) => None,
+        };
+        parts.extend(der.map(|der| PublicPart {
+            name: says.name(),
+            der: PublicDer::Key(der),
+        }));
+    }
+    for certificate in objects(ObjectClass::CERTIFICATE).map_err(failed)? {
+        let wanted = [AttributeType::Label, AttributeType::Value];
+        let (mut name, mut value) = (String::new(), None);
+        #[expect(clippy::wildcard_enum_match_arm, reason = "no other one was asked for")]
+        for attribute in session
+            .get_attributes(certificate, &wanted)
+            .map_err(failed)?
+        {
+            match attribute {
+                Attribute::Label(label) => name = String::from_utf8_lossy(&label).into_owned(),
+                Attribute::Value(der) => value = Some(der),
+                _ => {}
+            }
+        }
+        parts.extend(value.map(|der| PublicPart {
+            name,
+            der: PublicDer::Certificate(der),
+        }));
+    }
+    Ok(parts)
+}
+
+/// A public key of RSA, of whatever length, as SubjectPublicKeyInfo.
+fn rsa_der(session: &Session, key: ObjectHandle) -> Option<Vec<u8>> {
+    let wanted = [AttributeType::Modulus, AttributeType::PublicExponent];
+    let attributes = session.get_attributes(key, &wanted).ok()?;
+    let [Attribute::Modulus(n), Attribute::PublicExponent(e)] = attributes.as_slice() else {
+        return None;
+    };
+    let (n, e) = (BigNum::from_slice(n).ok()?, BigNum::from_slice(e).ok()?);
+    Rsa::from_public_components(n, e)
+        .ok()?
+        .public_key_to_der()
+        .ok()
 }
 
 /// The private keys that a URI means.

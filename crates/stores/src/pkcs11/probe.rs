@@ -12,7 +12,8 @@ use super::module::ModuleFile;
 use super::new_token::NewToken;
 use super::process::{Looking, Readers};
 use super::token_info::ModuleInfo;
-use crate::user::{Pins, Unattended, User};
+use crate::device::PublicPart;
+use crate::user::{Pins, TokenId, Unattended, User};
 
 /// How long a module may take to say what it has.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -37,6 +38,16 @@ pub(super) fn look(
             looking?.end(remaining, user.notice.as_ref())
         })
         .collect()
+}
+
+/// The public keys and certificates that a token shows without a PIN, by a process of its own.
+pub(super) fn public_parts(
+    file: &ModuleFile,
+    token: &TokenId,
+    user: &User,
+) -> Result<Vec<PublicPart>, Error> {
+    let looking = Looking::at_public_parts(file, token, &user.pins)?;
+    looking.end(LIMIT, user.notice.as_ref())
 }
 
 /// Initialises the module's first blank token in a process of its own, and looks at what there is then.

@@ -20,7 +20,7 @@ use super::super::token_info::{Login, ModuleInfo};
 use super::super::uri::ObjectPart;
 use super::watch::CallWatch;
 use super::{Consent, Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
-use crate::user::{Notice, Pin, Pins, User};
+use crate::user::{Notice, Pin, Pins, TokenId, User};
 
 /// Who waits for a process, and how.
 struct Waits<'u> {
@@ -105,12 +105,24 @@ impl Looking {
         Ok(Self(process))
     }
 
+    /// Has it look at what one token shows of its keys.
+    pub(in super::super) fn at_public_parts(
+        file: &ModuleFile,
+        token: &TokenId,
+        pins: &Pins,
+    ) -> Result<Self, Error> {
+        let mut process = start(file, pins, Readers::Shown)?;
+        let request: Request = Request::PublicParts(file.clone(), token.clone());
+        process.send(&request)?;
+        Ok(Self(process))
+    }
+
     /// What it has found.
-    pub(in super::super) fn end(
+    pub(in super::super) fn end<A: TryFrom<Reply>>(
         mut self,
         limit: Duration,
         notice: &dyn Notice,
-    ) -> Result<ModuleInfo, Error> {
+    ) -> Result<A, Error> {
         let ending = Ending::BreaksOff;
         let patron = Waits { notice, ending };
         let looked = (self.0).receive::<Reply>(Awaited::Answer, Some(limit), &patron)?;

@@ -35,6 +35,7 @@ use super::new_token::NewToken;
 use super::session_keys::Lifetime;
 use super::token_info::ModuleInfo;
 use super::uri::{ObjectPart, TokenPart};
+use crate::device::PublicPart;
 use crate::scheme::Scheme;
 use crate::test_key::SealedKey;
 use crate::user::TokenId;
@@ -53,6 +54,8 @@ enum Request<O = Order> {
     Open(TokenErrand),
     /// What the run wants of it.
     Run(RunErrand),
+    /// What the token shows of its keys without a PIN.
+    PublicParts(ModuleFile, TokenId),
     /// The private keys that are meant by that.
     Keys(ObjectPart),
     /// Have the key for that, by the test key where the token has none.
@@ -122,6 +125,7 @@ enum Consent {
 enum Reply {
     Done,
     Looked(ModuleInfo),
+    PublicParts(Vec<PublicPart>),
     Keys(Vec<KeyInfo>),
     /// The key's name, its public half as SubjectPublicKeyInfo, and who else has it.
     Key(String, Vec<u8>, Seen),

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::places::keymark_process::accept;
 use crate::scheme::Scheme;
+use cryptoki::slot::Slot;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::{self, Order, Talk, Workers};
@@ -16,6 +17,7 @@ use keymark_bench::workload::Crew;
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use zeroize::Zeroizing;
 
+use super::super::codes::failed;
 use super::super::external_access::Certificate;
 use super::super::keys;
 use super::super::module::{Module, ModuleFile};
@@ -115,6 +117,18 @@ impl Serving {
                 let module = Module::load(&file)?;
                 token.make(&module.client)?;
                 look(&file).map(Reply::Looked)
+            }
+            Request::PublicParts(file, token) => {
+                let module = Module::load(&file)?;
+                let slots = module.client.get_slots_with_token().map_err(failed)?;
+                let is_meant = |slot: &Slot| {
+                    let found = token_info::identified(&module.client, *slot);
+                    found.is_ok_and(|(id, ..)| id == token)
+                };
+                let meant = slots.into_iter().filter(is_meant);
+                let parts = meant.map(|slot| keys::public_parts(&module.client, slot));
+                let parts = parts.collect::<Result<Vec<_>, Error>>()?;
+                Ok(Reply::PublicParts(parts.concat()))
             }
             Request::Open(errand) => self.open(errand),
             Request::Run(run) => self.begin_run(run),
