@@ -6,7 +6,9 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
+pub mod audit;
 pub mod key_spec;
 pub mod policy;
+pub mod until;
 
 pub use keymark_bench::strength::{Strength, Table, Verified};

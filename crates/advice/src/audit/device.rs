@@ -1,0 +1,190 @@
+//! What is known against the device that has a key, by its product and firmware (`data/tokens.toml`).
+
+use std::sync::LazyLock;
+
+use keymark_bench::algorithm::Family;
+use serde::Deserialize;
+
+use super::finding::{Finding, Kind, Level};
+use super::key::{Numbers, PublicKey};
+use super::weakness::roca;
+use crate::key_spec::KeySpec;
+
+#[expect(
+    clippy::expect_used,
+    reason = "the file is part of the program, and a test reads it"
+)]
+static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
+    let text = include_str!("../../../../data/tokens.toml");
+    toml::from_str(text).expect("the vulnerabilities in data/tokens.toml")
+});
+
+#[derive(Deserialize)]
+struct Catalogue {
+    vulnerability: Vec<Vulnerability>,
+}
+
+#[derive(Deserialize)]
+struct Vulnerability {
+    id: String,
+    title: String,
+    #[serde(default)]
+    devices: Vec<Affected>,
+    #[serde(default)]
+    fixed: String,
+    source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Affected {
+    product: String,
+    from: Option<String>,
+    before: Option<String>,
+    keys: Option<Keys>,
+}
+
+#[derive(Deserialize)]
+enum Keys {
+    #[serde(rename = "RSA")]
+    Rsa,
+    #[serde(rename = "ECDSA")]
+    Ecdsa,
+}
+
+/// What a device says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// Its product: `YubiKey 4 (firmware 4.3.1)`.
+    pub product: String,
+    /// The version of its firmware, in numbers with points between them, where it says one.
+    pub firmware: Option<String>,
+}
+
+impl Device {
+    /// What is known against it, as far as it concerns the key.
+    pub fn weaknesses(&self, key: &PublicKey) -> Vec<Finding> {
+        let all = CATALOGUE.vulnerability.iter();
+        let affecting = all.filter(|known| known.devices.iter().any(|one| self.is(one, key)));
+        affecting.map(|known| finding(known, key)).collect()
+    }
+
+    fn is(&self, affected: &Affected, key: &PublicKey) -> bool {
+        let rest = self.product.strip_prefix(affected.product.as_str());
+        let is_product = rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+        let version = self.firmware.as_deref().map(numbers);
+        // A version that is not known is in no range.
+        let at_least = |from: &String| version.as_ref().is_some_and(|own| *own >= numbers(from));
+        let below = |before: &String| version.as_ref().is_some_and(|own| *own < numbers(before));
+        let concerns = match affected.keys {
+            None => true,
+            Some(Keys::Rsa) => matches!(key.numbers, Numbers::Rsa { .. }),
+            Some(Keys::Ecdsa) => {
+                matches!(
+                    key.spec,
+                    Ok(KeySpec::Family(Family::Weierstrass(_)) | KeySpec::Curve(_))
+                )
+            }
+        };
+        is_product
+            && affected.from.as_ref().is_none_or(at_least)
+            && affected.before.as_ref().is_none_or(below)
+            && concerns
+    }
+}
+
+fn finding(known: &Vulnerability, key: &PublicKey) -> Finding {
+    let made_elsewhere = known.id == "CVE-2017-15361"
+        && matches!(&key.numbers, Numbers::Rsa { n, .. } if !roca::has_fingerprint(n));
+    let (level, detail) = if made_elsewhere {
+        let detail = "this key does not have its fingerprint: it was made elsewhere";
+        (Level::Note, detail.to_owned())
+    } else {
+        (Level::Warning, known.id.clone())
+    };
+    let mut finding = Finding::new(level, Kind::Device, &known.title).with(detail);
+    finding.source.clone_from(&known.source);
+    if !known.fixed.is_empty() {
+        finding.advice = format!("fixed in {}; make new keys there", known.fixed);
+    }
+    finding
+}
+
+fn numbers(version: &str) -> Vec<u32> {
+    let numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+    numbers.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(product: &str, firmware: &str) -> Device {
+        Device {
+            product: product.to_owned(),
+            firmware: Some(firmware.to_owned()),
+        }
+    }
+
+    fn ids(device: &Device, key: &PublicKey) -> Vec<String> {
+        let found = device.weaknesses(key).into_iter();
+        found.map(|finding| finding.detail).collect()
+    }
+
+    #[test]
+    fn firmware_is_judged_at_the_version_before_and_at_the_fixed_one() {
+        let nist = PublicKey::on_curve("nistp256", &[4]);
+        let edwards = PublicKey::on_curve("ed25519", &[9; 32]);
+        assert_eq!(
+            ids(&device("YubiKey 5 (firmware 5.6.4)", "5.6.4"), &nist),
+            ["CVE-2024-45678"]
+        );
+        assert_eq!(
+            ids(&device("YubiKey 5 (firmware 5.7.0)", "5.7.0"), &nist),
+            [""; 0]
+        );
+        assert_eq!(
+            ids(&device("YubiKey 5 (firmware 5.6.4)", "5.6.4"), &edwards),
+            [""; 0]
+        );
+        assert_eq!(
+            ids(&device("YubiKey 4 (firmware 4.4.4)", "4.4.4"), &nist),
+            ["YSA-2019-02"]
+        );
+        assert_eq!(
+            ids(&device("YubiKey 4 (firmware 4.4.3)", "4.4.3"), &nist),
+            [""; 0]
+        );
+        assert_eq!(
+            ids(
+                &device("YubiKey NEO (OpenPGP applet 1.0.9)", "1.0.9"),
+                &nist
+            ),
+            ["YSA-2015-1"]
+        );
+        assert_eq!(
+            ids(
+                &device("YubiKey NEO (OpenPGP applet 1.0.10)", "1.0.10"),
+                &nist
+            ),
+            [""; 0]
+        );
+        assert_eq!(
+            ids(&device("Nitrokey Start", ""), &edwards),
+            ["CVE-2020-8004"]
+        );
+    }
+
+    #[test]
+    fn a_sound_modulus_on_a_device_with_roca_was_made_elsewhere() {
+        let key = PublicKey::rsa(&[0xc5; 128], &[1, 0, 1]);
+        let found = device("YubiKey 4 (firmware 4.3.4)", "4.3.4").weaknesses(&key);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].level, Level::Note);
+        assert!(
+            device("YubiKey 4 (firmware 4.3.5)", "4.3.5")
+                .weaknesses(&key)
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! A public key that was found, and where.
+
+use std::fmt;
+
+use jiff::civil::Date;
+use jiff::{Timestamp, tz::TimeZone};
+use keymark_bench::algorithm::Family;
+use serde::Serialize;
+
+use super::weakness::{bits, trimmed};
+use crate::key_spec::KeySpec;
+use crate::policy::Use;
+
+/// The numbers of a public key. Octets weigh less from first to last.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Numbers {
+    /// Modulus and exponent.
+    Rsa { n: Vec<u8>, e: Vec<u8> },
+    /// Prime, order, generator and public number.
+    Dsa {
+        p: Vec<u8>,
+        q: Vec<u8>,
+        g: Vec<u8>,
+        y: Vec<u8>,
+    },
+    /// Elgamal and Diffie-Hellman: prime and public number.
+    Discrete { p: Vec<u8>, y: Vec<u8> },
+    /// A point of a curve, or its string.
+    Point(Vec<u8>),
+    /// Of which nothing but the algorithm is judged; none: it was not to be had.
+    Opaque(Vec<u8>),
+}
+
+/// A public key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PublicKey {
+    /// Algorithm and size; or what it calls itself, where keymark does not know it.
+    pub spec: Result<KeySpec, String>,
+    /// Its numbers.
+    pub numbers: Numbers,
+}
+
+impl PublicKey {
+    /// RSA by its numbers.
+    pub fn rsa(n: &[u8], e: &[u8]) -> Self {
+        let (n, e) = (trimmed(n).to_vec(), trimmed(e).to_vec());
+        Self {
+            spec: Ok(KeySpec::rsa(bits(&n))),
+            numbers: Numbers::Rsa { n, e },
+        }
+    }
+
+    /// DSA by its numbers.
+    pub fn dsa(numbers: [&[u8]; 4]) -> Self {
+        let [p, q, g, y] = numbers.map(|number| trimmed(number).to_vec());
+        Self {
+            spec: Ok(KeySpec::Family(Family::Dsa(bits(&p)))),
+            numbers: Numbers::Dsa { p, q, g, y },
+        }
+    }
+
+    /// Of that algorithm with a public number modulo a prime.
+    pub fn discrete(of_bits: fn(u32) -> KeySpec, p: &[u8], y: &[u8]) -> Self {
+        let (p, y) = (trimmed(p).to_vec(), trimmed(y).to_vec());
+        Self {
+            spec: Ok(of_bits(bits(&p))),
+            numbers: Numbers::Discrete { p, y },
+        }
+    }
+
+    /// On a curve, by its name.
+    pub fn on_curve(name: &str, point: &[u8]) -> Self {
+        Self {
+            spec: name.parse().map_err(|_| name.to_owned()),
+            numbers: Numbers::Point(point.to_vec()),
+        }
+    }
+
+    /// Of an algorithm by its name; its octets tell it apart.
+    pub fn named(name: &str, octets: &[u8]) -> Self {
+        Self {
+            numbers: Numbers::Opaque(octets.to_vec()),
+            ..Self::on_curve(name, &[])
+        }
+    }
+
+    /// Its algorithm, for people.
+    pub fn name(&self) -> String {
+        match &self.spec {
+            Ok(spec) => spec.to_string(),
+            Err(name) => name.clone(),
+        }
+    }
+}
+
+/// Where a key is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Place {
+    /// A file, a device, a server.
+    pub within: String,
+    /// Which line of the file, if it has lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.within)?;
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+    }
+}
+
+/// What a key was found in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// X.509.
+    Certificate,
+    /// OpenPGP.
+    #[serde(rename = "openpgp")]
+    OpenPgp,
+    /// A key of SSH.
+    Ssh,
+    /// A public key, or the public part of a private one.
+    Plain,
+    /// A key on a token.
+    Token,
+}
+
+/// By which hash what binds a key to its name was signed, if that hash is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Broken {
+    /// SHA-1, MD5, ….
+    pub hash: &'static str,
+    /// Whether a root has certified itself: nobody verifies that signature (RFC 5280 §6.1).
+    pub is_root: bool,
+}
+
+/// A key that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FoundKey {
+    /// Where.
+    pub place: Place,
+    /// User id, subject, comment, label: text of somebody else's.
+    pub owner: String,
+    /// In what.
+    pub form: Form,
+    /// The key itself.
+    pub key: PublicKey,
+    /// What it is for; nothing: what its algorithm can do.
+    pub uses: Vec<Use>,
+    /// Its last day.
+    pub expires: Option<Date>,
+    /// Whether its owner has revoked it.
+    pub is_revoked: bool,
+    /// Its signature, if that is made with a broken hash.
+    pub broken: Option<Broken>,
+}
+
+impl FoundKey {
+    /// One of which nothing but the key is known.
+    pub fn new(place: Place, owner: impl Into<String>, form: Form, key: PublicKey) -> Self {
+        Self {
+            place,
+            owner: owner.into(),
+            form,
+            key,
+            uses: Vec::new(),
+            expires: None,
+            is_revoked: false,
+            broken: None,
+        }
+    }
+}
+
+/// The day of a time in seconds since 1970, UTC. What is beyond the calendar has no end.
+pub fn day(seconds: u64) -> Option<Date> {
+    let time = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
+    Some(time.to_zoned(TimeZone::UTC).date())
+}

@@ -1,0 +1,253 @@
+//! `keymark audit`: public keys that are there already, and what is wrong with them.
+//!
+//! [`read`] finds keys in files, [`weakness`] tests their numbers, [`judge`] says what follows for one key, and [`Audit`]
+//! what for all of them: keys that share a factor are found in each other's company only.
+
+pub mod device;
+pub mod finding;
+mod judge;
+pub mod key;
+pub mod read;
+pub mod sarif;
+pub mod weakness;
+
+use std::collections::HashMap;
+
+use jiff::civil::Date;
+use malachite_base::num::arithmetic::traits::Gcd as _;
+use malachite_base::num::basic::traits::One as _;
+use malachite_nz::natural::Natural;
+use serde::Serialize;
+
+pub use finding::{Finding, Kind, Level};
+pub use key::{Form, FoundKey, Place, PublicKey};
+pub use read::{Failure, Read};
+pub use weakness::known::{Lists, Places};
+
+use crate::policy::{Policy, Status, Use};
+use key::Numbers;
+use weakness::{batch_gcd, number, small};
+
+/// Among more keys that share factors than this, no partner is looked for.
+const PARTNERS: usize = 2_000;
+
+/// By what keys are judged.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Each of them.
+    pub policies: Vec<Policy>,
+    /// The day.
+    pub today: Date,
+    /// How long they have to last, if that is asked.
+    pub until: Option<Date>,
+}
+
+/// The status of a key by a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// Its id.
+    pub policy: String,
+    /// For which use.
+    #[serde(rename = "use")]
+    pub usage: Use,
+    /// Today.
+    pub today: Status,
+    /// On the day until which keys have to last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Status>,
+}
+
+/// A key that was judged, in JSON one object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Audited {
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Where else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Place>,
+    /// Whose it is: user id, subject, comment.
+    pub owner: String,
+    /// What it was found in.
+    pub form: Form,
+    /// Algorithm and size.
+    pub algorithm: String,
+    /// Bits of security by SP 800-57, where that has the algorithm.
+    pub strength_bits: Option<u32>,
+    /// Its last day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Date>,
+    /// By each policy.
+    pub status: Vec<Standing>,
+    /// What is wrong, the gravest first.
+    pub findings: Vec<Finding>,
+}
+
+impl Audited {
+    /// Whether anything makes it weak.
+    pub fn is_weak(&self) -> bool {
+        self.findings.iter().any(Finding::is_weakness)
+    }
+}
+
+/// All keys, judged.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Audit {
+    /// In the order in which they were found.
+    pub keys: Vec<Audited>,
+    /// Lists of known keys that are not here.
+    pub missing_lists: Vec<&'static str>,
+}
+
+impl Audit {
+    /// Judges keys. What was found of a key beforehand, such as a weakness of its device, comes with it.
+    pub fn of(
+        found: Vec<(FoundKey, Vec<Finding>)>,
+        question: &Question,
+        lists: &mut Lists,
+    ) -> Self {
+        let merged = merge(found);
+        let shared = shared_factors(&merged);
+        let mut keys = Vec::with_capacity(merged.len());
+        for ((key, also, mut findings), shared) in merged.into_iter().zip(shared) {
+            findings.extend(shared);
+            findings.extend(judge::numbers(&key.key, lists));
+            findings.extend(judge::strength(&key.key));
+            findings.extend(judge::surroundings(&key, question.today));
+            let (status, against) = judge::policies(&key, question);
+            findings.extend(against);
+            findings.sort();
+            let spec = key.key.spec.as_ref().ok();
+            let strength = spec.and_then(|spec| spec.strength(crate::Table::nist()));
+            keys.push(Audited {
+                algorithm: key.key.name(),
+                strength_bits: strength.map(|strength| strength.0),
+                place: key.place,
+                also,
+                owner: key.owner,
+                form: key.form,
+                expires: key.expires,
+                status,
+                findings,
+            });
+        }
+        Self {
+            keys,
+            missing_lists: lists.missing(),
+        }
+    }
+
+    /// Those that something makes weak.
+    pub fn weak(&self) -> impl Iterator<Item = &Audited> {
+        self.keys.iter().filter(|key| key.is_weak())
+    }
+}
+
+type Merged = (FoundKey, Vec<Place>, Vec<Finding>);
+
+/// A key that is in several places is one; and one without a name is the same as one with a name.
+fn merge(found: Vec<(FoundKey, Vec<Finding>)>) -> Vec<Merged> {
+    let nowhere = Place {
+        within: String::new(),
+        line: None,
+    };
+    let mut known: HashMap<FoundKey, usize> = HashMap::new();
+    let mut merged: Vec<Merged> = Vec::new();
+    for (mut key, findings) in found {
+        let place = std::mem::replace(&mut key.place, nowhere.clone());
+        // Private keys without a public part look alike.
+        let is_told_apart = match &key.key.numbers {
+            Numbers::Point(octets) | Numbers::Opaque(octets) => !octets.is_empty(),
+            Numbers::Rsa { .. } | Numbers::Dsa { .. } | Numbers::Discrete { .. } => true,
+        };
+        let next = merged.len();
+        let at = if is_told_apart {
+            *known.entry(key.clone()).or_insert(next)
+        } else {
+            next
+        };
+        match merged.get_mut(at) {
+            Some((_, also, _)) => also.push(place),
+            None => merged.push((FoundKey { place, ..key }, Vec::new(), findings)),
+        }
+    }
+    let mut named: HashMap<PublicKey, usize> = HashMap::new();
+    for (at, (key, ..)) in merged.iter().enumerate() {
+        if key.form != Form::Plain {
+            named.entry(key.key.clone()).or_insert(at);
+        }
+    }
+    let mut with_names: Vec<Option<Merged>> = merged.into_iter().map(Some).collect();
+    for at in 0..with_names.len() {
+        let nameless = with_names[at].take_if(|(key, ..)| {
+            key.form == Form::Plain && key.owner.is_empty() && named.contains_key(&key.key)
+        });
+        let Some((key, places, _)) = nameless else {
+            continue;
+        };
+        let same = named
+            .get(&key.key)
+            .and_then(|at| with_names.get_mut(*at)?.as_mut());
+        if let Some((_, also, _)) = same {
+            also.push(key.place);
+            also.extend(places);
+        }
+    }
+    with_names.into_iter().flatten().collect()
+}
+
+/// For each key whether it shares a factor with another one. Damaged moduli share small factors with many, and are not
+/// among them.
+fn shared_factors(keys: &[Merged]) -> Vec<Option<Finding>> {
+    let mut moduli: HashMap<&[u8], usize> = HashMap::new();
+    let mut numbers: Vec<Natural> = Vec::new();
+    let mut places: Vec<&Place> = Vec::new();
+    for (key, ..) in keys {
+        if let Numbers::Rsa { n, .. } = &key.key.numbers
+            && small::factor(n).is_none()
+        {
+            moduli.entry(n).or_insert_with(|| {
+                numbers.push(number(n));
+                places.push(&key.place);
+                numbers.len() - 1
+            });
+        }
+    }
+    let common = batch_gcd::common_factors(&numbers);
+    let sharing: Vec<usize> = (0..common.len())
+        .filter(|at| common[*at] != Natural::ONE)
+        .collect();
+    let partner = |at: usize| {
+        let mut others = sharing.iter().filter(|_| sharing.len() <= PARTNERS);
+        others.find(|other| **other != at && (&numbers[at]).gcd(&numbers[**other]) != Natural::ONE)
+    };
+    keys.iter()
+        .map(|(key, ..)| {
+            let Numbers::Rsa { n, .. } = &key.key.numbers else {
+                return None;
+            };
+            let at = *moduli.get(n.as_slice())?;
+            sharing.binary_search(&at).ok()?;
+            let with =
+                partner(at).map_or_else(String::new, |other| format!("with {}", places[*other]));
+            let text = "its modulus shares a prime with another key's";
+            Some(Finding::new(Level::Error, Kind::SharedFactor, text).with(with))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+fn from_hex(text: &str) -> Vec<u8> {
+    let text = if text.len() % 2 == 1 {
+        format!("0{text}")
+    } else {
+        text.to_owned()
+    };
+    let octets = (0..text.len()).step_by(2);
+    octets
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::audit::key::Numbers;
+use crate::policy::Use;
+
+macro_rules! fixture {
+    ($name:literal) => {
+        (
+            $name,
+            include_bytes!(concat!("fixtures/", $name)).as_slice(),
+        )
+    };
+}
+
+/// Made by gpg 2.2.40, OpenSSL 3 and OpenSSH 9 for these tests; the keys are used nowhere.
+const FILES: [(&str, &[u8]); 9] = [
+    fixture!("ring.gpg"),
+    fixture!("carol.asc"),
+    fixture!("pubring.kbx"),
+    fixture!("p224.pem"),
+    fixture!("p224.der"),
+    fixture!("p224.key"),
+    fixture!("id_ed25519"),
+    fixture!("id_ed25519.pub"),
+    fixture!("known_hosts"),
+];
+
+fn read(name: &str) -> Read {
+    let (_, bytes) = FILES.iter().find(|(file, _)| *file == name).unwrap();
+    of(name, bytes)
+}
+
+fn of(name: &str, bytes: &[u8]) -> Read {
+    let mut read = Read::default();
+    read.bytes(name, bytes);
+    read
+}
+
+fn summary(read: &Read) -> Vec<String> {
+    let line = |key: &FoundKey| format!("{} {} {}", key.place, key.key.name(), key.owner);
+    read.keys.iter().map(line).collect()
+}
+
+#[test]
+fn each_form_is_read() {
+    for (name, wanted) in [
+        (
+            "ring.gpg",
+            &[
+                "ring.gpg ed25519 Carol <carol@example.org>",
+                "ring.gpg cv25519 Carol <carol@example.org>",
+                "ring.gpg dsa1024 Old <old@example.org>",
+            ][..],
+        ),
+        (
+            "carol.asc",
+            &[
+                "carol.asc:1 ed25519 Carol <carol@example.org>",
+                "carol.asc:1 cv25519 Carol <carol@example.org>",
+            ],
+        ),
+        ("p224.pem", &["p224.pem:1 nistp224 CN=p224"]),
+        ("p224.der", &["p224.der nistp224 CN=p224"]),
+        ("p224.key", &["p224.key:1 nistp224 "]),
+        ("id_ed25519", &["id_ed25519:1 ed25519 "]),
+        ("id_ed25519.pub", &["id_ed25519.pub:1 ed25519 user@ed25519"]),
+        (
+            "known_hosts",
+            &[
+                "known_hosts:1 rsa3072 host.example.org,10.0.0.1",
+                "known_hosts:2 ed25519 |1|abc=|def=",
+            ],
+        ),
+    ] {
+        let found = read(name);
+        assert_eq!(summary(&found), wanted);
+        assert_eq!(found.failures, []);
+    }
+    // The same keys, whatever is around them.
+    let keys = |name: &str| -> Vec<PublicKey> {
+        let keys = read(name).keys.into_iter();
+        keys.map(|key| key.key).collect()
+    };
+    assert_eq!(keys("ring.gpg"), keys("pubring.kbx"));
+    assert_eq!(keys("p224.pem"), keys("p224.key"));
+    assert_eq!(keys("id_ed25519"), keys("id_ed25519.pub"));
+}
+
+#[test]
+fn self_signatures_say_when_a_key_ends_and_how_they_were_made() {
+    let ring = read("ring.gpg");
+    let [carol, subkey, old] = ring.keys.as_slice() else {
+        panic!("{:?}", summary(&ring));
+    };
+    assert_eq!((carol.expires, carol.broken), (None, None));
+    assert_eq!(
+        subkey.expires.map(|end| end.to_string()).as_deref(),
+        Some("2050-01-01")
+    );
+    assert_eq!(subkey.uses, [Use::Encryption]);
+    assert_eq!(
+        old.expires.map(|end| end.to_string()).as_deref(),
+        Some("2020-01-01")
+    );
+    assert_eq!(old.broken.map(|broken| broken.hash), Some("SHA-1"));
+    assert!(matches!(&old.key.numbers, Numbers::Dsa { q, .. } if q.len() == 20));
+}
+
+/// A damaged private part stands behind what is read.
+#[test]
+fn of_a_private_key_the_public_part_alone_is_read() {
+    let (_, bytes) = FILES[6];
+    let blocks = armor::blocks(std::str::from_utf8(bytes).unwrap());
+    let mut private = blocks[0].bytes().unwrap().to_vec();
+    let end = private.len();
+    private[end - 140..].fill(0xff);
+    let key = ssh::of_private(&private).unwrap();
+    assert_eq!(
+        Some(&key),
+        read("id_ed25519.pub").keys.first().map(|key| &key.key)
+    );
+}
+
+#[test]
+fn damaged_files_are_named_and_the_others_go_on() {
+    let place = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(place.path().join(name), bytes).unwrap();
+    for (name, bytes) in FILES {
+        write(name, bytes);
+    }
+    write("cut.pem", &FILES[3].1[..200]);
+    write("cut.kbx", &FILES[2].1[..700]);
+    write("notes.txt", b"nothing here");
+    write(
+        "list",
+        b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA== cut\nssh-rsa AAAA\xff",
+    );
+    std::fs::create_dir(place.path().join("more")).unwrap();
+    write("more/wrong.crt", b"\x30\x03\x02\x01\x00");
+    std::os::unix::fs::symlink(place.path(), place.path().join("more/round")).unwrap();
+    let mut found = Read::default();
+    found.path(place.path());
+    assert_eq!(found.keys.len(), 3 + 2 + 3 + 1 + 1 + 1 + 1 + 1 + 2 + 2);
+    let mut failures: Vec<String> = found.failures.iter().map(ToString::to_string).collect();
+    failures.sort();
+    assert_eq!(failures.len(), 3, "{failures:?}");
+    for (failure, name) in failures.iter().zip(["cut.kbx", "cut.pem:1", "wrong.crt"]) {
+        assert!(failure.contains(name), "{failure}");
+    }
+    assert_eq!((found.files, found.others), (FILES.len() + 3, 2));
+}
+
+#[test]
+fn encrypted_and_endless_blocks_say_what_is_wrong() {
+    let said = |text: &str| of("file", text.as_bytes()).failures[0].reason.clone();
+    let block = |label: &str, body: &str| {
+        format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
+    };
+    assert!(said(&block("ENCRYPTED PRIVATE KEY", "AAAA")).contains("give its public key"));
+    let legacy = block("RSA PRIVATE KEY", "Proc-Type: 4,ENCRYPTED\n\nAAAA");
+    assert!(said(&legacy).contains("give its public key"));
+    assert!(said(&block("CERTIFICATE", "!")).contains("not Base64"));
+    assert!(said("-----BEGIN CERTIFICATE-----\nAAAA").contains("has no end"));
+    assert!(
+        of("file", block("X509 CRL", "AAAA").as_bytes())
+            .failures
+            .is_empty()
+    );
+}
+
+/// No panic, whatever is cut off or changed.
+#[test]
+fn every_beginning_of_a_file_is_read_or_refused() {
+    for (name, bytes) in FILES {
+        for end in 0..bytes.len() {
+            of(name, &bytes[..end]);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_is_made_up_is_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        of("file", &bytes);
+        of("file", &[&[0x30][..], &bytes].concat());
+        of("file", &[&[0x99][..], &bytes].concat());
+    }
+
+    #[test]
+    fn nothing_that_was_changed_is_a_panic(
+        file in 0..FILES.len(), at in any::<prop::sample::Index>(), octet in any::<u8>()
+    ) {
+        let (name, bytes) = FILES[file];
+        let mut bytes = bytes.to_vec();
+        let at = at.index(bytes.len());
+        bytes[at] = octet;
+        of(name, &bytes);
+    }
+}

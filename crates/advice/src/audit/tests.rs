@@ -1,0 +1,220 @@
+use keymark_bench::outside::visible::is_unseen;
+
+use super::*;
+use crate::audit::key::Broken;
+
+fn question(until: Option<&str>) -> Question {
+    Question {
+        policies: Policy::find("nist").unwrap(),
+        today: "2026-11-24".parse().unwrap(),
+        until: until.map(|date| date.parse().unwrap()),
+    }
+}
+
+fn no_lists() -> Lists {
+    Lists::at(Places {
+        openssl: "/nonexistent".into(),
+        openssh: "/nonexistent".into(),
+        badkeys: None,
+    })
+}
+
+fn key(name: &str, key: PublicKey) -> FoundKey {
+    let place = Place {
+        within: name.to_owned(),
+        line: Some(1),
+    };
+    FoundKey::new(place, name, Form::Ssh, key)
+}
+
+fn judged(keys: Vec<FoundKey>, question: &Question) -> Audit {
+    let keys = keys.into_iter().map(|key| (key, Vec::new())).collect();
+    Audit::of(keys, question, &mut no_lists())
+}
+
+fn kinds(audit: &Audited) -> Vec<Kind> {
+    audit.findings.iter().map(|finding| finding.kind).collect()
+}
+
+/// Primes of 89, 107, 127 and 521 bits: Mersenne's.
+fn prime(bits: u32) -> Natural {
+    (Natural::ONE << u64::from(bits)) - Natural::ONE
+}
+
+fn octets(number: &Natural) -> Vec<u8> {
+    let text = format!("{number:x}");
+    from_hex(&text)
+}
+
+fn of_primes(one: u32, other: u32) -> PublicKey {
+    PublicKey::rsa(&octets(&(prime(one) * prime(other))), &[1, 0, 1])
+}
+
+/// A modulus of so many bits without a small factor, which nothing else is wrong with.
+fn sound(bits: u32) -> PublicKey {
+    let mut modulus = vec![0xb5; bits.div_ceil(8) as usize];
+    let spare = modulus.len() as u32 * 8 - bits;
+    modulus[0] = 0xff >> spare;
+    let last = modulus.len() - 1;
+    modulus[last] |= 1;
+    let mut step = 0_u8;
+    while small::factor(&modulus).is_some() {
+        step = step.wrapping_add(1);
+        modulus[last - 1] = step;
+    }
+    PublicKey::rsa(&modulus, &[1, 0, 1])
+}
+
+#[test]
+fn keys_with_a_prime_in_common_name_each_other() {
+    let keys = vec![
+        key("one", of_primes(521, 607)),
+        key("alone", of_primes(1279, 2203)),
+        key("two", of_primes(607, 89)),
+    ];
+    let audit = judged(keys, &question(None));
+    let shared = |at: usize| {
+        let mut findings = audit.keys[at].findings.iter();
+        findings
+            .find(|finding| finding.kind == Kind::SharedFactor)
+            .map(|finding| finding.detail.as_str())
+    };
+    assert_eq!(
+        [shared(0), shared(1), shared(2)],
+        [Some("with two:1"), None, Some("with one:1")]
+    );
+}
+
+#[test]
+fn the_same_key_twice_is_one_and_shares_nothing() {
+    let mut plain = key("plain", of_primes(521, 607));
+    plain.form = Form::Plain;
+    plain.owner.clear();
+    let mut again = key("one", of_primes(521, 607));
+    again.place.within = "elsewhere".to_owned();
+    let keys = vec![plain, key("one", of_primes(521, 607)), again];
+    let audit = judged(keys, &question(None));
+    assert_eq!(audit.keys.len(), 1);
+    assert_eq!(audit.keys[0].place.to_string(), "one:1");
+    let also: Vec<String> = audit.keys[0].also.iter().map(ToString::to_string).collect();
+    assert_eq!(also, ["elsewhere:1", "plain:1"]);
+    assert!(!kinds(&audit.keys[0]).contains(&Kind::SharedFactor));
+}
+
+/// nist-sp800-57pt1r5, rules rsa-below-112, rsa-112 and rsa-128.
+#[test]
+fn a_bit_less_or_a_day_more_changes_the_status() {
+    let with = |bits: u32, until: Option<&str>| {
+        let audit = judged(vec![key("one", sound(bits))], &question(until));
+        let levels = audit.keys[0].findings.iter();
+        let levels: Vec<_> = levels
+            .map(|finding| (finding.kind, finding.level))
+            .collect();
+        levels
+    };
+    assert_eq!(
+        with(2047, None),
+        [(Kind::Short, Level::Error), (Kind::Policy, Level::Error)]
+    );
+    assert_eq!(with(2048, None), []);
+    assert_eq!(with(2048, Some("2030-12-31")), []);
+    assert_eq!(
+        with(2048, Some("2031-01-01")),
+        [(Kind::Policy, Level::Warning)]
+    );
+    assert_eq!(with(3072, Some("2031-01-01")), []);
+    assert_eq!(with(1000, None)[0], (Kind::Short, Level::Error));
+}
+
+#[test]
+fn a_key_ends_with_its_last_day() {
+    let ending = |end: &str| {
+        let key = FoundKey {
+            expires: Some(end.parse().unwrap()),
+            ..key("one", sound(3072))
+        };
+        judged(vec![key], &question(None)).keys[0].is_weak()
+    };
+    assert!(ending("2026-11-23"));
+    assert!(!ending("2026-11-24"));
+}
+
+#[test]
+fn a_broken_hash_matters_where_it_is_verified() {
+    let signed = |is_root| {
+        let key = FoundKey {
+            broken: Some(Broken {
+                hash: "SHA-1",
+                is_root,
+            }),
+            ..key("one", sound(3072))
+        };
+        let audit = judged(vec![key], &question(None));
+        assert_eq!(kinds(&audit.keys[0]), [Kind::Sha1Signature]);
+        audit.keys[0].is_weak()
+    };
+    assert!(signed(false));
+    assert!(!signed(true));
+}
+
+#[test]
+fn weak_numbers_are_found_of_each_kind() {
+    let rsa = |n: &Natural, e: &[u8]| PublicKey::rsa(&octets(n), e);
+    for (weak, kind) in [
+        (
+            rsa(&(prime(2203) * Natural::from(3_u32)), &[1, 0, 1]),
+            Kind::SmallFactor,
+        ),
+        (rsa(&(prime(2203) * prime(2203)), &[1, 0, 1]), Kind::Fermat),
+        (rsa(&(prime(1279) * prime(2203)), &[3]), Kind::SmallExponent),
+        (
+            rsa(&(prime(1279) * prime(2203)), &[2]),
+            Kind::InvalidExponent,
+        ),
+        (
+            PublicKey::on_curve("ed25519", &[0; 32]),
+            Kind::SmallSubgroup,
+        ),
+        (
+            PublicKey::discrete(crate::key_spec::KeySpec::Dh, &octets(&prime(3217)), &[1]),
+            Kind::SmallSubgroup,
+        ),
+        (PublicKey::on_curve("nistp192", &[4]), Kind::Short),
+        (PublicKey::named("1.2.3", &[1]), Kind::UnknownAlgorithm),
+    ] {
+        let audit = judged(vec![key("one", weak)], &question(None));
+        assert!(
+            kinds(&audit.keys[0]).contains(&kind),
+            "{kind}: {:?}",
+            audit.keys[0]
+        );
+    }
+}
+
+#[test]
+fn sarif_has_a_rule_for_each_result_and_a_place() {
+    let audit = judged(vec![key("a \u{1b}[2J file", sound(2047))], &question(None));
+    let log = serde_json::to_value(sarif::Log::of(&audit, "1", "https://example.org")).unwrap();
+    let run = &log["runs"][0];
+    let rules: Vec<&str> = run["tool"]["driver"]["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rule| rule["id"].as_str().unwrap())
+        .collect();
+    let results = run["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    for result in results {
+        assert!(rules.contains(&result["ruleId"].as_str().unwrap()));
+        assert_eq!(result["level"], "error");
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["region"]["startLine"], 1);
+        assert!(
+            place["artifactLocation"]["uri"]
+                .as_str()
+                .unwrap()
+                .contains("file")
+        );
+    }
+    assert!(audit.keys[0].owner.contains(is_unseen));
+}

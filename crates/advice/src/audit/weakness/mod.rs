@@ -1,0 +1,64 @@
+//! What makes a public key weak by its numbers alone. Each test is a file that cites where it comes from.
+
+pub mod batch_gcd;
+pub mod fermat;
+pub mod known;
+pub mod roca;
+pub mod small;
+
+use malachite_nz::natural::Natural;
+
+/// An unsigned number from its octets, the first of which weighs most.
+pub fn number(octets: &[u8]) -> Natural {
+    let limbs = octets.rchunks(8).map(|chunk| {
+        chunk
+            .iter()
+            .fold(0_u64, |limb, octet| limb << 8 | u64::from(*octet))
+    });
+    Natural::from_owned_limbs_asc(limbs.collect())
+}
+
+/// The octets without zeros that lead.
+pub fn trimmed(octets: &[u8]) -> &[u8] {
+    let zeros = octets.iter().take_while(|octet| **octet == 0).count();
+    &octets[zeros..]
+}
+
+/// How many bits a number has.
+pub fn bits(octets: &[u8]) -> u32 {
+    let octets = trimmed(octets);
+    let leading = octets.first().map_or(0, |first| first.leading_zeros());
+    octets.len() as u32 * 8 - leading
+}
+
+/// The remainder by a small divisor.
+pub fn remainder(octets: &[u8], divisor: u32) -> u32 {
+    let divisor = u64::from(divisor);
+    let chunks = octets.rchunks(4).rev();
+    let rest = chunks.fold(0_u64, |rest, chunk| {
+        let digit = chunk
+            .iter()
+            .fold(0_u64, |digit, octet| digit << 8 | u64::from(*octet));
+        (rest << 32 | digit) % divisor
+    });
+    rest as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_whatever_their_length() {
+        assert_eq!(number(&[]), 0_u32);
+        assert_eq!(number(&[0, 1, 2]), 258_u32);
+        let octets = [1, 0, 0, 0, 0, 0, 0, 0, 5];
+        assert_eq!(number(&octets).to_string(), "18446744073709551621");
+        assert_eq!(bits(&octets), 65);
+        assert_eq!(bits(&[0, 0]), 0);
+        for divisor in [3, 167, 65_521] {
+            let by_library = number(&octets) % Natural::from(divisor);
+            assert_eq!(by_library, remainder(&octets, divisor), "{divisor}");
+        }
+    }
+}

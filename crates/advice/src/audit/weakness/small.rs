@@ -1,0 +1,170 @@
+//! Numbers that are too small: factors, exponents, subgroups.
+
+use malachite_base::num::arithmetic::traits::ModPow as _;
+use malachite_base::num::basic::traits::One as _;
+use malachite_nz::natural::Natural;
+
+use super::{bits, number, remainder};
+
+/// Factors below this are looked for: what has one is no product of two primes, but damaged.
+const FACTORS: u32 = 4096;
+
+/// FIPS 186-5, A.1.1: the public exponent is odd, above 2^16 and below 2^256.
+const EXPONENT_BITS: std::ops::RangeInclusive<u32> = 17..=256;
+
+/// What is wrong with an RSA exponent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exponent {
+    /// There is no such RSA: 0, 1, or even.
+    Invalid,
+    /// Smaller than 2^16.
+    Small,
+    /// Above 2^256: an exponent of decryption that was chosen small may be behind it (Wiener 1990).
+    Large,
+}
+
+/// Judges an exponent.
+pub fn exponent(e: &[u8]) -> Option<Exponent> {
+    match bits(e) {
+        0 | 1 => Some(Exponent::Invalid),
+        _ if e.last().is_some_and(|last| last % 2 == 0) => Some(Exponent::Invalid),
+        bits if bits < *EXPONENT_BITS.start() => Some(Exponent::Small),
+        bits if bits > *EXPONENT_BITS.end() => Some(Exponent::Large),
+        _ => None,
+    }
+}
+
+/// The smallest factor of a modulus, if it is small. Zero is divisible by all.
+pub fn factor(modulus: &[u8]) -> Option<u32> {
+    // Divisors in ascending order: the first that divides is a prime.
+    let odd = (3..FACTORS).step_by(2);
+    std::iter::once(2)
+        .chain(odd)
+        .find(|divisor| remainder(modulus, *divisor) == 0)
+}
+
+/// Why the number of a DSA key is not in the subgroup that it should be in (FIPS 186-4, A.2.2; SP 800-56A, 5.6.2.3.1).
+pub fn outside_of_subgroup([p, q, g, y]: [&[u8]; 4]) -> Option<&'static str> {
+    let [p, q, g, y] = [p, q, g, y].map(number);
+    if q <= 1_u32 || p <= q || (&p - Natural::ONE) % &q != 0_u32 {
+        return Some("q does not divide p - 1");
+    }
+    for (element, what) in [(&g, "the generator"), (&y, "the public number")] {
+        let is_inside = *element > 1_u32 && *element < p && element.mod_pow(&q, &p) == 1_u32;
+        if !is_inside {
+            return Some(match what {
+                "the generator" => "its generator is not of the order q",
+                _ => "its public number is not in the subgroup of order q",
+            });
+        }
+    }
+    None
+}
+
+/// Whether a public number modulo p is 0, 1 or p - 1, whose powers anybody knows.
+pub fn is_trivial([p, y]: [&[u8]; 2]) -> bool {
+    let [p, y] = [p, y].map(number);
+    y <= 1_u32 || y >= p || y == &p - Natural::ONE
+}
+
+/// u of the points of Curve25519 whose order divides 8 (Bernstein, "Curve25519", 2006, "small subgroup").
+const X25519: [&str; 5] = [
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+    "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+];
+
+/// y of those of edwards25519, without the sign.
+const ED25519: [&str; 5] = [
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+];
+
+/// Which of the two forms a string of Curve25519 has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// RFC 7748.
+    Montgomery,
+    /// RFC 8032.
+    Edwards,
+}
+
+/// Whether a point of Curve25519 has one of the small orders.
+pub fn is_of_small_order(string: &[u8], form: Form) -> bool {
+    let mut string = string.to_vec();
+    if let Some(last) = string.last_mut() {
+        *last &= 0x7f;
+    }
+    let listed = match form {
+        Form::Montgomery => X25519,
+        Form::Edwards => ED25519,
+    };
+    let string: String = string.iter().map(|octet| format!("{octet:02x}")).collect();
+    listed.contains(&string.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_are_judged_at_their_limits() {
+        for (e, verdict) in [
+            (0_u32, Some(Exponent::Invalid)),
+            (1, Some(Exponent::Invalid)),
+            (65_536, Some(Exponent::Invalid)),
+            (3, Some(Exponent::Small)),
+            (65_535, Some(Exponent::Small)),
+            (65_537, None),
+            (65_539, None),
+        ] {
+            assert_eq!(exponent(&e.to_be_bytes()), verdict, "{e}");
+        }
+        let mut large = [0; 33];
+        large[32] = 1;
+        large[1] = 0x80;
+        assert_eq!(exponent(&large), None);
+        large[0] = 1;
+        assert_eq!(exponent(&large), Some(Exponent::Large));
+    }
+
+    #[test]
+    fn small_factors_are_found() {
+        assert_eq!(
+            factor(&(4_093_u64 * 4_294_967_291).to_be_bytes()),
+            Some(4_093)
+        );
+        assert_eq!(factor(&(4_099_u64 * 4_294_967_291).to_be_bytes()), None);
+        assert_eq!(factor(&[4]), Some(2));
+        assert_eq!(factor(&[]), Some(2));
+    }
+
+    /// p = 23, q = 11: the squares are the subgroup.
+    #[test]
+    fn a_subgroup_holds_its_own() {
+        let of = |q: u8, g: u8, y: u8| outside_of_subgroup([&[23], &[q], &[g], &[y]]);
+        assert_eq!(of(11, 4, 9), None);
+        assert_eq!(of(7, 4, 9), Some("q does not divide p - 1"));
+        assert_eq!(of(11, 5, 9), Some("its generator is not of the order q"));
+        assert!(of(11, 4, 5).is_some_and(|why| why.contains("public number")));
+        assert!(of(0, 4, 5).is_some() && of(1, 4, 5).is_some() && of(11, 4, 1).is_some());
+        assert!(is_trivial([&[23], &[22]]) && is_trivial([&[23], &[1]]) && is_trivial([&[], &[5]]));
+        assert!(!is_trivial([&[23], &[5]]));
+    }
+
+    #[test]
+    fn points_of_small_order_are_known_with_either_sign() {
+        let mut point = [0xff; 32];
+        point[0] = 0xec;
+        assert!(is_of_small_order(&point, Form::Edwards));
+        assert!(is_of_small_order(&point, Form::Montgomery));
+        point[0] = 0xed;
+        assert!(!is_of_small_order(&point, Form::Edwards));
+        assert!(!is_of_small_order(&[], Form::Montgomery));
+    }
+}
