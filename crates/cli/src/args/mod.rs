@@ -1,5 +1,6 @@
 //! The command line's definition; help, completions and the man page come from it.
 
+mod audit;
 mod bench;
 mod cards;
 mod comparison;
@@ -29,6 +30,7 @@ use keymark_report::pivot::Axis;
 use keymark_report::render::Format;
 use keymark_stacks::registry;
 
+pub use audit::AuditArguments;
 pub use bench::{BenchArguments, RunArguments};
 pub use cards::{
     CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
@@ -126,6 +128,11 @@ pub enum Command {
     #[cfg(feature = "pkcs11")]
     #[command(subcommand)]
     Tls(Box<TlsCommand>),
+    /// Look for weak keys among those that exist: in files, keyrings, certificates, on tokens and servers
+    #[command(
+        after_help = "Examples:\n  keymark audit\n  keymark audit /etc/ssh ~/.gnupg/pubring.kbx --until 2035\n  keymark audit card\n  keymark audit localhost:443 --policy bsi\n  ssh-keyscan localhost | keymark audit -\n\nOf private keys the public part alone is read. Exit status: 1 if a key is weak or a file could not be read."
+    )]
+    Audit(AuditArguments),
     /// Import published figures (CSV) or a run of another machine (JSON)
     Import(ImportArguments),
     /// Run one worker of a run with --processes

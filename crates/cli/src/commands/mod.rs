@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod audit;
 mod bench;
 mod compare;
 mod definition;
@@ -56,6 +57,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::History(own) => history::run(own, &readable(arguments)?),
         Command::Share(own) => share::run(own, &readable(arguments)?),
         Command::Site(own) => site::run(own),
+        Command::Audit(own) => audit::run(own),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),
         #[cfg(feature = "openpgp-card")]

@@ -1,0 +1,188 @@
+//! An audit on the terminal: the answer, what is wrong with which key, and what that means.
+
+use std::collections::BTreeMap;
+
+use keymark_advice::audit::{Audit, Audited, Finding, Kind, Level, Question};
+use keymark_bench::outside::visible::shortened;
+use keymark_report::render::Width;
+use keymark_report::units::counted;
+
+use crate::output;
+
+/// Findings on one screen, at most.
+const ROWS: usize = 20;
+/// Characters of a place or of a name in a sentence, and where there is room for more.
+const NAME: usize = 34;
+/// What the other columns take, with the space between.
+const COLUMNS: usize = 42;
+/// Of a name that stands before a detail.
+const LEAST: usize = 8;
+/// Room for the names of kinds.
+const KIND: usize = 16;
+
+pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
+    answer(audit, question);
+    let mut findings: Vec<(&Finding, &Audited)> = Vec::new();
+    for key in &audit.keys {
+        let shown = key
+            .findings
+            .iter()
+            .filter(|finding| long || finding.is_weakness());
+        findings.extend(shown.map(|finding| (finding, key)));
+    }
+    findings.sort_by_key(|(finding, _)| (finding.level, finding.kind));
+    let rows = if long { findings.len() } else { ROWS };
+    table(&findings[..rows.min(findings.len())]);
+    legend(&findings);
+    if long {
+        every_key(audit, question);
+    }
+    let rest = findings.len().saturating_sub(rows);
+    if rest > 0 {
+        output::note(&format!(
+            "{} and every key: --long",
+            counted(rest, "more finding")
+        ));
+    }
+    let missing = audit.missing_lists.join("; ");
+    if !missing.is_empty() {
+        output::note(&format!("Not looked up, as no list is here: {missing}"));
+    }
+}
+
+/// How many, how many are weak, and the worst.
+fn answer(audit: &Audit, question: &Question) {
+    let weak: Vec<&Audited> = audit.weak().collect();
+    let policies: Vec<&str> = question
+        .policies
+        .iter()
+        .map(|policy| policy.id.as_str())
+        .collect();
+    let by = format!("by {}", policies.join(", "));
+    let until = question
+        .until
+        .map_or_else(String::new, |date| format!(" or not allowed until {date}"));
+    let keys = counted(audit.keys.len(), "key");
+    let worst = weak
+        .iter()
+        .filter_map(|key| Some((key.findings.first()?, key)))
+        .min_by_key(|(finding, _)| (finding.level, finding.kind));
+    let Some((finding, key)) = worst else {
+        output::paragraph(&format!("{keys}; none is weak{until}, {by}."));
+        return;
+    };
+    let verb = if weak.len() == 1 { "is" } else { "are" };
+    output::paragraph(&format!("{keys}; {} {verb} weak{until}, {by}.", weak.len()));
+    let owner = shortened(&key.owner, NAME);
+    let of = if owner.is_empty() { "" } else { " of " };
+    output::paragraph(&format!(
+        "The worst: {}{of}{owner} in {}: {}.",
+        key.algorithm, key.place, finding.text
+    ));
+}
+
+fn table(findings: &[(&Finding, &Audited)]) {
+    if findings.is_empty() {
+        return;
+    }
+    output::line("");
+    let (place, name) = names(COLUMNS);
+    output::Table::of(findings)
+        .column("level", |(finding, _)| finding.level.to_string())
+        .column("finding", |(finding, _)| finding.kind.to_string())
+        .column("key", |(_, key)| key.algorithm.clone())
+        .column("where", |(_, key)| end_of(&key.place.to_string(), place))
+        .column("whose", |(finding, key)| {
+            let detail = match finding.detail.as_str() {
+                "" => String::new(),
+                detail => shortened(&format!(" ({detail})"), name),
+            };
+            let left = name.saturating_sub(detail.chars().count()).max(LEAST);
+            format!("{}{detail}", shortened(&key.owner, left))
+                .trim_start()
+                .to_owned()
+        })
+        .print(5);
+}
+
+/// Each statement once: of which kind, what it says, where it is read and what to do.
+fn legend(findings: &[(&Finding, &Audited)]) {
+    let mut known: BTreeMap<(Level, Kind), Vec<&Finding>> = BTreeMap::new();
+    for (finding, _) in findings {
+        let of_kind = known.entry((finding.level, finding.kind)).or_default();
+        if of_kind.iter().all(|other| other.text != finding.text) {
+            of_kind.push(finding);
+        }
+    }
+    for ((_, kind), statements) in known {
+        output::line("");
+        let count = statements.len();
+        let mut name = kind.word();
+        for finding in statements.into_iter().take(ROWS) {
+            let Finding { text, source, .. } = finding;
+            output::entry(0, name, KIND, &format!("{text} ({source})"));
+            name = "";
+        }
+        if count > ROWS {
+            let more = counted(count - ROWS, "more statement");
+            output::entry(0, "", KIND, &format!("{more} of this kind: --json"));
+        }
+        output::entry(0, "", KIND, &format!("What to do: {}", kind.advice()));
+    }
+}
+
+/// A table of all keys.
+fn every_key(audit: &Audit, question: &Question) {
+    output::line("");
+    output::heading("Every key");
+    let (place, name) = names(COLUMNS + 8);
+    let status = |key: &Audited, later: bool| {
+        let of = |standing: &keymark_advice::audit::Standing| {
+            if later {
+                standing.until
+            } else {
+                Some(standing.today)
+            }
+        };
+        let mut words: Vec<&str> = key.status.iter().filter_map(of).map(|s| s.word()).collect();
+        words.dedup();
+        words.join(" ")
+    };
+    let mut table = output::Table::of(&audit.keys)
+        .column("key", |key| key.algorithm.clone())
+        .column("bits", |key| {
+            key.strength_bits
+                .map_or_else(|| "-".to_owned(), |bits| bits.to_string())
+        })
+        .column("today", |key| status(key, false));
+    if let Some(until) = question.until {
+        table = table.column(until.to_string(), |key| status(key, true));
+    }
+    table
+        .column("ends", |key| {
+            key.expires
+                .map_or_else(|| "-".to_owned(), |end| end.to_string())
+        })
+        .column("where", |key| end_of(&key.place.to_string(), place))
+        .column("whose", |key| shortened(&key.owner, name))
+        .print(7);
+}
+
+/// Room for a place and for a name, besides columns that take so much.
+fn names(others: usize) -> (usize, usize) {
+    let room = match output::room() {
+        Width::Unlimited => return (NAME, 3 * NAME),
+        Width::Columns(columns) => usize::from(columns).saturating_sub(others),
+    };
+    (2 * room / 5, room - 2 * room / 5)
+}
+
+/// The end of a path tells more than its beginning.
+fn end_of(path: &str, most: usize) -> String {
+    let length = path.chars().count();
+    if length <= most {
+        return path.to_owned();
+    }
+    let end: String = path.chars().skip(length + 1 - most).collect();
+    format!("…{end}")
+}
