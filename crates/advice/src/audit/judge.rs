@@ -26,7 +26,8 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
                 findings.push(found.with(factor.to_string()));
             } else {
                 if roca::has_fingerprint(n) {
-                    let text = "its modulus has the fingerprint of Infineon's weak library (ROCA)";
+                    let text =
+                        "its modulus has ROCA's fingerprint: Infineon's weak library made it";
                     findings.push(error(Kind::Roca, text));
                 }
                 if fermat::factored_in(n).is_some() {

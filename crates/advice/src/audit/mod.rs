@@ -29,7 +29,7 @@ use key::Numbers;
 use weakness::{batch_gcd, number, small};
 
 /// Among more keys that share factors than this, no partner is looked for.
-const PARTNERS: usize = 2_000;
+const PARTNERS: usize = 200;
 
 /// By what keys are judged.
 #[derive(Debug, Clone)]
@@ -217,7 +217,18 @@ fn shared_factors(keys: &[Merged]) -> Vec<Option<Finding>> {
     let sharing: Vec<usize> = (0..common.len())
         .filter(|at| common[*at] != Natural::ONE)
         .collect();
+    // The prime itself names the others, but for a key both of whose primes are shared.
+    let mut by_factor: HashMap<&Natural, Vec<usize>> = HashMap::new();
+    for at in &sharing {
+        by_factor.entry(&common[*at]).or_default().push(*at);
+    }
     let partner = |at: usize| {
+        let mut same = by_factor[&common[at]]
+            .iter()
+            .filter(|_| common[at] != numbers[at]);
+        if let Some(other) = same.find(|other| **other != at) {
+            return Some(other);
+        }
         let mut others = sharing.iter().filter(|_| sharing.len() <= PARTNERS);
         others.find(|other| **other != at && (&numbers[at]).gcd(&numbers[**other]) != Natural::ONE)
     };

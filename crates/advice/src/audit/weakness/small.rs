@@ -1,6 +1,8 @@
 //! Numbers that are too small: factors, exponents, subgroups.
 
-use malachite_base::num::arithmetic::traits::ModPow as _;
+use std::sync::LazyLock;
+
+use malachite_base::num::arithmetic::traits::{Gcd as _, ModPow as _};
 use malachite_base::num::basic::traits::One as _;
 use malachite_nz::natural::Natural;
 
@@ -34,13 +36,23 @@ pub fn exponent(e: &[u8]) -> Option<Exponent> {
     }
 }
 
+/// The product of the primes in question: one division tells whether any of them divides.
+static PRODUCT: LazyLock<Natural> = LazyLock::new(|| {
+    let is_prime = |number: &u32| {
+        (2..*number)
+            .take_while(|d| d * d <= *number)
+            .all(|d| number % d != 0)
+    };
+    (2..FACTORS).filter(is_prime).map(Natural::from).product()
+});
+
 /// The smallest factor of a modulus, if it is small. Zero is divisible by all.
 pub fn factor(modulus: &[u8]) -> Option<u32> {
-    // Divisors in ascending order: the first that divides is a prime.
-    let odd = (3..FACTORS).step_by(2);
-    std::iter::once(2)
-        .chain(odd)
-        .find(|divisor| remainder(modulus, *divisor) == 0)
+    if number(modulus).gcd(&*PRODUCT) == Natural::ONE {
+        return None;
+    }
+    // Of divisors in ascending order the first that divides is a prime.
+    (2..FACTORS).find(|divisor| remainder(modulus, *divisor) == 0)
 }
 
 /// Why the number of a DSA key is not in the subgroup that it should be in (FIPS 186-4, A.2.2; SP 800-56A, 5.6.2.3.1).

@@ -241,3 +241,21 @@ fn a_card_pulled_out_ends_its_cases_only() {
     );
     software_was_measured(&stdout);
 }
+
+#[test]
+fn the_public_keys_of_a_card_are_seen_without_its_pin() {
+    let (_homes, _owner, card) = owner();
+    let place = CardPlace::with(card);
+    let before = place.tries();
+    let output = ended(place.output("audit card --json"), 0);
+    let found = objects(&text(&output.stdout));
+    let algorithms = found.iter().map(|key| key["algorithm"].as_str().unwrap());
+    assert!(
+        algorithms.clone().any(|name| name == "cv25519"),
+        "{found:?}"
+    );
+    assert!(found.iter().all(|key| key["form"] == "token"), "{found:?}");
+    assert_eq!(place.tries(), before);
+    let log = text(&ended(place.output("audit card"), 0).stdout);
+    assert_says(&log, ["none is weak"]);
+}

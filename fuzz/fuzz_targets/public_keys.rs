@@ -1,0 +1,29 @@
+//! Files in which public keys are looked for, whatever they are, and what is said of the keys.
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use keymark_advice::audit::{Audit, Lists, Places, Question, Read, sarif::Log};
+use keymark_advice::policy::Policy;
+use libfuzzer_sys::fuzz_target;
+
+static QUESTION: LazyLock<Question> = LazyLock::new(|| Question {
+    policies: Policy::all().to_vec(),
+    today: "2026-11-24".parse().expect("a day"),
+    until: "2035-12-31".parse().ok(),
+});
+
+fuzz_target!(|data: &[u8]| {
+    let mut read = Read::default();
+    read.bytes("file", data);
+    let keys = read.keys.into_iter().map(|key| (key, Vec::new()));
+    let mut lists = Lists::at(Places {
+        openssl: "/nonexistent".into(),
+        openssh: "/nonexistent".into(),
+        badkeys: None,
+    });
+    let audit = Audit::of(keys.collect(), &QUESTION, &mut lists);
+    serde_json::to_string(&audit.keys).expect("JSON");
+    serde_json::to_string(&Log::of(&audit, "", "")).expect("SARIF");
+});
