@@ -128,10 +128,7 @@ pub enum Command {
     #[cfg(feature = "pkcs11")]
     #[command(subcommand)]
     Tls(Box<TlsCommand>),
-    /// Look for weak keys among those that exist: in files, keyrings, certificates, on tokens and servers
-    #[command(
-        after_help = "Examples:\n  keymark audit\n  keymark audit /etc/ssh ~/.gnupg/pubring.kbx --until 2035\n  keymark audit card\n  keymark audit localhost:443 --policy bsi\n  ssh-keyscan localhost | keymark audit -\n\nOf private keys the public part alone is read. Exit status: 1 if a key is weak or a file could not be read."
-    )]
+    /// Look for weak keys in files, keyrings and certificates, on tokens and servers
     Audit(AuditArguments),
     /// Import published figures (CSV) or a run of another machine (JSON)
     Import(ImportArguments),

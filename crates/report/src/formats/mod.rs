@@ -7,6 +7,7 @@ mod junit;
 mod measured;
 mod openmetrics;
 mod record;
+pub mod suite;
 #[cfg(test)]
 mod tests;
 

@@ -7,7 +7,7 @@ use jiff::Zoned;
 use keymark_advice::audit::sarif::{self, Log};
 use keymark_advice::audit::{Audit, Audited, Lists, Places, Question};
 use keymark_advice::policy::Policy;
-use keymark_report::formats::suite::{Test, Verdict, suite};
+use keymark_report::formats::suite::{Test, suite};
 
 use super::Outcome;
 use crate::args::AuditArguments;
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
         let home = env!("CARGO_PKG_REPOSITORY");
         print_json(&Log::of(&audit, env!("KEYMARK_VERSION"), home));
     } else if arguments.junit {
-        output::print(&junit(&audit));
+        output::print(&junit(&audit)?);
     } else if !audit.keys.is_empty() {
         screen::print(&audit, &question, arguments.long);
     }
@@ -55,22 +55,16 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
     Ok(if is_fine { Exit::Fine } else { Exit::Failed })
 }
 
-fn junit(audit: &Audit) -> String {
+fn junit(audit: &Audit) -> Result<String, Failure> {
     let test = |key: &Audited| {
         let wrong = key.findings.iter().filter(|finding| finding.is_weakness());
         let wrong: Vec<String> = wrong.map(|finding| sarif::in_words(key, finding)).collect();
         Test {
             class: format!("keymark.audit.{}", key.algorithm),
             name: format!("{} {}", key.place, key.owner).trim_end().to_owned(),
-            seconds: 0.0,
-            verdict: if wrong.is_empty() {
-                Verdict::Passed
-            } else {
-                Verdict::Failed(wrong.join(" "))
-            },
-            output: None,
+            failure: (!wrong.is_empty()).then(|| wrong.join(" ")),
         }
     };
     let tests: Vec<Test> = audit.keys.iter().map(test).collect();
-    suite("audit", &tests)
+    suite("audit", &tests).map_err(Failure::failed)
 }
