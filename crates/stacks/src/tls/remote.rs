@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use keymark_bench::case::{Case, DeviceName, Provenance, StackName, StoreKind};
 use keymark_bench::clock::Clock;

@@ -259,8 +259,8 @@ impl Device for TokenDevice {
         if self.made.is_some() {
             return Ok(Vec::new());
         }
-        let FoundToken { file, says } = &self.found;
-        probe::public_parts(file, &says.id(), &self.user)
+        let FoundToken { file, info } = &self.found;
+        probe::public_parts(file, &info.id(), &self.user)
     }
 
     fn token(&self) -> Option<TokenId> {
