@@ -47,7 +47,7 @@ pub(super) fn public_parts(
     user: &User,
 ) -> Result<Vec<PublicPart>, Error> {
     let looking = Looking::at_public_parts(file, token, &user.pins)?;
-    looking.end(LIMIT, user.notice.as_ref())
+    looking.end_with_parts(LIMIT, user.notice.as_ref())
 }
 
 /// Initialises the module's first blank token in a process of its own, and looks at what there is then.

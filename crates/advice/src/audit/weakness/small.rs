@@ -41,7 +41,7 @@ static PRODUCT: LazyLock<Natural> = LazyLock::new(|| {
     let is_prime = |number: &u32| {
         (2..*number)
             .take_while(|d| d * d <= *number)
-            .all(|d| number % d != 0)
+            .all(|d| !number.is_multiple_of(d))
     };
     (2..FACTORS).filter(is_prime).map(Natural::from).product()
 });

@@ -20,6 +20,7 @@ use super::super::token_info::{Login, ModuleInfo};
 use super::super::uri::ObjectPart;
 use super::watch::CallWatch;
 use super::{Consent, Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
+use crate::device::PublicPart;
 use crate::user::{Notice, Pin, Pins, TokenId, User};
 
 /// Who waits for a process, and how.
@@ -118,7 +119,24 @@ impl Looking {
     }
 
     /// What it has found.
-    pub(in super::super) fn end<A: TryFrom<Reply>>(
+    pub(in super::super) fn end(
+        self,
+        limit: Duration,
+        notice: &dyn Notice,
+    ) -> Result<ModuleInfo, Error> {
+        self.answer(limit, notice)
+    }
+
+    /// What it has found of a token's keys.
+    pub(in super::super) fn end_with_parts(
+        self,
+        limit: Duration,
+        notice: &dyn Notice,
+    ) -> Result<Vec<PublicPart>, Error> {
+        self.answer(limit, notice)
+    }
+
+    fn answer<A: TryFrom<Reply>>(
         mut self,
         limit: Duration,
         notice: &dyn Notice,
