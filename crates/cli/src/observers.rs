@@ -8,7 +8,7 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
 use keymark_bench::store::StoreIdentity;
-use keymark_report::analysis::{Latencies, Row, row_of};
+use keymark_report::analysis::{Latencies, Machine, Row, row_of};
 use keymark_report::table::FlatRow;
 use keymark_report::visible;
 use keymark_stats::MachineSpeed;
@@ -49,10 +49,10 @@ impl<'a> JsonStream<'a> {
         baseline.is_none_or(|baseline| self.records[baseline].ending.is_some())
     }
 
-    /// At the machine's mean speed up to now, both it and what its ratio needs.
-    fn row(&self, index: usize, speed: Option<&MachineSpeed>) -> Row {
+    /// By what the run has told of its machine up to now, both it and what its ratio needs.
+    fn row(&self, index: usize, machine: &Machine) -> Row {
         let seed = self.plan.settings.seed;
-        let of = |index: usize| Latencies::of(&self.records[index], speed, seed);
+        let of = |index: usize| Latencies::of(&self.records[index], machine, seed);
         let own = of(index);
         let other = self.plan.baseline(index).filter(|other| *other != index);
         let other = other.map(of);
@@ -60,7 +60,7 @@ impl<'a> JsonStream<'a> {
             Some(other) if asked != index => other,
             _ => &own,
         };
-        row_of(self.plan, &self.records, index, latencies)
+        row_of(self.plan, &self.records, index, latencies, machine)
     }
 }
 
@@ -80,8 +80,9 @@ impl Observer for JsonStream<'_> {
         self.waiting = waiting;
         let complete: Vec<usize> = complete;
         let speed = MachineSpeed::of(&self.references, self.plan.settings.seed);
+        let machine = Machine::of(speed, &self.records);
         for index in complete {
-            let row = self.row(index, speed.as_ref());
+            let row = self.row(index, &machine);
             print_json(&FlatRow::from(&row.on(self.devices)));
         }
         if output::is_gone() {

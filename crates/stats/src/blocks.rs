@@ -2,11 +2,9 @@
 //!
 //! Samples of one block share the machine's state of that moment and are
 //! correlated; blocks, with other cases in between, are nearly independent.
-//! So blocks, not samples, are the units of every interval; where it is widened
-//! for what neighbours have in common, fewer than twenty are cut into
-//! non-overlapping batches of theirs, and elsewhere one or two, which give no
-//! interval (Law & Kelton, "Simulation Modeling and Analysis", 3rd ed. 2000,
-//! §9.5.3, batch means).
+//! So blocks, not samples, are the units of every interval; one or two, which
+//! give none, are cut into non-overlapping batches (Law & Kelton, "Simulation
+//! Modeling and Analysis", 3rd ed. 2000, §9.5.3, batch means).
 
 use std::ops::Range;
 
@@ -95,6 +93,14 @@ impl Blocks {
         self.ends.len()
     }
 
+    /// Rounds from one block to the next, on average; `None` where blocks are cut into [pieces](Self::units).
+    pub(crate) fn distance(&self) -> Option<f64> {
+        let (first, last) = (self.rounds.first()?, self.rounds.last()?);
+        let apart = f64::from(last.saturating_sub(*first));
+        let enough = self.block_count() >= UNIT_BLOCKS && apart > 0.0;
+        enough.then(|| apart / (self.block_count() - 1) as f64)
+    }
+
     /// All durations (ns) in time order.
     pub fn durations(&self) -> &[u64] {
         &self.durations
@@ -152,12 +158,6 @@ impl Blocks {
     /// Batches that serve as independent units in an interval.
     pub(crate) fn units(&self) -> Batches {
         self.sums(&self.unit_ranges())
-    }
-
-    /// Batches for an interval that is widened for what neighbours have in common: few blocks are cut, so that this can
-    /// be seen.
-    pub(crate) fn pieces(&self) -> Batches {
-        self.sums(&self.ranges(MIN_BATCHES, MAX_BATCHES))
     }
 
     fn sums(&self, ranges: &[Range<usize>]) -> Batches {

@@ -13,6 +13,7 @@ use crate::blocks::Blocks;
 use crate::estimate::{Estimate, Method};
 use crate::mean;
 use crate::outliers::outer_fences;
+use crate::prior::RunDependence;
 use crate::quantile::lower_neighbour;
 use crate::quantity::{NS, Seconds};
 
@@ -52,7 +53,7 @@ impl MachineSpeed {
         let blocks = Blocks::from_blocks((0..).zip(times.iter().map(held)));
         Some(Self {
             n: times.len(),
-            mean: mean::mean(&blocks, seed)?,
+            mean: mean::mean(&blocks, &RunDependence::default(), seed)?,
             p5: Seconds(at(0.05) / NS),
             p95: Seconds(at(0.95) / NS),
             fences,
@@ -99,6 +100,7 @@ pub fn controlled(
     blocks: &Blocks,
     around: &[u64],
     speed: &MachineSpeed,
+    run: &RunDependence,
     seed: u64,
 ) -> Option<AtMeanSpeed> {
     if blocks.block_count() < MIN_BLOCKS || around.len() != blocks.block_count() {
@@ -120,7 +122,10 @@ pub fn controlled(
     };
     let pairs = reference.iter().zip(&means);
     let adjusted = Blocks::from_blocks(blocks.iter().zip(pairs).map(at_mean_speed));
-    let (raw, own) = (mean::mean(blocks, seed)?, mean::computed(&adjusted, seed)?);
+    let (raw, own) = (
+        mean::mean(blocks, run, seed)?,
+        mean::computed(&adjusted, run, seed)?,
+    );
     let of_speed = slope * speed.half_width() / NS;
     let away = |bound: f64| (bound - own.value).hypot(of_speed);
     let bounds = (own.value - away(own.low?), own.value + away(own.high?));
@@ -225,8 +230,8 @@ mod tests {
         let runs = 400;
         for seed in 0..runs {
             let (blocks, around, speed) = run(seed, 0.9);
-            let raw = mean::mean(&blocks, seed).unwrap();
-            let found = controlled(&blocks, &around, &speed, seed);
+            let raw = mean::mean(&blocks, &RunDependence::default(), seed).unwrap();
+            let found = controlled(&blocks, &around, &speed, &RunDependence::default(), seed);
             let best = found.as_ref().map_or(raw, |found| found.mean);
             helped += u64::from(found.is_some());
             share += width(&best).unwrap() / width(&raw).unwrap();
@@ -242,7 +247,7 @@ mod tests {
     fn what_does_not_follow_the_machine_is_left_alone() {
         let helped = (0..200).filter(|&seed| {
             let (blocks, around, speed) = run(seed, 0.0);
-            controlled(&blocks, &around, &speed, seed).is_some()
+            controlled(&blocks, &around, &speed, &RunDependence::default(), seed).is_some()
         });
         assert!(helped.count() <= 2);
     }
@@ -252,8 +257,10 @@ mod tests {
         for seed in 0..50 {
             let (blocks, around, _) = run(seed, 0.9);
             let speed = MachineSpeed::of(&around, seed).unwrap();
-            if let Some(found) = controlled(&blocks, &around, &speed, seed) {
-                let raw = mean::mean(&blocks, seed).unwrap();
+            if let Some(found) =
+                controlled(&blocks, &around, &speed, &RunDependence::default(), seed)
+            {
+                let raw = mean::mean(&blocks, &RunDependence::default(), seed).unwrap();
                 let narrower = width(&found.mean).unwrap() / width(&raw).unwrap();
                 assert!(narrower > 0.75, "seed {seed}: {narrower}");
             }
@@ -264,6 +271,6 @@ mod tests {
     fn too_few_references_say_nothing() {
         assert_eq!(MachineSpeed::of(&[1; 19], 1), None);
         let (blocks, around, speed) = run(1, 0.9);
-        assert!(controlled(&blocks, &around[1..], &speed, 1).is_none());
+        assert!(controlled(&blocks, &around[1..], &speed, &RunDependence::default(), 1).is_none());
     }
 }

@@ -1,29 +1,33 @@
 //! How much neighbouring units depend on each other, and by how much that widens an interval over them.
 //!
-//! The variance of a mean of dependent units is that of independent ones times (1+r)/(1−r), r being the lag-1
-//! correlation of an autoregression (Law & Kelton 2000, §4.4 and §9.5.3). An estimate of r from few units is
-//! too low: it is corrected by (1+3r)/n (Kendall, Biometrika 41, 1954), and raised by its standard error (by a quarter of
-//! it for pairs), since an interval that is too narrow misleads and one that is a little wide does not. It is taken from ranks, which
-//! a few slow units do not move; these, beyond Tukey's outer fences, count as independent of their neighbours.
-//! Coverage in simulations stands in `tests/it/calibration.rs` and docs/methodology/statistics.md.
+//! Units follow an autoregression of lag-1 correlation ρ (Law & Kelton 2000, §4.4). Given ρ, the variance of their mean
+//! is known but for σ², whose estimate from whitened units has n − 1 degrees of freedom, so that Student's t holds exactly
+//! (Prais & Winsten 1954; likelihood of ρ: Harville, Biometrika 61, 1974). A dozen units hardly show ρ: the
+//! interval is over all values it may have, each with its probability by those units and by a
+//! [prior](crate::prior), which the other cases of the run tell. Units count by the normal scores of their ranks (van der
+//! Waerden 1952), which a few slow ones do not move; these, beyond Tukey's outer fences, count as independent of their neighbours.
+//! Coverage and width in simulations stand in `tests/it/coverage.rs` and docs/methodology/statistics.md.
 
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::estimate::TAIL;
 use crate::outliers::outer_fences;
-use crate::special::t_quantile;
+use crate::prior::Weights;
+use crate::special::{t_quantile, t_sf};
 
-/// Fewer units say nothing about dependence.
-pub(crate) const MIN_UNITS: usize = 8;
-/// What more than this would ask for is no longer told apart from a trend.
-const HIGHEST: f64 = 0.95;
-/// Independent units that the least are worth: a dozen units may look alike by chance, and an interval ten times as wide
-/// as they spread would say nothing.
-const LEAST: f64 = 3.0;
+/// Fewer units have no spread to speak of.
+pub(crate) const MIN_UNITS: usize = 3;
+/// Values of ρ that are considered: 0, 0.05, …, 0.95. What more would ask for is no longer told apart from a trend.
+pub(crate) const GRID: usize = 20;
+const STEP: f64 = 0.05;
+/// Values less probable than this are left out.
+const NEGLIGIBLE: f64 = 1e-4;
+
 /// What is known of the dependence of neighbouring blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dependence {
-    /// Lag-1 correlation of neighbouring blocks, by ranks, corrected for their number.
+    /// Lag-1 correlation of neighbouring blocks: its expected value, by these blocks and by the run's other cases.
     pub lag1: f64,
     /// What the half-width of an interval that takes blocks for independent is multiplied by; at least 1.
     pub widening: f64,
@@ -42,49 +46,128 @@ impl Dependence {
     }
 }
 
-/// What the units are of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Units {
-    /// Of one case.
-    Case,
-    /// Of two that took turns: what comes from the machine cancels, and what is left is symmetric.
-    Pair,
-}
-
-impl Units {
-    /// By how many of its standard errors the correlation is raised: as few as keep the coverage in simulations.
-    const fn standard_errors(self) -> f64 {
-        match self {
-            Self::Case => 1.0,
-            Self::Pair => 0.25,
-        }
-    }
-}
-
 /// The dependence of units in time order, by what each is off the mean.
-pub(crate) fn dependence(residuals: &[f64], of: Units) -> Dependence {
-    let n = residuals.len();
-    let variance = variance(residuals);
-    if n < MIN_UNITS || variance <= 0.0 {
+pub(crate) fn dependence(residuals: &[f64], prior: &Weights) -> Dependence {
+    let Some(series) = Series::of(residuals) else {
         return Dependence::NONE;
-    }
-    let r = lag1(&ranks(residuals));
-    let corrected = r + (1.0 + 3.0 * r) / n as f64;
-    let error = ((1.0 - r * r).max(0.0) / n as f64).sqrt();
-    let raised = (corrected + of.standard_errors() * error).clamp(0.0, HIGHEST);
-    let independent = (n as f64 * (1.0 - raised) / (1.0 + raised)).max(LEAST);
-    // Within the fences units are alike; s² of dependent ones is too small by 1 − 1/n'.
-    let within = variance_within_fences(residuals).min(variance);
-    let alike = within * (1.0 - 1.0 / n as f64) / (1.0 - 1.0 / independent);
-    let of_mean = (variance - within) / n as f64 + alike / independent;
-    let effective = (variance / of_mean).clamp(LEAST, n as f64);
-    let quantile = |units: f64| t_quantile(1.0 - TAIL, units - 1.0);
-    let widening =
-        (of_mean / (variance / n as f64)).sqrt() * quantile(effective) / quantile(n as f64);
+    };
+    let posterior = prior.given(&relative(series.log_likelihood));
+    let squared = series.widening(&posterior).powi(2);
+    let variance = variance(residuals);
+    let within = variance_within_fences(residuals).min(variance) / variance;
     Dependence {
-        lag1: corrected,
-        widening: widening.max(1.0),
+        lag1: posterior.mean(),
+        widening: (1.0 + (squared - 1.0) * within).sqrt(),
     }
+}
+
+/// Likelihoods over the highest of them.
+pub(crate) fn relative(log_likelihood: [f64; GRID]) -> [f64; GRID] {
+    let highest = log_likelihood.into_iter().fold(f64::NEG_INFINITY, f64::max);
+    log_likelihood.map(|log| (log - highest).exp())
+}
+
+/// The lag-1 correlation at a place of the grid.
+pub(crate) fn rho(place: usize) -> f64 {
+    STEP * place as f64
+}
+
+/// What units in time order say of each value of ρ.
+#[derive(Debug, Clone)]
+pub(crate) struct Series {
+    units: usize,
+    /// Logarithm of the likelihood, mean and variance integrated out.
+    pub(crate) log_likelihood: [f64; GRID],
+    /// Standard error of the mean over that of independent units.
+    errors: [f64; GRID],
+}
+
+impl Series {
+    /// `None` with too few units or none that differ.
+    pub(crate) fn of(units: &[f64]) -> Option<Self> {
+        if units.len() < MIN_UNITS || variance(units) <= 0.0 {
+            return None;
+        }
+        let scores = normal_scores(units);
+        let n = scores.len() as f64;
+        let variance = variance(&scores);
+        let (mut log_likelihood, mut errors) = ([0.0; GRID], [0.0; GRID]);
+        for (place, (likelihood, error)) in log_likelihood.iter_mut().zip(&mut errors).enumerate() {
+            let rho = rho(place);
+            let innovation = 1.0 - rho * rho;
+            let (information, squares) = whitened(&scores, rho);
+            *likelihood = -0.5 * ((n - 1.0) * (innovation.ln() + squares.ln()) + information.ln());
+            *error = (of_mean(rho, scores.len()) * squares / (n - 1.0) / variance).sqrt();
+        }
+        Some(Self {
+            units: scores.len(),
+            log_likelihood,
+            errors,
+        })
+    }
+
+    /// Half-width of the interval over all values of ρ, over that of Student's t for independent units.
+    fn widening(&self, posterior: &Weights) -> f64 {
+        let freedom = self.units as f64 - 1.0;
+        let usual = t_quantile(1.0 - TAIL, freedom);
+        let pairs = posterior.0.iter().zip(self.errors);
+        let likely: Vec<(f64, f64)> = pairs
+            .filter(|(weight, _)| **weight > NEGLIGIBLE)
+            .map(|(weight, error)| (*weight, error))
+            .collect();
+        let all: f64 = likely.iter().map(|(weight, _)| weight).sum();
+        let beyond = |widening: f64| {
+            let of_each = likely.iter();
+            let tail =
+                of_each.map(|(weight, error)| weight * t_sf(usual * widening / error, freedom));
+            tail.sum::<f64>() / all
+        };
+        let errors = || likely.iter().map(|(_, error)| *error);
+        let mut low = errors().fold(f64::INFINITY, f64::min);
+        let mut high = errors().fold(0.0, f64::max);
+        // To a thousandth of what they differ by, and no further than what can be seen of a width.
+        for _ in 0..10 {
+            let middle = f64::midpoint(low, high);
+            if beyond(middle) > TAIL {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high.max(1.0)
+    }
+}
+
+/// Information on the mean and sum of squares around it, in units of the variance of one unit, of units whitened by the
+/// transformation of Prais and Winsten.
+fn whitened(units: &[f64], rho: f64) -> (f64, f64) {
+    let innovation = 1.0 - rho * rho;
+    let first = innovation.sqrt();
+    let (mut dd, mut dw, mut ww) = (innovation, 0.0, 0.0);
+    if let Some(unit) = units.first() {
+        let whitened = first * unit;
+        dw += first * whitened;
+        ww += whitened * whitened;
+    }
+    let design = 1.0 - rho;
+    for pair in units.windows(2) {
+        let whitened = pair[1] - rho * pair[0];
+        dd += design * design;
+        dw += design * whitened;
+        ww += whitened * whitened;
+    }
+    (
+        dd / innovation,
+        (ww - dw * dw / dd).max(f64::MIN_POSITIVE) / innovation,
+    )
+}
+
+/// Variance of the mean of `n` units times n, over the variance of one.
+fn of_mean(rho: f64, n: usize) -> f64 {
+    let n = n as f64;
+    // The sum over all lags, of a geometric series.
+    let far = rho * (1.0 - rho.powf(n)) / (n * (1.0 - rho));
+    (1.0 + rho - 2.0 * far) / (1.0 - rho)
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -97,18 +180,12 @@ fn variance(values: &[f64]) -> f64 {
     squares / (values.len() as f64 - 1.0).max(1.0)
 }
 
-fn lag1(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    let products: f64 = values
-        .windows(2)
-        .map(|pair| (pair[0] - mean) * (pair[1] - mean))
-        .sum();
-    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-    if squares > 0.0 {
-        products / squares
-    } else {
-        0.0
-    }
+/// What standard normal values of these ranks would be about (Blom 1958).
+pub(crate) fn normal_scores(values: &[f64]) -> Vec<f64> {
+    let n = values.len() as f64;
+    let normal = Normal::standard();
+    let score = |rank: f64| normal.inverse_cdf((rank + 0.625) / (n + 0.25));
+    ranks(values).into_iter().map(score).collect()
 }
 
 /// From 0; equal values share the mean of their ranks.
@@ -136,34 +213,38 @@ fn variance_within_fences(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
+    fn found(values: &[f64]) -> Dependence {
+        dependence(values, &Weights::unknown())
+    }
+
     #[test]
-    fn correlation_by_hand() {
-        // Deviations −1.5, −0.5, 0.5, 1.5: products 0.75 − 0.25 + 0.75 over squares 5.
-        assert!((lag1(&[1.0, 2.0, 3.0, 4.0]) - 0.25).abs() < 1e-12);
-        assert_eq!(lag1(&[7.0; 5]), 0.0);
+    fn by_hand() {
         assert_eq!(ranks(&[5.0, 1.0, 5.0, 0.0]), [2.5, 1.0, 2.5, 0.0]);
+        // Two units: 1 + ρ; three: (3 + 4ρ + 2ρ²) / 3.
+        assert!((of_mean(0.5, 2) - 1.5).abs() < 1e-12);
+        assert!((of_mean(0.5, 3) - 5.5 / 3.0).abs() < 1e-12);
+        assert!((of_mean(0.0, 7) - 1.0).abs() < 1e-12);
+        // Independent units are as they are: 2 − 2²/2 around their mean, and two say twice as much as one.
+        assert_eq!(whitened(&[0.0, 2.0], 0.0), (2.0, 2.0));
+        // Of two, the information is 2/(1+ρ), and half their difference squared counts by 1/(1−ρ).
+        let (information, squares) = whitened(&[0.0, 2.0], 0.5);
+        assert!((information - 2.0 / 1.5).abs() < 1e-12 && (squares - 2.0 / 0.5).abs() < 1e-12);
     }
 
     #[test]
     fn what_alternates_is_not_narrowed_and_what_drifts_is_widened() {
         let alternating: Vec<f64> = (0..40).map(|i| f64::from(i % 2)).collect();
-        assert!((dependence(&alternating, Units::Case).widening - 1.0).abs() < 1e-9);
+        let widening = found(&alternating).widening;
+        assert!((1.0..1.05).contains(&widening), "{widening}");
         let rising: Vec<f64> = (0..40).map(f64::from).collect();
-        let found = dependence(&rising, Units::Case);
-        assert!(found.lag1 > 0.9 && found.widening > 3.0, "{found:?}");
-    }
-
-    #[test]
-    fn pairs_are_widened_less() {
-        let values: Vec<f64> = (0..30).map(|i| f64::from(i * i % 7)).collect();
-        let widening = |of| dependence(&values, of).widening;
-        assert!(widening(Units::Pair) < widening(Units::Case));
+        let found = found(&rising);
+        assert!(found.lag1 > 0.85 && found.widening > 2.5, "{found:?}");
     }
 
     #[test]
     fn too_few_or_constant_units_are_left_alone() {
-        assert_eq!(dependence(&[1.0, 2.0, 3.0], Units::Case), Dependence::NONE);
-        assert_eq!(dependence(&[4.0; 30], Units::Pair), Dependence::NONE);
+        assert_eq!(found(&[1.0, 2.0]), Dependence::NONE);
+        assert_eq!(found(&[4.0; 30]), Dependence::NONE);
     }
 
     #[test]

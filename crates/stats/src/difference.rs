@@ -3,9 +3,10 @@
 //! Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 27 (2008), eq. 5.
 
 use crate::blocks::Blocks;
-use crate::dependence::{Units, dependence};
+use crate::dependence::dependence;
 use crate::estimate::{CONFIDENCE, Estimate, Method};
 use crate::pairing::{Pair, Stretches, difference_residuals};
+use crate::prior::Weights;
 use crate::quantity::{NS, Quantity, Seconds};
 use crate::ratio::{ENOUGH_STRETCHES, MIN_STRETCHES};
 use crate::resample::{standard_error, t_half_width};
@@ -33,7 +34,7 @@ fn of_stretches(value: f64, mut shared: Vec<Pair>, alone: Vec<Pair>) -> Estimate
     let residuals = difference_residuals(shared.iter().copied());
     let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
     let half = t_half_width(standard_error(squares, residuals.len()), units) / NS;
-    let dependence = dependence(&residuals, Units::Pair);
+    let dependence = dependence(&residuals, &Weights::of_pairs());
     let interval = dependence.widen(value, (value - half, value + half));
     Estimate::new(value, interval, Method::PairedDifference)
 }

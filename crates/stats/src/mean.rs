@@ -3,12 +3,12 @@
 //! Point: ratio of sums (all time over all samples). Interval: bootstrap-t
 //! over blocks or batches (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley
 //! 1997, §2.4 and §3.8); Student's t when there are too few to resample.
-//! Fewer than twenty blocks are cut into batches, whose dependence widens the
-//! interval: it covers from five blocks up (`tests/it/calibration.rs`), but one or
-//! two do not show by how much blocks differ.
+//! Widened for what neighbouring blocks have in common, by these blocks and by the run's
+//! other cases. One or two blocks do not show by how much blocks differ.
 
 use crate::blocks::{Blocks, MIN_BLOCKS};
 use crate::estimate::Estimate;
+use crate::prior::{RunDependence, Weights};
 use crate::quantity::{NS, Seconds};
 use crate::resample::{
     Cluster, Stream, dependence_of, ratio_of_sums, ratio_of_sums_estimate, rng, t_half_width,
@@ -20,32 +20,34 @@ const MIN_SAMPLES: usize = 8;
 /// Mean duration; `None` without samples, no bounds for a single sample.
 ///
 /// Bounds below zero are raised to zero: a duration is not negative.
-pub fn mean(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
-    computed(blocks, seed).map(Estimate::widened)
+pub fn mean(blocks: &Blocks, run: &RunDependence, seed: u64) -> Option<Estimate<Seconds>> {
+    computed(blocks, run, seed).map(Estimate::widened)
 }
 
-pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Estimate<f64>> {
+pub(crate) fn computed(blocks: &Blocks, run: &RunDependence, seed: u64) -> Option<Estimate<f64>> {
     if blocks.is_empty() {
         return None;
     }
-    let units = blocks.pieces();
+    let units = blocks.units();
     let seconds = |shifted: f64| (units.offset_ns + shifted).max(0.0) / NS;
     let enough = || blocks.len() >= MIN_SAMPLES;
     let rng = rng(seed, Stream::Mean);
-    let shifted = ratio_of_sums_estimate(&units.clusters(), enough, rng)?;
+    let prior = run.at(blocks.distance());
+    let shifted = ratio_of_sums_estimate(&units.clusters(), enough, &prior, rng)?;
     Some(shifted.map(seconds))
 }
 
 /// Half-width of Student's t interval over batches, as a share of the mean.
 ///
 /// `None` with fewer than two batches or a mean of zero.
-pub fn half_width_relative(blocks: &Blocks) -> Option<f64> {
+pub fn half_width_relative(blocks: &Blocks, run: &RunDependence) -> Option<f64> {
     let units = blocks.units();
     let clusters = units.clusters();
     let k = clusters.len();
     let point = ratio_of_sums(clusters.iter().copied());
     let mean = units.offset_ns + point.value;
-    let half = || t_half_width(point.error, k) * dependence_of(&clusters).widening;
+    let prior = run.at(blocks.distance());
+    let half = || t_half_width(point.error, k) * dependence_of(&clusters, &prior).widening;
     (k >= 2 && mean > 0.0).then(|| half() / mean)
 }
 
@@ -96,8 +98,9 @@ impl RunningMean {
         let mean = self.offset + point.value;
         let half = t_half_width(point.error, k);
         let reach = share * mean;
+        let widening = || dependence_of(&self.blocks, &Weights::unknown()).widening;
         // What is too wide already need not be widened.
-        mean > 0.0 && half <= reach && half * dependence_of(&self.blocks).widening <= reach
+        mean > 0.0 && half <= reach && half * widening() <= reach
     }
 }
 
@@ -108,17 +111,27 @@ mod tests {
 
     #[test]
     fn by_hand_student_t() {
-        // Mean 4, s = 2, n = 3: half-width 4.303 × 2/√3.
-        let e = mean(&Blocks::from_blocks([(0, vec![2, 4, 6])]), 1).unwrap();
+        // Mean 4, s = √8, n = 2: half-width 12.706 × √8/√2. Two units show no dependence.
+        let e = mean(
+            &Blocks::from_blocks([(0, vec![2, 6])]),
+            &RunDependence::default(),
+            1,
+        )
+        .unwrap();
         assert_eq!(e.method, Method::StudentT);
         assert!((e.value.0 - 4e-9).abs() < 1e-18);
-        assert!((e.high.unwrap().0 - (4.0 + 4.302_65 * 2.0 / 3f64.sqrt()) * 1e-9).abs() < 1e-13);
+        assert!((e.high.unwrap().0 - (4.0 + 12.706_2 * 2.0) * 1e-9).abs() < 1e-13);
         assert_eq!(e.low.unwrap(), Seconds(0.0));
     }
 
     #[test]
     fn constant_data_are_degenerate() {
-        let e = mean(&Blocks::from_blocks((0..10).map(|i| (i, vec![1000; 5]))), 1).unwrap();
+        let e = mean(
+            &Blocks::from_blocks((0..10).map(|i| (i, vec![1000; 5]))),
+            &RunDependence::default(),
+            1,
+        )
+        .unwrap();
         assert_eq!((e.low, e.high), (Some(e.value), Some(e.value)));
     }
 
@@ -132,10 +145,15 @@ mod tests {
             assert_eq!(running.is_within(1.0), i >= MIN_BLOCKS);
             running.push_block(durations);
         }
-        let width = half_width_relative(&blocks).unwrap();
+        let width = half_width_relative(&blocks, &RunDependence::default()).unwrap();
         assert!(
             running.is_within(width * (1.0 + 1e-9)) && !running.is_within(width * (1.0 - 1e-9))
         );
-        assert!((running.mean().unwrap().0 - mean(&blocks, 0).unwrap().value.0).abs() < 1e-18);
+        assert!(
+            (running.mean().unwrap().0
+                - mean(&blocks, &RunDependence::default(), 0).unwrap().value.0)
+                .abs()
+                < 1e-18
+        );
     }
 }

@@ -6,9 +6,10 @@
 //! Satterthwaite 1946. Standard errors of log ratios by the delta method (Cochran 1977, §6.3).
 
 use crate::blocks::{Batches, Blocks};
-use crate::dependence::{Dependence, Units, dependence};
+use crate::dependence::{Dependence, dependence};
 use crate::estimate::{Estimate, Method, TAIL};
 use crate::pairing::{Pair, Stretches, means, relative_residuals};
+use crate::prior::Weights;
 use crate::quantity::Ratio;
 use crate::resample::{
     Cluster, MIN_UNITS, Point, Stream, dependence_of, draw, ratio_of_sums, rng, standard_error,
@@ -37,8 +38,8 @@ pub(crate) fn computed_independent(
     seed: u64,
 ) -> Option<Estimate<f64>> {
     independent_clusters(
-        &absolute(&numerator.pieces()),
-        &absolute(&denominator.pieces()),
+        &absolute(&numerator.units()),
+        &absolute(&denominator.units()),
         seed,
     )
 }
@@ -58,9 +59,10 @@ pub(crate) fn independent_clusters(
     if ka < 2 || kb < 2 {
         return Some(Estimate::bare(point.value.exp()));
     }
+    let unknown = Weights::unknown();
     let dependence = together(
-        (a.error, dependence_of(top)),
-        (b.error, dependence_of(bottom)),
+        (a.error, dependence_of(top, &unknown)),
+        (b.error, dependence_of(bottom, &unknown)),
     );
     if ka >= MIN_UNITS && kb >= MIN_UNITS {
         let mut rngs = (rng(seed, Stream::Numerator), rng(seed, Stream::Denominator));
@@ -136,7 +138,7 @@ fn of_stretches(shared: &[Pair]) -> Option<Estimate<f64>> {
     Some(on_ratio_scale(
         point,
         (point.value - half, point.value + half),
-        dependence(&residuals, Units::Pair),
+        dependence(&residuals, &Weights::of_pairs()),
         Method::PairedStudentT,
     ))
 }

@@ -9,8 +9,9 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::dependence::{Dependence, Units, dependence};
+use crate::dependence::{Dependence, dependence};
 use crate::estimate::{Estimate, Method, TAIL};
+use crate::prior::Weights;
 use crate::special::t_quantile;
 
 /// Resamples of every interval of one case or of a pair.
@@ -72,10 +73,10 @@ pub(crate) fn ratio_of_sums(clusters: impl ExactSizeIterator<Item = Cluster> + C
 }
 
 /// How much neighbouring clusters depend on each other.
-pub(crate) fn dependence_of(clusters: &[Cluster]) -> Dependence {
+pub(crate) fn dependence_of(clusters: &[Cluster], prior: &Weights) -> Dependence {
     let value = ratio_of_sums(clusters.iter().copied()).value;
     let residuals: Vec<f64> = clusters.iter().map(|c| c.total - value * c.size).collect();
-    dependence(&residuals, Units::Case)
+    dependence(&residuals, prior)
 }
 
 /// √(k/(k−1) Σ r²): standard error of a sum of `k` linearised terms r.
@@ -102,6 +103,7 @@ fn bootstrap_t(clusters: &[Cluster], mut rng: ChaCha8Rng) -> Option<(f64, f64)> 
 pub(crate) fn ratio_of_sums_estimate(
     clusters: &[Cluster],
     enough: impl FnOnce() -> bool,
+    prior: &Weights,
     rng: ChaCha8Rng,
 ) -> Option<Estimate<f64>> {
     let k = clusters.len();
@@ -116,7 +118,7 @@ pub(crate) fn ratio_of_sums_estimate(
         let half = t_half_width(point.error, k);
         ((point.value - half, point.value + half), Method::StudentT)
     };
-    let bounds = dependence_of(clusters).widen(point.value, bounds);
+    let bounds = dependence_of(clusters, prior).widen(point.value, bounds);
     Some(Estimate::new(point.value, bounds, method))
 }
 

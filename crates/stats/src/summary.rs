@@ -12,6 +12,7 @@ use crate::estimate::Estimate;
 use crate::mean::mean;
 use crate::modality::{Modality, Modes, modality};
 use crate::outliers::{Outliers, outliers};
+use crate::prior::RunDependence;
 use crate::quantile::{Sorted, quantile};
 use crate::quantity::{Ratio, Seconds};
 use crate::resample::dependence_of;
@@ -67,27 +68,27 @@ pub struct Summary {
 
 impl Summary {
     /// The same with the mean at the mean speed of the machine.
-    pub fn at_mean_speed(self, found: &AtMeanSpeed) -> Self {
+    pub fn at_mean_speed(self, found: &AtMeanSpeed, run: &RunDependence) -> Self {
         Self {
             mean: found.mean,
             // What is left of these is the case's own.
             drift: drift(&found.blocks),
             modality: modality(&found.blocks),
-            dependence: dependence_of(&found.blocks.pieces().clusters()),
+            dependence: dependence_in(&found.blocks, run),
             controlled: Some(found.before),
             ..self
         }
     }
 
-    /// Summarises a case; `None` without samples.
-    pub fn of(blocks: &Blocks, seed: u64) -> Option<Self> {
+    /// Summarises a case, with what its run's other cases tell; `None` without samples.
+    pub fn of(blocks: &Blocks, run: &RunDependence, seed: u64) -> Option<Self> {
         let sorted = Sorted::of(blocks);
         let (min, max) = extremes(&sorted)?;
         Some(Self {
             n: blocks.len(),
             min,
             max,
-            mean: mean(blocks, seed)?,
+            mean: mean(blocks, run, seed)?,
             median: quantile(blocks, &sorted, 0.5)?,
             p90: quantile(blocks, &sorted, 0.9)?,
             p99: quantile(blocks, &sorted, 0.99)?,
@@ -96,7 +97,7 @@ impl Summary {
             outliers: outliers(&sorted)?,
             drift: drift(blocks),
             modality: modality(blocks),
-            dependence: dependence_of(&blocks.pieces().clusters()),
+            dependence: dependence_in(blocks, run),
             controlled: None,
         })
     }
@@ -127,6 +128,10 @@ impl Summary {
         }
         warnings
     }
+}
+
+fn dependence_in(blocks: &Blocks, run: &RunDependence) -> Dependence {
+    dependence_of(&blocks.units().clusters(), &run.at(blocks.distance()))
 }
 
 /// Something that limits what the figures mean; displays as advice.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::pairing::Stretches;
+use crate::prior::RunDependence;
 use crate::quantity::{NS, PerSecond, Ratio};
 use crate::ratio::{independent_clusters, over_stretches};
 use crate::resample::{Cluster, Stream, ratio_of_sums_estimate, rng};
@@ -65,18 +66,34 @@ pub(crate) fn clusters(windows: &[Window]) -> Vec<Cluster> {
 }
 
 /// Observed operations a second; `None` without a window, no bounds for one.
-pub fn throughput(windows: &[Window], seed: u64) -> Option<Estimate<PerSecond>> {
-    computed(windows, seed).map(Estimate::widened)
+pub fn throughput(
+    windows: &[Window],
+    run: &RunDependence,
+    seed: u64,
+) -> Option<Estimate<PerSecond>> {
+    computed(windows, run, seed).map(Estimate::widened)
 }
 
-pub(crate) fn computed(windows: &[Window], seed: u64) -> Option<Estimate<f64>> {
+pub(crate) fn computed(
+    windows: &[Window],
+    run: &RunDependence,
+    seed: u64,
+) -> Option<Estimate<f64>> {
     let rng = rng(seed, Stream::Throughput);
-    let rate = ratio_of_sums_estimate(&clusters(windows), || true, rng)?;
+    let prior = run.at(distance(windows));
+    let rate = ratio_of_sums_estimate(&clusters(windows), || true, &prior, rng)?;
     Some(Estimate {
         low: rate.low.map(|low| low.max(0.0)),
         high: rate.high.map(|high| high.max(0.0)),
         ..rate
     })
+}
+
+/// Rounds from one to the next, on average.
+fn distance(windows: &[Window]) -> Option<f64> {
+    let (first, last) = (windows.first()?.round, windows.last()?.round);
+    let apart = f64::from(last.saturating_sub(first));
+    (apart > 0.0).then(|| apart / (windows.len() - 1) as f64)
 }
 
 #[cfg(test)]
@@ -115,7 +132,12 @@ mod tests {
             length_ns: 230_000_001,
             round,
         };
-        let rate = throughput(&(0..20).map(window).collect::<Vec<_>>(), 1).unwrap();
+        let rate = throughput(
+            &(0..20).map(window).collect::<Vec<_>>(),
+            &RunDependence::default(),
+            1,
+        )
+        .unwrap();
         let (low, high) = (rate.low.unwrap().0, rate.high.unwrap().0);
         assert!(
             low > 0.9 * rate.value.0 && high < 1.1 * rate.value.0,
@@ -132,6 +154,7 @@ mod tests {
         };
         let e = throughput(
             &[w(10.0, 1_000_000_000), w(50.0, 2_000_000_000), w(9.0, 0)],
+            &RunDependence::default(),
             1,
         )
         .unwrap();
@@ -140,8 +163,9 @@ mod tests {
             (e.low.unwrap(), e.method),
             (PerSecond(0.0), Method::StudentT)
         );
-        assert_eq!(throughput(&[w(1.0, 0)], 1), None);
-        let steady = throughput(&[w(5.0, 1_000_000_000); 10], 1).unwrap();
+        assert_eq!(throughput(&[w(1.0, 0)], &RunDependence::default(), 1), None);
+        let steady =
+            throughput(&[w(5.0, 1_000_000_000); 10], &RunDependence::default(), 1).unwrap();
         assert_eq!(
             (steady.low, steady.high),
             (Some(PerSecond(5.0)), Some(PerSecond(5.0)))

@@ -14,7 +14,7 @@ use keymark_bench::runner::{Observer, Runner, Stacks};
 use keymark_bench::stop::StopRule;
 use keymark_bench::workload::{KeyHandle, Stack};
 use keymark_stacks::raw::RawStack;
-use keymark_stats::throughput;
+use keymark_stats::{RunDependence, throughput};
 use keymark_stores::software::SoftwareStore;
 
 use crate::figure::{Failure, Figure, Limit, in_turn};
@@ -114,5 +114,5 @@ fn reported(
         .iter()
         .filter_map(|block| block.window(case.concurrency()))
         .collect();
-    Ok(throughput(&windows, 0).map(|rate| rate.value.0))
+    Ok(throughput(&windows, &RunDependence::default(), 0).map(|rate| rate.value.0))
 }

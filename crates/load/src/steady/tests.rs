@@ -1,7 +1,7 @@
 //! The estimator against queues whose answers are known, and against a simulation made another way.
 
 use keymark_bench::server_load::Durations;
-use keymark_stats::{Estimate, throughput};
+use keymark_stats::{Estimate, RunDependence, throughput};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -217,7 +217,7 @@ fn intervals_hold_the_truth() {
         let mut held = 0;
         for seed in 0..100 {
             let steady = completions(&queue.ended(62, seed)).steady(span(2, 62));
-            let Estimate { low, high, .. } = throughput(&steady.unwrap().windows(), seed).unwrap();
+            let Estimate { low, high, .. } = throughput(&steady.unwrap().windows(), &RunDependence::default(), seed).unwrap();
             held += u32::from((low.unwrap().0..=high.unwrap().0).contains(&rate));
         }
         assert!(held >= least, "{users}: {held}");

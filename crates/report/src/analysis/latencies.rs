@@ -1,7 +1,27 @@
 //! What the samples of one case say, before it is compared with another.
 
 use keymark_bench::record::CaseRecord;
-use keymark_stats::{AtMeanSpeed, Blocks, MachineSpeed, Summary, controlled};
+use keymark_stats::{AtMeanSpeed, Blocks, MachineSpeed, RunDependence, Summary, controlled};
+
+/// What the cases of a run tell of their machine.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Machine {
+    /// How fast it was, by what it did around the blocks.
+    pub speed: Option<MachineSpeed>,
+    /// How much neighbouring blocks have in common on it.
+    pub dependence: RunDependence,
+}
+
+impl Machine {
+    /// Of the cases that are finished.
+    pub fn of(speed: Option<MachineSpeed>, cases: &[CaseRecord]) -> Self {
+        let latencies: Vec<Blocks> = cases.iter().map(CaseRecord::latencies).collect();
+        Self {
+            speed,
+            dependence: RunDependence::of(&latencies),
+        }
+    }
+}
 
 /// One case's latencies: as they were measured, and at the mean speed of the machine where they are known better there.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,18 +32,19 @@ pub struct Latencies {
 
 impl Latencies {
     /// Of a case that is finished.
-    pub fn of(record: &CaseRecord, speed: Option<&MachineSpeed>, seed: u64) -> Self {
+    pub fn of(record: &CaseRecord, machine: &Machine, seed: u64) -> Self {
         let measured = record.latencies();
         Self {
-            at_mean_speed: at_mean_speed(record, &measured, speed, seed),
+            at_mean_speed: at_mean_speed(record, &measured, machine, seed),
             measured,
         }
     }
 
-    pub(super) fn summary(&self, seed: u64) -> Option<Summary> {
-        let summary = Summary::of(&self.measured, seed)?;
+    pub(super) fn summary(&self, machine: &Machine, seed: u64) -> Option<Summary> {
+        let run = &machine.dependence;
+        let summary = Summary::of(&self.measured, run, seed)?;
         Some(match &self.at_mean_speed {
-            Some(own) => summary.at_mean_speed(own),
+            Some(own) => summary.at_mean_speed(own, run),
             None => summary,
         })
     }
@@ -51,13 +72,13 @@ impl Latencies {
 fn at_mean_speed(
     record: &CaseRecord,
     latencies: &Blocks,
-    speed: Option<&MachineSpeed>,
+    machine: &Machine,
     seed: u64,
 ) -> Option<AtMeanSpeed> {
     let alone = record.case.load.is_closed() && record.case.concurrency() == 1;
-    let speed = speed.filter(|_| alone)?;
+    let speed = machine.speed.as_ref().filter(|_| alone)?;
     let blocks = record.blocks.iter();
     let counted = blocks.filter(|block| block.done().next().is_some());
     let around: Option<Vec<u64>> = counted.map(|block| block.reference_ns).collect();
-    controlled(latencies, &around?, speed, seed)
+    controlled(latencies, &around?, speed, &machine.dependence, seed)
 }

@@ -44,7 +44,7 @@ pub(crate) use head::stop_and_order;
 pub use remarks::failures;
 
 pub(crate) use key_use::Spent;
-pub use latencies::Latencies;
+pub use latencies::{Latencies, Machine};
 pub use limits::{Finding, Undecided};
 pub use loss::Loss;
 pub use overload::Overload;
@@ -166,26 +166,25 @@ impl Analysis {
     /// Analyses a record, with what is known of how stacks lie on one another. Random numbers come from the
     /// plan's seed, so this is repeatable.
     pub fn of(record: &Record, families: &[Layers]) -> Self {
-        let speed = machine_speed(record);
+        let machine = Machine::of(machine_speed(record), &record.cases);
         let seed = record.plan.settings.seed;
         let cases = record.cases.iter();
         let latencies: Vec<Latencies> = cases
-            .map(|case| Latencies::of(case, speed.as_ref(), seed))
+            .map(|case| Latencies::of(case, &machine, seed))
             .collect();
         let row = |index| {
-            row_of(&record.plan, &record.cases, index, |index| {
-                &latencies[index]
-            })
+            let latencies = |index: usize| &latencies[index];
+            row_of(&record.plan, &record.cases, index, latencies, &machine)
         };
         let rows: Vec<Row> = (0..record.cases.len())
             .map(|index| row(index).on(&record.stores))
             .collect();
         Self {
-            speed,
             rates: Vec::new(),
             scaling: scaling::scaling(record, &rows, families),
             breakdowns: breakdown::breakdowns(&rows, &latencies, families),
             families: families.to_vec(),
+            speed: machine.speed,
             rows,
         }
     }
@@ -220,13 +219,14 @@ pub fn row_of<'l>(
     records: &[CaseRecord],
     index: usize,
     latencies: impl Fn(usize) -> &'l Latencies,
+    machine: &Machine,
 ) -> Row {
     let record = &records[index];
     let seed = plan.settings.seed;
     let windows = windows(record);
     let published = record.published.as_ref();
     let overload = overload::overload(record);
-    let summary = latencies(index).summary(seed);
+    let summary = latencies(index).summary(machine, seed);
     let baseline = plan
         .baseline(index)
         .filter(|&baseline| overload.is_none() && overload::overload(&records[baseline]).is_none());
@@ -235,7 +235,7 @@ pub fn row_of<'l>(
         case: record.case.clone(),
         summary: summary.filter(|_| overload.is_none()),
         overload,
-        throughput: throughput(&windows, seed),
+        throughput: throughput(&windows, &machine.dependence, seed),
         ratio: baseline.and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
         baseline: baseline
             .filter(|baseline| *baseline != index)

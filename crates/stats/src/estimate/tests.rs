@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Estimate;
-use crate::{Blocks, Sorted, Window, mean, quantile, ratio, spread, throughput};
+use crate::{Blocks, RunDependence, Sorted, Window, mean, quantile, ratio, spread, throughput};
 
 fn any_blocks() -> impl Strategy<Value = Blocks> {
     let duration = prop_oneof![0..50_u64, 1_000..2_000_u64, 1..10_000_000_000_u64];
@@ -32,10 +32,10 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let computed = [
-            mean::computed(&x, seed),
+            mean::computed(&x, &RunDependence::default(), seed),
             spread::computed(&x, seed),
             quantile::computed(&x, &Sorted::of(&x), p),
-            throughput::computed(&windows(&x), seed),
+            throughput::computed(&windows(&x), &RunDependence::default(), seed),
             ratio::computed_independent(&x, &y, seed),
             ratio::computed_paired(&x, &y, seed),
         ];

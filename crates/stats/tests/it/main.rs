@@ -12,6 +12,8 @@
 mod across_cases;
 mod calibration;
 mod change_points;
+mod coverage;
+
 mod properties;
 mod usl;
 

@@ -1,7 +1,7 @@
 //! What must hold for any samples.
 
 use keymark_stats::{
-    Blocks, Estimate, Quantity, Sorted, Summary, independent, mean, paired, quantile,
+    Blocks, Estimate, Quantity, RunDependence, Sorted, Summary, independent, mean, paired, quantile,
 };
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ proptest! {
 
     #[test]
     fn summary_is_sound(x in any_blocks(), seed in any::<u64>()) {
-        let s = Summary::of(&blocks(&x), seed).unwrap();
+        let s = Summary::of(&blocks(&x), &RunDependence::default(), seed).unwrap();
         for e in [s.mean, s.median, s.p90, s.p99].iter().chain(&s.stddev) {
             sound(e);
         }
@@ -63,7 +63,7 @@ proptest! {
     fn mean_scales(x in any_blocks(), seed in any::<u64>()) {
         let scaled: Vec<Vec<u64>> =
             x.iter().map(|b| b.iter().map(|ns| ns * 1024).collect()).collect();
-        let (a, b) = (mean(&blocks(&x), seed).unwrap(), mean(&blocks(&scaled), seed).unwrap());
+        let (a, b) = (mean(&blocks(&x), &RunDependence::default(), seed).unwrap(), mean(&blocks(&scaled), &RunDependence::default(), seed).unwrap());
         prop_assert!(close(a.value.0 * 1024.0, b.value.0));
         // Shifting by a whole offset rounds a little differently.
         if let (Some(low), Some(scaled)) = (a.high, b.high) {
@@ -77,7 +77,7 @@ proptest! {
         prop_assume!(x.len() >= 20);
         let reversed: Vec<Vec<u64>> =
             x.iter().map(|b| b.iter().rev().copied().collect()).collect();
-        let (a, b) = (mean(&blocks(&x), seed).unwrap(), mean(&blocks(&reversed), seed).unwrap());
+        let (a, b) = (mean(&blocks(&x), &RunDependence::default(), seed).unwrap(), mean(&blocks(&reversed), &RunDependence::default(), seed).unwrap());
         prop_assert!(close(a.value.0, b.value.0));
         prop_assert!((a.high.unwrap().0 - b.high.unwrap().0).abs() <= 1e-6 * a.high.unwrap().0);
     }
@@ -99,7 +99,7 @@ proptest! {
 fn tiny_and_constant_cases() {
     for n in [1, 2, 3, 7, 8, 50] {
         for x in [vec![vec![1000; n]], vec![vec![1000]; n], vec![vec![0; n]]] {
-            let s = Summary::of(&blocks(&x), 1).unwrap();
+            let s = Summary::of(&blocks(&x), &RunDependence::default(), 1).unwrap();
             sound(&s.mean);
             assert_eq!((s.mean.value, s.median.value), (s.min, s.max));
             assert_eq!(s.mean.low.is_some(), n > 1);
@@ -110,5 +110,5 @@ fn tiny_and_constant_cases() {
             assert!(s.modality.is_none_or(|m| m.modes.is_none()));
         }
     }
-    assert!(Summary::of(&Blocks::default(), 1).is_none());
+    assert!(Summary::of(&Blocks::default(), &RunDependence::default(), 1).is_none());
 }

@@ -1,0 +1,136 @@
+//! Intervals of few blocks are as wide as they must be: coverage and width, of runs of twenty cases and of single ones.
+
+use keymark_stats::{Blocks, RunDependence, mean};
+
+use crate::{Noise, holds};
+
+/// Noise of 15 % in blocks of one operation.
+const NOISE: f64 = 0.15;
+const TRUTH: f64 = 1e-3;
+
+/// A run's machine.
+#[derive(Clone, Copy)]
+struct Machine {
+    cases: usize,
+    lag1: f64,
+    /// Part of the noise's variance that all cases share.
+    shared: f64,
+    /// By how much all become slower from beginning to end.
+    drift: f64,
+}
+
+impl Machine {
+    fn run(&self, seed: u64, blocks: u32) -> Vec<Blocks> {
+        let mut noise = Noise::new(90_000 + seed);
+        let mut states: Vec<f64> = (0..=self.cases).map(|_| noise.normal()).collect();
+        let mut run = vec![Blocks::default(); self.cases];
+        for round in 0..blocks {
+            for state in &mut states {
+                *state = noise.next(*state, self.lag1);
+            }
+            let time = (f64::from(round) + 0.5) / f64::from(blocks) - 0.5;
+            for (case, own) in run.iter_mut().zip(&states[1..]) {
+                let both = self.shared.sqrt() * states[0] + (1.0 - self.shared).sqrt() * own;
+                let level = (NOISE * both - NOISE * NOISE / 2.0).exp() + self.drift * time;
+                case.push(round, &[(1e6 * level) as u64]);
+            }
+        }
+        run
+    }
+
+    /// Share of intervals that hold the truth, and their median width over that of Student's t.
+    fn coverage(&self, blocks: u32) -> (f64, f64) {
+        let (mut held, mut widths) = (0, Vec::new());
+        // What cases share, they share in all of a run: more runs, not more of each.
+        let of_each = self.cases.min(5);
+        for seed in 0..1_000 / of_each as u64 {
+            let run = self.run(seed, blocks);
+            let known = RunDependence::of(&run);
+            for case in &run[..of_each] {
+                let interval = mean(case, &known, seed).unwrap();
+                held += u32::from(holds(&interval, TRUTH));
+                widths.push(interval.relative_half_width().unwrap() / student(case));
+            }
+        }
+        widths.sort_by(f64::total_cmp);
+        (
+            f64::from(held) / widths.len() as f64,
+            widths[widths.len() / 2],
+        )
+    }
+}
+
+/// Relative half-width of Student's t interval over independent blocks of one sample.
+fn student(case: &Blocks) -> f64 {
+    let durations: Vec<f64> = case.durations().iter().map(|&ns| ns as f64).collect();
+    let n = durations.len() as f64;
+    let mean = durations.iter().sum::<f64>() / n;
+    let squares: f64 = durations.iter().map(|x| (x - mean).powi(2)).sum();
+    let quantile = match durations.len() {
+        8 => 2.365,
+        12 => 2.201,
+        16 => 2.131,
+        _ => 2.093,
+    };
+    quantile * (squares / (n - 1.0) / n).sqrt() / mean
+}
+
+fn table(name: &str, machine: Machine) -> Vec<(u32, f64, f64, f64)> {
+    let mut cells = Vec::new();
+    for blocks in [8, 12, 16, 20] {
+        for lag1 in [0.0, 0.3, 0.6] {
+            let (held, width) = Machine { lag1, ..machine }.coverage(blocks);
+            println!("{name}, {blocks} blocks, lag-1 {lag1}: coverage {held:.3}, width {width:.2}");
+            cells.push((blocks, lag1, held, width));
+        }
+    }
+    cells
+}
+
+const TWENTY: Machine = Machine {
+    cases: 20,
+    lag1: 0.0,
+    shared: 0.0,
+    drift: 0.0,
+};
+
+#[test]
+fn of_twenty_cases() {
+    for (blocks, lag1, held, width) in table("twenty cases", TWENTY) {
+        assert!((0.92..0.985).contains(&held), "{blocks}, {lag1}: {held}");
+        assert!(lag1 > 0.0 || width < 1.4, "{blocks}, {lag1}: {width}");
+    }
+}
+
+#[test]
+fn of_cases_that_share_half() {
+    let machine = Machine {
+        shared: 0.5,
+        ..TWENTY
+    };
+    for (blocks, lag1, held, width) in table("half is shared", machine) {
+        assert!(held >= 0.92, "{blocks}, {lag1}: {held}");
+        assert!(lag1 > 0.0 || width < 2.0, "{blocks}, {lag1}: {width}");
+    }
+}
+
+#[test]
+fn of_cases_that_drift_together() {
+    let machine = Machine {
+        drift: 0.2,
+        ..TWENTY
+    };
+    for (blocks, lag1, held, width) in table("shared drift", machine) {
+        assert!(held >= 0.92, "{blocks}, {lag1}: {held}");
+        assert!(lag1 > 0.0 || width < 2.0, "{blocks}, {lag1}: {width}");
+    }
+}
+
+#[test]
+fn of_a_single_case() {
+    let machine = Machine { cases: 1, ..TWENTY };
+    for (blocks, lag1, held, width) in table("a single case", machine) {
+        assert!(held >= 0.92, "{blocks}, {lag1}: {held}");
+        assert!(lag1 > 0.0 || width < 2.0, "{blocks}, {lag1}: {width}");
+    }
+}
