@@ -17,6 +17,7 @@ pub mod key_family;
 pub mod key_use;
 pub mod layers;
 pub mod operation;
+pub mod outlook;
 pub mod outside;
 pub mod parts;
 pub mod plan;

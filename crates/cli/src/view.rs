@@ -1,7 +1,6 @@
-//! What is seen of a run on a terminal: a bar with what is done, what remains and the time left.
+//! What is seen of a run on a terminal: one bar over all the time that it takes, with what is left of it.
 //!
-//! It is drawn from sums by a thread of its own, four times a second; who measures only adds to the sums between
-//! blocks. `make overhead` compares runs with and without it.
+//! It is drawn by a thread of its own, four times a second; who measures only adds to sums between blocks. `make overhead` compares runs with and without it.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -11,8 +10,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keymark_bench::case::{Case, CaseId};
-use keymark_bench::clock::{Clock, Harness, MonotonicClock};
+use keymark_bench::clock::{Clock, Harness, MonotonicClock, Timestamp};
 use keymark_bench::environment::View;
+use keymark_bench::outlook::{self, Outlook};
 use keymark_bench::plan::Plan;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
@@ -36,22 +36,18 @@ pub fn view() -> View {
 }
 
 /// What a run has come to.
-#[derive(Debug, Clone)]
-enum Stage {
-    Preparing { number: u32, case: String },
-    Measuring,
-}
-
 #[derive(Debug)]
-struct Sums {
-    stage: Stage,
-    finished: usize,
+struct State {
+    outlook: Outlook,
+    /// The case that is being made ready.
+    preparing: Option<String>,
 }
 
 /// A bar on stderr, if that is a terminal.
 #[derive(Debug)]
 pub struct RunView {
-    sums: Arc<Mutex<Sums>>,
+    clock: Arc<MonotonicClock>,
+    state: Arc<Mutex<State>>,
     drawing: Option<Drawing>,
 }
 
@@ -63,25 +59,31 @@ struct Drawing {
 }
 
 impl RunView {
-    /// Of a plan that is about to be run.
-    pub fn of(plan: &Plan) -> Self {
-        let sums = Arc::new(Mutex::new(Sums {
-            stage: Stage::Preparing {
-                number: 0,
-                case: String::new(),
-            },
-            finished: 0,
+    /// Of a plan that is about to be run, given what one operation of a case costs.
+    pub fn of(plan: &Plan, cost: &dyn Fn(&Case) -> Duration) -> Self {
+        let clock = Arc::new(MonotonicClock::new());
+        let state = Arc::new(Mutex::new(State {
+            outlook: Outlook::new(plan, cost, clock.now()),
+            preparing: None,
         }));
         let drawing = match view() {
             View::None => None,
-            View::Terminal => Some(draw(Arc::clone(&sums), plan)),
+            View::Terminal => Some(draw(Arc::clone(&state), Arc::clone(&clock))),
         };
-        Self { sums, drawing }
+        Self {
+            clock,
+            state,
+            drawing,
+        }
     }
 
-    fn sums(&self) -> MutexGuard<'_, Sums> {
-        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
+    fn note(&self, change: impl FnOnce(&mut State, Timestamp)) {
+        change(&mut lock(&self.state), self.clock.now());
     }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for RunView {
@@ -96,26 +98,31 @@ impl Drop for RunView {
 
 impl Observer for RunView {
     fn preparing(&mut self, id: CaseId, case: &Case) {
-        self.sums().stage = Stage::Preparing {
-            number: id.0,
-            case: case.to_string(),
-        };
+        let case = case.to_string();
+        self.note(|state, now| {
+            state.preparing = Some(case);
+            state.outlook.prepare(id, now);
+        });
     }
 
     fn measuring(&mut self, _: &Harness, _: usize) {
-        self.sums().stage = Stage::Measuring;
+        self.note(|state, now| {
+            state.preparing = None;
+            state.outlook.measure(now);
+        });
     }
 
-    fn block(&mut self, _: CaseId, _: &Block) {}
+    fn block(&mut self, id: CaseId, block: &Block) {
+        self.note(|state, now| state.outlook.add(id, block, now));
+    }
 
-    fn finished(&mut self, _: CaseId, _: &CaseRecord) {
-        self.sums().finished += 1;
+    fn finished(&mut self, id: CaseId, _: &CaseRecord) {
+        self.note(|state, now| state.outlook.finish(id, now));
     }
 }
 
-fn draw(sums: Arc<Mutex<Sums>>, plan: &Plan) -> Drawing {
+fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> Drawing {
     let (end, ended) = channel::<()>();
-    let (cases, limit) = (plan.cases.len(), plan.settings.time_limit);
     let thread = std::thread::spawn(move || {
         let target = ProgressDrawTarget::stderr_with_hz(REDRAWS);
         let bar = ProgressBar::with_draw_target(None, target);
@@ -123,25 +130,41 @@ fn draw(sums: Arc<Mutex<Sums>>, plan: &Plan) -> Drawing {
         if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
             bar.set_style(style);
         }
-        let clock = MonotonicClock::new();
-        let mut began = None;
+        let mut shown = 0.0;
         while ended.recv_timeout(REDRAW) == Err(RecvTimeoutError::Timeout) {
-            let sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
-            let (stage, finished) = (sums.stage.clone(), sums.finished);
-            drop(sums);
-            let (done, message) = match stage {
-                Stage::Preparing { number, case } => preparing(number, &case, cases),
-                Stage::Measuring => {
-                    let now = clock.now();
-                    let elapsed = now.since(*began.get_or_insert(now));
-                    measuring(elapsed, limit, finished, cases)
-                }
+            let message = {
+                let state = lock(&state);
+                line(&state, state.outlook.at(clock.now()), &mut shown)
             };
-            bar.set_message(format!("{} {message}", columns(done)));
+            bar.set_message(message);
         }
         bar.finish_and_clear();
     });
     Drawing { thread, end }
+}
+
+/// The bar, which never goes back, and what it means.
+fn line(state: &State, seen: outlook::View, shown: &mut f64) -> String {
+    *shown = seen.share().max(*shown);
+    let words = |time: Duration| {
+        let seconds = time.as_secs_f64().round();
+        if seconds < 1.0 {
+            "1 s".to_owned()
+        } else {
+            units::chosen(Duration::from_secs_f64(seconds))
+        }
+    };
+    let left = match seen.left {
+        Some(left) if state.outlook.is_bound() => format!("at most {} left", words(left)),
+        Some(left) => format!("about {} left", words(left)),
+        None => format!("{}, longer than expected", words(seen.elapsed)),
+    };
+    let (finished, cases) = state.outlook.finished();
+    let doing = match &state.preparing {
+        Some(case) => format!("preparing {}", visible::visible(case)),
+        None => format!("{finished} of {cases} cases done"),
+    };
+    format!("{} {left}: {doing}", columns(*shown))
 }
 
 /// A share as a bar, and in per cent.
@@ -152,65 +175,49 @@ fn columns(share: f64) -> String {
     format!("{done}{left} {:>3.0} %", share * 100.0)
 }
 
-/// The share that is done, and in words.
-fn preparing(number: u32, case: &str, cases: usize) -> (f64, String) {
-    let case = visible::visible(case);
-    let words = format!("preparing {} of {cases}: {case}", number + 1);
-    (f64::from(number) / cases.max(1) as f64, words)
-}
-
-/// The share that is done, and in words. Time left is at most what the limit leaves; without one, what the cases that are
-/// done have taken tells.
-fn measuring(
-    elapsed: Duration,
-    limit: Option<Duration>,
-    finished: usize,
-    cases: usize,
-) -> (f64, String) {
-    let by_cases = finished as f64 / cases.max(1) as f64;
-    let by_time = limit.map_or(0.0, |limit| elapsed.as_secs_f64() / limit.as_secs_f64());
-    let left = match limit {
-        Some(limit) => format!(
-            ", at most {} left",
-            units::time(limit.saturating_sub(elapsed))
-        ),
-        None if finished > 0 => {
-            let left = elapsed.mul_f64((1.0 - by_cases) / by_cases);
-            format!(", about {} left", units::time(left))
-        }
-        None => String::new(),
-    };
-    let words = format!(
-        "measuring for {}, {finished} of {cases} cases done{left}",
-        units::time(elapsed)
-    );
-    (by_cases.max(by_time), words)
-}
-
 #[cfg(test)]
 mod tests {
+    use keymark_bench::plan::Settings;
+
     use super::*;
 
     #[test]
     fn what_is_done_and_what_is_left_is_told() {
-        let seconds = Duration::from_secs;
-        let (done, words) = measuring(seconds(30), Some(seconds(120)), 1, 8);
-        assert!((done - 0.25).abs() < 1e-9, "{done}");
-        assert_eq!(
-            words,
-            "measuring for 30.0 s, 1 of 8 cases done, at most 90.0 s left"
+        let plan = Plan {
+            cases: Vec::new(),
+            settings: Settings::default(),
+        };
+        let mut state = State {
+            outlook: Outlook::new(&plan, &|_| Duration::ZERO, Timestamp(0)),
+            preparing: Some("a\u{1b}[2Jcase".to_owned()),
+        };
+        let seen = |elapsed, left: Option<u64>| outlook::View {
+            elapsed: Duration::from_secs(elapsed),
+            left: left.map(Duration::from_secs),
+        };
+        let mut shown = 0.0;
+        let words = line(&state, seen(30, Some(90)), &mut shown);
+        assert!(
+            words.contains(" 25 % at most 90 s left: preparing a"),
+            "{words}"
         );
-        let (done, words) = measuring(seconds(30), None, 2, 8);
-        assert!((done - 0.25).abs() < 1e-9, "{done}");
-        assert!(words.ends_with("about 90.0 s left"), "{words}");
-        assert!(!measuring(seconds(1), None, 0, 8).1.contains("left"));
+        assert!(!words.contains('\u{1b}'), "{words:?}");
+        state.preparing = None;
+        // It takes longer than it was to take, and the bar stays where it is.
+        let words = line(&state, seen(31, Some(900)), &mut shown);
+        assert!(
+            words.contains(" 25 % at most 900 s left: 0 of 0 cases done"),
+            "{words}"
+        );
+        let words = line(&state, seen(600, None), &mut shown);
+        assert!(
+            words.contains(" 99 % 600 s, longer than expected: 0 of"),
+            "{words}"
+        );
         assert_eq!(
             columns(2.0 / 3.0),
             format!("{}{}  67 %", "█".repeat(20), "░".repeat(10))
         );
         assert_eq!(columns(7.0).chars().filter(|c| *c == '█').count(), COLUMNS);
-        let (done, words) = preparing(3, "a\u{1b}[2Jcase", 4);
-        assert!((done - 0.75).abs() < 1e-9 && words.starts_with("preparing 4 of 4: a"));
-        assert!(!words.contains('\u{1b}'), "{words:?}");
     }
 }

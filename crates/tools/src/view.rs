@@ -60,7 +60,7 @@ pub(crate) fn compare(case: &Case) -> Result<f64, Failure> {
             ..Settings::default()
         },
     };
-    let seen = || watched(case, &stack, HALF, &mut RunView::of(&plan));
+    let seen = || watched(case, &stack, HALF, &mut RunView::of(&plan, &|_| HALF));
     let unseen = || watched(case, &stack, HALF, &mut ());
     in_turn(PAIRS, |_| unseen(), |_| seen())
 }

@@ -233,29 +233,29 @@ impl Plan {
     /// How long measuring is expected to take, given what one operation of a case costs.
     /// With a precision rule this is an upper bound.
     pub fn expected_duration(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
-        let total: Duration = self
-            .cases
-            .iter()
-            .map(|case| match self.settings.stop {
-                StopRule::Runs(runs) => {
-                    let per_worker = runs.get().div_ceil(case.concurrency());
-                    let working = cost(case).saturating_mul(per_worker);
-                    let pause = case.load.pacing.pause().unwrap_or_default();
-                    // Arrivals are waited for.
-                    let arriving = case.load.pacing.rate().map(|rate| {
-                        let seconds = f64::from(runs.get()) / rate.per_second();
-                        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
-                    });
-                    (working + pause / 2 * per_worker).max(arriving.unwrap_or_default())
-                }
-                StopRule::Precision { max_time, .. } => {
-                    max_time.unwrap_or(Duration::MAX / 1_000_000)
-                }
-                StopRule::For(length) => length,
-            })
-            .fold(Duration::ZERO, Duration::saturating_add);
+        let of_each = self.cases.iter().map(|case| self.expected_of(case, cost));
+        let total = of_each.fold(Duration::ZERO, Duration::saturating_add);
         self.settings
             .time_limit
             .map_or(total, |limit| total.min(limit))
+    }
+
+    /// The same of one case, if nothing but its own stop rule limits it.
+    pub(crate) fn expected_of(&self, case: &Case, cost: &dyn Fn(&Case) -> Duration) -> Duration {
+        match self.settings.stop {
+            StopRule::Runs(runs) => {
+                let per_worker = runs.get().div_ceil(case.concurrency());
+                let working = cost(case).saturating_mul(per_worker);
+                let pause = case.load.pacing.pause().unwrap_or_default();
+                // Arrivals are waited for.
+                let arriving = case.load.pacing.rate().map(|rate| {
+                    let seconds = f64::from(runs.get()) / rate.per_second();
+                    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+                });
+                (working + pause / 2 * per_worker).max(arriving.unwrap_or_default())
+            }
+            StopRule::Precision { max_time, .. } => max_time.unwrap_or(Duration::MAX / 1_000_000),
+            StopRule::For(length) => length,
+        }
     }
 }

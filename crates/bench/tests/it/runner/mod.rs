@@ -3,6 +3,7 @@
 mod endings;
 mod loads;
 mod open_loop;
+mod outlook;
 mod processes;
 mod queue;
 mod rules;

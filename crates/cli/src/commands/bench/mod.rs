@@ -77,7 +77,9 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         report: arguments.report,
     };
     Ok(frame.run(record, &interrupt, |record, observers| {
-        measure(record, &stacks, &interrupt, observers);
+        let cost = costs(&inventory, archive);
+        let view = RunView::of(&record.plan, &cost);
+        measure(record, &stacks, &interrupt, view, observers);
         stacks.end()
     }))
 }
@@ -258,10 +260,10 @@ fn measure(
     record: &mut Record,
     stacks: &OpenStacks,
     interrupt: &AtomicBool,
+    mut view: RunView,
     observers: &mut dyn Observer,
 ) {
     let clock = MonotonicClock::new();
-    let mut view = RunView::of(&record.plan);
     let mut all: Vec<&mut dyn Observer> = vec![&mut view, observers];
     let runner = Runner {
         reference: reference::calculate,
@@ -295,16 +297,21 @@ fn took(spent: Spent) -> String {
     )
 }
 
-fn dry_run(plan: &Plan, inventory: &Inventory, archive: Option<&PathBuf>) {
-    frame::print_cases(&plan.cases);
+/// What one operation of a case costs: what it took last, or a guess.
+fn costs(inventory: &Inventory, archive: Option<&PathBuf>) -> impl Fn(&Case) -> Duration {
     // Only a guess is at stake, so an archive that cannot be read is no failure here.
     let means: LastMeans = archive::open(archive)
         .and_then(|archive| archive.last_means())
         .unwrap_or_default();
-    let cost = |case: &Case| -> Duration {
+    move |case| {
         let known = means.get(&case.key()).copied();
         known.unwrap_or_else(|| inventory.guess(case))
-    };
+    }
+}
+
+fn dry_run(plan: &Plan, inventory: &Inventory, archive: Option<&PathBuf>) {
+    frame::print_cases(&plan.cases);
+    let cost = costs(inventory, archive);
     let (preparing, measuring) = (
         plan.expected_preparation(&cost),
         plan.expected_duration(&cost),

@@ -1,0 +1,182 @@
+//! How far a run has come, and how long it will still take: at first what it is expected to take, and the more of it is
+//! done, what that has taken.
+
+use std::time::Duration;
+
+use crate::case::{Case, CaseId};
+use crate::clock::Timestamp;
+use crate::plan::Plan;
+use crate::sample::Block;
+use crate::stop::StopRule;
+
+/// Over a plan from its first preparation to its last block. Time passes evenly between two reports.
+#[derive(Debug, Clone)]
+pub struct Outlook {
+    stop: StopRule,
+    limit: Option<Duration>,
+    preparing: Duration,
+    measuring: Duration,
+    cases: Vec<Share>,
+    began: Timestamp,
+    measured_from: Option<Timestamp>,
+    /// When something was last reported, and what was left then.
+    reported: Timestamp,
+    left: Duration,
+}
+
+/// One case.
+#[derive(Debug, Clone)]
+struct Share {
+    /// What it is expected to take, as a weight.
+    weight: f64,
+    operations: u64,
+    busy: Duration,
+    is_over: bool,
+}
+
+/// What is to be seen of a run at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct View {
+    /// Since its beginning.
+    pub elapsed: Duration,
+    /// What is left, at most or about; `None` where it takes longer than was expected.
+    pub left: Option<Duration>,
+}
+
+impl View {
+    /// The part that is done, from 0 to 1, which nothing reaches that goes on.
+    pub fn share(&self) -> f64 {
+        const NEARLY: f64 = 0.99;
+        let elapsed = self.elapsed.as_secs_f64();
+        let all = elapsed + self.left.unwrap_or_default().as_secs_f64();
+        (elapsed / all.max(1e-9)).min(NEARLY)
+    }
+}
+
+impl Outlook {
+    /// Of a plan that begins now, given what one operation of a case costs.
+    pub fn new(plan: &Plan, cost: &dyn Fn(&Case) -> Duration, now: Timestamp) -> Self {
+        let (preparing, measuring) = (
+            plan.expected_preparation(cost),
+            plan.expected_duration(cost),
+        );
+        let share = |case: &Case| Share {
+            weight: plan.expected_of(case, cost).as_secs_f64().max(1e-9),
+            operations: 0,
+            busy: Duration::ZERO,
+            is_over: false,
+        };
+        Self {
+            stop: plan.settings.stop,
+            limit: plan.settings.time_limit,
+            preparing,
+            measuring,
+            cases: plan.cases.iter().map(share).collect(),
+            began: now,
+            measured_from: None,
+            reported: now,
+            left: preparing.saturating_add(measuring),
+        }
+    }
+
+    /// Whether what is left is an upper bound: a rule may end cases earlier.
+    pub const fn is_bound(&self) -> bool {
+        self.limit.is_some() || matches!(self.stop, StopRule::Precision { .. })
+    }
+
+    /// The case is being made ready.
+    pub fn prepare(&mut self, id: CaseId, now: Timestamp) {
+        let done = f64::from(id.0) / self.cases.len().max(1) as f64;
+        let left = left(self.preparing, done, now.since(self.began));
+        self.report(left.saturating_add(self.measuring), now);
+    }
+
+    /// Measuring begins.
+    pub fn measure(&mut self, now: Timestamp) {
+        self.measured_from = Some(now);
+        self.report(self.measuring, now);
+    }
+
+    /// A block of the case was measured.
+    pub fn add(&mut self, id: CaseId, block: &Block, now: Timestamp) {
+        if let Some(case) = self.cases.get_mut(id.0 as usize) {
+            case.operations += block.done().count() as u64;
+            let first = block.samples.iter().map(|sample| sample.start).min();
+            let last = block.samples.iter().map(|sample| sample.end).max();
+            let busy = last.zip(first).map(|(last, first)| last.since(first));
+            case.busy += busy.unwrap_or_default();
+        }
+        self.measured(now);
+    }
+
+    /// The case is over.
+    pub fn finish(&mut self, id: CaseId, now: Timestamp) {
+        if let Some(case) = self.cases.get_mut(id.0 as usize) {
+            case.is_over = true;
+        }
+        // One that could not be made ready ends before measuring begins.
+        if self.measured_from.is_some() {
+            self.measured(now);
+        }
+    }
+
+    /// Cases that are over, of all.
+    pub fn finished(&self) -> (usize, usize) {
+        let over = self.cases.iter().filter(|case| case.is_over);
+        (over.count(), self.cases.len())
+    }
+
+    /// How it looks at a moment.
+    pub fn at(&self, now: Timestamp) -> View {
+        let left = self.left.checked_sub(now.since(self.reported));
+        View {
+            elapsed: now.since(self.began),
+            left: left.filter(|left| !left.is_zero()),
+        }
+    }
+
+    fn measured(&mut self, now: Timestamp) {
+        let elapsed = self
+            .measured_from
+            .map_or(Duration::ZERO, |from| now.since(from));
+        let weights: f64 = self.cases.iter().map(|case| case.weight).sum();
+        let done: f64 = self
+            .cases
+            .iter()
+            .map(|case| case.weight * self.done(case))
+            .sum();
+        let by_cases = left(self.measuring, done / weights.max(1e-9), elapsed);
+        let by_time = self.limit.map(|limit| limit.saturating_sub(elapsed));
+        self.report(
+            by_time.map_or(by_cases, |by_time| by_time.min(by_cases)),
+            now,
+        );
+    }
+
+    /// The part of a case that is done, as far as its stop rule tells.
+    fn done(&self, case: &Share) -> f64 {
+        let done = match self.stop {
+            _ if case.is_over => 1.0,
+            StopRule::Runs(runs) => case.operations as f64 / f64::from(runs.get()),
+            StopRule::Precision { max_time: None, .. } => 0.0,
+            StopRule::For(time)
+            | StopRule::Precision {
+                max_time: Some(time),
+                ..
+            } => case.busy.as_secs_f64() / time.as_secs_f64().max(1e-9),
+        };
+        done.min(1.0)
+    }
+
+    fn report(&mut self, left: Duration, now: Timestamp) {
+        (self.left, self.reported) = (left, now);
+    }
+}
+
+/// What is left of something that was expected to take so long: by what the part that is done has taken, and the less of it
+/// that is, the more by what was expected.
+fn left(expected: Duration, done: f64, elapsed: Duration) -> Duration {
+    let rest = (1.0 - done).max(0.0);
+    let all = rest * expected.as_secs_f64() + elapsed.as_secs_f64();
+    Duration::try_from_secs_f64(rest * all).unwrap_or(Duration::MAX)
+}
