@@ -88,7 +88,7 @@ const COLUMNS: [(&str, Of); 57] = [
     ("ci_method", |row| Some(summary(row)?.mean.method.into())),
     ("median_s", |row| Some(summary(row)?.median.value.into())),
     ("p90_s", |row| Some(summary(row)?.p90.value.into())),
-    ("p99_s", |row| Some(summary(row)?.p99.value.into())),
+    ("p99_s", |row| Some(summary(row)?.p99?.value.into())),
     ("max_s", |row| Some(summary(row)?.max.into())),
     ("stddev_s", |row| Some(summary(row)?.stddev?.value.into())),
     ("ops_per_s", |row| Some(row.throughput?.value.into())),
@@ -110,8 +110,8 @@ const COLUMNS: [(&str, Of); 57] = [
     ("median_high_s", |row| {
         Some(summary(row)?.median.high?.into())
     }),
-    ("p99_low_s", |row| Some(summary(row)?.p99.low?.into())),
-    ("p99_high_s", |row| Some(summary(row)?.p99.high?.into())),
+    ("p99_low_s", |row| Some(summary(row)?.p99?.low?.into())),
+    ("p99_high_s", |row| Some(summary(row)?.p99?.high?.into())),
     ("ops_low_per_s", |row| Some(row.throughput?.low?.into())),
     ("ops_high_per_s", |row| Some(row.throughput?.high?.into())),
     ("raw_mean_s", |row| {

@@ -150,6 +150,16 @@ pub fn percent(share: f64) -> String {
     format!("{} %", digits(share * 100.0))
 }
 
+/// `12 %`, `3.4 %`: a width of an interval, which is an estimate itself, rounded up, and no finer than a tenth of a per cent.
+pub(crate) fn width(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 10.0 {
+        format!("{:.0} %", percent.ceil())
+    } else {
+        format!("{} %", ((percent * 10.0).ceil() / 10.0).max(0.1))
+    }
+}
+
 /// `5.0 %`: a share that is estimated may be nought, of which no digit is significant.
 pub fn tenths_of_percent(share: Ratio) -> String {
     format!("{:.1} %", share.0 * 100.0)
@@ -219,6 +229,8 @@ mod tests {
             assert_eq!(chosen(time), text);
         }
         assert_eq!(gain(Ratio(1.834)), "×1.83");
+        let widths = [0.000_4, 0.001_94, 0.034, 0.05, 0.1, 0.285].map(width);
+        assert_eq!(widths, ["0.1 %", "0.2 %", "3.4 %", "5 %", "10 %", "29 %"]);
         assert_eq!(rate(PerSecond(126.4)), "126/s");
         assert_eq!(rate(PerSecond(1.2)), "1.20/s");
         assert_eq!(percent(0.1234), "12.3 %");

@@ -1,13 +1,16 @@
-//! One mode or two: the dip test, and where the two modes lie.
+//! One step or several: the dip test, and how many steps there are.
 //!
 //! Test: Hartigan & Hartigan 1985, §5, against the uniform distribution, at
-//! 1 %, on the medians of blocks: samples of one block depend on each other, and
-//! the critical values are those of independent ones. Blocks depend on each
-//! other less, but they do, so the dip must also be large in itself.
+//! 1 %. The critical values are those of independent samples; those of one block depend on each other, and count as so
+//! many as their variance between and within blocks shows (design effect: Kish, "Survey Sampling", 1965, §5.4, by
+//! analysis of variance: Donner 1986). Blocks depend on each other less, but they do, so that the dip must also be large in
+//! itself. Steps are the peaks of a smoothed histogram that stand out from the valleys beside them by more than counts
+//! do by chance (prominence: Edelsbrunner, Letscher & Zomorodian 2002).
 
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
+use crate::dependence::ranks;
 use crate::dip::dip;
 use crate::quantile::Sorted;
 use crate::quantity::{Ratio, Seconds};
@@ -18,6 +21,12 @@ pub const MIN_DIP: f64 = 0.02;
 
 /// Values no further apart than a clock's tick (ns) are not two modes.
 const MAX_TICK_NS: f64 = 100.0;
+/// A peak stands out from a valley by so many standard deviations of their difference ...
+const CERTAIN: f64 = 4.0;
+/// ... if the valley is no higher than this part of it.
+const DEEP: f64 = 0.8;
+/// Sum of the squared weights of [`smooth`], by which it lowers the variance of a count.
+const SMOOTHED: f64 = 70.0 / 256.0;
 
 /// (n, 99 % point of √n × dip of n uniform samples), by simulation: 20 000
 /// samples each, `ChaCha8` with seed 217; `table_is_reproducible` draws anew.
@@ -39,39 +48,84 @@ pub struct Modality {
     pub dip: f64,
     /// The dip that unimodal samples of this size exceed once in a hundred cases.
     pub critical: f64,
-    /// The two modes, if the dip is significant and large.
+    /// The steps, if the dip is significant and large.
     pub modes: Option<Modes>,
 }
 
-/// Two separate groups of durations.
+/// Separate groups of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Modes {
-    /// Median duration of the faster group.
+    /// How many there are at least, two or more; small ones may be hidden.
+    pub count: usize,
+    /// Median duration of the fastest.
     pub lower: Seconds,
-    /// Median duration of the slower group.
+    /// Median duration of the slowest.
     pub upper: Seconds,
-    /// Share of blocks in the slower group.
+    /// Share of samples in the slowest.
     pub upper_share: Ratio,
 }
 
-/// The dip test on the medians of the blocks; `None` below ten of them, too few for any verdict.
-pub fn modality(blocks: &Blocks) -> Option<Modality> {
-    let median =
-        |(_, durations): (u32, &[u64])| Sorted::from_vec(durations.to_vec()).quantile_ns(0.5);
-    let medians = blocks.iter().filter_map(median);
-    let sorted = Sorted::from_vec(medians.map(|ns| ns.round() as u64).collect());
-    of_sorted(&sorted)
+impl Modes {
+    /// In words, with durations as they are written elsewhere.
+    pub fn said(&self, duration: impl Fn(Seconds) -> String) -> String {
+        let (lower, upper) = (duration(self.lower), duration(self.upper));
+        let what = match self.count {
+            2 => format!(
+                "two groups of durations, about {lower} and {upper} ({:.0} % in the slower)",
+                self.upper_share.0 * 100.0
+            ),
+            count => format!(
+                "durations come in several steps, {count} at least, the first about {lower} and the last about {upper}"
+            ),
+        };
+        format!("{what}; no single figure describes them: see the histogram")
+    }
 }
 
-fn of_sorted(sorted: &Sorted) -> Option<Modality> {
-    let n = sorted.as_slice().len();
-    if n < 10 {
+/// The dip test on all samples; `None` where they are worth less than ten independent ones, too few for any verdict.
+pub fn modality(blocks: &Blocks) -> Option<Modality> {
+    of_sorted(&Sorted::of(blocks), design_effect(blocks))
+}
+
+/// How many samples say what an independent one would.
+fn design_effect(blocks: &Blocks) -> f64 {
+    let (n, count) = (blocks.len() as f64, blocks.block_count() as f64);
+    if n <= count || count < 2.0 {
+        // One block is a single moment.
+        return if count < 2.0 { n.max(1.0) } else { 1.0 };
+    }
+    let durations = blocks.durations().iter().map(|&ns| ns as f64);
+    let ranks = ranks(&durations.collect::<Vec<_>>());
+    let (all, mut rest) = (ranks.iter().sum::<f64>() / n, ranks.as_slice());
+    let (mut between, mut within, mut squares) = (0.0, 0.0, 0.0);
+    for (_, block) in blocks.iter() {
+        let (own, later) = rest.split_at(block.len());
+        let size = own.len() as f64;
+        let mean = own.iter().sum::<f64>() / size;
+        between += size * (mean - all).powi(2);
+        within += own.iter().map(|rank| (rank - mean).powi(2)).sum::<f64>();
+        squares += size * size;
+        rest = later;
+    }
+    let (between, within) = (between / (count - 1.0), within / (n - count));
+    let size = (n - squares / n) / (count - 1.0);
+    let alike = (between - within) / (between + (size - 1.0) * within);
+    if alike > 0.0 {
+        1.0 + (size - 1.0) * alike
+    } else {
+        1.0
+    }
+}
+
+fn of_sorted(sorted: &Sorted, design_effect: f64) -> Option<Modality> {
+    let worth = (sorted.as_slice().len() as f64 / design_effect) as usize;
+    if worth < 10 {
         return None;
     }
     let dip = dip(&spread_ties(sorted.as_slice()));
-    let critical = critical_dip(n);
+    let critical = critical_dip(worth);
     let modes = if dip >= MIN_DIP && dip > critical {
-        modes(sorted)
+        modes(sorted, design_effect)
     } else {
         None
     };
@@ -115,28 +169,29 @@ fn critical_dip(n: usize) -> f64 {
     scaled / root
 }
 
-/// Cuts at the deepest valley of a smoothed histogram of log durations.
-fn modes(sorted: &Sorted) -> Option<Modes> {
+/// Cuts at the valleys of a smoothed histogram.
+fn modes(sorted: &Sorted, design_effect: f64) -> Option<Modes> {
     let x = sorted.as_slice();
     let n = x.len();
-    let log = |ns: u64| (ns.max(1) as f64).ln();
     // One per cent on each side left out: outliers would flatten the rest.
-    let (low, high) = (log(x[n / 100]), log(x[n - 1 - n / 100]));
-    let finest = (((n as f64).sqrt() * 2.0) as usize).clamp(8, 512);
-    let cut_at = [finest.min(48), finest].into_iter().find_map(|bins| {
-        let width = (high - low) / bins as f64;
-        let mut counts = vec![0.0; bins];
-        for &ns in &x[n / 100..n - n / 100] {
-            counts[(((log(ns) - low) / width) as usize).min(bins - 1)] += 1.0;
-        }
-        deepest_valley(&smooth(&counts)).map(|bin| low + (bin + 0.5) * width)
-    })?;
-    let cut = x.partition_point(|&ns| log(ns) < cut_at);
+    let held = &x[n / 100..n - n / 100];
+    let (low, high) = (*held.first()? as f64, *held.last()? as f64);
+    let worth = n as f64 / design_effect;
+    let bins = ((worth.sqrt() * 2.0) as usize).clamp(16, 256);
+    let width = (high - low) / bins as f64;
+    let mut counts = vec![0.0; bins];
+    for &ns in held {
+        counts[(((ns as f64 - low) / width) as usize).min(bins - 1)] += 1.0;
+    }
+    let valleys = valleys(&smooth(&counts), design_effect);
+    let cut = |bin: f64| x.partition_point(|&ns| (ns as f64) < low + (bin + 0.5) * width);
+    let (first, last) = (cut(*valleys.first()?), cut(*valleys.last()?));
     let median = |part: &[u64]| Sorted::from_vec(part.to_vec()).quantile_ns(0.5);
     Some(Modes {
-        lower: Seconds::from_nanos(median(&x[..cut])?),
-        upper: Seconds::from_nanos(median(&x[cut..])?),
-        upper_share: Ratio((n - cut) as f64 / n as f64),
+        count: valleys.len() + 1,
+        lower: Seconds::from_nanos(median(&x[..first])?),
+        upper: Seconds::from_nanos(median(&x[last..])?),
+        upper_share: Ratio((n - last) as f64 / n as f64),
     })
 }
 
@@ -151,23 +206,57 @@ fn smooth(counts: &[f64]) -> Vec<f64> {
     once(&once(counts))
 }
 
-/// Middle of the bins that lie deepest below the lower of the peaks on their
-/// two sides; `None` if there is no valley.
-fn deepest_valley(h: &[f64]) -> Option<f64> {
-    let mut right = vec![0.0_f64; h.len() + 1];
-    for i in (0..h.len()).rev() {
-        right[i] = right[i + 1].max(h[i]);
+/// Places of the valleys between peaks that stand out.
+fn valleys(h: &[f64], design_effect: f64) -> Vec<f64> {
+    let (mut peaks, mut valleys) = extremes(h);
+    let score = |peaks: &[f64], (number, (_, valley)): (usize, &(f64, f64))| {
+        let lower = peaks[number].min(peaks[number + 1]);
+        let chance = (SMOOTHED * design_effect * (lower + valley)).sqrt();
+        let score = (lower - valley) / chance;
+        if *valley > DEEP * lower { 0.0 } else { score }
+    };
+    // The least is filled first, so that what it parted stands out as one.
+    loop {
+        let scores = valleys
+            .iter()
+            .enumerate()
+            .map(|valley| score(&peaks, valley));
+        match scores.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)) {
+            Some((number, least)) if least < CERTAIN => {
+                valleys.remove(number);
+                let lower = number + usize::from(peaks[number] > peaks[number + 1]);
+                peaks.remove(lower);
+            }
+            _ => return valleys.into_iter().map(|(place, _)| place).collect(),
+        }
     }
-    let mut left = 0.0_f64;
-    let mut depths = Vec::with_capacity(h.len());
-    for (i, &count) in h.iter().enumerate() {
-        depths.push(left.min(right[i + 1]) - count);
-        left = left.max(count);
+}
+
+/// Heights of all peaks, and between each two of them the place and height of the lowest, or the middle of several.
+fn extremes(h: &[f64]) -> (Vec<f64>, Vec<(f64, f64)>) {
+    let (mut peaks, mut valleys): (Vec<f64>, Vec<(f64, f64)>) = (Vec::new(), Vec::new());
+    let mut begin = 0;
+    let flats: Vec<(f64, f64)> = h
+        .chunk_by(|a, b| a.total_cmp(b).is_eq())
+        .map(|flat| {
+            let place = begin as f64 + (flat.len() as f64 - 1.0) / 2.0;
+            begin += flat.len();
+            (place, flat[0])
+        })
+        .collect();
+    for (number, &(place, height)) in flats.iter().enumerate() {
+        let before = number.checked_sub(1).map(|before| flats[before].1);
+        let after = flats.get(number + 1).map(|flat| flat.1);
+        let above = |other: Option<f64>| other.is_none_or(|other| height > other);
+        if above(before) && above(after) {
+            peaks.push(height);
+        } else if before.is_some_and(|before| height < before)
+            && after.is_some_and(|after| height < after)
+        {
+            valleys.push((place, height));
+        }
     }
-    let best = depths.iter().copied().fold(0.0, f64::max);
-    let first = depths.iter().position(|&d| best > 0.0 && d >= best)?;
-    let run = depths[first..].iter().take_while(|&&d| d >= best).count();
-    Some(first as f64 + (run - 1) as f64 / 2.0)
+    (peaks, valleys)
 }
 
 #[cfg(test)]
@@ -224,11 +313,13 @@ mod tests {
                 }),
                 sample(n, seed, |u, v| 120.0 + 2.0 * normal(u, v)),
             ] {
-                assert_eq!(of_sorted(&s).unwrap().modes, None, "{n}");
+                assert_eq!(of_sorted(&s, 1.0).unwrap().modes, None, "{n}");
             }
         }
         assert_eq!(
-            of_sorted(&Sorted::from_vec(vec![5; 50])).unwrap().modes,
+            of_sorted(&Sorted::from_vec(vec![5; 50]), 1.0)
+                .unwrap()
+                .modes,
             None
         );
     }
@@ -245,13 +336,73 @@ mod tests {
                 };
                 1e6 * if upper { second } else { 1.0 } * (0.03 * normal(u, v)).exp()
             });
-            let modes = of_sorted(&s).unwrap().modes.unwrap();
+            let modes = of_sorted(&s, 1.0).unwrap().modes.unwrap();
             assert!((modes.lower.0 / 1e-3 - 1.0).abs() < 0.02, "{modes:?}");
             assert!(
                 (modes.upper.0 / 1e-3 / second - 1.0).abs() < 0.03,
                 "{modes:?}"
             );
             assert!((modes.upper_share.0 - share).abs() < 0.07, "{modes:?}");
+        }
+    }
+
+    /// What rejection sampling takes: so many attempts at most, each of 145 µs, in blocks whose speed differs by 2 %.
+    fn attempts(seed: u64, most: u32) -> Blocks {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        Blocks::from_blocks((0..250).map(|round| {
+            let speed = (0.02 * normal(rng.random(), rng.random())).exp();
+            let one = |_| {
+                let mut attempts = 1;
+                while attempts < most && rng.random::<f64>() > 0.25 {
+                    attempts += 1;
+                }
+                let noise = 1.5e4 * normal(rng.random(), rng.random());
+                (speed * (1.7e5 + 1.45e5 * f64::from(attempts) + noise)) as u64
+            };
+            (round, (0..12).map(one).collect())
+        }))
+    }
+
+    #[test]
+    fn steps_are_counted() {
+        for seed in 0..20 {
+            for most in [1, 2, 6] {
+                let found = modality(&attempts(seed, most)).unwrap().modes;
+                let count = found.map_or(1, |modes| modes.count);
+                assert_eq!(count, most as usize, "seed {seed}: {found:?}");
+            }
+        }
+        let said = |most| {
+            modality(&attempts(1, most))
+                .unwrap()
+                .modes
+                .unwrap()
+                .said(|time| format!("{:.0} µs", time.0 * 1e6))
+        };
+        assert!(
+            said(6).starts_with("durations come in several steps, 6 at least"),
+            "{}",
+            said(6)
+        );
+        assert!(
+            said(2).starts_with("two groups of durations, about 3"),
+            "{}",
+            said(2)
+        );
+    }
+
+    #[test]
+    fn samples_of_one_moment_are_not_many() {
+        // Blocks whose level wanders, twenty samples each: of thirty levels no verdict is made.
+        for seed in 0..50 {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let blocks = Blocks::from_blocks((0..30).map(|round| {
+                let level = 1e6 * (0.2 * normal(rng.random(), rng.random())).exp();
+                let one = |_| (level * (1.0 + 0.01 * normal(rng.random(), rng.random()))) as u64;
+                (round, (0..20).map(one).collect())
+            }));
+            assert!(design_effect(&blocks) > 15.0);
+            assert_eq!(modality(&blocks).unwrap().modes, None, "seed {seed}");
         }
     }
 }

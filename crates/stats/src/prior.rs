@@ -8,10 +8,8 @@
 //! shows (design effect: Kish, "Survey Sampling", 1965, §5.4).
 
 use crate::blocks::Blocks;
-use crate::dependence::{GRID, Series, normal_scores, relative, rho};
+use crate::dependence::{GRID, MIN_UNITS, Series, normal_scores, relative, rho};
 
-/// Shorter series say nothing.
-const SHORTEST: usize = 5;
 /// Beginnings at which a series is thinned, at most: more say the same again.
 const MOST_PHASES: usize = 4;
 /// Until the distribution no longer changes much.
@@ -130,7 +128,7 @@ impl Visits {
     /// each says the same again, so that they count as one.
     fn at(&self, distance: f64) -> Option<Thinned<'_>> {
         let stride = (distance / self.distance).round() as usize;
-        if stride == 0 || self.means.len() < SHORTEST * stride {
+        if stride == 0 || self.means.len() < MIN_UNITS * stride {
             return None;
         }
         let phases = stride.min(MOST_PHASES);

@@ -47,8 +47,9 @@ pub struct Summary {
     pub median: Estimate<Seconds>,
     /// Duration that 90 % of operations do not exceed.
     pub p90: Estimate<Seconds>,
-    /// Duration that 99 % of operations do not exceed.
-    pub p99: Estimate<Seconds>,
+    /// Duration that 99 % of operations do not exceed; `None` where nothing bounds it from above, as with fewer than
+    /// 368 samples: what bounds it from below may be less than the mean.
+    pub p99: Option<Estimate<Seconds>>,
     /// Standard deviation; `None` for a single sample.
     pub stddev: Option<Estimate<Seconds>>,
     /// Median absolute deviation from the median, not rescaled.
@@ -91,7 +92,7 @@ impl Summary {
             mean: mean(blocks, run, seed)?,
             median: quantile(blocks, &sorted, 0.5)?,
             p90: quantile(blocks, &sorted, 0.9)?,
-            p99: quantile(blocks, &sorted, 0.99)?,
+            p99: quantile(blocks, &sorted, 0.99).filter(|p99| p99.high.is_some()),
             stddev: standard_deviation(blocks, seed),
             mad: median_absolute_deviation(&sorted)?,
             outliers: outliers(&sorted)?,
@@ -117,14 +118,13 @@ impl Summary {
         if samples.0 > SEVERE || time.0 > SEVERE_TIME {
             warnings.push(Warning::SevereOutliers { samples, time });
         }
-        if self.dependence.lag1 > ALIKE && self.dependence.widening > WIDENED {
+        // Of fewer blocks than show a drift, only other cases tell.
+        let shown = self.drift.is_some() && self.dependence.lag1 > ALIKE;
+        if shown && self.dependence.widening > WIDENED {
             warnings.push(Warning::Dependent(self.dependence));
         }
         if let Some(modes) = self.modality.and_then(|m| m.modes) {
-            warnings.push(Warning::TwoModes(modes));
-        }
-        if self.p99.high.is_none() {
-            warnings.push(Warning::TooFewForP99 { n: self.n });
+            warnings.push(Warning::Steps(modes));
         }
         warnings
     }
@@ -152,17 +152,9 @@ pub enum Warning {
     TooFewForDrift,
     /// Neighbouring blocks are alike.
     Dependent(Dependence),
-    /// There are two groups of durations.
-    TwoModes(Modes),
-    /// The 99th percentile has no upper bound.
-    TooFewForP99 {
-        /// Number of samples there are.
-        n: usize,
-    },
+    /// Durations come in two steps or more.
+    Steps(Modes),
 }
-
-/// Independent samples that bound the 99th percentile from above (`quantile.rs`).
-const ENOUGH_FOR_P99: usize = 368;
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -190,25 +182,7 @@ impl fmt::Display for Warning {
                  as for independent blocks; measure for longer",
                 dependence.lag1, dependence.widening
             ),
-            Self::TwoModes(modes) => write!(
-                f,
-                "two groups of durations, about {} and {} ({:.0} % in the slower); no single figure describes \
-                 them: see the histogram",
-                Human(modes.lower),
-                Human(modes.upper),
-                modes.upper_share.0 * 100.0
-            ),
-            Self::TooFewForP99 { n } if *n >= ENOUGH_FOR_P99 => write!(
-                f,
-                "{n} samples do not bound the 99th percentile from above, because slow ones come in groups; \
-                 measure for longer"
-            ),
-            Self::TooFewForP99 { n } => write!(
-                f,
-                "{n} {} too few to bound the 99th percentile from above; that takes at least {ENOUGH_FOR_P99}, \
-                 and more when successive ones are correlated",
-                if *n == 1 { "sample is" } else { "samples are" }
-            ),
+            Self::Steps(modes) => f.write_str(&modes.said(|time| Human(time).to_string())),
         }
     }
 }
@@ -223,23 +197,5 @@ impl fmt::Display for Human {
         let unit = units.into_iter().find(|&(size, _)| s >= size);
         let (size, name) = unit.unwrap_or((1e-9, "ns"));
         write!(f, "{:.3} {name}", s / size)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn how_many_samples_a_bound_takes_is_said_of_fewer_only() {
-        let said = |n| Warning::TooFewForP99 { n }.to_string();
-        assert!(said(1).starts_with("1 sample is too few"), "{}", said(1));
-        assert!(said(367).contains("at least 368"), "{}", said(367));
-        // Of 8680 whose slow ones came together it would read like a mistake.
-        let alike = said(8_680);
-        assert!(
-            !alike.contains("few") && alike.contains("come in groups"),
-            "{alike}"
-        );
     }
 }

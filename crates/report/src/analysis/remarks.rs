@@ -18,7 +18,7 @@ use crate::units;
 
 /// More cases than this are counted, not named.
 const NAMED: usize = 3;
-/// So many cases with two groups of durations, a third of all, and it is not the operations that have them.
+/// So many cases whose durations come in steps, a third of all, and it is not the operations that have them.
 const TOGETHER: usize = 5;
 /// Means known to no better than this share say little.
 const HARDLY: f64 = 0.1;
@@ -26,13 +26,12 @@ const HARDLY: f64 = 0.1;
 const MESSAGES: u32 = 50;
 
 /// Kinds of remarks that follow from a case's samples, in the order in which they are made.
-const OF_SAMPLES: [RemarkKind; 6] = [
+const OF_SAMPLES: [RemarkKind; 5] = [
     RemarkKind::Drift,
     RemarkKind::TooFewForDrift,
     RemarkKind::Dependence,
     RemarkKind::Outliers,
-    RemarkKind::TwoGroups,
-    RemarkKind::TooFewForP99,
+    RemarkKind::Steps,
 ];
 
 /// That a queue grew.
@@ -127,13 +126,13 @@ impl Analysis {
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (_, worst, warning) = found.first()?;
-        if kind == RemarkKind::TwoGroups
+        if kind == RemarkKind::Steps
             && found.len() >= TOGETHER
             && found.len() * 3 >= self.rows.len()
         {
             let text = format!(
-                "{} of {} cases have two groups of durations: this machine runs at two speeds (widest apart: {}: \
-                 {})",
+                "the durations of {} of {} cases come in steps: this machine runs at more than one speed (widest \
+                 apart: {}: {})",
                 found.len(),
                 self.rows.len(),
                 worst.case,
@@ -453,8 +452,7 @@ fn severity(warning: &Warning) -> Option<(RemarkKind, f64)> {
         Warning::TooFewForDrift => Some((RemarkKind::TooFewForDrift, 0.0)),
         Warning::SevereOutliers { samples, .. } => Some((RemarkKind::Outliers, samples.0)),
         Warning::Dependent(dependence) => Some((RemarkKind::Dependence, dependence.widening)),
-        Warning::TwoModes(modes) => Some((RemarkKind::TwoGroups, modes.upper.0 / modes.lower.0)),
-        Warning::TooFewForP99 { n } => Some((RemarkKind::TooFewForP99, -(*n as f64))),
+        Warning::Steps(modes) => Some((RemarkKind::Steps, modes.upper.0 / modes.lower.0)),
         // Whatever statistics may warn of later.
         _ => None,
     }
@@ -467,13 +465,7 @@ fn severity(warning: &Warning) -> Option<(RemarkKind, f64)> {
 )]
 fn said(warning: &Warning) -> String {
     match warning {
-        Warning::TwoModes(modes) => format!(
-            "two groups of durations, about {} and {} ({:.0} % in the slower); no single figure describes them: \
-             see the histogram",
-            units::duration(modes.lower),
-            units::duration(modes.upper),
-            modes.upper_share.0 * 100.0
-        ),
+        Warning::Steps(modes) => modes.said(units::duration),
         other => other.to_string(),
     }
 }

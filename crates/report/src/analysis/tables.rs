@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use keymark_bench::case::{Case, Worker};
 use keymark_bench::parts::{Part, Parts};
-use keymark_stats::{Estimate, Ratio, Seconds};
+use keymark_stats::Ratio;
 
 use super::baselines::Baselines;
 use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
@@ -16,10 +16,14 @@ use crate::units;
 pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
     let baselines = Baselines::of(rows);
     let ratio = format!("{} (95 % interval)", baselines.heading());
+    let p99 = |row: &Row| row.summary.as_ref()?.p99;
+    let has_p99 = rows.iter().any(|row| p99(row).is_some());
     TableOf::cases(rows, |row| &row.case)
         .value("mean (95 % interval)", |row| mean(row))
         .optional(4, "median", |row| Some(row.summary.as_ref()?.median.value))
-        .optional(5, "p99", |row| Some(bounded(&row.summary.as_ref()?.p99)))
+        .maybe(has_p99.then(|| Column::value("p99").leave(5)), |row| {
+            Some(p99(row)?.value)
+        })
         .optional(1, "n", |row| row.n())
         .optional(6, ratio, |row| {
             let ratio = row.ratio.filter(|_| baselines.concern(row));
@@ -83,15 +87,6 @@ pub(super) fn handshakes<T>(
         .device()
         .case("server", |item| case(item).way())
         .optional(1, "security", |item| case(item).strength.map(Cell::text))
-}
-
-/// A figure that nothing bounds from above is only known to be more than its lower bound.
-fn bounded(estimate: &Estimate<Seconds>) -> Cell {
-    match (estimate.low, estimate.high) {
-        (_, Some(_)) => Cell::Duration(estimate.value),
-        (Some(low), None) => Cell::MoreThan(low),
-        (None, None) => Cell::Missing,
-    }
 }
 
 fn mean(row: &Row) -> Cell {

@@ -98,12 +98,12 @@ fn precision(rows: &[Row]) -> Option<String> {
                 (1, true, _) => return "hardly known at all".to_owned(),
                 (_, true, _) => return "most of them hardly known at all".to_owned(),
                 (_, false, true) => {
-                    let half = units::percent(*half);
+                    let half = units::width(*half);
                     return format!("half of them known to ±{half}, some hardly at all");
                 }
                 (_, false, false) => {}
             }
-            let (half, most) = (units::percent(*half), units::percent(*most));
+            let (half, most) = (units::width(*half), units::width(*most));
             match known.as_slice() {
                 [_] => format!("known to ±{most}"),
                 _ if half == most => format!("known to ±{half} or better"),

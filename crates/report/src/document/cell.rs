@@ -39,8 +39,6 @@ pub enum Cell {
     DurationEstimate(Estimate<Seconds>),
     /// A time that is at most this.
     AtMost(Seconds),
-    /// A time that is more than this: nothing bounds it from above.
-    MoreThan(Seconds),
     /// A quotient.
     Ratio(Ratio),
     /// A quotient with its interval.

@@ -269,8 +269,9 @@ pub struct LoadPoint {
     pub label: String,
     /// Mean time of a transaction.
     pub mean: Estimate<Seconds>,
-    /// What 99 % did not exceed.
-    pub p99: Estimate<Seconds>,
+    /// What 99 % did not exceed, if there are enough to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99: Option<Estimate<Seconds>>,
     /// Transactions a second, as observed.
     pub rate: Option<PerSecond>,
 }

@@ -299,10 +299,8 @@ pub enum RemarkKind {
     Dependence,
     /// Far outliers are many, or take much of the time.
     Outliers,
-    /// There are two groups of durations.
-    TwoGroups,
-    /// So few samples do not bound the 99th percentile.
-    TooFewForP99,
+    /// Durations come in two steps or more.
+    Steps,
     /// There is more than is shown.
     Capped,
 }

@@ -41,7 +41,7 @@ impl From<&Row> for Measured {
             mean: summary.map(|summary| summary.mean).or(published),
             throughput: row.throughput,
             median: summary.map(|summary| summary.median.value),
-            p99: summary.and_then(|summary| summary.p99.high.map(|_| summary.p99.value)),
+            p99: summary.and_then(|summary| Some(summary.p99?.value)),
             operations: row.n(),
             runs: 1,
             between_runs: None,

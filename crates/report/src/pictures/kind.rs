@@ -35,7 +35,7 @@ pub enum Kind {
     #[strum(message = "share finished within a given time, with percentiles")]
     Distributions,
     /// How often each duration came.
-    #[strum(message = "distribution of durations, for cases with two groups")]
+    #[strum(message = "distribution of durations, for cases whose durations come in steps")]
     Histogram,
     /// Throughput and gain over concurrency.
     #[strum(message = "throughput and speed-up over concurrency: needs --concurrency 1,2,4")]

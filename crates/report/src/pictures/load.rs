@@ -10,7 +10,7 @@ use super::{CURVES, drawable, fill, fills, framed, said_of};
 use crate::document::{LoadCurve, LoadPoint, LoadUnit};
 use crate::units;
 use crate::visible::visible;
-use keymark_stats::PerSecond;
+use keymark_stats::{Estimate, PerSecond, Seconds};
 
 const RESPONSE: &str = "mean, and 99th percentile (broken lines)";
 
@@ -136,13 +136,12 @@ fn times(curve: &LoadCurve, series: usize) -> Vec<Mark> {
         })
     };
     let points = curve.points.iter();
-    let high = points.clone().filter(|point| is_time(point.p99.value));
+    let high = points.clone().filter_map(|point| {
+        let p99 = point.p99.filter(|p99| is_time(p99.value))?;
+        Some((point.load, p99.value.0))
+    });
     let mut marks = vec![
-        line(
-            high.map(|point| (point.load, point.p99.value.0)).collect(),
-            Path::Fitted,
-            "99th percentile",
-        ),
+        line(high.collect(), Path::Fitted, "99th percentile"),
         line(
             points
                 .clone()
@@ -154,10 +153,10 @@ fn times(curve: &LoadCurve, series: usize) -> Vec<Mark> {
     ];
     marks.extend(points.map(|point| {
         let text = format!(
-            "{}: mean {}, 99 % within {}",
+            "{}: mean {}{}",
             visible(&point.label),
             units::estimated_duration(&point.mean),
-            units::duration(point.p99.value)
+            p99(point)
         );
         Mark::Dot(Dot {
             reach: reach(&point.mean, Along::Y, |time| time.0),
@@ -165,6 +164,11 @@ fn times(curve: &LoadCurve, series: usize) -> Vec<Mark> {
         })
     }));
     marks
+}
+
+fn p99(point: &LoadPoint) -> String {
+    let words = |p99: Estimate<Seconds>| format!(", 99 % within {}", units::duration(p99.value));
+    point.p99.map_or_else(String::new, words)
 }
 
 fn rates(curve: &LoadCurve, series: usize) -> Vec<Mark> {

@@ -21,7 +21,6 @@ pub(crate) fn words(cell: &Cell) -> String {
         Cell::Answer(Answer::Unknown) => "?".to_owned(),
         Cell::Duration(time) => units::duration(*time),
         Cell::DurationEstimate(estimate) => units::estimated_duration(estimate),
-        Cell::MoreThan(time) => format!("> {}", units::duration(*time)),
         Cell::AtMost(time) => format!("< {}", units::duration(*time)),
         Cell::Ratio(ratio) => units::ratio(*ratio),
         Cell::RatioEstimate(estimate) => units::estimated_ratio(estimate),

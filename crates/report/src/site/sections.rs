@@ -197,10 +197,12 @@ fn table(held: &[(&Source, &Held)]) -> Table {
     .value("n", |(_, held)| number(&held.row))
     .value("mean", |(_, held)| mean(&held.row))
     .value("median", |(_, held)| {
-        Some(bounded(&held.row.summary.as_ref()?.median))
+        let median = held.row.summary.as_ref()?.median;
+        let known = median.low.is_some() || median.high.is_some();
+        known.then_some(Cell::DurationEstimate(median))
     })
     .value("p99", |(_, held)| {
-        Some(bounded(&held.row.summary.as_ref()?.p99))
+        held.row.summary.as_ref()?.p99.map(Cell::DurationEstimate)
     })
     .value("op/s", |(_, held)| held.row.throughput.map(rate))
     .table()
@@ -226,15 +228,6 @@ fn mean(row: &Row) -> Cell {
             |band| format!("{}, a band", units::banded_duration(mean, band)),
         )),
         (None, None) => Cell::Failed,
-    }
-}
-
-/// With its interval; a figure that nothing bounds from above is only known to be more than its lower bound.
-fn bounded(estimate: &Estimate<Seconds>) -> Cell {
-    match (estimate.low, estimate.high) {
-        (_, Some(_)) => Cell::DurationEstimate(*estimate),
-        (Some(low), None) => Cell::MoreThan(low),
-        (None, None) => Cell::Missing,
     }
 }
 

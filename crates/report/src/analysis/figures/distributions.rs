@@ -69,7 +69,11 @@ fn distribution(record: &Record, row: &Row) -> Option<Distribution> {
 }
 
 fn percentiles(row: &Row) -> Vec<(u32, Estimate<Seconds>)> {
-    let of = |summary: &Summary| vec![(50, summary.median), (90, summary.p90), (99, summary.p99)];
+    let of = |summary: &Summary| {
+        let levels = [(50, summary.median), (90, summary.p90)];
+        let p99 = summary.p99.map(|p99| (99, p99));
+        levels.into_iter().chain(p99).collect()
+    };
     row.summary.as_ref().map(of).unwrap_or_default()
 }
 
@@ -86,7 +90,7 @@ pub(super) fn histograms(record: &Record, rows: &[Row]) -> Option<Figure> {
 fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
     let summary = row.summary.as_ref()?;
     let mut warnings = summary.warnings().into_iter();
-    warnings.find(|warning| matches!(warning, Warning::TwoModes(_)))?;
+    warnings.find(|warning| matches!(warning, Warning::Steps(_)))?;
     let sorted = Sorted::of(&record.cases.get(row.id.0 as usize)?.latencies());
     let (low, high) = (sorted.quantile_ns(ENDS)?, sorted.quantile_ns(1.0 - ENDS)?);
     if low <= 0.0 || high <= low {
