@@ -128,10 +128,12 @@ impl Outlook {
 
     /// How it looks at a moment.
     pub fn at(&self, now: Timestamp) -> View {
-        let left = self.left.checked_sub(now.since(self.reported));
+        let (elapsed, since) = (now.since(self.began), now.since(self.reported));
+        // A tenth more is what was expected: checks and the last visits.
+        let is_overdue = since.saturating_sub(self.left) > elapsed / 10;
         View {
-            elapsed: now.since(self.began),
-            left: left.filter(|left| !left.is_zero()),
+            elapsed,
+            left: (!is_overdue).then(|| self.left.saturating_sub(since)),
         }
     }
 

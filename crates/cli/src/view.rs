@@ -162,6 +162,7 @@ fn line(state: &State, seen: outlook::View, shown: &mut f64) -> String {
     let (finished, cases) = state.outlook.finished();
     let doing = match &state.preparing {
         Some(case) => format!("preparing {}", visible::visible(case)),
+        None if finished == 0 => format!("measuring {}", units::counted(cases, "case")),
         None => format!("{finished} of {cases} cases done"),
     };
     format!("{} {left}: {doing}", columns(*shown))
@@ -206,12 +207,12 @@ mod tests {
         // It takes longer than it was to take, and the bar stays where it is.
         let words = line(&state, seen(31, Some(900)), &mut shown);
         assert!(
-            words.contains(" 25 % at most 900 s left: 0 of 0 cases done"),
+            words.contains(" 25 % at most 900 s left: measuring 0 cases"),
             "{words}"
         );
         let words = line(&state, seen(600, None), &mut shown);
         assert!(
-            words.contains(" 99 % 600 s, longer than expected: 0 of"),
+            words.contains(" 99 % 600 s, longer than expected: "),
             "{words}"
         );
         assert_eq!(

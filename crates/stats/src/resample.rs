@@ -19,6 +19,9 @@ pub(crate) const RESAMPLES: usize = 2000;
 /// Fewer units than this are not resampled: too few different resamples.
 pub(crate) const MIN_UNITS: usize = 20;
 
+/// Fewer units than this have no range to speak of: of eight alike ones the mean is beyond too often.
+const MIN_FOR_RANGE: usize = 12;
+
 /// Random streams, so that one seed gives unrelated draws to each use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stream {
@@ -118,8 +121,22 @@ pub(crate) fn ratio_of_sums_estimate(
         let half = t_half_width(point.error, k);
         ((point.value - half, point.value + half), Method::StudentT)
     };
-    let bounds = dependence_of(clusters, prior).widen(point.value, bounds);
+    let widened = dependence_of(clusters, prior).widen(point.value, bounds);
+    let bounds = within_range(clusters, bounds, widened);
     Some(Estimate::new(point.value, bounds, method))
+}
+
+/// Widened bounds no farther than the clusters themselves lie: what these have in common may ask for more where all drift,
+/// but that the long run's value is slower than each of them, or faster, is improbable without any assumption (of
+/// twelve independent ones, 1 in 2048: the sign test).
+fn within_range(clusters: &[Cluster], (low, high): (f64, f64), widened: (f64, f64)) -> (f64, f64) {
+    if clusters.len() < MIN_FOR_RANGE {
+        return widened;
+    }
+    let values = || clusters.iter().map(|cluster| cluster.total / cluster.size);
+    let least = values().fold(f64::INFINITY, f64::min);
+    let most = values().fold(f64::NEG_INFINITY, f64::max);
+    (widened.0.max(least).min(low), widened.1.min(most).max(high))
 }
 
 /// Of a standard error, what is less is rounding.
