@@ -217,7 +217,8 @@ fn intervals_hold_the_truth() {
         let mut held = 0;
         for seed in 0..100 {
             let steady = completions(&queue.ended(62, seed)).steady(span(2, 62));
-            let Estimate { low, high, .. } = throughput(&steady.unwrap().windows(), &RunDependence::default(), seed).unwrap();
+            let Estimate { low, high, .. } =
+                throughput(&steady.unwrap().windows(), &RunDependence::default(), seed).unwrap();
             held += u32::from((low.unwrap().0..=high.unwrap().0).contains(&rate));
         }
         assert!(held >= least, "{users}: {held}");
