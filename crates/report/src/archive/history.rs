@@ -9,7 +9,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::record::{CaseRecord, RunId};
 use keymark_bench::series::SeriesId;
 use keymark_bench::server_load::ServerLoad;
-use keymark_stats::{Seconds, Summary};
+use keymark_stats::{RunDependence, Seconds, Summary};
 use rusqlite::{OptionalExtension, params};
 
 use super::column::Started;
@@ -128,7 +128,9 @@ impl Archive {
                     blocks: self.blocks(row).map_err(|error| self.failed(error))?,
                     ..CaseRecord::new(case.clone())
                 };
-                if let Some(summary) = Summary::of(&record.latencies(), history::SEED) {
+                // Only this case's samples are read, not what the run's others tell.
+                let alone = RunDependence::default();
+                if let Some(summary) = Summary::of(&record.latencies(), &alone, history::SEED) {
                     point.mean = summary.mean;
                 }
             }
