@@ -9,6 +9,7 @@
 pub mod audit;
 pub mod key_spec;
 pub mod policy;
+pub mod strength;
 pub mod until;
 
 pub use keymark_bench::strength::{Strength, Table, Verified};

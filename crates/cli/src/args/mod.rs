@@ -1,6 +1,7 @@
 //! The command line's definition; help, completions and the man page come from it.
 
 mod audit;
+mod advice;
 mod bench;
 mod cards;
 mod comparison;
@@ -31,6 +32,7 @@ use keymark_report::render::Format;
 use keymark_stacks::registry;
 
 pub use audit::AuditArguments;
+pub use advice::StrengthArguments;
 pub use bench::{BenchArguments, RunArguments};
 pub use cards::{
     CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
@@ -130,6 +132,11 @@ pub enum Command {
     Tls(Box<TlsCommand>),
     /// Look for weak keys in files, keyrings and certificates, on tokens and servers
     Audit(AuditArguments),
+    /// Say how strong keys are by every table, and until when policies allow them
+    #[command(
+        after_help = "Examples:\n  keymark strength rsa3072 nistp256\n  keymark strength --level 128\n  keymark strength --until 2035 --policy bsi"
+    )]
+    Strength(StrengthArguments),
     /// Import published figures (CSV) or a run of another machine (JSON)
     Import(ImportArguments),
     /// Run one worker of a run with --processes

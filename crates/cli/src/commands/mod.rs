@@ -17,6 +17,7 @@ mod serve;
 mod share;
 mod show;
 mod site;
+mod strength;
 #[cfg(feature = "pkcs11")]
 mod tls;
 #[cfg(feature = "openpgp-card")]
@@ -58,6 +59,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Share(own) => share::run(own, &readable(arguments)?),
         Command::Site(own) => site::run(own),
         Command::Audit(own) => audit::run(own),
+        Command::Strength(own) => strength::run(own),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),
         #[cfg(feature = "openpgp-card")]

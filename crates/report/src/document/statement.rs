@@ -27,6 +27,8 @@ pub enum Topic {
     Tokens,
     /// What is not as it was.
     Change,
+    /// Which key, device or policy follows from what was asked.
+    Choice,
     /// How far to trust the others.
     Certainty,
 }
@@ -43,7 +45,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    pub(crate) fn new(topic: Topic, text: String, rows: impl IntoIterator<Item = CaseId>) -> Self {
+    pub fn new(topic: Topic, text: String, rows: impl IntoIterator<Item = CaseId>) -> Self {
         let mut rows: Vec<CaseId> = rows.into_iter().collect();
         rows.sort_unstable_by_key(|id| id.0);
         rows.dedup();

@@ -1,0 +1,60 @@
+//! `keymark strength`
+
+use jiff::Zoned;
+use keymark_advice::policy::Policy;
+use keymark_advice::strength::{self, Question};
+
+use super::Outcome;
+use crate::args::StrengthArguments;
+use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
+use crate::output;
+
+pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
+    let policies = policies(&arguments.policy)?;
+    let date = arguments
+        .until
+        .map_or_else(|| Zoned::now().date(), |until| until.0);
+    let mut keys = match (arguments.keys.as_slice(), arguments.level) {
+        ([], Some(level)) => strength::keys_of_level(level),
+        ([], None) => strength::usual_keys(),
+        (named, _) => named.to_vec(),
+    };
+    if arguments.keys.is_empty() && !arguments.policy.is_empty() {
+        keys.retain(|key| strength::is_permitted(*key, &policies, date));
+    }
+    if keys.is_empty() {
+        return Err(Failure::nothing_usable(format!(
+            "no usual key is permitted at {date} by all of these policies; name keys to see what they say"
+        )));
+    }
+    let question = Question {
+        keys,
+        level: arguments.level,
+        date,
+        policies,
+    };
+    if arguments.json {
+        question.rows().iter().for_each(print_json);
+    } else if arguments.long {
+        output::document(&question.document(), &arguments.tables);
+    } else {
+        output::document(&question.document().brief(), &arguments.tables);
+    }
+    Ok(Exit::Fine)
+}
+
+/// Those that are named; else all that no other one superseded.
+pub(super) fn policies(named: &[String]) -> Result<Vec<Policy>, Failure> {
+    if named.is_empty() {
+        let all = Policy::all().iter();
+        let current = all.filter(|policy| policy.superseded_by.is_none());
+        return Ok(current.cloned().collect());
+    }
+    let mut policies = Vec::new();
+    for word in named {
+        policies.extend(Policy::find(word).map_err(Failure::usage)?);
+    }
+    policies.dedup();
+    Ok(policies)
+}
