@@ -7,6 +7,10 @@
 )]
 
 pub mod audit;
+pub mod advise;
+pub mod catalogue;
+pub mod compatibility;
+pub mod cost;
 pub mod key_spec;
 pub mod policy;
 pub mod strength;

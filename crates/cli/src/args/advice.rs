@@ -1,11 +1,16 @@
 //! `keymark strength`, `keymark advise`
 
+use std::time::Duration;
+
 use clap::Args;
 use keymark_advice::Strength;
+use keymark_advice::advise::Purpose;
+use keymark_advice::compatibility::Peer;
 use keymark_advice::key_spec::KeySpec;
 use keymark_advice::until::Until;
+use keymark_bench::algorithm::Algorithm;
 
-use super::TableArguments;
+use super::{TableArguments, duration, share};
 
 /// `keymark strength`
 #[derive(Debug, Args)]
@@ -32,6 +37,86 @@ pub struct StrengthArguments {
     /// How tables are shown
     #[command(flatten)]
     pub tables: TableArguments,
+}
+
+/// `keymark advise`
+#[derive(Debug, Args)]
+pub struct AdviseArguments {
+    /// What the key is for: card, server, timestamping, ssh, email
+    #[arg(value_name = "PURPOSE", default_value = "card")]
+    pub purpose: Purpose,
+    /// The key is in use until this day [default: today]
+    #[arg(long, value_name = "DATE", help_heading = "What is asked")]
+    pub until: Option<Until>,
+    /// These policies have to permit it then: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id, or a .toml file
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "What is asked"
+    )]
+    pub policy: Vec<String>,
+    /// Only tokens whose firmware can be read and built
+    #[arg(long, help_heading = "What is asked")]
+    pub open_firmware: bool,
+    /// How long an operation may take
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "What is asked")]
+    pub tolerance: Option<Duration>,
+    /// How many operations a second it does at least
+    #[arg(long, value_name = "N", value_parser = rate, help_heading = "What is asked")]
+    pub operations_per_second: Option<f64>,
+    /// What has to take it: gnupg-2.2, openssh-6.5, openssl-1.1.1, java-11, github, browsers, yubikey-5.2.3, …
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        value_delimiter = ',',
+        help_heading = "What is asked"
+    )]
+    pub compatible: Vec<Peer>,
+    /// Only what a quantum computer does not break
+    #[arg(long, help_heading = "What is asked")]
+    pub post_quantum: bool,
+    /// Of a server: the share of clients without elliptic curves, like 20%
+    #[arg(long, value_name = "SHARE", value_parser = clients, help_heading = "What is asked")]
+    pub old_clients: Option<f64>,
+    /// Only these tokens, or software: yubikey-4, fst-01, …
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "Among what"
+    )]
+    pub device: Vec<String>,
+    /// Only these algorithms
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Among what"
+    )]
+    pub algorithm: Vec<Algorithm>,
+    /// Measure on this machine first
+    #[arg(long)]
+    pub measure: bool,
+    /// One JSON object for each answer, and for each that is left out
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: TableArguments,
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|rate| (1e-6..1e9).contains(rate));
+    number.ok_or_else(|| format!("operations a second must be a number above 0, not '{text}'"))
+}
+
+fn clients(text: &str) -> Result<f64, String> {
+    let part = share(text)?;
+    if part > 1.0 {
+        return Err(format!("clients are at most 100%, not '{text}'"));
+    }
+    Ok(part)
 }
 
 fn level(text: &str) -> Result<Strength, String> {

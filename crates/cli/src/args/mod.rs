@@ -33,6 +33,7 @@ use keymark_stacks::registry;
 
 pub use audit::AuditArguments;
 pub use advice::StrengthArguments;
+pub use advice::{AdviseArguments, StrengthArguments};
 pub use bench::{BenchArguments, RunArguments};
 pub use cards::{
     CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
@@ -132,6 +133,11 @@ pub enum Command {
     Tls(Box<TlsCommand>),
     /// Look for weak keys in files, keyrings and certificates, on tokens and servers
     Audit(AuditArguments),
+    /// Say which device and key fit a purpose, what they cost, and why others do not
+    #[command(
+        after_help = "Examples:\n  keymark advise card --algorithm rsa4096 --tolerance 2s\n  keymark advise card --policy nist --until 2035 --open-firmware --compatible gnupg-2.2\n  keymark advise server --old-clients 20%\n  keymark advise timestamping --until 2040 --measure"
+    )]
+    Advise(Box<AdviseArguments>),
     /// Say how strong keys are by every table, and until when policies allow them
     #[command(
         after_help = "Examples:\n  keymark strength rsa3072 nistp256\n  keymark strength --level 128\n  keymark strength --until 2035 --policy bsi"

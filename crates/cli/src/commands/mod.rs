@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod audit;
+mod advise;
 mod bench;
 mod compare;
 mod definition;
@@ -59,6 +60,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Share(own) => share::run(own, &readable(arguments)?),
         Command::Site(own) => site::run(own),
         Command::Audit(own) => audit::run(own),
+        Command::Advise(own) => advise::run(own, arguments.archive.as_ref()),
         Command::Strength(own) => strength::run(own),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),

@@ -7,15 +7,28 @@ use keymark_bench::case::{DeviceName, Provenance, StackName};
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::record::Record;
 use keymark_report::analysis::PublishedFigure;
+use keymark_report::document::{Document, Section};
 use keymark_report::exchange::Shipped;
 use keymark_stats::Seconds;
 
+use crate::args::TableArguments;
 use crate::exit::Failure;
+use crate::output;
 
-/// Those that come with keymark, as records.
+/// Those that come with keymark, as records; loads and ratios are none.
 pub(crate) fn records(shipped: &[Shipped]) -> Result<Vec<Record>, Failure> {
+    let times = shipped.iter().filter(|shipped| shipped.cells().is_none());
     let record = |shipped: &Shipped| shipped.record().map_err(Failure::failed);
-    shipped.iter().map(record).collect()
+    times.map(record).collect()
+}
+
+/// Published loads and ratios, as they stand in their tables.
+pub(crate) fn print_tables(shipped: &[Shipped], tables: &TableArguments) {
+    let sections = shipped.iter().filter_map(|shipped| shipped.section());
+    let sections: Vec<Section> = sections.collect();
+    if !sections.is_empty() {
+        output::document(&Document::of(sections), tables);
+    }
 }
 
 /// Those of a run's twins; they are of gpg processes.

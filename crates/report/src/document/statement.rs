@@ -45,6 +45,7 @@ pub struct Statement {
 }
 
 impl Statement {
+    /// A sentence that rests on those rows, or on none of a run.
     pub fn new(topic: Topic, text: String, rows: impl IntoIterator<Item = CaseId>) -> Self {
         let mut rows: Vec<CaseId> = rows.into_iter().collect();
         rows.sort_unstable_by_key(|id| id.0);

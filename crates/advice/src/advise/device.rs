@@ -1,0 +1,264 @@
+//! Which device with which key: the first ones, why the others are not among them, and what would change that.
+
+use std::collections::BTreeMap;
+
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_bench::operation::Operation;
+use keymark_report::answers::{Statement, Topic};
+use keymark_report::document::{Block, Column, Document, Narrow, RemarkKind, Section, TableOf};
+use keymark_report::units;
+use keymark_stats::Seconds;
+
+use super::{Candidate, Question, Refusal};
+use crate::catalogue::Catalogue;
+use crate::cost::{Figures, SOFTWARE};
+use crate::key_spec::KeySpec;
+use crate::policy::Act;
+
+/// Answers that are shown.
+const FIRST: usize = 8;
+
+impl Question {
+    pub(super) fn of_devices(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
+        let candidates = self.candidates(catalogue, figures);
+        let answers = self.answers(&candidates);
+        let mut said = vec![self.choice(&answers)];
+        said.extend(against(&answers));
+        said.extend(self.changes(&candidates));
+        let mut sections = Vec::new();
+        if !answers.is_empty() {
+            sections.push(Section::bare(self.ranked(&answers)).first());
+        }
+        sections.extend(self.left_out(&candidates));
+        Document {
+            answers: said
+                .into_iter()
+                .map(|text| Statement::new(Topic::Choice, text, []))
+                .collect(),
+            ..Document::of(sections)
+        }
+    }
+
+    /// The answer in a sentence.
+    fn choice(&self, answers: &[Candidate<'_>]) -> String {
+        let purpose = self.purpose;
+        let Some(first) = answers.first() else {
+            return format!("For {purpose}, nothing fits all that is asked.");
+        };
+        let what = named(first);
+        let cost = first.cost.map_or_else(
+            || "of whose speed there is no figure".to_owned(),
+            |figure| {
+                let time = units::duration(figure.time.value);
+                format!("{time} to {}, {}", first.operation, figure.provenance)
+            },
+        );
+        if answers.len() == 1 {
+            return format!("For {purpose}, {what} alone fits what is asked ({cost}).");
+        }
+        let known = answers.iter().filter(|one| one.cost.is_some()).count();
+        let rank = match known {
+            0 => format!("is one of {} that fit", answers.len()),
+            1 => format!(
+                "is the only one of {} that fit with a figure",
+                answers.len()
+            ),
+            _ => format!("is the fastest of {known} that fit and have a figure"),
+        };
+        format!("For {purpose}, {what} {rank} ({cost}).")
+    }
+
+    pub(super) fn ranked(&self, answers: &[Candidate<'_>]) -> Vec<Block> {
+        let shown = &answers[..answers.len().min(FIRST)];
+        let mut table = TableOf::new(shown, |one| subject(one))
+            .column(Column::name("device").narrow(Narrow::Keep), |one| {
+                one.device
+            })
+            .column(Column::name("key").narrow(Narrow::Keep), |one| {
+                one.algorithm
+            })
+            .column(Column::value("time"), |one| {
+                one.cost.map(|figure| figure.time.value)
+            })
+            .column(Column::name("figure").narrow(Narrow::Keep), |one| {
+                one.cost.map(|figure| figure.provenance.word())
+            })
+            .column(Column::value("bits").narrow(Narrow::Keep), |one| {
+                one.strength.map(|bits| bits.0)
+            });
+        for policy in &self.policies {
+            table = table.column(Column::name(&policy.body).leave(3), |one| {
+                let key = KeySpec::from(one.algorithm);
+                policy
+                    .verdict(key, one.usage(), Act::Applying, self.until)
+                    .status
+                    .word()
+            });
+        }
+        let table = table
+            .column(Column::name("firmware").leave(1), |one| {
+                match one.open_firmware {
+                    Some(true) => "open",
+                    Some(false) => "closed",
+                    None => "not known",
+                }
+            })
+            .column(
+                Column::name("known against it").narrow(Narrow::Keep),
+                |one| weaknesses(one),
+            )
+            .column(Column::name("from").leave(0), |one| {
+                one.cost.map(|figure| figure.source.clone())
+            });
+        let mut blocks = vec![Block::Table(table.table())];
+        if answers.len() > FIRST {
+            let more = format!(
+                "and {}; --json has all",
+                units::counted(answers.len() - FIRST, "other")
+            );
+            blocks.push(Block::remark(RemarkKind::Capped, more));
+        }
+        if let Some(text) = missing(answers) {
+            blocks.push(Block::remark(RemarkKind::Basis, text));
+        }
+        blocks
+    }
+
+    /// Devices and keys that are not among the answers, by what refuses them.
+    pub(super) fn left_out(&self, candidates: &[Candidate<'_>]) -> Option<Section> {
+        let mut rows: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+        for candidate in candidates {
+            let refusals = self.refusals(candidate);
+            if refusals.is_empty() {
+                continue;
+            }
+            let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+            let row = (candidate.device, reasons.join("; "));
+            let keys = rows.entry(row).or_default();
+            keys.push(candidate.algorithm.to_string());
+        }
+        let line = |((device, because), keys): ((&str, String), Vec<String>)| {
+            let text = format!("{device}, {}: {because}", keys.join(" "));
+            Block::remark(RemarkKind::Basis, text)
+        };
+        let lines: Vec<Block> = rows.into_iter().map(line).collect();
+        (!lines.is_empty()).then(|| Section::headed("left out", lines).first())
+    }
+
+    /// For each constraint that alone refuses somebody, the nearest of these.
+    pub(super) fn changes(&self, candidates: &[Candidate<'_>]) -> Option<String> {
+        let mut nearest: BTreeMap<u8, (f64, &Candidate<'_>, Refusal)> = BTreeMap::new();
+        for candidate in candidates {
+            let mut refusals = self.refusals(candidate);
+            let (1, Some(refusal)) = (refusals.len(), refusals.pop()) else {
+                continue;
+            };
+            let (constraint, by) = refusal.constraint();
+            // Without a figure nothing is promised, and weak keys are nobody's advice.
+            if constraint >= 6 {
+                continue;
+            }
+            let nearer = nearest.get(&constraint).is_none_or(|(known, other, _)| {
+                let faster = |one: &Candidate<'_>| one.time().map_or(f64::INFINITY, |time| time.0);
+                (by, faster(candidate)) < (*known, faster(other))
+            });
+            if nearer {
+                nearest.insert(constraint, (by, candidate, refusal));
+            }
+        }
+        let said: Vec<String> = nearest
+            .into_values()
+            .map(|(_, candidate, refusal)| relaxed(candidate, &refusal))
+            .collect();
+        (!said.is_empty()).then(|| format!("What would change the answer: {}.", said.join("; ")))
+    }
+}
+
+/// What somebody has to give up for a candidate.
+fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
+    let what = named(candidate);
+    match refusal {
+        Refusal::Slow(time) => {
+            let enough = units::chosen(std::time::Duration::from_secs_f64(enough(*time)));
+            format!("with {enough} {what} would do ({})", units::duration(*time))
+        }
+        Refusal::Few(rate) => format!("with {} a second {what} would do", units::rate(*rate)),
+        Refusal::Closed(Some(_)) => format!("with closed firmware {what} would do"),
+        Refusal::Closed(None) => {
+            format!("if its firmware need not be known to be open, {what} would do")
+        }
+        Refusal::Policy(policy, _) => format!("without {policy} {what} would do"),
+        Refusal::Incompatible(peer, _) => format!("without {peer} {what} would do"),
+        Refusal::Quantum => format!("against today's computers {what} would do"),
+        Refusal::NoFigure | Refusal::Weak(_) => format!("{what} would do"),
+    }
+}
+
+/// The next round time.
+fn enough(time: Seconds) -> f64 {
+    let step = 10f64.powf(time.0.log10().floor());
+    (time.0 / step).ceil() * step
+}
+
+fn named(candidate: &Candidate<'_>) -> String {
+    format!("{} with {}", candidate.device, candidate.algorithm)
+}
+
+fn subject(candidate: &Candidate<'_>) -> (DeviceName, Provenance) {
+    let provenance = candidate
+        .cost
+        .map_or(Provenance::Published, |figure| figure.provenance);
+    (DeviceName::new(candidate.id), provenance)
+}
+
+fn weaknesses(candidate: &Candidate<'_>) -> String {
+    let mut names: Vec<&str> = candidate.weaknesses.iter().map(|one| one.name()).collect();
+    names.dedup();
+    if names.is_empty() {
+        "-".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// What is known against the first answer, with its sources.
+fn against(answers: &[Candidate<'_>]) -> Option<String> {
+    let first = answers.first()?;
+    let known = first.weaknesses.iter().map(|one| one.at_length());
+    let device = first.device;
+    let open = match first.open_firmware {
+        Some(true) => None,
+        Some(false) => Some("its firmware is closed".to_owned()),
+        None => Some("no source says whether its firmware is open".to_owned()),
+    };
+    let all: Vec<String> = open.into_iter().chain(known).collect();
+    (!all.is_empty()).then(|| format!("Against {device}: {}.", all.join("; ")))
+}
+
+/// How to get the figures that are missing.
+fn missing(answers: &[Candidate<'_>]) -> Option<String> {
+    let without = answers.iter().filter(|one| one.cost.is_none());
+    let without: Vec<&Candidate<'_>> = without.collect();
+    let first = without.first()?;
+    let device = if first.id == SOFTWARE {
+        SOFTWARE
+    } else {
+        "SERIAL"
+    };
+    let stack = match first.operation {
+        Operation::Decrypt => "gnupg",
+        Operation::Sign
+        | Operation::Authenticate
+        | Operation::Decapsulate
+        | Operation::Handshake => "raw",
+    };
+    Some(format!(
+        "{} no figure; 'keymark bench --device {device} --algorithm {} --operation {} --stack {stack}' measures one",
+        match without.len() {
+            1 => "one of them has".to_owned(),
+            number => format!("{number} of them have"),
+        },
+        first.algorithm,
+        first.operation
+    ))
+}

@@ -1,0 +1,360 @@
+//! `keymark advise`: what follows from constraints for a purpose. A candidate is a device with a key; each constraint that
+//! refuses one says why, so that what would change the answer can be said as well.
+
+mod device;
+mod server;
+#[cfg(test)]
+mod tests;
+mod timestamping;
+
+use std::fmt;
+use std::time::Duration;
+
+use jiff::civil::Date;
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::key_family::KeyFamily;
+use keymark_bench::operation::Operation;
+use keymark_bench::words;
+use keymark_report::document::Document;
+use keymark_report::units;
+use keymark_stats::{PerSecond, Seconds};
+
+use crate::catalogue::{Catalogue, Weakness};
+use crate::compatibility::{Peer, Takes};
+use crate::cost::{Figure, Figures, SOFTWARE};
+use crate::key_spec::KeySpec;
+use crate::policy::{Act, Policy, Status, Use};
+use crate::{Strength, Table};
+
+words! {
+    /// What the key is for.
+    pub enum Purpose("purpose") {
+        /// A card that decrypts one's mail.
+        Card = "card",
+        /// A web server's certificate.
+        Server = "server",
+        /// A service that signs all day.
+        Timestamping = "timestamping",
+        /// Logins.
+        Ssh = "ssh",
+        /// Mail, wherever the key is.
+        Email = "email",
+    }
+}
+
+impl Purpose {
+    /// What the key is asked for, the first of which counts.
+    const fn operations(self) -> &'static [Operation] {
+        match self {
+            Self::Card | Self::Email => &[Operation::Decrypt, Operation::Decapsulate],
+            Self::Server | Self::Timestamping | Self::Ssh => &[Operation::Sign],
+        }
+    }
+
+    /// Whether the key may be in a file on this CPU.
+    const fn takes_software(self) -> bool {
+        match self {
+            Self::Card => false,
+            Self::Server | Self::Timestamping | Self::Ssh | Self::Email => true,
+        }
+    }
+}
+
+words! {
+    /// Which firmware may be.
+    pub enum Firmware("firmware") {
+        /// Any.
+        Any = "any",
+        /// What can be read and built.
+        Open = "open",
+    }
+}
+
+words! {
+    /// Which algorithms may be.
+    pub enum Quantum("algorithms") {
+        /// Any.
+        Any = "any",
+        /// Those that a quantum computer does not break.
+        PostQuantum = "post-quantum",
+    }
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// What for.
+    pub purpose: Purpose,
+    /// The day of the question.
+    pub today: Date,
+    /// The key is in use until this day.
+    pub until: Date,
+    /// All of these have to permit it.
+    pub policies: Vec<Policy>,
+    /// Of a token.
+    pub firmware: Firmware,
+    /// An operation may take so long.
+    pub tolerance: Option<Duration>,
+    /// All of these have to take it.
+    pub compatible: Vec<Peer>,
+    /// So many operations a second at least.
+    pub rate: Option<f64>,
+    /// Which algorithms.
+    pub quantum: Quantum,
+    /// Of a server: the share of clients without elliptic curves.
+    pub old_clients: f64,
+    /// Only these devices, by the catalogue's ids; none: all.
+    pub devices: Vec<String>,
+    /// Only these algorithms; none: all.
+    pub algorithms: Vec<Algorithm>,
+}
+
+/// A device with a key.
+#[derive(Debug, Clone)]
+pub struct Candidate<'a> {
+    /// The catalogue's id, or [`SOFTWARE`].
+    pub id: &'a str,
+    /// For people.
+    pub device: &'a str,
+    /// Of the key.
+    pub algorithm: Algorithm,
+    /// What it is asked for.
+    pub operation: Operation,
+    /// What that costs, if anybody knows.
+    pub cost: Option<&'a Figure>,
+    /// By SP 800-57.
+    pub strength: Option<Strength>,
+    /// What is known against it.
+    pub weaknesses: Vec<&'a Weakness>,
+    open_firmware: Option<bool>,
+    touch: Option<&'a str>,
+}
+
+/// Which constraint refuses a candidate, and by what.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refusal {
+    /// Less than 112 bits.
+    Weak(Option<Strength>),
+    /// A policy does not permit it at the end.
+    Policy(String, Status),
+    /// Firmware that cannot be read; none: nobody says.
+    Closed(Option<bool>),
+    /// It takes that long.
+    Slow(Seconds),
+    /// It does no more a second.
+    Few(PerSecond),
+    /// Nobody knows how long it takes.
+    NoFigure,
+    /// A program takes it from a later version on, not at all, or nobody says.
+    Incompatible(String, Takes),
+    /// A quantum computer breaks it.
+    Quantum,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Weak(Some(bits)) => write!(f, "{bits} of security"),
+            Self::Weak(None) => f.write_str("strength not in NIST's table"),
+            Self::Policy(policy, status) => write!(f, "{status} by {policy}"),
+            Self::Closed(Some(_)) => f.write_str("closed firmware"),
+            Self::Closed(None) => f.write_str("openness of its firmware not known"),
+            Self::Slow(time) => write!(f, "takes {}", units::duration(*time)),
+            Self::Few(rate) => write!(f, "does {} a second", units::rate(*rate)),
+            Self::NoFigure => f.write_str("no figure of its speed"),
+            Self::Incompatible(peer, Takes::Since(version)) => {
+                write!(f, "not taken by {peer}, but from {version} on")
+            }
+            Self::Incompatible(peer, Takes::No) => write!(f, "not taken by {peer}"),
+            Self::Incompatible(peer, Takes::Unknown | Takes::Yes) => {
+                write!(f, "not known to be taken by {peer}")
+            }
+            Self::Quantum => f.write_str("not post-quantum"),
+        }
+    }
+}
+
+impl Refusal {
+    /// By which constraint, and how much has to be relaxed: of two candidates the nearer one.
+    fn constraint(&self) -> (u8, f64) {
+        match self {
+            Self::Slow(time) => (0, time.0),
+            Self::Few(rate) => (1, -rate.0),
+            Self::Closed(_) => (2, 0.0),
+            Self::Policy(..) => (3, 0.0),
+            Self::Incompatible(..) => (4, 0.0),
+            Self::Quantum => (5, 0.0),
+            Self::NoFigure => (6, 0.0),
+            Self::Weak(_) => (7, 0.0),
+        }
+    }
+}
+
+impl Candidate<'_> {
+    /// How it is used.
+    pub(crate) const fn usage(&self) -> Use {
+        match self.operation {
+            Operation::Sign | Operation::Authenticate | Operation::Handshake => Use::Signature,
+            Operation::Decrypt | Operation::Decapsulate => Use::Encryption,
+        }
+    }
+
+    fn time(&self) -> Option<Seconds> {
+        self.cost.map(|figure| figure.time.value)
+    }
+}
+
+impl Question {
+    /// Every device and key there is for the purpose, in an order that depends on nothing else.
+    pub fn candidates<'a>(
+        &self,
+        catalogue: &'a Catalogue,
+        figures: &'a Figures,
+    ) -> Vec<Candidate<'a>> {
+        let mut all = Vec::new();
+        if self.purpose.takes_software() {
+            for algorithm in Algorithm::all() {
+                self.push(
+                    &mut all,
+                    figures,
+                    (SOFTWARE, "a file on this CPU"),
+                    algorithm,
+                );
+            }
+        }
+        for token in &catalogue.tokens {
+            for algorithm in token.algorithms() {
+                let from = all.len();
+                self.push(
+                    &mut all,
+                    figures,
+                    (&token.id, token.short_name()),
+                    algorithm,
+                );
+                for candidate in &mut all[from..] {
+                    candidate.open_firmware = token.open_firmware;
+                    candidate.touch = token.touch();
+                    candidate.weaknesses =
+                        catalogue.against(&token.id, algorithm, candidate.operation);
+                }
+            }
+        }
+        all.sort_by(|a, b| (a.id, a.algorithm, a.operation).cmp(&(b.id, b.algorithm, b.operation)));
+        all
+    }
+
+    fn push<'a>(
+        &self,
+        all: &mut Vec<Candidate<'a>>,
+        figures: &'a Figures,
+        (id, device): (&'a str, &'a str),
+        algorithm: Algorithm,
+    ) {
+        let mut operations = self.purpose.operations().iter();
+        let Some(operation) = operations.find(|operation| algorithm.has(**operation)) else {
+            return;
+        };
+        let named = self.devices.is_empty() || self.devices.iter().any(|name| name == id);
+        // FIPS 186-5 has no DSA any more: it is nobody's advice unless it is asked for.
+        let usual = KeyFamily::of(algorithm) != KeyFamily::FiniteField;
+        let wanted = if self.algorithms.is_empty() {
+            usual
+        } else {
+            self.algorithms.contains(&algorithm)
+        };
+        if named && wanted {
+            all.push(Candidate {
+                id,
+                device,
+                algorithm,
+                operation: *operation,
+                cost: figures.best(id, algorithm, *operation),
+                strength: KeySpec::from(algorithm).strength(Table::nist()),
+                weaknesses: Vec::new(),
+                // What is in a file is used by programs of this machine.
+                open_firmware: (id == SOFTWARE).then_some(true),
+                touch: None,
+            });
+        }
+    }
+
+    /// Every constraint that refuses it.
+    pub fn refusals(&self, candidate: &Candidate<'_>) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        if candidate.strength.is_none_or(Strength::is_weak) {
+            refusals.push(Refusal::Weak(candidate.strength));
+        }
+        refusals.extend(
+            self.policies
+                .iter()
+                .filter_map(|policy| self.by_policy(policy, candidate)),
+        );
+        if self.firmware == Firmware::Open && candidate.open_firmware != Some(true) {
+            refusals.push(Refusal::Closed(candidate.open_firmware));
+        }
+        if self.quantum == Quantum::PostQuantum
+            && KeyFamily::of(candidate.algorithm) != KeyFamily::PostQuantum
+        {
+            refusals.push(Refusal::Quantum);
+        }
+        for peer in &self.compatible {
+            let takes = peer.takes(candidate.algorithm);
+            if takes != Takes::Yes {
+                refusals.push(Refusal::Incompatible(peer.words().to_owned(), takes));
+            }
+        }
+        refusals.extend(self.by_time(candidate));
+        refusals
+    }
+
+    fn by_policy(&self, policy: &Policy, candidate: &Candidate<'_>) -> Option<Refusal> {
+        let key = KeySpec::from(candidate.algorithm);
+        let verdict = policy.verdict(key, candidate.usage(), Act::Applying, self.until);
+        let refused = !verdict.status.permits();
+        refused.then(|| Refusal::Policy(policy.id.clone(), verdict.status))
+    }
+
+    fn by_time(&self, candidate: &Candidate<'_>) -> Option<Refusal> {
+        if self.tolerance.is_none() && self.rate.is_none() {
+            return None;
+        }
+        let Some(time) = candidate.time() else {
+            return Some(Refusal::NoFigure);
+        };
+        if self
+            .tolerance
+            .is_some_and(|tolerance| time.0 > tolerance.as_secs_f64())
+        {
+            return Some(Refusal::Slow(time));
+        }
+        let rate = PerSecond(1.0 / time.0);
+        self.rate
+            .is_some_and(|wanted| rate.0 < wanted)
+            .then_some(Refusal::Few(rate))
+    }
+
+    /// What is left, the fastest first, those without a figure last; equals by strength and name.
+    pub fn answers<'a>(&self, candidates: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
+        let left = candidates
+            .iter()
+            .filter(|one| self.refusals(one).is_empty());
+        let mut left: Vec<Candidate<'a>> = left.cloned().collect();
+        left.sort_by(|a, b| {
+            let time = |one: &Candidate<'_>| one.time().map_or(f64::INFINITY, |time| time.0);
+            time(a)
+                .total_cmp(&time(b))
+                .then_with(|| b.strength.cmp(&a.strength))
+                .then_with(|| (a.id, a.algorithm).cmp(&(b.id, b.algorithm)))
+        });
+        left
+    }
+
+    /// For people.
+    pub fn document(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
+        match self.purpose {
+            Purpose::Card | Purpose::Ssh | Purpose::Email => self.of_devices(catalogue, figures),
+            Purpose::Server => self.of_servers(catalogue, figures),
+            Purpose::Timestamping => self.of_timestamping(catalogue, figures),
+        }
+    }
+}

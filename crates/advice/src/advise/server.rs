@@ -1,0 +1,205 @@
+//! Which certificate and key exchange for a web server: by the archive's TLS figures, else by published ratios.
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_report::answers::{Statement, Topic};
+use keymark_report::document::{Block, Column, Document, Narrow, RemarkKind, Section, TableOf};
+use keymark_report::exchange::Shipped;
+use keymark_report::units;
+use keymark_stats::{PerSecond, Ratio};
+
+use super::{Candidate, Question, Refusal};
+use crate::catalogue::Catalogue;
+use crate::compatibility::{Peer, Takes};
+use crate::cost::{Figures, Handshakes};
+
+/// The published table, and its claim that is asked for: RSA-2048 costs so many times P-256, both with ECDHE on P-256.
+const RATIOS: &str = "kario-2014-tls-ratios";
+const CLAIM: [&str; 2] = ["nistp256 kex=ecdhe-p256", "rsa2048 kex=ecdhe-p256"];
+
+/// How much an RSA certificate costs, in handshakes with one on a curve.
+struct Cost {
+    ratio: f64,
+    kind: Provenance,
+    source: String,
+}
+
+impl Question {
+    pub(super) fn of_servers(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
+        // Certificates that no browser takes are no answer for a public server.
+        let browsers: Option<Peer> = "browsers".parse().ok();
+        let mut asked = self.clone();
+        asked.compatible.extend(browsers);
+        if asked.devices.is_empty() {
+            asked.devices = vec![crate::cost::SOFTWARE.to_owned()];
+        }
+        let candidates = asked.candidates(catalogue, figures);
+        let answers = asked.answers(&candidates);
+        let permitted = |word: &str| {
+            let mut answers = answers.iter();
+            answers
+                .find(|one| one.algorithm.name() == word)
+                .map(|one| one.algorithm)
+        };
+        let curve = permitted("nistp256").or_else(|| permitted("nistp384"));
+        let rsa = answers.iter().map(|one| one.algorithm);
+        let rsa = rsa
+            .filter(|one| one.length().0 == "rsa")
+            .min_by_key(|one| one.length().1);
+        let mut said = vec![self.certificates(curve, rsa, figures)];
+        said.extend(exchange(figures));
+        said.extend(self.configuration(curve, rsa));
+        said.extend(server_changes(&asked, &candidates));
+        let mut sections = vec![Section::bare(asked.ranked(&answers)).first()];
+        sections.extend(handshakes(figures));
+        sections.extend(asked.left_out(&candidates));
+        Document {
+            answers: said
+                .into_iter()
+                .map(|text| Statement::new(Topic::Choice, text, []))
+                .collect(),
+            ..Document::of(sections)
+        }
+    }
+
+    fn certificates(
+        &self,
+        curve: Option<Algorithm>,
+        rsa: Option<Algorithm>,
+        figures: &Figures,
+    ) -> String {
+        let share = self.old_clients;
+        match (curve, rsa) {
+            (None, None) => {
+                "For a server, no certificate that browsers take fits all that is asked.".to_owned()
+            }
+            (Some(curve), _) if share == 0.0 => {
+                format!(
+                    "For a server, one certificate with {curve} is enough where every client has elliptic curves."
+                )
+            }
+            (Some(curve), None) => format!(
+                "For a server, {curve} alone fits what is asked; {} of its clients cannot connect.",
+                units::percent(share)
+            ),
+            (None, Some(rsa)) => format!("For a server, {rsa} alone fits what is asked."),
+            (Some(curve), Some(rsa)) => {
+                let cost = cost(curve, rsa, figures).map_or_else(
+                    || {
+                        "what that costs, 'keymark tls suite dual' measures".to_owned()
+                    },
+                    |cost| {
+                        let both = (1.0 - share) + share * cost.ratio;
+                        format!(
+                            "a handshake then costs {} times one with {curve}, against {} with {rsa} for all ({}, {})",
+                            units::ratio(Ratio(both)),
+                            units::ratio(Ratio(cost.ratio)),
+                            cost.kind,
+                            cost.source
+                        )
+                    },
+                );
+                format!(
+                    "For a server with {} old clients, two certificates: {curve}, and {rsa} for these; {cost}.",
+                    units::percent(share)
+                )
+            }
+        }
+    }
+
+    fn configuration(&self, curve: Option<Algorithm>, rsa: Option<Algorithm>) -> Option<String> {
+        let both = [curve, rsa.filter(|_| self.old_clients > 0.0)];
+        let words: Vec<String> = both.iter().flatten().map(ToString::to_string).collect();
+        (!words.is_empty()).then(|| {
+            format!(
+                "Its configuration: 'keymark tls config --server nginx --algorithm {}'.",
+                words.join(",")
+            )
+        })
+    }
+}
+
+/// Of the archive, the same key exchange with both; else what was published of RSA-2048 and P-256.
+fn cost(curve: Algorithm, rsa: Algorithm, figures: &Figures) -> Option<Cost> {
+    let best = figures.handshakes();
+    for one in best.iter().filter(|one| one.algorithm == curve) {
+        let same = |other: &&&Handshakes| other.algorithm == rsa && other.exchange == one.exchange;
+        if let Some(other) = best.iter().find(same) {
+            return Some(Cost {
+                ratio: one.rate.value.0 / other.rate.value.0,
+                kind: Provenance::Measured,
+                source: one.source.clone(),
+            });
+        }
+    }
+    if (curve.name(), rsa.name()) != ("nistp256", "rsa2048") {
+        return None;
+    }
+    let table = Shipped::named(RATIOS).ok()?.cells()?;
+    let mut rows = table.rows.iter();
+    let row = rows.find(|row| row.get(1..3).is_some_and(|cells| cells == CLAIM))?;
+    Some(Cost {
+        ratio: row.get(3)?.parse().ok()?,
+        kind: Provenance::Published,
+        source: "Kario 2014".to_owned(),
+    })
+}
+
+/// Which key exchange, and that it has forward secrecy.
+fn exchange(figures: &Figures) -> Option<String> {
+    let best = figures.handshakes();
+    let forward = best.iter().filter(|one| one.exchange != "rsa");
+    let fastest = forward.max_by(|a, b| a.rate.value.0.total_cmp(&b.rate.value.0));
+    Some(match fastest {
+        Some(one) => format!(
+            "Key exchange: {} was the fastest with forward secrecy ({} handshakes a second with {}); RSA key exchange \
+             has none, and TLS 1.3 no such.",
+            one.exchange,
+            units::rate(PerSecond(one.rate.value.0)),
+            one.algorithm
+        ),
+        None => "Key exchange: X25519 or P-256, for forward secrecy, which RSA key exchange lacks; what each costs here, \
+                 'keymark tls suite key-exchange' measures."
+            .to_owned(),
+    })
+}
+
+fn handshakes(figures: &Figures) -> Option<Section> {
+    let best = figures.handshakes();
+    if best.is_empty() {
+        let text = "no handshakes in the archive; 'keymark tls suite key-exchange' measures them";
+        return Some(Section::bare(vec![Block::remark(RemarkKind::Basis, text)]).first());
+    }
+    let software = |one: &&Handshakes| (DeviceName::new(one.stack.word()), Provenance::Measured);
+    let table = TableOf::new(best, software)
+        .column(Column::name("certificate").narrow(Narrow::Keep), |one| {
+            one.algorithm
+        })
+        .column(Column::name("key exchange").narrow(Narrow::Keep), |one| {
+            one.exchange.clone()
+        })
+        .column(Column::value("handshakes a second").shorten(0), |one| {
+            one.rate
+        })
+        .column(Column::name("server").leave(1), |one| one.stack.word())
+        .column(Column::name("from").leave(0), |one| one.source.clone())
+        .table();
+    Some(
+        Section::headed(
+            "handshakes, the best rate of each",
+            vec![Block::Table(table)],
+        )
+        .first(),
+    )
+}
+
+/// Without what no browser takes, which no option relaxes.
+fn server_changes(asked: &Question, candidates: &[Candidate<'_>]) -> Option<String> {
+    let taken = |one: &&Candidate<'_>| {
+        let refusals = asked.refusals(one);
+        let browsers = |refusal: &Refusal| matches!(refusal, Refusal::Incompatible(peer, takes) if peer == "browsers" && *takes != Takes::Yes);
+        !refusals.iter().any(browsers)
+    };
+    let candidates: Vec<Candidate<'_>> = candidates.iter().filter(taken).cloned().collect();
+    asked.changes(&candidates)
+}

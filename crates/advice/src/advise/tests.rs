@@ -1,0 +1,268 @@
+use std::collections::BTreeSet;
+
+use keymark_bench::profile::Profile;
+use keymark_report::exchange::SHIPPED;
+use keymark_report::render::{Width, text};
+use proptest::prelude::*;
+
+use super::*;
+
+/// What is published and what profiles say: the same everywhere.
+fn figures() -> Figures {
+    let times = SHIPPED.iter().filter(|one| one.cells().is_none());
+    let records: Vec<_> = times.map(|one| one.record().unwrap()).collect();
+    Figures::of(&records).with_profiles(&Profile::shipped().unwrap())
+}
+
+fn ask(purpose: Purpose) -> Question {
+    let today = "2026-11-24".parse().unwrap();
+    Question {
+        purpose,
+        today,
+        until: today,
+        policies: Vec::new(),
+        firmware: Firmware::Any,
+        tolerance: None,
+        compatible: Vec::new(),
+        rate: None,
+        quantum: Quantum::Any,
+        old_clients: 0.0,
+        devices: Vec::new(),
+        algorithms: Vec::new(),
+    }
+}
+
+/// The four keycards of the article.
+fn in_2017() -> Question {
+    let devices = ["yubikey-neo", "yubikey-4", "nitrokey-pro", "fst-01"];
+    Question {
+        devices: devices.map(str::to_owned).to_vec(),
+        ..ask(Purpose::Card)
+    }
+}
+
+fn keys(words: &[&str]) -> Vec<Algorithm> {
+    words.iter().map(|word| word.parse().unwrap()).collect()
+}
+
+fn shown(question: &Question) -> String {
+    let document = question.document(Catalogue::shipped(), &figures());
+    text::render(&document, Width::Columns(100))
+}
+
+#[test]
+fn the_articles_conclusion_follows_from_its_figures() {
+    let rsa4096 = Question {
+        algorithms: keys(&["rsa4096"]),
+        tolerance: Some(Duration::from_secs(2)),
+        ..in_2017()
+    };
+    insta::assert_snapshot!(shown(&rsa4096));
+    let curve = Question {
+        algorithms: keys(&["cv25519"]),
+        firmware: Firmware::Open,
+        tolerance: Some(Duration::from_secs(2)),
+        ..in_2017()
+    };
+    insta::assert_snapshot!(shown(&curve));
+}
+
+#[test]
+fn policies_and_programs_leave_keys_out() {
+    let question = Question {
+        policies: Policy::find("nist").unwrap(),
+        until: "2035-12-31".parse().unwrap(),
+        firmware: Firmware::Open,
+        compatible: vec!["gnupg-2.2".parse().unwrap()],
+        ..in_2017()
+    };
+    insta::assert_snapshot!(shown(&question));
+}
+
+#[test]
+fn a_server_with_old_clients_gets_two_certificates() {
+    let question = Question {
+        old_clients: 0.2,
+        algorithms: keys(&["rsa2048", "rsa3072", "nistp256"]),
+        ..ask(Purpose::Server)
+    };
+    insta::assert_snapshot!(shown(&question));
+}
+
+#[test]
+fn a_timestamping_service_is_told_how_long_keys_live() {
+    let question = Question {
+        until: "2040-12-31".parse().unwrap(),
+        policies: Policy::find("nist").unwrap(),
+        algorithms: keys(&["rsa2048", "rsa3072", "ed25519", "nistp384", "mldsa65"]),
+        ..ask(Purpose::Timestamping)
+    };
+    insta::assert_snapshot!(shown(&question));
+}
+
+#[test]
+fn a_measured_figure_stands_before_an_articles() {
+    let figures = figures();
+    let of = |owner: &str, key: &str, operation| {
+        figures
+            .best(owner, key.parse().unwrap(), operation)
+            .cloned()
+    };
+    let published = of("yubikey-4", "rsa4096", Operation::Decrypt).unwrap();
+    assert_eq!(published.provenance.word(), "published");
+    assert!((published.time.value.0 - 0.875).abs() < 1e-9);
+    // Nobody measured it: the profile assumes it.
+    assert!(of("yubikey-4", "rsa4096", Operation::Sign).is_none());
+    assert!(of("nitrokey-pro-2", "rsa4096", Operation::Decrypt).is_none());
+}
+
+fn question() -> impl Strategy<Value = Question> {
+    let purpose = prop::sample::select(Purpose::ALL.to_vec());
+    let until = prop::sample::select(vec!["2026-11-24", "2030-12-31", "2031-01-01", "2040-12-31"]);
+    let policy = prop::sample::subsequence(vec!["nist", "bsi", "cnsa", "openpgp", "anssi"], 0..3);
+    let peers = prop::sample::subsequence(
+        vec!["gnupg-2.0", "gnupg-2.2", "openssh-6.4", "github"],
+        0..2,
+    );
+    let tolerance = prop::option::of(1u64..10_000);
+    let rate = prop::option::of(0.1f64..1000.0);
+    (
+        purpose,
+        until,
+        policy,
+        peers,
+        tolerance,
+        rate,
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(purpose, until, policy, peers, tolerance, rate, open, quantum)| Question {
+                until: until.parse().unwrap(),
+                policies: policy
+                    .iter()
+                    .flat_map(|word| Policy::find(word).unwrap())
+                    .collect(),
+                compatible: peers.iter().map(|word| word.parse().unwrap()).collect(),
+                tolerance: tolerance.map(Duration::from_millis),
+                rate,
+                firmware: if open { Firmware::Open } else { Firmware::Any },
+                quantum: if quantum {
+                    Quantum::PostQuantum
+                } else {
+                    Quantum::Any
+                },
+                ..ask(purpose)
+            },
+        )
+}
+
+/// Each a constraint less.
+fn relaxed(question: &Question) -> Vec<Question> {
+    let mut all = vec![
+        Question {
+            tolerance: None,
+            ..question.clone()
+        },
+        Question {
+            tolerance: question.tolerance.map(|time| time * 2),
+            ..question.clone()
+        },
+        Question {
+            rate: question.rate.map(|rate| rate / 2.0),
+            ..question.clone()
+        },
+        Question {
+            rate: None,
+            ..question.clone()
+        },
+        Question {
+            firmware: Firmware::Any,
+            ..question.clone()
+        },
+        Question {
+            quantum: Quantum::Any,
+            ..question.clone()
+        },
+    ];
+    for left in 0..question.policies.len() {
+        let mut fewer = question.clone();
+        fewer.policies.remove(left);
+        all.push(fewer);
+    }
+    for left in 0..question.compatible.len() {
+        let mut fewer = question.clone();
+        fewer.compatible.remove(left);
+        all.push(fewer);
+    }
+    all
+}
+
+fn names(answers: &[Candidate<'_>]) -> Vec<(String, Algorithm)> {
+    answers
+        .iter()
+        .map(|one| (one.id.to_owned(), one.algorithm))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn relaxing_a_constraint_never_removes_an_answer(question in question()) {
+        let figures = figures();
+        let candidates = question.candidates(Catalogue::shipped(), &figures);
+        let answers: BTreeSet<_> = names(&question.answers(&candidates)).into_iter().collect();
+        for more in relaxed(&question) {
+            let others: BTreeSet<_> = names(&more.answers(&candidates)).into_iter().collect();
+            prop_assert!(others.is_superset(&answers), "{:?}", answers.difference(&others));
+        }
+    }
+
+    #[test]
+    fn the_order_never_depends_on_the_order_of_input(
+        question in question(),
+        seed in any::<u64>(),
+    ) {
+        let figures = figures();
+        let candidates = question.candidates(Catalogue::shipped(), &figures);
+        let mut other = candidates.clone();
+        let many = other.len();
+        if many > 1 {
+            for place in 0..many {
+                let swapped = (seed as usize).wrapping_mul(place + 7) % many;
+                other.swap(place, swapped);
+            }
+        }
+        prop_assert_eq!(names(&question.answers(&candidates)), names(&question.answers(&other)));
+    }
+
+    #[test]
+    fn no_answer_violates_a_constraint(question in question()) {
+        let figures = figures();
+        let candidates = question.candidates(Catalogue::shipped(), &figures);
+        for answer in question.answers(&candidates) {
+            if let Some(tolerance) = question.tolerance {
+                prop_assert!(answer.time().unwrap().0 <= tolerance.as_secs_f64());
+            }
+            if let Some(rate) = question.rate {
+                prop_assert!(1.0 / answer.time().unwrap().0 >= rate);
+            }
+            if question.firmware == Firmware::Open {
+                prop_assert_eq!(answer.open_firmware, Some(true));
+            }
+            if question.quantum == Quantum::PostQuantum {
+                prop_assert_eq!(KeyFamily::of(answer.algorithm), KeyFamily::PostQuantum);
+            }
+            for policy in &question.policies {
+                let key = KeySpec::from(answer.algorithm);
+                let verdict = policy.verdict(key, answer.usage(), Act::Applying, question.until);
+                prop_assert!(verdict.status.permits());
+            }
+            for peer in &question.compatible {
+                prop_assert_eq!(peer.takes(answer.algorithm), Takes::Yes);
+            }
+            prop_assert!(answer.strength.unwrap() >= Strength(112));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Which key for a service that signs for years: signatures a second, how long each lasts, and a mix of families among
+//! several nodes, so that the end of one algorithm is not the end of the service.
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_bench::key_family::KeyFamily;
+use keymark_report::answers::{Statement, Topic};
+use keymark_report::document::{Block, Column, Document, Narrow, Section, TableOf};
+use keymark_report::units;
+use keymark_stats::PerSecond;
+
+use super::{Candidate, Question};
+use crate::catalogue::Catalogue;
+use crate::cost::{Figures, SOFTWARE};
+use crate::key_spec::KeySpec;
+use crate::policy::{Act, Policy, Use};
+
+impl Question {
+    pub(super) fn of_timestamping(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
+        let mut asked = self.clone();
+        if asked.devices.is_empty() {
+            asked.devices = vec![SOFTWARE.to_owned()];
+        }
+        let candidates = asked.candidates(catalogue, figures);
+        let answers = asked.answers(&candidates);
+        let mut said = vec![asked.fastest(&answers)];
+        said.extend(asked.diversity(&answers));
+        said.extend(asked.changes(&candidates));
+        let mut sections = vec![Section::bare(asked.lives(&answers)).first()];
+        sections.extend(asked.left_out(&candidates));
+        Document {
+            answers: said
+                .into_iter()
+                .map(|text| Statement::new(Topic::Choice, text, []))
+                .collect(),
+            ..Document::of(sections)
+        }
+    }
+
+    fn fastest(&self, answers: &[Candidate<'_>]) -> String {
+        let until = self.until;
+        let Some(first) = answers.first() else {
+            return format!("For timestamps until {until}, nothing fits all that is asked.");
+        };
+        match first.cost {
+            Some(figure) => format!(
+                "For timestamps until {until}, {} signs most: {} a second, one after the other ({}, {}).",
+                first.algorithm,
+                units::rate(PerSecond(1.0 / figure.time.value.0)),
+                figure.provenance,
+                figure.source
+            ),
+            None => format!(
+                "For timestamps until {until}, {} fit; there is no figure of their speed here: 'keymark bench --algorithm {} \
+                 --operation sign --stack raw' measures it, or --measure.",
+                units::counted(answers.len(), "algorithm"),
+                first.algorithm
+            ),
+        }
+    }
+
+    /// The best of each family: nodes that do not fail together.
+    fn diversity(&self, answers: &[Candidate<'_>]) -> Option<String> {
+        let mut mix: Vec<(KeyFamily, Algorithm)> = Vec::new();
+        for answer in answers {
+            let family = KeyFamily::of(answer.algorithm);
+            if mix.iter().all(|(known, _)| *known != family) {
+                mix.push((family, answer.algorithm));
+            }
+        }
+        if mix.len() < 2 {
+            return None;
+        }
+        let words: Vec<String> = mix
+            .iter()
+            .map(|(family, algorithm)| format!("{algorithm} ({})", family.name()))
+            .collect();
+        Some(format!(
+            "With several nodes, a mix keeps timestamps valid when one family falls: {}.",
+            words.join(", ")
+        ))
+    }
+
+    fn lives(&self, answers: &[Candidate<'_>]) -> Vec<Block> {
+        let table = TableOf::new(answers, |one| {
+            let kind = one
+                .cost
+                .map_or(Provenance::Published, |figure| figure.provenance);
+            (DeviceName::new(one.id), kind)
+        })
+        .column(Column::name("key").narrow(Narrow::Keep), |one| {
+            one.algorithm
+        })
+        .column(
+            Column::value("signatures a second").narrow(Narrow::Keep),
+            |one| one.cost.map(|figure| PerSecond(1.0 / figure.time.value.0)),
+        )
+        .column(Column::name("figure").narrow(Narrow::Keep), |one| {
+            one.cost.map(|figure| figure.provenance.word())
+        })
+        .column(Column::value("bits").narrow(Narrow::Keep), |one| {
+            one.strength.map(|bits| bits.0)
+        })
+        .column(Column::name("its life").narrow(Narrow::Keep), |one| {
+            self.life(one.algorithm)
+        })
+        .column(Column::name("from").leave(0), |one| {
+            one.cost.map(|figure| figure.source.clone())
+        })
+        .table();
+        vec![Block::Table(table)]
+    }
+
+    /// The first end that a policy, draft or not, sets to signing with it.
+    fn life(&self, algorithm: Algorithm) -> String {
+        let ends = Policy::all().iter().filter_map(|policy| {
+            if policy.superseded_by.is_some() {
+                return None;
+            }
+            let key = KeySpec::from(algorithm);
+            let verdict = policy.verdict(key, Use::Signature, Act::Applying, self.today);
+            let permitted = verdict.status.permits();
+            let (last, _) = verdict.until.filter(|_| permitted)?;
+            let draft = if policy.draft { ", draft" } else { "" };
+            Some((last, format!("until {last} ({}{draft})", policy.body)))
+        });
+        ends.min()
+            .map_or_else(|| "no end set".to_owned(), |(_, words)| words)
+    }
+}

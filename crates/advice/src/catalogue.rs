@@ -1,0 +1,210 @@
+//! What `data/tokens.toml` says for who chooses a token: what it does, how open it is, what is known against it.
+
+use std::sync::LazyLock;
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::operation::Operation;
+use serde::Deserialize;
+
+/// Tokens and weaknesses, as the file has them.
+#[derive(Debug, Deserialize)]
+pub struct Catalogue {
+    /// In the file's order.
+    #[serde(rename = "token")]
+    pub tokens: Vec<Token>,
+    /// In the file's order.
+    #[serde(rename = "vulnerability")]
+    weaknesses: Vec<Weakness>,
+}
+
+/// A model.
+#[derive(Debug, Deserialize)]
+pub struct Token {
+    /// What the catalogue calls it.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// Whether its firmware can be read and built; none where no source says.
+    pub open_firmware: Option<bool>,
+    /// What it looks like.
+    pub form_factor: Option<String>,
+    /// What certified whom.
+    pub certification: Option<String>,
+    /// How it is confirmed that a key is used; `false`: not at all.
+    pub touch_openpgp: Option<toml::Value>,
+    max_rsa_bits_openpgp: Option<u32>,
+    rsa_sizes_openpgp: Option<Vec<u32>>,
+    #[serde(default)]
+    curves_openpgp: Vec<String>,
+    #[serde(default)]
+    pqc: Vec<String>,
+}
+
+/// What is known against tokens.
+#[derive(Debug, Deserialize)]
+pub struct Weakness {
+    /// What the catalogue calls it: a CVE, an advisory.
+    pub id: String,
+    /// What people call it.
+    name: Option<String>,
+    /// For which versions it holds.
+    holds: Option<String>,
+    /// Where it was read.
+    pub source: String,
+    tokens: Vec<String>,
+    /// `rsa`, `ecdsa`; of none: every key.
+    #[serde(default)]
+    concerns: Vec<String>,
+}
+
+/// The catalogue that comes with keymark.
+#[expect(
+    clippy::expect_used,
+    reason = "the file is part of the program, and a test reads it"
+)]
+static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../../data/tokens.toml")).expect("data/tokens.toml")
+});
+
+/// RSA's usual lengths.
+const RSA: [u32; 3] = [2048, 3072, 4096];
+
+impl Catalogue {
+    /// The one that comes with keymark.
+    pub fn shipped() -> &'static Self {
+        &CATALOGUE
+    }
+
+    /// What is known against a token with such a key in such a use.
+    pub fn against(
+        &self,
+        token: &str,
+        algorithm: Algorithm,
+        operation: Operation,
+    ) -> Vec<&Weakness> {
+        let about = |weakness: &&Weakness| {
+            weakness.tokens.iter().any(|id| id == token) && weakness.is_about(algorithm, operation)
+        };
+        self.weaknesses.iter().filter(about).collect()
+    }
+}
+
+impl Weakness {
+    fn is_about(&self, algorithm: Algorithm, operation: Operation) -> bool {
+        let signs = match operation {
+            Operation::Sign | Operation::Authenticate | Operation::Handshake => true,
+            Operation::Decrypt | Operation::Decapsulate => false,
+        };
+        let kind = match algorithm.family() {
+            Family::Rsa(_) => Some("rsa"),
+            Family::Weierstrass(_) if signs => Some("ecdsa"),
+            Family::Weierstrass(_)
+            | Family::Dsa(_)
+            | Family::Elgamal(_)
+            | Family::Cv25519
+            | Family::Ed25519
+            | Family::Cv448
+            | Family::Ed448
+            | Family::MlKem(_)
+            | Family::MlDsa(_)
+            | Family::SlhDsa(..)
+            | Family::KyberComposite(_) => None,
+        };
+        self.concerns.is_empty() || self.concerns.iter().any(|one| Some(one.as_str()) == kind)
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.id)
+    }
+
+    /// With the versions for which it holds, and its number.
+    pub fn at_length(&self) -> String {
+        let holds = self.holds.as_ref().map(|versions| format!(" {versions}"));
+        format!("{}{} ({})", self.name(), holds.unwrap_or_default(), self.id)
+    }
+}
+
+impl Token {
+    /// Keys that its OpenPGP application takes, and its post-quantum ones.
+    pub fn algorithms(&self) -> Vec<Algorithm> {
+        let most = self.max_rsa_bits_openpgp.unwrap_or(0);
+        let listed = self.rsa_sizes_openpgp.as_deref();
+        let lengths = listed.unwrap_or(&RSA).iter().copied();
+        let rsa = lengths
+            .filter(|bits| RSA.contains(bits) && *bits <= most)
+            .filter_map(|bits| Algorithm::of(Family::Rsa(bits)));
+        // `P-256 (experimental)`, `ML-DSA-65 (PIV)`: what stands behind is for people.
+        let named = self.curves_openpgp.iter().chain(&self.pqc);
+        let named = named.filter_map(|words| {
+            let word = words.split_whitespace().next()?.to_ascii_lowercase();
+            word.replace("p-", "p").parse().ok()
+        });
+        rsa.chain(named).collect()
+    }
+
+    /// Enough of its name to tell it from the others.
+    pub fn short_name(&self) -> &str {
+        let name = self.name.split(" / ").next().unwrap_or(&self.name);
+        match name.split_once(" (") {
+            // Of one product, the firmware says what a token does.
+            Some((_, remark)) if remark.starts_with("firmware") => name,
+            Some((product, _)) => product,
+            None => name,
+        }
+    }
+
+    /// What touching it does, for people.
+    pub fn touch(&self) -> Option<&str> {
+        match self.touch_openpgp.as_ref()? {
+            toml::Value::Boolean(false) => Some("none"),
+            toml::Value::String(words) => Some(words),
+            toml::Value::Boolean(true)
+            | toml::Value::Integer(_)
+            | toml::Value::Float(_)
+            | toml::Value::Datetime(_)
+            | toml::Value::Array(_)
+            | toml::Value::Table(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(id: &str) -> &'static Token {
+        let mut tokens = Catalogue::shipped().tokens.iter();
+        tokens.find(|token| token.id == id).unwrap()
+    }
+
+    #[test]
+    fn keys_of_a_token_are_those_that_its_sources_name() {
+        let names = |id| {
+            let all = token(id).algorithms();
+            all.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(names("yubikey-neo"), ["rsa2048"]);
+        assert_eq!(names("yubikey-4"), ["rsa2048", "rsa3072", "rsa4096"]);
+        assert!(names("fst-01").contains(&"cv25519".to_owned()));
+        assert!(names("fst-01").contains(&"nistp256".to_owned()));
+        assert!(names("canokey").contains(&"mlkem768".to_owned()));
+        assert_eq!(token("fst-01").open_firmware, Some(true));
+        assert_eq!(token("yubikey-5-57").open_firmware, None);
+    }
+
+    #[test]
+    fn weaknesses_concern_some_keys() {
+        let against = |token: &str, key: &str, operation| {
+            let found = Catalogue::shipped().against(token, key.parse().unwrap(), operation);
+            found.iter().map(|one| one.id.clone()).collect::<Vec<_>>()
+        };
+        let roca = "CVE-2017-15361";
+        assert!(against("yubikey-4", "rsa4096", Operation::Decrypt).contains(&roca.to_owned()));
+        assert!(against("yubikey-neo", "rsa2048", Operation::Decrypt) == ["YSA-2015-1"]);
+        assert!(against("yubikey-5-52", "cv25519", Operation::Decrypt).is_empty());
+        let signs = against("yubikey-5-52", "nistp256", Operation::Sign);
+        assert_eq!(signs, ["CVE-2024-45678"]);
+        assert!(against("yubikey-5-57", "nistp256", Operation::Sign).is_empty());
+    }
+}

@@ -1,0 +1,211 @@
+//! From which version on programs, services and firmware take a key (`data/compatibility.toml`).
+
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use keymark_bench::algorithm::Algorithm;
+use serde::Deserialize;
+
+/// A program with what is known of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// What it is called: `gnupg`.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    rows: Vec<Row>,
+    /// Keys that it does not take.
+    #[serde(default)]
+    not: Vec<String>,
+    /// Where that was read.
+    #[serde(default)]
+    pub not_source: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    keys: Vec<String>,
+    since: String,
+    source: String,
+    words: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "schema")]
+    _schema: u32,
+    program: Vec<Program>,
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the file is part of the program, and a test reads it"
+)]
+static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
+    let text = include_str!("../../../data/compatibility.toml");
+    toml::from_str::<File>(text)
+        .expect("data/compatibility.toml")
+        .program
+});
+
+/// Numbers, the first of which counts most.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Version(Vec<u32>);
+
+impl FromStr for Version {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let numbers = text.split('.').map(|number| number.parse().map_err(|_| ()));
+        numbers.collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// A program that has to take the key: `gnupg-2.2`, or `github`, whose version nobody chooses.
+#[derive(Debug, Clone)]
+pub struct Peer {
+    program: &'static Program,
+    version: Option<Version>,
+    words: String,
+}
+
+/// Whether a program takes a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// It does, as the source says.
+    Yes,
+    /// From that version on.
+    Since(&'static str),
+    /// Not at all.
+    No,
+    /// No source says so.
+    Unknown,
+}
+
+/// A program of which nothing is known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("nothing is known of '{words}'; write it like gnupg-2.2, choosing from {known}")]
+pub struct UnknownPeer {
+    words: String,
+    known: String,
+}
+
+fn known() -> String {
+    let ids: Vec<_> = PROGRAMS.iter().map(|program| &*program.id).collect();
+    ids.join(", ")
+}
+
+impl FromStr for Peer {
+    type Err = UnknownPeer;
+
+    fn from_str(words: &str) -> Result<Self, UnknownPeer> {
+        let unknown = || UnknownPeer {
+            words: words.to_owned(),
+            known: known(),
+        };
+        let program = |id: &str| PROGRAMS.iter().find(|program| program.id == id);
+        let lower = words.to_ascii_lowercase();
+        let (program, version) = match (program(&lower), lower.rsplit_once('-')) {
+            (Some(program), _) => (program, None),
+            (None, Some((id, version))) => {
+                let version = version.parse().map_err(|()| unknown())?;
+                (program(id).ok_or_else(unknown)?, Some(version))
+            }
+            (None, None) => return Err(unknown()),
+        };
+        Ok(Self {
+            program,
+            version,
+            words: words.to_owned(),
+        })
+    }
+}
+
+impl Peer {
+    /// As it was written.
+    pub fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// Whether it takes such a key.
+    pub fn takes(&self, algorithm: Algorithm) -> Takes {
+        let (kind, _) = algorithm.length();
+        let means = |keys: &[String]| {
+            let mut keys = keys.iter();
+            keys.any(|key| key == algorithm.name() || key == kind)
+        };
+        if means(&self.program.not) {
+            return Takes::No;
+        }
+        let Some(row) = self.program.rows.iter().find(|row| means(&row.keys)) else {
+            return Takes::Unknown;
+        };
+        let since: Option<Version> = row.since.parse().ok();
+        match (&self.version, since) {
+            (Some(version), Some(since)) if *version < since => Takes::Since(&row.since),
+            _ => Takes::Yes,
+        }
+    }
+
+    /// What the source says of a key, and where.
+    pub fn source(&self, algorithm: Algorithm) -> Option<String> {
+        let (kind, _) = algorithm.length();
+        let means = |key: &String| key == algorithm.name() || key == kind;
+        let row = self
+            .program
+            .rows
+            .iter()
+            .find(|row| row.keys.iter().any(means))?;
+        Some(format!(
+            "{}: {}; {}",
+            self.program.name, row.words, row.source
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn takes(peer: &str, key: &str) -> Takes {
+        peer.parse::<Peer>().unwrap().takes(key.parse().unwrap())
+    }
+
+    #[test]
+    fn a_version_decides() {
+        assert_eq!(takes("openssh-6.4", "ed25519"), Takes::Since("6.5"));
+        assert_eq!(takes("openssh-6.5", "ed25519"), Takes::Yes);
+        assert_eq!(takes("gnupg-2.1.6", "cv25519"), Takes::Since("2.1.7"));
+        assert_eq!(takes("gnupg-2.2", "cv25519"), Takes::Yes);
+        assert_eq!(takes("openssl-3.4", "mldsa65"), Takes::Since("3.5"));
+        assert_eq!(takes("openssl-3.10", "mldsa65"), Takes::Yes);
+        assert_eq!(takes("yubikey-5.2.2", "ed25519"), Takes::Since("5.2.3"));
+        assert_eq!(takes("yubikey-piv-5.6", "rsa4096"), Takes::Since("5.7"));
+        assert_eq!(takes("github", "dsa3072"), Takes::No);
+        assert_eq!(takes("browsers", "ed25519"), Takes::No);
+        assert_eq!(takes("openssh-9.0", "mldsa65"), Takes::Unknown);
+        assert_eq!(takes("nitrokey-3-1.7", "nistp384"), Takes::Since("1.8"));
+    }
+
+    #[test]
+    fn every_row_has_a_source_and_keys_that_exist() {
+        let kinds: Vec<_> = Algorithm::all().map(|one| one.length().0).collect();
+        for program in PROGRAMS.iter() {
+            assert_eq!(program.not.is_empty(), program.not_source.is_empty());
+            for row in &program.rows {
+                assert!(row.source.starts_with("https://"), "{}", program.id);
+                assert!(row.since.parse::<Version>().is_ok(), "{}", row.since);
+                for key in &row.keys {
+                    let known = kinds.contains(&key.as_str()) || key.parse::<Algorithm>().is_ok();
+                    assert!(known, "{} {key}", program.id);
+                }
+            }
+        }
+        let error = "gnupgg-2".parse::<Peer>().unwrap_err().to_string();
+        assert!(error.contains("openssh"), "{error}");
+        assert!("gnupg-two".parse::<Peer>().is_err());
+    }
+}

@@ -1,0 +1,180 @@
+//! `keymark advise`
+
+use std::process::Command;
+
+use jiff::Zoned;
+use keymark_advice::advise::{Firmware, Purpose, Quantum, Question};
+use keymark_advice::catalogue::Catalogue;
+use keymark_advice::cost::{Figures, SOFTWARE};
+use keymark_bench::profile::Profile;
+use keymark_bench::record::{Record, RunState};
+use keymark_report::archive::{Archive, RunSelector};
+use keymark_report::exchange::SHIPPED;
+use serde_json::json;
+
+use super::Outcome;
+use super::strength::policies;
+use crate::archive;
+use crate::args::AdviseArguments;
+use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
+use crate::output;
+
+/// Runs, the newest first, whose figures are read.
+const RUNS: usize = 20;
+
+pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Outcome {
+    if arguments.measure {
+        measure(arguments, path)?;
+    }
+    let archive = archive::open_to_read(path).map_err(Failure::failed)?;
+    let mut records = runs(&archive)?;
+    let times = SHIPPED.iter().filter(|shipped| shipped.cells().is_none());
+    for shipped in times {
+        records.push(shipped.record().map_err(Failure::failed)?);
+    }
+    let profiles = Profile::shipped().map_err(Failure::failed)?;
+    let figures = Figures::of(&records).with_profiles(&profiles);
+    let question = question(arguments)?;
+    let catalogue = Catalogue::shipped();
+    if arguments.json {
+        print(&question, catalogue, &figures);
+    } else {
+        output::document(&question.document(catalogue, &figures), &arguments.tables);
+    }
+    Ok(Exit::Fine)
+}
+
+fn question(arguments: &AdviseArguments) -> Result<Question, Failure> {
+    let today = Zoned::now().date();
+    let policies = if arguments.policy.is_empty() {
+        Vec::new()
+    } else {
+        policies(&arguments.policy)?
+    };
+    let devices = devices(&arguments.device)?;
+    Ok(Question {
+        purpose: arguments.purpose,
+        today,
+        until: arguments.until.map_or(today, |until| until.0),
+        policies,
+        firmware: if arguments.open_firmware {
+            Firmware::Open
+        } else {
+            Firmware::Any
+        },
+        tolerance: arguments.tolerance,
+        compatible: arguments.compatible.clone(),
+        rate: arguments.operations_per_second,
+        quantum: if arguments.post_quantum {
+            Quantum::PostQuantum
+        } else {
+            Quantum::Any
+        },
+        old_clients: arguments.old_clients.unwrap_or(0.0),
+        devices,
+        algorithms: arguments.algorithm.clone(),
+    })
+}
+
+/// Ids of the catalogue by themselves, or by what several begin with: `yubikey-5`.
+fn devices(named: &[String]) -> Result<Vec<String>, Failure> {
+    let tokens = Catalogue::shipped().tokens.iter();
+    let ids: Vec<&str> = [SOFTWARE]
+        .into_iter()
+        .chain(tokens.map(|token| &*token.id))
+        .collect();
+    let mut devices = Vec::new();
+    for name in named {
+        let exactly = |id: &&&str| **id == name;
+        let begins = |id: &&&str| id.starts_with(&**name);
+        match ids.iter().find(exactly) {
+            Some(id) => devices.push((*id).to_owned()),
+            None if ids.iter().any(|id| begins(&id)) => {
+                devices.extend(ids.iter().filter(begins).map(|id| (*id).to_owned()));
+            }
+            None => {
+                return Err(Failure::usage(format!(
+                    "no token is called '{name}'; choose from {}",
+                    ids.join(", ")
+                )));
+            }
+        }
+    }
+    Ok(devices)
+}
+
+/// The newest ones with figures of their own.
+fn runs(archive: &Archive) -> Result<Vec<Record>, Failure> {
+    let mut lines = archive.runs().map_err(Failure::failed)?;
+    lines.retain(|line| line.state != RunState::Published && line.samples > 0);
+    lines.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.id.0.cmp(&a.id.0)));
+    let newest = lines.iter().take(RUNS);
+    let load = |id: &str| archive.load(&RunSelector::Id(id.to_owned()));
+    newest
+        .map(|line| load(&line.id.0).map_err(Failure::failed))
+        .collect()
+}
+
+/// Every answer, and everything that is left out with what refuses it.
+fn print(question: &Question, catalogue: &Catalogue, figures: &Figures) {
+    let candidates = question.candidates(catalogue, figures);
+    for (rank, one) in question.answers(&candidates).iter().enumerate() {
+        print_json(&json!({
+            "rank": rank + 1,
+            "device": one.id,
+            "algorithm": one.algorithm,
+            "operation": one.operation,
+            "time_s": one.cost.map(|figure| figure.time.value),
+            "provenance": one.cost.map(|figure| figure.provenance),
+            "source": one.cost.map(|figure| &figure.source),
+            "strength": one.strength.map(|bits| bits.0),
+            "weaknesses": one.weaknesses.iter().map(|known| &known.id).collect::<Vec<_>>(),
+        }));
+    }
+    for one in &candidates {
+        let refusals = question.refusals(one);
+        if !refusals.is_empty() {
+            let because: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+            print_json(
+                &json!({ "device": one.id, "algorithm": one.algorithm, "left_out": because }),
+            );
+        }
+    }
+}
+
+/// Measures on this machine what the purpose asks of keys, as a user would.
+fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Result<(), Failure> {
+    let what: &[&str] = match arguments.purpose {
+        Purpose::Card | Purpose::Email => &["bench", "--stack", "gnupg", "--operation", "decrypt"],
+        Purpose::Ssh | Purpose::Timestamping => &["bench", "--stack", "raw", "--operation", "sign"],
+        Purpose::Server => &["tls", "suite", "key-exchange"],
+    };
+    let program = std::env::current_exe().map_err(Failure::failed)?;
+    let mut command = Command::new(program);
+    if let Some(path) = path {
+        command.arg("--archive").arg(path);
+    }
+    command.args(what);
+    if arguments.purpose != Purpose::Server {
+        let names: Vec<_> = arguments
+            .algorithm
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let names = if names.is_empty() {
+            "all".to_owned()
+        } else {
+            names.join(",")
+        };
+        command.args(["--algorithm", &names, "--max-time", "2s"]);
+    }
+    let status = command.status().map_err(Failure::failed)?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::failed(format!(
+        "'keymark {}' ended with {status}, so nothing new was measured",
+        what.join(" ")
+    )))
+}
