@@ -118,10 +118,11 @@ impl Weakness {
         self.name.as_deref().unwrap_or(&self.id)
     }
 
-    /// With the versions for which it holds, and its number.
+    /// With the versions for which it holds.
     pub fn at_length(&self) -> String {
-        let holds = self.holds.as_ref().map(|versions| format!(" {versions}"));
-        format!("{}{} ({})", self.name(), holds.unwrap_or_default(), self.id)
+        let holds = self.holds.as_ref();
+        let holds = holds.map(|versions| format!(", {versions}"));
+        format!("{}{}", self.name(), holds.unwrap_or_default())
     }
 }
 

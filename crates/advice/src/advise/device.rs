@@ -18,6 +18,9 @@ use crate::policy::Act;
 /// Answers that are shown.
 const FIRST: usize = 8;
 
+/// Lines that are read about what is left out.
+const MOST: usize = 12;
+
 impl Question {
     pub(super) fn of_devices(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
         let candidates = self.candidates(catalogue, figures);
@@ -141,8 +144,23 @@ impl Question {
             let text = format!("{device}, {}: {because}", keys.join(" "));
             Block::remark(RemarkKind::Basis, text)
         };
-        let lines: Vec<Block> = rows.into_iter().map(line).collect();
-        (!lines.is_empty()).then(|| Section::headed("left out", lines).first())
+        if rows.len() <= MOST {
+            let lines: Vec<Block> = rows.into_iter().map(line).collect();
+            return (!lines.is_empty()).then(|| Section::headed("left out", lines).first());
+        }
+        let mut causes: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for ((_, because), keys) in rows {
+            let (devices, all) = causes.entry(because).or_default();
+            (*devices, *all) = (*devices + 1, *all + keys.len());
+        }
+        let lines = causes.into_iter().map(|(because, (devices, keys))| {
+            let (keys, devices) = (
+                units::counted(keys, "key"),
+                units::counted(devices, "device"),
+            );
+            Block::remark(RemarkKind::Basis, format!("{keys} on {devices}: {because}"))
+        });
+        Some(Section::headed("left out (--json names each)", lines.collect()).first())
     }
 
     /// For each constraint that alone refuses somebody, the nearest of these.
@@ -224,7 +242,18 @@ fn weaknesses(candidate: &Candidate<'_>) -> String {
 /// What is known against the first answer, with its sources.
 fn against(answers: &[Candidate<'_>]) -> Option<String> {
     let first = answers.first()?;
-    let known = first.weaknesses.iter().map(|one| one.at_length());
+    let mut known: Vec<(String, Vec<&str>)> = Vec::new();
+    for one in &first.weaknesses {
+        match known
+            .iter_mut()
+            .find(|(words, _)| *words == one.at_length())
+        {
+            Some((_, ids)) => ids.push(&one.id),
+            None => known.push((one.at_length(), vec![&one.id])),
+        }
+    }
+    let known = known.into_iter();
+    let known = known.map(|(words, ids)| format!("{words} ({})", ids.join(", ")));
     let device = first.device;
     let open = match first.open_firmware {
         Some(true) => None,

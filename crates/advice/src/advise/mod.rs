@@ -181,7 +181,9 @@ impl Refusal {
             Self::Slow(time) => (0, time.0),
             Self::Few(rate) => (1, -rate.0),
             Self::Closed(_) => (2, 0.0),
-            Self::Policy(..) => (3, 0.0),
+            // What a policy does not speak of is nearer than what it refuses.
+            Self::Policy(_, Status::NotListed) => (3, 0.0),
+            Self::Policy(..) => (3, 1.0),
             Self::Incompatible(..) => (4, 0.0),
             Self::Quantum => (5, 0.0),
             Self::NoFigure => (6, 0.0),
