@@ -200,7 +200,7 @@ fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
             let enough = units::chosen(std::time::Duration::from_secs_f64(enough(*time)));
             format!("with {enough} {what} would do ({})", units::duration(*time))
         }
-        Refusal::Few(rate) => format!("with {} a second {what} would do", units::rate(*rate)),
+        Refusal::Few(rate) => format!("with {} {what} would do", units::rate(*rate)),
         Refusal::Closed(Some(_)) => format!("with closed firmware {what} would do"),
         Refusal::Closed(None) => {
             format!("if its firmware need not be known to be open, {what} would do")

@@ -160,7 +160,7 @@ impl fmt::Display for Refusal {
             Self::Closed(Some(_)) => f.write_str("closed firmware"),
             Self::Closed(None) => f.write_str("openness of its firmware not known"),
             Self::Slow(time) => write!(f, "takes {}", units::duration(*time)),
-            Self::Few(rate) => write!(f, "does {} a second", units::rate(*rate)),
+            Self::Few(rate) => write!(f, "does {}", units::rate(*rate)),
             Self::NoFigure => f.write_str("no figure of its speed"),
             Self::Incompatible(peer, Takes::Since(version)) => {
                 write!(f, "not taken by {peer}, but from {version} on")

@@ -152,7 +152,7 @@ fn exchange(figures: &Figures) -> Option<String> {
     let fastest = forward.max_by(|a, b| a.rate.value.0.total_cmp(&b.rate.value.0));
     Some(match fastest {
         Some(one) => format!(
-            "Key exchange: {} was the fastest with forward secrecy ({} handshakes a second with {}); RSA key exchange \
+            "Key exchange: {} was the fastest with forward secrecy ({} with {}); RSA key exchange \
              has none, and TLS 1.3 no such.",
             one.exchange,
             units::rate(PerSecond(one.rate.value.0)),
@@ -178,7 +178,7 @@ fn handshakes(figures: &Figures) -> Option<Section> {
         .column(Column::name("key exchange").narrow(Narrow::Keep), |one| {
             one.exchange.clone()
         })
-        .column(Column::value("handshakes a second").shorten(0), |one| {
+        .column(Column::value("handshakes").shorten(0), |one| {
             one.rate
         })
         .column(Column::name("server").leave(1), |one| one.stack.word())

@@ -44,7 +44,7 @@ impl Question {
         };
         match first.cost {
             Some(figure) => format!(
-                "For timestamps until {until}, {} signs most: {} a second, one after the other ({}, {}).",
+                "For timestamps until {until}, {} signs most: {}, one after the other ({}, {}).",
                 first.algorithm,
                 units::rate(PerSecond(1.0 / figure.time.value.0)),
                 figure.provenance,
@@ -92,7 +92,7 @@ impl Question {
             one.algorithm
         })
         .column(
-            Column::value("signatures a second").narrow(Narrow::Keep),
+            Column::value("signatures").narrow(Narrow::Keep),
             |one| one.cost.map(|figure| PerSecond(1.0 / figure.time.value.0)),
         )
         .column(Column::name("figure").narrow(Narrow::Keep), |one| {

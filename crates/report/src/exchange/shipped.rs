@@ -106,8 +106,9 @@ impl Shipped {
         for (place, name) in columns.iter().enumerate() {
             let heading = name.trim_end_matches("_s").replace('_', " ");
             let narrow = match place {
-                0..=3 => Narrow::Once,
-                _ => Narrow::Continue,
+                0..=3 => Narrow::Keep,
+                // From the right, where there is no room.
+                _ => Narrow::Leave(u8::try_from(columns.len() - place).unwrap_or(0)),
             };
             table = table.column(Column::name(heading).narrow(narrow), |row| {
                 row[place].clone()
