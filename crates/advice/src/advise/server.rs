@@ -178,9 +178,7 @@ fn handshakes(figures: &Figures) -> Option<Section> {
         .column(Column::name("key exchange").narrow(Narrow::Keep), |one| {
             one.exchange.clone()
         })
-        .column(Column::value("handshakes").shorten(0), |one| {
-            one.rate
-        })
+        .column(Column::value("handshakes").shorten(0), |one| one.rate)
         .column(Column::name("server").leave(1), |one| one.stack.word())
         .column(Column::name("from").leave(0), |one| one.source.clone())
         .table();

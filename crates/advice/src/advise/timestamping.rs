@@ -91,10 +91,9 @@ impl Question {
         .column(Column::name("key").narrow(Narrow::Keep), |one| {
             one.algorithm
         })
-        .column(
-            Column::value("signatures").narrow(Narrow::Keep),
-            |one| one.cost.map(|figure| PerSecond(1.0 / figure.time.value.0)),
-        )
+        .column(Column::value("signatures").narrow(Narrow::Keep), |one| {
+            one.cost.map(|figure| PerSecond(1.0 / figure.time.value.0))
+        })
         .column(Column::name("figure").narrow(Narrow::Keep), |one| {
             one.cost.map(|figure| figure.provenance.word())
         })

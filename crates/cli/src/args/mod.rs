@@ -134,14 +134,8 @@ pub enum Command {
     /// Look for weak keys in files, keyrings and certificates, on tokens and servers
     Audit(AuditArguments),
     /// Say which device and key fit a purpose, what they cost, and why others do not
-    #[command(
-        after_help = "Examples:\n  keymark advise card --algorithm rsa4096 --tolerance 2s\n  keymark advise card --policy nist --until 2035 --open-firmware --compatible gnupg-2.2\n  keymark advise server --old-clients 20%\n  keymark advise timestamping --until 2040 --measure"
-    )]
     Advise(Box<AdviseArguments>),
     /// Say how strong keys are by every table, and until when policies allow them
-    #[command(
-        after_help = "Examples:\n  keymark strength rsa3072 nistp256\n  keymark strength --level 128\n  keymark strength --until 2035 --policy bsi"
-    )]
     Strength(StrengthArguments),
     /// Import published figures (CSV) or a run of another machine (JSON)
     Import(ImportArguments),
