@@ -32,6 +32,7 @@ impl Question {
         if !answers.is_empty() {
             sections.push(Section::bare(self.ranked(&answers)).first());
         }
+        sections.extend(described(catalogue, &answers));
         sections.extend(self.left_out(&candidates));
         Document {
             answers: said
@@ -190,6 +191,33 @@ impl Question {
             .collect();
         (!said.is_empty()).then(|| format!("What would change the answer: {}.", said.join("; ")))
     }
+}
+
+/// What the first devices are like, as far as their sources say.
+fn described(catalogue: &Catalogue, answers: &[Candidate<'_>]) -> Option<Section> {
+    let mut lines: Vec<String> = Vec::new();
+    for answer in answers.iter().take(FIRST) {
+        let mut tokens = catalogue.tokens.iter();
+        let Some(token) = tokens.find(|token| token.id == answer.id) else {
+            continue;
+        };
+        let touch = token.touch().map(|words| format!("touch: {words}"));
+        let certified = token
+            .certification
+            .as_ref()
+            .map(|by| format!("certified: {by}"));
+        let form = token.form_factor.clone();
+        let said: Vec<String> = form.into_iter().chain(touch).chain(certified).collect();
+        let line = format!("{}: {}", answer.device, said.join("; "));
+        if !said.is_empty() && !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let lines = lines.into_iter();
+    let lines: Vec<Block> = lines
+        .map(|line| Block::remark(RemarkKind::Basis, line))
+        .collect();
+    (!lines.is_empty()).then(|| Section::headed("the devices", lines).first())
 }
 
 /// What somebody has to give up for a candidate.

@@ -127,7 +127,6 @@ pub struct Candidate<'a> {
     /// What is known against it.
     pub weaknesses: Vec<&'a Weakness>,
     open_firmware: Option<bool>,
-    touch: Option<&'a str>,
 }
 
 /// Which constraint refuses a candidate, and by what.
@@ -235,7 +234,6 @@ impl Question {
                 );
                 for candidate in &mut all[from..] {
                     candidate.open_firmware = token.open_firmware;
-                    candidate.touch = token.touch();
                     candidate.weaknesses =
                         catalogue.against(&token.id, algorithm, candidate.operation);
                 }
@@ -275,7 +273,6 @@ impl Question {
                 weaknesses: Vec::new(),
                 // What is in a file is used by programs of this machine.
                 open_firmware: (id == SOFTWARE).then_some(true),
-                touch: None,
             });
         }
     }
