@@ -145,6 +145,24 @@ impl Policy {
         Ok(of_body)
     }
 
+    /// Those that words name; without a word all that no other one superseded.
+    ///
+    /// # Errors
+    /// When a word names none.
+    pub fn chosen(words: &[String]) -> Result<Vec<Self>, PolicyError> {
+        if words.is_empty() {
+            let all = Self::all().iter();
+            let current = all.filter(|policy| policy.superseded_by.is_none());
+            return Ok(current.cloned().collect());
+        }
+        let mut policies = Vec::new();
+        for word in words {
+            policies.extend(Self::find(word)?);
+        }
+        policies.dedup();
+        Ok(policies)
+    }
+
     /// A user's own.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use jiff::Zoned;
 use keymark_advice::advise::{Firmware, Purpose, Quantum, Question};
 use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
+use keymark_advice::policy::Policy;
 use keymark_bench::profile::Profile;
 use keymark_bench::record::{Record, RunState};
 use keymark_report::archive::{Archive, RunSelector};
@@ -13,7 +14,6 @@ use keymark_report::exchange::SHIPPED;
 use serde_json::json;
 
 use super::Outcome;
-use super::strength::policies;
 use crate::archive;
 use crate::args::AdviseArguments;
 use crate::exit::{Exit, Failure};
@@ -50,7 +50,7 @@ fn question(arguments: &AdviseArguments) -> Result<Question, Failure> {
     let policies = if arguments.policy.is_empty() {
         Vec::new()
     } else {
-        policies(&arguments.policy)?
+        Policy::chosen(&arguments.policy).map_err(Failure::usage)?
     };
     let devices = devices(&arguments.device)?;
     Ok(Question {

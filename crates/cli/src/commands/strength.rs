@@ -11,7 +11,7 @@ use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
-    let policies = policies(&arguments.policy)?;
+    let policies = Policy::chosen(&arguments.policy).map_err(Failure::usage)?;
     let date = arguments
         .until
         .map_or_else(|| Zoned::now().date(), |until| until.0);
@@ -42,19 +42,4 @@ pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
         output::document(&question.document().brief(), &arguments.tables);
     }
     Ok(Exit::Fine)
-}
-
-/// Those that are named; else all that no other one superseded.
-pub(super) fn policies(named: &[String]) -> Result<Vec<Policy>, Failure> {
-    if named.is_empty() {
-        let all = Policy::all().iter();
-        let current = all.filter(|policy| policy.superseded_by.is_none());
-        return Ok(current.cloned().collect());
-    }
-    let mut policies = Vec::new();
-    for word in named {
-        policies.extend(Policy::find(word).map_err(Failure::usage)?);
-    }
-    policies.dedup();
-    Ok(policies)
 }
