@@ -104,7 +104,7 @@ impl Shipped {
         let subject = |_: &Vec<String>| (DeviceName::new(self.name), Provenance::Published);
         let mut table = TableOf::new(rows, subject);
         for (place, name) in columns.iter().enumerate() {
-            let heading = name.trim_end_matches("_s").replace('_', " ");
+            let heading = name.replace('_', " ");
             let narrow = match place {
                 0..=3 => Narrow::Keep,
                 // From the right, where there is no room.
