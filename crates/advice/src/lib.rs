@@ -6,8 +6,8 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
-pub mod audit;
 pub mod advise;
+pub mod audit;
 pub mod catalogue;
 pub mod compatibility;
 pub mod cost;

@@ -1,7 +1,7 @@
 //! The command line's definition; help, completions and the man page come from it.
 
-mod audit;
 mod advice;
+mod audit;
 mod bench;
 mod cards;
 mod comparison;
@@ -31,9 +31,8 @@ use keymark_report::pivot::Axis;
 use keymark_report::render::Format;
 use keymark_stacks::registry;
 
-pub use audit::AuditArguments;
-pub use advice::StrengthArguments;
 pub use advice::{AdviseArguments, StrengthArguments};
+pub use audit::AuditArguments;
 pub use bench::{BenchArguments, RunArguments};
 pub use cards::{
     CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,

@@ -1,7 +1,7 @@
 //! The subcommands, one file each.
 
-mod audit;
 mod advise;
+mod audit;
 mod bench;
 mod compare;
 mod definition;

@@ -40,7 +40,6 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         ..arguments.shown.clone()
     };
     documents::print(&record, &articles, &shown);
-    documents::print(&record, &articles, &arguments.shown);
     published::print_tables(&arguments.published, &arguments.shown.tables);
     if let Some(kind) = arguments.plot {
         let mut all = [vec![record], articles].concat();
