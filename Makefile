@@ -93,15 +93,15 @@ faults: packages-bench
 	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked $(KEYMARK) --test it kills:: -- --nocapture
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
-overhead calibration: KEYMARK += -p keymark-tools
+FIGURES = $(CARGO) bench --locked -p keymark --bench figures --
 overhead: packages-bench kryoptic build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
-	target/release/keymark-tools overhead --markdown docs/performance.md
+	$(FIGURES) overhead --markdown $(CURDIR)/docs/performance.md
 
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
 # two called different? A quarter of an hour.
 calibration: build
-	target/release/keymark-tools calibration --markdown docs/performance.md
+	$(FIGURES) calibration --markdown $(CURDIR)/docs/performance.md
 
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
 # bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2

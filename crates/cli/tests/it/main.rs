@@ -4,6 +4,11 @@
 
 mod audit;
 mod cards;
+// What the benchmark has of its own: it has no harness that could run tests.
+#[cfg(all(feature = "pkcs11", feature = "openpgp-card"))]
+#[allow(dead_code, reason = "the benchmark measures, these tests do not")]
+#[path = "../../benches/claims/mod.rs"]
+mod claims;
 mod command_line;
 mod directories;
 #[cfg(all(feature = "pkcs11", feature = "openpgp-card"))]

@@ -3,8 +3,8 @@
 use keymark_bench::environment::Environment;
 use keymark_stacks::gnupg::Gnupg;
 
-use crate::figure::Failure;
-use crate::program;
+use super::figure::Failure;
+use super::program;
 
 /// When and where.
 #[derive(Debug, Clone)]

@@ -11,8 +11,8 @@ use keymark_bench::plan::{Plan, Settings};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::software::SoftwareStore;
 
-use crate::figure::{Failure, Figure, Limit, in_turn};
-use crate::raw::watched;
+use super::figure::{Failure, Figure, Limit, in_turn};
+use super::raw::watched;
 
 /// Argument with which the binary calls itself, on a terminal.
 pub(crate) const ARGUMENT: &str = "view";

@@ -10,8 +10,8 @@ use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
-use crate::c_loop::{Calls, Pkcs11Loop};
-use crate::figure::{Failure, Figure, Limit, in_turn};
+use super::c_loop::{Calls, Pkcs11Loop};
+use super::figure::{Failure, Figure, Limit, in_turn};
 
 /// Pairs of the module with and without the trace before it.
 const PAIRS: usize = 200;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use keymark_testkit::softhsm::{LABEL, PIN};
 
-use crate::figure::Failure;
+use super::figure::Failure;
 
 /// How long the one of PKCS#11 works when asked: a shared machine changes its speed ten times a second.
 pub(crate) const HALF: Duration = Duration::from_millis(40);
@@ -18,7 +18,7 @@ const PIN_FILE: &str = "pin";
 /// Compiles it into that directory.
 pub(crate) fn compile(name: &str, directory: &Path) -> Result<PathBuf, Failure> {
     let program = directory.join(name);
-    let source = format!("{}/c/{name}.c", env!("CARGO_MANIFEST_DIR"));
+    let source = format!("{}/benches/c/{name}.c", env!("CARGO_MANIFEST_DIR"));
     let mut compiler = Command::new("cc");
     compiler.args(["-O2", "-Wall", "-pthread", "-o"]);
     let compiled = compiler.arg(&program).arg(source).status()?;

@@ -11,7 +11,7 @@ use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::sample::{Block, Sample};
 use keymark_report::analysis::Analysis;
 
-use crate::figure::{Failure, Figure, Limit};
+use super::figure::{Failure, Figure, Limit};
 
 /// Argument with which the binary calls itself, so that the memory is that of the analysis alone.
 pub(crate) const ARGUMENT: &str = "analyse-a-million";

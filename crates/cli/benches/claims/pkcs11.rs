@@ -20,10 +20,10 @@ use keymark_stores::pkcs11::Pkcs11Family;
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
 
-use crate::c_loop::{Calls, HALF, Pkcs11Loop};
-use crate::figure::{Failure, Figure, Limit, in_turn, median, time};
-use crate::kryoptic::{self, KryopticToken};
-use crate::raw;
+use super::c_loop::{Calls, HALF, Pkcs11Loop};
+use super::figure::{Failure, Figure, Limit, in_turn, median, time};
+use super::kryoptic::{self, KryopticToken};
+use super::raw;
 
 /// Processes on both sides: where one of them has its memory makes it up to some 2 % faster or slower for as long as it
 /// lives, which no number of pairs within it averages out.

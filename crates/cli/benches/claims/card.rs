@@ -20,7 +20,7 @@ use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::reader::Reader;
 
-use crate::figure::{Failure, Figure, Limit, median};
+use super::figure::{Failure, Figure, Limit, median};
 
 const OPERATIONS: usize = 300;
 /// Operations of a twin: the slowest takes eight seconds.

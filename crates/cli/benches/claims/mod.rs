@@ -4,11 +4,6 @@
 //! a limit is missed. `--markdown FILE` also writes the figures into their section of the page, `--only NAME`
 //! measures the claims of one module.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 mod analysis;
 mod c_loop;
 mod calibration;
@@ -29,25 +24,13 @@ mod view;
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
-use std::process::ExitCode;
 
 use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_stores::pkcs11::process;
 
-use figure::{Failure, Figure};
-use markdown::Section;
-
-fn main() -> ExitCode {
-    match run(std::env::args_os().skip(1).collect()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
+use self::figure::{Failure, Figure};
+use self::markdown::Section;
 
 /// What is claimed, by its name behind `--only`, and what measures it.
 type Claim = (&'static str, fn() -> Result<Vec<Figure>, Failure>);
@@ -92,7 +75,7 @@ const CALIBRATION: &[Claim] = &[
 ];
 
 /// Whether every limit is kept.
-fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
+pub(crate) fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
     let [subcommand, more @ ..] = arguments.as_slice() else {
         return Err(USAGE.into());
     };
@@ -121,7 +104,7 @@ fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
     }
 }
 
-const USAGE: &str = "usage: keymark-tools overhead|calibration [--markdown FILE | --only NAME]";
+const USAGE: &str = "usage: cargo bench -p keymark --bench figures -- overhead|calibration [--markdown FILE | --only NAME]";
 
 fn measure(section: &Section, claims: &[Claim], options: &[OsString]) -> Result<bool, Failure> {
     let (chosen, page) = match options {

@@ -17,7 +17,7 @@ use keymark_stacks::raw::RawStack;
 use keymark_stats::{RunDependence, throughput};
 use keymark_stores::software::SoftwareStore;
 
-use crate::figure::{Failure, Figure, Limit, in_turn};
+use super::figure::{Failure, Figure, Limit, in_turn};
 
 const PAIRS: usize = 150;
 /// Runs until one reports a rate.

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::figure::{Failure, Figure, Limit};
-use crate::program;
+use super::figure::{Failure, Figure, Limit};
+use super::program;
 
 const PLANS: u32 = 100;
 const LIMIT: f64 = 8.0;
@@ -100,14 +100,12 @@ pub(crate) fn across_runs() -> Result<Vec<Figure>, Failure> {
             apart.count(archive, old, new)?;
         }
     }
-    let own = program::path()?;
-    let own = own.to_string_lossy();
     let mut alternating = Alarms::default();
     for seed in 0..ALTERNATING {
         let seed = seed.to_string();
         let against = [
             "--against",
-            &own,
+            program::PATH,
             "--repeat",
             PAIRS,
             "--pause",

@@ -7,7 +7,7 @@ use keymark_stores::pkcs11::ManagedKind;
 use keymark_testkit::softhsm::{LABEL, PIN};
 use tempfile::TempDir;
 
-use crate::figure::Failure;
+use super::figure::Failure;
 
 /// What it has the path of its tokens in: a database, or a file that names some (kryoptic.conf(5)).
 pub(crate) const CONFIGURATION: &str = "KRYOPTIC_CONF";

@@ -21,8 +21,8 @@ use keymark_stores::tokens::vpcd::Vpcd;
 use keymark_testkit::pcscd::PrivatePcscd;
 use tempfile::TempDir;
 
-use crate::figure::{Failure, Figure, Limit};
-use crate::program;
+use super::figure::{Failure, Figure, Limit};
+use super::program;
 
 /// Decryptions in each home.
 const TURNS: usize = 150;
@@ -40,7 +40,7 @@ struct ThroughPcscd {
 
 /// Both figures: the library against pcscd, and trace on against trace off.
 pub(crate) fn measure(case: &Case) -> Result<Vec<Figure>, Failure> {
-    let driver = &program::path()?.with_file_name("libkeymark_pcsc.so");
+    let driver = &Path::new(program::PATH).with_file_name("libkeymark_pcsc.so");
     let homes = GnupgHomes::new(Gnupg::find(None)?)?;
     let algorithm = case.algorithm;
     let run = Run::new(0);

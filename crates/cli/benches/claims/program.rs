@@ -1,32 +1,25 @@
-//! The keymark that was built beside this program, and what its start costs.
+//! The keymark that was built with this program, and what its start costs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::figure::{Failure, Figure, Limit, median, time};
+use super::figure::{Failure, Figure, Limit, median, time};
 
 const STARTS: usize = 21;
 
 /// Where it is.
-pub(crate) fn path() -> Result<PathBuf, Failure> {
-    let beside = std::env::current_exe()?.with_file_name("keymark");
-    if beside.exists() {
-        Ok(beside)
-    } else {
-        Err("build keymark first: make build".into())
-    }
-}
+pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_keymark");
 
 /// With the commit, which only the program knows.
 pub(crate) fn version() -> Result<String, Failure> {
-    let output = Command::new(path()?).arg("--version").output()?;
+    let output = Command::new(PATH).arg("--version").output()?;
     let text = String::from_utf8(output.stdout)?;
     Ok(text.trim().trim_start_matches("keymark ").to_owned())
 }
 
 /// Runs it on that archive. It ends with 0, or with 1 for an alarm; anything else is a failure.
 pub(crate) fn run(archive: &Path, arguments: &[&str]) -> Result<Output, Failure> {
-    let mut command = Command::new(path()?);
+    let mut command = Command::new(PATH);
     command.args(arguments).arg("--archive").arg(archive);
     let output = command.output()?;
     match output.status.code() {

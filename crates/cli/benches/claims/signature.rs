@@ -9,7 +9,7 @@ use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stores::software::SoftwareStore;
 
-use crate::figure::{Failure, Figure, Limit, median, time};
+use super::figure::{Failure, Figure, Limit, median, time};
 
 const CHECKS: usize = 1000;
 

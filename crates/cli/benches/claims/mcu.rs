@@ -10,13 +10,13 @@ use keymark_mcu::target::Target;
 use keymark_report::exchange::published;
 use keymark_stats::Seconds;
 
-use crate::figure::{Failure, Figure, Limit, median, time};
+use super::figure::{Failure, Figure, Limit, median, time};
 
 /// Executions of each kind, in turns.
 const TURNS: usize = 5;
 /// `gpg --decrypt` on the FST-01, host included.
 const PUBLISHED: &str = "data/published/gnuk-f103-2017.csv";
-const PUBLISHED_ROWS: &[u8] = include_bytes!("../../../data/published/gnuk-f103-2017.csv");
+const PUBLISHED_ROWS: &[u8] = include_bytes!("../../../../data/published/gnuk-f103-2017.csv");
 
 /// All figures of the simulator.
 pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {

@@ -13,8 +13,8 @@ use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 
-use crate::c_loop::{self, Loop};
-use crate::figure::{Failure, Figure, Limit, in_turn};
+use super::c_loop::{self, Loop};
+use super::figure::{Failure, Figure, Limit, in_turn};
 
 const PAIRS: usize = 1500;
 

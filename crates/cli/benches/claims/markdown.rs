@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::figure::{Failure, Figure};
-use crate::setting::Setting;
+use super::figure::{Failure, Figure};
+use super::setting::Setting;
 
 /// A part of the page, with the command that measures it again.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ mod tests {
     use keymark_bench::environment::Environment;
 
     use super::*;
-    use crate::figure::Limit;
+    use crate::claims::figure::Limit;
 
     fn figure(name: &str, value: f64, limit: Limit) -> Figure {
         Figure::new(name, value, limit, " ms")
