@@ -45,9 +45,8 @@ impl Question {
 
     /// The answer in a sentence.
     fn choice(&self, answers: &[Candidate<'_>]) -> String {
-        let purpose = self.purpose;
         let Some(first) = answers.first() else {
-            return format!("For {purpose}, nothing fits all that is asked.");
+            return "Nothing fits all that is asked.".to_owned();
         };
         let what = named(first);
         let cost = first.cost.map_or_else(
@@ -58,18 +57,18 @@ impl Question {
             },
         );
         if answers.len() == 1 {
-            return format!("For {purpose}, {what} alone fits what is asked ({cost}).");
+            return format!("Only {what} fits all that is asked ({cost}).");
         }
         let known = answers.iter().filter(|one| one.cost.is_some()).count();
         let rank = match known {
-            0 => format!("is one of {} that fit", answers.len()),
+            0 => format!("One of the {} that fit", answers.len()),
             1 => format!(
-                "is the only one of {} that fit with a figure",
+                "The only one of the {} that fit with a figure",
                 answers.len()
             ),
-            _ => format!("is the fastest of {known} that fit and have a figure"),
+            _ => format!("Fastest of the {known} that fit and have a figure"),
         };
-        format!("For {purpose}, {what} {rank} ({cost}).")
+        format!("{rank}: {what} ({cost}).")
     }
 
     pub(super) fn ranked(&self, answers: &[Candidate<'_>]) -> Vec<Block> {
