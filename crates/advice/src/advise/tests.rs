@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use keymark_bench::profile::Profile;
-use keymark_report::exchange::SHIPPED;
+use keymark_report::exchange::Shipped;
 use keymark_report::render::{Width, text};
 use proptest::prelude::*;
 
@@ -9,8 +9,9 @@ use super::*;
 
 /// What is published and what profiles say: the same everywhere.
 fn figures() -> Figures {
-    let times = SHIPPED.iter().filter(|one| one.cells().is_none());
-    let records: Vec<_> = times.map(|one| one.record().unwrap()).collect();
+    let records: Vec<_> = Shipped::of_times()
+        .map(|one| one.record().unwrap())
+        .collect();
     Figures::of(&records).with_profiles(&Profile::shipped().unwrap())
 }
 

@@ -10,7 +10,7 @@ use keymark_advice::policy::Policy;
 use keymark_bench::profile::Profile;
 use keymark_bench::record::{Record, RunState};
 use keymark_report::archive::{Archive, RunSelector};
-use keymark_report::exchange::SHIPPED;
+use keymark_report::exchange::Shipped;
 use serde_json::json;
 
 use super::Outcome;
@@ -29,8 +29,7 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     }
     let archive = archive::open_to_read(path).map_err(Failure::failed)?;
     let mut records = runs(&archive)?;
-    let times = SHIPPED.iter().filter(|shipped| shipped.cells().is_none());
-    for shipped in times {
+    for shipped in Shipped::of_times() {
         records.push(shipped.record().map_err(Failure::failed)?);
     }
     let profiles = Profile::shipped().map_err(Failure::failed)?;

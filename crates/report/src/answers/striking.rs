@@ -6,7 +6,7 @@ use keymark_bench::case::{Case, Provenance, StackName};
 use super::figure::{Figure, alone, library, what};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
-use crate::exchange::SHIPPED;
+use crate::exchange::Shipped;
 use crate::grouped::grouped;
 use crate::units::counted;
 
@@ -78,7 +78,7 @@ fn published(analysis: &Analysis) -> Option<Statement> {
         .iter()
         .map(|figure| plain(figure.case().device.as_str()))
         .collect();
-    let articles = SHIPPED.iter().filter_map(|article| article.record().ok());
+    let articles = Shipped::of_times().filter_map(|article| article.record().ok());
     let articles: Vec<_> = articles.collect();
     let mut slower: Vec<(f64, &Figure<'_>, f64)> = Vec::new();
     for (figure, product) in devices.iter().zip(&products) {

@@ -17,7 +17,7 @@ use keymark_bench::record::Record;
 
 pub use error::ImportError;
 use limits::{Kind, Unread};
-pub use shipped::{Cells, SHIPPED, Shipped, UnknownFigures};
+pub use shipped::{Cells, Shipped, UnknownFigures};
 
 /// Reads a record of either kind; which one it is shows in the content, not in the file's name.
 ///

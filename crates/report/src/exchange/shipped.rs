@@ -35,7 +35,7 @@ pub struct Cells {
 }
 
 /// All there are, by their names.
-pub static SHIPPED: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
+static SHIPPED: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
     let mut shipped: Vec<Shipped> = FILES.files().filter_map(of_file).collect();
     shipped.sort_unstable_by_key(|each| each.name);
     shipped
@@ -65,6 +65,11 @@ fn names(known: &[&str]) -> String {
 }
 
 impl Shipped {
+    /// Those with times of operations, which are records as well; the others have loads or ratios.
+    pub fn of_times() -> impl Iterator<Item = &'static Self> {
+        SHIPPED.iter().filter(|shipped| shipped.cells().is_none())
+    }
+
     /// By its name, or enough of its beginning.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 use super::*;
 use crate::document::{Block, Figure, RemarkKind};
-use crate::exchange::{SHIPPED, json};
+use crate::exchange::json;
 use keymark_bench::case::{DeviceName, StackName};
 use keymark_bench::record::{Record, RunId};
 use keymark_testkit::record::{block, case, mixed as record};
@@ -23,7 +23,7 @@ fn shipped() -> Vec<Source> {
     let source = |article: &crate::exchange::Shipped| {
         source(&article.record().unwrap(), Origin::Shipped(*article))
     };
-    SHIPPED.iter().map(source).collect()
+    crate::exchange::Shipped::of_times().map(source).collect()
 }
 
 fn contributed(records: &[Record]) -> Vec<Source> {

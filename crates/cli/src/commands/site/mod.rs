@@ -9,7 +9,7 @@ use keymark_report::analysis::Analysis;
 use keymark_report::document::Document;
 use keymark_report::exchange::folder::Folder;
 use keymark_report::exchange::share::{self, Shared};
-use keymark_report::exchange::{self, SHIPPED, json};
+use keymark_report::exchange::{self, Shipped, json};
 use keymark_report::render::html::{self, Place};
 use keymark_report::report::report;
 use keymark_report::site::{Added, Catalogue, Devices, Origin, Pages, Site, Source};
@@ -149,7 +149,7 @@ impl Building {
     /// How many devices there are, and all files.
     fn finish(mut self, title: &str, of: Devices) -> Result<(usize, Pages), Failure> {
         let mut shipped = Vec::new();
-        for &article in SHIPPED.iter() {
+        for &article in Shipped::of_times() {
             let record = article.record().map_err(Failure::failed)?;
             let analysis = documents::analysis(&record);
             let source = Source::of(

@@ -43,8 +43,11 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
             number("transactions") >= 10.0 && number("availability") == 100.0,
             "{row}"
         );
-        assert!(number("shortest_s") <= number("p50_s") && number("p50_s") <= number("p99_s"));
-        assert!(number("p99_s") <= number("longest_s") * 1.001, "{row}");
+        assert!(number("shortest_s") <= number("p50_s") && number("p50_s") <= number("p95_s"));
+        // A p99 is said only where enough transactions bound it from above.
+        let tail = row["p99_s"].as_f64().unwrap_or_else(|| number("p95_s"));
+        assert!(number("p95_s") <= tail, "{row}");
+        assert!(tail <= number("longest_s") * 1.001, "{row}");
         assert!(
             number("concurrency_mean") <= number("users") + 0.001,
             "{row}"

@@ -5,7 +5,7 @@ use keymark_bench::record::RunId;
 use proptest::prelude::*;
 
 use super::*;
-use crate::exchange::SHIPPED as PUBLISHED;
+use crate::exchange::Shipped;
 use keymark_testkit::record as testing;
 
 /// A record with one case of a device that it says this about.
@@ -43,11 +43,7 @@ fn the_same_device_has_one_page_whatever_it_is_called() {
         "twin of a YubiKey 4",
     );
     let behind_a_reader = record(StoreKind::OPENPGP_CARD, Provenance::Twin, "twin:yubikey-4");
-    let lwn = PUBLISHED
-        .iter()
-        .find(|each| each.name.starts_with("lwn"))
-        .unwrap();
-    let lwn = lwn.record().unwrap();
+    let lwn = Shipped::named("lwn").unwrap().record().unwrap();
     let published = lwn
         .cases
         .iter()
@@ -178,7 +174,7 @@ fn twins_that_come_with_keymark_stand_beside_what_they_were_made_of() {
             &format!("twin of a {product}"),
         );
         let id = identified(&twin).id;
-        let published = PUBLISHED.iter().any(|article| {
+        let published = Shipped::of_times().any(|article| {
             let record = article.record().unwrap();
             record.cases.iter().any(|case| {
                 Catalogue::shipped()
