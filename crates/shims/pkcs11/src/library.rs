@@ -67,7 +67,7 @@ impl Library {
         if let Some(trace) = &trace {
             trace.note(Traced::Load, begin, clock::now(), CKR_OK);
         }
-        give(&settings.environment, &module);
+        give(&settings.environment, &target, &module);
         stay(own.as_deref());
         Ok(Self {
             twin: settings.twin.as_ref().map(Twin::new).transpose()?,
@@ -78,14 +78,14 @@ impl Library {
 }
 
 /// Gives the module its variables, or tells the user to.
-fn give(variables: &BTreeMap<String, String>, module: &Path) {
+fn give(variables: &BTreeMap<String, String>, target: &Target, module: &Path) {
     let is_set = |(name, value): (&String, &String)| {
         std::env::var_os(name).as_deref() == Some(OsStr::new(value))
     };
     if variables.iter().all(is_set) {
         return;
     }
-    if let Err(reason) = environment::give(variables, module) {
+    if let Err(reason) = environment::give(variables, target.inside) {
         let assignments = variables
             .iter()
             .map(|(name, value)| format!("{name}={value}"));

@@ -1,6 +1,6 @@
 //! The module that calls go to.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::path::Path;
 use std::ptr;
 
@@ -18,7 +18,14 @@ pub(crate) struct Target {
     pub(crate) functions: CK_FUNCTION_LIST_3_2,
     /// The versions of the standard that it has interfaces of, as they are.
     pub(crate) versions: Vec<CK_VERSION>,
+    /// An address in it.
+    pub(crate) inside: *const c_void,
 }
+
+// SAFETY: the address is of a function, which is there as long as the process.
+unsafe impl Send for Target {}
+// SAFETY: as above.
+unsafe impl Sync for Target {}
 
 impl std::fmt::Debug for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -68,6 +75,7 @@ impl Target {
         let mut target = Self {
             functions: empty(),
             versions: vec![version],
+            inside: *list as *const c_void,
         };
         // SAFETY: a list of version 2.40.
         unsafe { target.take(plain) };
