@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::operation::Operation;
-use keymark_report::answers::{Statement, Topic};
 use keymark_report::document::{Block, Column, Document, Narrow, RemarkKind, Section, TableOf};
 use keymark_report::units;
 use keymark_stats::Seconds;
 
-use super::{Candidate, Question, Refusal};
+use super::{Candidate, Question, Refusal, answered};
 use crate::catalogue::Catalogue;
 use crate::cost::{Figures, SOFTWARE};
 use crate::key_spec::KeySpec;
@@ -34,13 +33,7 @@ impl Question {
         }
         sections.extend(described(catalogue, &answers));
         sections.extend(self.left_out(&candidates));
-        Document {
-            answers: said
-                .into_iter()
-                .map(|text| Statement::new(Topic::Choice, text, []))
-                .collect(),
-            ..Document::of(sections)
-        }
+        answered(said, sections)
     }
 
     /// The answer in a sentence.

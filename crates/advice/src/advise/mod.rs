@@ -3,6 +3,17 @@
 
 mod device;
 mod server;
+/// What was asked, answered: sentences first, then what they rest on.
+fn answered(said: Vec<String>, sections: Vec<Section>) -> Document {
+    let answers = said.into_iter();
+    Document {
+        answers: answers
+            .map(|text| Statement::new(Topic::Choice, text, []))
+            .collect(),
+        ..Document::of(sections)
+    }
+}
+
 #[cfg(test)]
 mod tests;
 mod timestamping;
@@ -15,7 +26,8 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::operation::Operation;
 use keymark_bench::words;
-use keymark_report::document::Document;
+use keymark_report::answers::{Statement, Topic};
+use keymark_report::document::{Document, Section};
 use keymark_report::units;
 use keymark_stats::{PerSecond, Seconds};
 

@@ -2,13 +2,12 @@
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance};
-use keymark_report::answers::{Statement, Topic};
 use keymark_report::document::{Block, Column, Document, Narrow, RemarkKind, Section, TableOf};
 use keymark_report::exchange::Shipped;
 use keymark_report::units;
 use keymark_stats::{PerSecond, Ratio};
 
-use super::{Candidate, Question, Refusal};
+use super::{Candidate, Question, Refusal, answered};
 use crate::catalogue::Catalogue;
 use crate::compatibility::{Peer, Takes};
 use crate::cost::{Figures, Handshakes};
@@ -53,13 +52,7 @@ impl Question {
         let mut sections = vec![Section::bare(asked.ranked(&answers)).first()];
         sections.extend(handshakes(figures));
         sections.extend(asked.left_out(&candidates));
-        Document {
-            answers: said
-                .into_iter()
-                .map(|text| Statement::new(Topic::Choice, text, []))
-                .collect(),
-            ..Document::of(sections)
-        }
+        answered(said, sections)
     }
 
     fn certificates(

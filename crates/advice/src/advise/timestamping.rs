@@ -4,12 +4,11 @@
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::key_family::KeyFamily;
-use keymark_report::answers::{Statement, Topic};
 use keymark_report::document::{Block, Column, Document, Narrow, Section, TableOf};
 use keymark_report::units;
 use keymark_stats::PerSecond;
 
-use super::{Candidate, Question};
+use super::{Candidate, Question, answered};
 use crate::catalogue::Catalogue;
 use crate::cost::{Figures, SOFTWARE};
 use crate::key_spec::KeySpec;
@@ -28,13 +27,7 @@ impl Question {
         said.extend(asked.changes(&candidates));
         let mut sections = vec![Section::bare(asked.lives(&answers)).first()];
         sections.extend(asked.left_out(&candidates));
-        Document {
-            answers: said
-                .into_iter()
-                .map(|text| Statement::new(Topic::Choice, text, []))
-                .collect(),
-            ..Document::of(sections)
-        }
+        answered(said, sections)
     }
 
     fn fastest(&self, answers: &[Candidate<'_>]) -> String {
