@@ -21,7 +21,6 @@ pub mod program_key;
 pub mod public_key;
 pub mod registry;
 pub mod scheme;
-mod sealed;
 pub mod software;
 pub mod store;
 pub mod test_key;

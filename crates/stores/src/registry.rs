@@ -5,7 +5,6 @@ use crate::device::StoreFamily;
 /// In the order of tables.
 pub const FAMILIES: &[&dyn StoreFamily] = &[
     &crate::software::device::SoftwareFamily,
-    &crate::sealed::SealedFamily,
     #[cfg(feature = "openpgp-card")]
     &crate::openpgp_card::OpenpgpCardFamily,
     #[cfg(feature = "pkcs11")]
