@@ -7,6 +7,7 @@
 )]
 
 pub mod card_holder;
+mod dgst;
 pub mod gnupg;
 pub mod inventory;
 pub mod openssl;
