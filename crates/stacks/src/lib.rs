@@ -7,7 +7,6 @@
 )]
 
 pub mod card_holder;
-mod dgst;
 pub mod gnupg;
 pub mod inventory;
 pub mod openssl;

@@ -5,7 +5,7 @@ use keymark_bench::case::{Case, Dimension, ParameterChoice, Provenance, StackNam
 use keymark_bench::layers::{Comparison, Layers};
 
 use crate::provider::StackFamily;
-use crate::{dgst, gnupg, openssl, raw, ssh, tls};
+use crate::{gnupg, openssl, raw, ssh, tls};
 
 /// In the order of tables.
 pub const FAMILIES: &[StackFamily] = &[
@@ -13,7 +13,6 @@ pub const FAMILIES: &[StackFamily] = &[
     gnupg::FAMILY,
     ssh::FAMILY,
     openssl::FAMILY,
-    dgst::FAMILY,
     tls::FAMILY,
 ];
 
