@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{Algorithm, Family};
-use crate::case::{DeviceName, Provenance, StoreKind};
+use crate::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use crate::operation::Operation;
+use crate::plan::default_input_bytes;
 
 pub use crate::capability::Capability;
 
@@ -33,6 +34,41 @@ pub struct StoreIdentity {
 }
 
 impl StoreIdentity {
+    /// One of which no serial number and versions are known, and nothing is assumed.
+    pub fn new(
+        device: DeviceName,
+        kind: StoreKind,
+        provenance: Provenance,
+        product: impl Into<String>,
+    ) -> Self {
+        Self {
+            device,
+            kind,
+            provenance,
+            product: product.into(),
+            serial: None,
+            versions: BTreeMap::new(),
+            assumed: Vec::new(),
+        }
+    }
+
+    /// One operation after the other by itself, with an input as long as usual.
+    pub fn case(&self, capability: Capability) -> Case {
+        Case {
+            device: self.device.clone(),
+            store: self.kind,
+            provenance: self.provenance,
+            algorithm: capability.algorithm,
+            operation: capability.operation,
+            stack: StackName::RAW,
+            parameters: Parameters::NONE,
+            load: Load::single(),
+            input_bytes: default_input_bytes(capability.operation),
+            replica: 0,
+            strength: None,
+        }
+    }
+
     /// What the time of an operation is taken from, if it was not measured.
     pub fn assumed(&self, capability: Capability) -> Option<Assumed> {
         let mut assumed = self.assumed.iter();

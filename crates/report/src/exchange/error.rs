@@ -1,101 +1,125 @@
 //! Why a file cannot be imported, and what to do about it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use keymark_bench::record::SCHEMA;
+
+use super::published::COLUMNS;
+use crate::visible::excerpt;
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
-pub enum ImportError {
+#[error("{}", said(.path, .fault))]
+pub struct ImportError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong.
+    #[source]
+    pub fault: Fault,
+}
+
+/// The same where the file's name is not known; the words follow the name.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
     /// It cannot be read.
-    #[error("cannot read {path}: {source}; check its name and permissions")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system reports.
-        source: io::Error,
-    },
+    #[error("{0}; check its name and permissions")]
+    Io(#[from] io::Error),
     /// Nothing in it.
-    #[error("{0} is empty; export the run again")]
-    Empty(PathBuf),
+    #[error(" is empty; export the run again")]
+    Empty,
     /// It breaks off.
-    #[error("{path} ends too early, at line {line}, column {column}; copy or export it again")]
+    #[error(" ends too early, at line {line}, column {column}; copy or export it again")]
     Truncated {
-        /// The file.
-        path: PathBuf,
-        /// Where, from 1.
+        /// Its last line.
         line: usize,
-        /// Where, from 1.
+        /// Column in that line.
         column: usize,
     },
-    /// JSON, or nearly, but of something else.
+    /// Neither kind of file.
+    #[error(" is not a run exported by keymark: {0}; 'keymark export' writes such files")]
+    Foreign(String),
+    /// It follows that schema, of a newer keymark.
+    #[error(" follows schema {0}, but this keymark reads up to {SCHEMA}; update keymark")]
+    Newer(u64),
+    /// It cannot be a record that keymark wrote.
+    #[error(" contradicts itself: {0}; export the run again and do not edit the file")]
+    Inconsistent(String),
+    /// More than any run can have measured.
+    #[error(" is too large to import: {0}; export the run again and do not edit the file")]
+    TooLarge(String),
+    /// No export of keymark, and a table without a column that figures have.
     #[error(
-        "{path} is not a run exported by keymark: {reason}; 'keymark export' writes such files"
+        " is neither a run exported by keymark ('keymark export' writes these) nor a table of published figures with \
+         the columns {}",
+        COLUMNS.join(", ")
     )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// How that was seen.
-        reason: String,
-    },
-    /// Written by a later keymark.
-    #[error("{path} follows schema {found}, but this keymark reads up to {known}; update keymark")]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its schema.
-        found: u64,
-        /// The newest schema that this program reads.
-        known: u32,
-    },
-    /// A run whose parts do not fit together.
-    #[error("{path} contradicts itself: {reason}; export the run again and do not edit the file")]
-    Inconsistent {
-        /// The file.
-        path: PathBuf,
-        /// What does not fit.
-        reason: String,
-    },
-    /// More of something than any run that was measured has.
+    Neither,
+    /// A table that has these columns.
     #[error(
-        "{path} is too large to import: {reason}; export the run again and do not edit the file"
-    )]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// How that was seen.
-        reason: String,
-    },
-    /// Nothing that is known.
-    #[error(
-        "{path} is neither a run exported by keymark ('keymark export' writes these) nor a table of published \
-         figures with the columns {wanted}"
-    )]
-    Neither {
-        /// The file.
-        path: PathBuf,
-        /// Columns of a table.
-        wanted: String,
-    },
-    /// A table with other columns.
-    #[error(
-        "{path} has the columns {found}, but a table of published figures needs {wanted}: rename or convert them"
+        " has the columns {found}, but a table of published figures needs {}: rename or convert them",
+        COLUMNS.join(", ")
     )]
     Columns {
-        /// The file.
-        path: PathBuf,
         /// Its columns.
         found: String,
-        /// Those it should have.
-        wanted: String,
     },
-    /// A line of a table that makes no sense.
-    #[error("{path}, line {line}: {reason}; correct that line")]
+    /// A line that makes no sense.
+    #[error(", line {line}: {reason}; correct that line")]
     Line {
-        /// The file.
-        path: PathBuf,
-        /// Which line, from 1.
+        /// Its number, from 1.
         line: u64,
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl Fault {
+    /// As a fault of the file.
+    pub(super) fn of(self, path: &Path) -> ImportError {
+        ImportError {
+            path: path.into(),
+            fault: self,
+        }
+    }
+
+    /// What goes beyond a limit, if something does.
+    pub(super) fn excess(excess: Option<String>) -> Result<(), Self> {
+        excess.map_or(Ok(()), |reason| Err(Self::TooLarge(reason)))
+    }
+}
+
+fn said(path: &Path, fault: &Fault) -> String {
+    let path = path.display();
+    match fault {
+        Fault::Io(_) => format!("cannot read {path}: {fault}"),
+        Fault::Empty
+        | Fault::Truncated { .. }
+        | Fault::Foreign(_)
+        | Fault::Newer(_)
+        | Fault::Inconsistent(_)
+        | Fault::TooLarge(_)
+        | Fault::Neither
+        | Fault::Columns { .. }
+        | Fault::Line { .. } => format!("{path}{fault}"),
+    }
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "another library's, to which more may come"
+)]
+impl From<csv::Error> for Fault {
+    fn from(error: csv::Error) -> Self {
+        let line = error.position().map_or(1, csv::Position::line);
+        let reason = match error.kind() {
+            csv::ErrorKind::UnequalLengths {
+                expected_len, len, ..
+            } => format!("it has {len} fields, not {expected_len}"),
+            csv::ErrorKind::Utf8 { .. } => "it is not UTF-8 text".to_owned(),
+            // What else it is stays between it and its owner.
+            _ => excerpt(&error.to_string()),
+        };
+        Self::Line { line, reason }
+    }
 }

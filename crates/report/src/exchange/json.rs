@@ -10,7 +10,7 @@ use keymark_stats::Band;
 use serde::Deserialize;
 use serde_json::error::Category;
 
-use super::{ImportError, limits, too_large};
+use super::{Fault, ImportError, limits};
 use crate::visible::{excerpt, write_json};
 
 /// Writes the record on one line; give a buffered writer.
@@ -28,22 +28,18 @@ pub fn write(record: &Record, mut to: impl Write) -> io::Result<()> {
 /// # Errors
 /// When the content breaks off, is something else, follows a newer schema, or contradicts itself.
 pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
-    let excess = |reason| too_large(path, reason);
+    record(content).map_err(|fault| fault.of(path))
+}
+
+fn record(content: &[u8]) -> Result<Record, Fault> {
     let parsed: serde_json::Result<Record> = serde_json::from_slice(content);
-    if let Some(found) = schema(&parsed, content).filter(|found| *found > SCHEMA.into()) {
-        return Err(ImportError::Newer {
-            path: path.into(),
-            found,
-            known: SCHEMA,
-        });
+    if let Some(newer) = schema(&parsed, content).filter(|found| *found > SCHEMA.into()) {
+        return Err(Fault::Newer(newer));
     }
-    let record = parsed.map_err(|error| refused(path, content, &error))?;
-    limits::excess(&record).map_or(Ok(()), |reason| Err(excess(reason)))?;
+    let record = parsed.map_err(|error| refused(content, &error))?;
+    Fault::excess(limits::excess(&record))?;
     match contradiction(&record) {
-        Some(reason) => Err(ImportError::Inconsistent {
-            path: path.into(),
-            reason,
-        }),
+        Some(reason) => Err(Fault::Inconsistent(reason)),
         None => Ok(record),
     }
 }
@@ -67,25 +63,18 @@ fn schema(parsed: &serde_json::Result<Record>, content: &[u8]) -> Option<u64> {
     clippy::wildcard_enum_match_arm,
     reason = "another library's, to which more may come"
 )]
-fn refused(path: &Path, content: &[u8], error: &serde_json::Error) -> ImportError {
+fn refused(content: &[u8], error: &serde_json::Error) -> Fault {
     let reason = excerpt(&error.to_string());
     let head: serde_json::Result<Head> = serde_json::from_slice(content);
     match error.classify() {
-        Category::Eof => ImportError::Truncated {
-            path: path.into(),
+        Category::Eof => Fault::Truncated {
             line: error.line(),
             column: error.column(),
         },
         // Said to be one of ours, but not what ours look like.
-        Category::Data if head.is_ok() => ImportError::Inconsistent {
-            path: path.into(),
-            reason,
-        },
+        Category::Data if head.is_ok() => Fault::Inconsistent(reason),
         // That there is no schema says more than any field that is not one of ours.
-        _ => ImportError::Foreign {
-            path: path.into(),
-            reason: head.map_or_else(|error| excerpt(&error.to_string()), |_| reason),
-        },
+        _ => Fault::Foreign(head.map_or_else(|error| excerpt(&error.to_string()), |_| reason)),
     }
 }
 

@@ -2,10 +2,12 @@
 //! what goes beyond them was not measured by keymark. Of JSON that is nested deeper than 127 levels nothing is
 //! made, which is `serde_json`'s own limit.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use keymark_bench::case::Case;
 use keymark_bench::record::Record;
+
+use super::Fault;
 
 /// Bytes of a file that keymark exported.
 pub const BYTES: usize = 2 << 30;
@@ -70,27 +72,18 @@ fn table(content: &[u8]) -> Option<String> {
         .or_else(|| (content.len() > TABLE).then(|| format!("it has more than {TABLE} bytes")))
 }
 
-/// Why a file was not read to its end.
-pub(super) enum Unread {
-    /// The system cannot.
-    Failed(io::Error),
-    /// It is larger than any record.
-    Excess(String),
-}
-
 /// Reads what may be a record, and no further than it may be one.
-pub(super) fn read(mut from: impl Read) -> Result<Vec<u8>, Unread> {
+pub(super) fn read(mut from: impl Read) -> Result<Vec<u8>, Fault> {
     let mut content = Vec::new();
     let mut longest = LongestText::default();
     loop {
         let known = content.len();
         let step = from.by_ref().take(STEP as u64);
-        let added = { step }.read_to_end(&mut content).map_err(Unread::Failed)?;
-        if added == 0 {
+        if { step }.read_to_end(&mut content)? == 0 {
             return Ok(content);
         }
         longest.go_on(&content[known..]);
-        excess_of_file(&content, &longest).map_or(Ok(()), |reason| Err(Unread::Excess(reason)))?;
+        Fault::excess(excess_of_file(&content, &longest))?;
     }
 }
 
@@ -194,7 +187,7 @@ mod tests {
     struct Endless(u8, usize);
 
     impl Read for Endless {
-        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
             into.fill(self.0);
             self.1 += into.len();
             Ok(into.len())
@@ -211,7 +204,7 @@ mod tests {
         ] {
             let mut rest = Endless(filler, 0);
             let all = begin.as_bytes().chain(&mut rest);
-            let Err(Unread::Excess(said)) = read(all) else {
+            let Err(Fault::TooLarge(said)) = read(all) else {
                 panic!("{begin}")
             };
             assert_says(&said, ["more than"]);

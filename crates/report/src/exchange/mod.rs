@@ -15,8 +15,8 @@ use std::path::Path;
 
 use keymark_bench::record::Record;
 
-pub use error::ImportError;
-use limits::{Kind, Unread};
+pub use error::{Fault, ImportError};
+use limits::Kind;
 pub use shipped::{Cells, Shipped, UnknownFigures};
 
 /// Reads a record of either kind; which one it is shows in the content, not in the file's name.
@@ -24,16 +24,9 @@ pub use shipped::{Cells, Shipped, UnknownFigures};
 /// # Errors
 /// When the file cannot be read or is neither.
 pub fn import(path: &Path) -> Result<Record, ImportError> {
-    let failed = |source| ImportError::Io {
-        path: path.into(),
-        source,
-    };
-    let file = File::open(path).map_err(failed)?;
-    let content = limits::read(file).map_err(|unread| match unread {
-        Unread::Failed(source) => failed(source),
-        Unread::Excess(reason) => too_large(path, reason),
-    })?;
-    parse(path, &content)
+    let file = File::open(path).map_err(Fault::Io);
+    let content = file.and_then(limits::read);
+    parse(path, &content.map_err(|fault| fault.of(path))?)
 }
 
 /// The same of what has been read; `name` is what it is called in messages.
@@ -41,27 +34,20 @@ pub fn import(path: &Path) -> Result<Record, ImportError> {
 /// # Errors
 /// When it is neither.
 pub fn read(name: &Path, content: &[u8]) -> Result<Record, ImportError> {
-    match limits::content(content) {
-        Some(reason) => Err(too_large(name, reason)),
-        None => parse(name, content),
-    }
+    Fault::excess(limits::content(content)).map_err(|fault| fault.of(name))?;
+    parse(name, content)
 }
 
 fn parse(name: &Path, content: &[u8]) -> Result<Record, ImportError> {
     let kind = Kind::of(content);
     let content = limits::without_mark(content);
-    let is_json = |name: &Path| {
-        name.extension()
-            .is_some_and(|end| end.eq_ignore_ascii_case("json"))
-    };
+    let mut ending = name.extension().into_iter();
+    let is_json = ending.any(|end| end.eq_ignore_ascii_case("json"));
     match kind {
-        Kind::Empty => Err(ImportError::Empty(name.into())),
+        Kind::Empty => Err(Fault::Empty.of(name)),
         Kind::Json => json::parse(name, content),
         // Nobody who exported it wants to hear of tables.
-        Kind::Other(begin) if is_json(name) => Err(ImportError::Foreign {
-            path: name.into(),
-            reason: no_object(begin),
-        }),
+        Kind::Other(begin) if is_json => Err(Fault::Foreign(no_object(begin)).of(name)),
         Kind::Other(_) => published::parse(name, content),
     }
 }
@@ -78,13 +64,6 @@ fn no_object(begin: u8) -> String {
         format!("the byte 0x{begin:02x}")
     };
     format!("it begins with {begin} and not with '{{'")
-}
-
-fn too_large(path: &Path, reason: String) -> ImportError {
-    ImportError::TooLarge {
-        path: path.into(),
-        reason,
-    }
 }
 
 #[cfg(test)]

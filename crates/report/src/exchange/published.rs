@@ -6,15 +6,17 @@ use std::path::Path;
 use std::str::FromStr;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
+use itertools::Itertools;
+use keymark_bench::case::{Case, DeviceName, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
-use keymark_bench::plan::{Plan, Settings, default_input_bytes};
+use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, SCHEMA};
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_stats::Seconds;
+use serde::Deserialize;
 
-use super::{ImportError, limits, source_table, too_large};
+use super::{Fault, ImportError, limits, source_table};
 use crate::visible::excerpt;
 
 /// The columns, in any order.
@@ -39,163 +41,112 @@ pub const COLUMNS: [&str; 7] = [
 /// # Errors
 /// When the columns are others, or a line makes no sense.
 pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
+    let cases = cases(content).map_err(|fault| fault.of(path))?;
+    Ok(record(path, cases))
+}
+
+fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
     let mut reader = ReaderBuilder::new()
         .trim(Trim::All)
         .comment(Some(b'#'))
         .from_reader(content);
-    let header = reader.headers().map_err(|error| of_csv(path, &error))?;
-    if source_table::has_columns(header) {
-        let rows = reader.into_records();
-        let cases = source_table::cases(
-            path,
-            rows.map(|row| row.map_err(|error| of_csv(path, &error))),
-        )?;
-        return if cases.is_empty() {
-            Err(ImportError::Empty(path.into()))
-        } else {
-            Ok(record(path, cases))
-        };
+    let header = reader.headers()?.clone();
+    let of_sources = source_table::has_columns(&header);
+    if !of_sources {
+        check(&header)?;
     }
-    let places = places(
-        path,
-        reader.headers().map_err(|error| of_csv(path, &error))?,
-    )?;
     let mut cases: Vec<CaseRecord> = Vec::new();
     let mut known = HashSet::new();
     for row in reader.into_records() {
-        let row = row.map_err(|error| of_csv(path, &error))?;
+        let row = row?;
         let line = row.position().map_or(0, csv::Position::line);
-        let refused = |reason| ImportError::Line {
-            path: path.into(),
-            line,
-            reason,
-        };
-        let case = case(&Line {
-            row: &row,
-            places: &places,
-        })
-        .map_err(refused)?;
-        if !known.insert(case.case.key()) {
-            return Err(refused(format!(
-                "{} is also in an earlier line",
-                excerpt(&case.case.to_string())
-            )));
+        let refused = |reason| Fault::Line { line, reason };
+        let longest = row.iter().map(str::len).max().unwrap_or(0);
+        limits::text(longest).map_or(Ok(()), |reason| Err(refused(reason)))?;
+        if of_sources {
+            let found = source_table::of_row(&row.deserialize(Some(&header))?).map_err(refused)?;
+            // Of several figures of one case the first counts.
+            let new = |case: &CaseRecord| known.insert(case.case.key());
+            cases.extend(found.into_iter().filter(new));
+        } else {
+            let case = case(&row.deserialize(Some(&header))?).map_err(refused)?;
+            if !known.insert(case.case.key()) {
+                let name = excerpt(&case.case.to_string());
+                return Err(refused(format!("{name} is also in an earlier line")));
+            }
+            cases.push(case);
         }
-        cases.push(case);
-        limits::cases(cases.len()).map_or(Ok(()), |reason| Err(too_large(path, reason)))?;
+        Fault::excess(limits::cases(cases.len()))?;
     }
     if cases.is_empty() {
-        return Err(ImportError::Empty(path.into()));
+        return Err(Fault::Empty);
     }
-    Ok(record(path, cases))
+    Ok(cases)
 }
 
-/// Where each of [`COLUMNS`] stands.
-fn places(path: &Path, header: &StringRecord) -> Result<[usize; COLUMNS.len()], ImportError> {
-    let path = || path.into();
-    let refused = || {
-        let wanted = COLUMNS.join(", ");
-        if !header.iter().any(|name| COLUMNS.contains(&name)) {
-            // What else it is stays between it and its owner.
-            return ImportError::Neither {
-                path: path(),
-                wanted,
-            };
-        }
-        let found = excerpt(&header.iter().collect::<Vec<_>>().join(", "));
-        ImportError::Columns {
-            path: path(),
-            found,
-            wanted,
-        }
-    };
-    if header.len() != COLUMNS.len() {
-        return Err(refused());
+/// Whether the header is [`COLUMNS`], in whatever order.
+fn check(header: &StringRecord) -> Result<(), Fault> {
+    if !header.iter().any(|name| COLUMNS.contains(&name)) {
+        // What else it is stays between it and its owner.
+        return Err(Fault::Neither);
     }
-    let mut places = [0; COLUMNS.len()];
-    for (place, column) in places.iter_mut().zip(COLUMNS) {
-        *place = header
-            .iter()
-            .position(|name| name == column)
-            .ok_or_else(refused)?;
+    let complete = |column: &&str| header.iter().any(|name| name == *column);
+    if header.len() == COLUMNS.len() && COLUMNS.iter().all(complete) {
+        return Ok(());
     }
-    Ok(places)
+    let found = excerpt(&header.iter().join(", "));
+    Err(Fault::Columns { found })
 }
 
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "another library's, to which more may come"
-)]
-fn of_csv(path: &Path, error: &csv::Error) -> ImportError {
-    let line = error.position().map_or(1, csv::Position::line);
-    let reason = match error.kind() {
-        csv::ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => {
-            format!("it has {len} fields, not {expected_len}")
-        }
-        csv::ErrorKind::Utf8 { .. } => "it is not UTF-8 text".to_owned(),
-        _ => excerpt(&error.to_string()),
-    };
-    ImportError::Line {
-        path: path.into(),
-        line,
-        reason,
-    }
+#[derive(Deserialize)]
+struct Line<'r> {
+    device: &'r str,
+    algorithm: &'r str,
+    operation: &'r str,
+    stack: &'r str,
+    mean_s: &'r str,
+    n: &'r str,
+    note: &'r str,
 }
 
-struct Line<'a> {
-    row: &'a StringRecord,
-    places: &'a [usize; COLUMNS.len()],
+fn parsed<T: FromStr<Err: ToString>>(word: &str) -> Result<T, String> {
+    // So long a word is none, and what is said of words repeats them.
+    excerpt(word)
+        .parse()
+        .map_err(|error: T::Err| error.to_string())
 }
 
-impl Line<'_> {
-    fn get(&self, column: &str) -> &str {
-        let place = COLUMNS.iter().position(|name| *name == column);
-        place
-            .and_then(|place| self.row.get(self.places[place]))
-            .unwrap_or_default()
-    }
-
-    fn parse<T: FromStr<Err: ToString>>(&self, column: &str) -> Result<T, String> {
-        // So long a word is none, and what is said of words repeats them.
-        excerpt(self.get(column))
-            .parse()
-            .map_err(|error: T::Err| error.to_string())
-    }
-}
-
-fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
-    let device = line.get("device");
+/// The device of a line, of which no more is known than its name.
+pub(super) fn reported(device: &str) -> Result<StoreIdentity, String> {
     if device.is_empty() {
         return Err("the device has no name".to_owned());
     }
-    let longest = line.row.iter().map(str::len).max().unwrap_or(0);
-    let excess = limits::name("a device", device).or_else(|| limits::text(longest));
-    excess.map_or(Ok(()), Err)?;
-    let operation = match line.get("operation") {
+    limits::name("a device", device).map_or(Ok(()), Err)?;
+    let (kind, provenance) = (StoreKind::REPORTED, Provenance::Published);
+    let name = DeviceName::new(device);
+    Ok(StoreIdentity::new(name, kind, provenance, device))
+}
+
+fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
+    let device = reported(line.device)?;
+    let operation = match line.operation {
         "tls-handshake" => Operation::Handshake,
-        _ => line.parse("operation")?,
+        word => parsed(word)?,
     };
-    let note = line.get("note");
-    let stack = stack(line)?;
+    let stack = stack(line.stack)?;
+    let algorithm = parsed(line.algorithm)?;
     let case = Case {
-        device: DeviceName::new(device),
-        store: StoreKind::REPORTED,
-        provenance: Provenance::Published,
-        algorithm: line.parse("algorithm")?,
-        operation,
         stack,
-        parameters: parameters(stack, note),
-        load: Load::single(),
-        input_bytes: default_input_bytes(operation),
-        replica: 0,
-        strength: None,
+        parameters: parameters(stack, line.note),
+        ..device.case(Capability {
+            algorithm,
+            operation,
+        })
     };
     let published = PublishedMean {
-        mean: mean(line)?,
-        n: number(line)?,
-        note: note.to_owned(),
+        mean: mean(line.mean_s)?,
+        n: number(line.n)?,
+        note: line.note.to_owned(),
         band: None,
     };
     Ok(CaseRecord {
@@ -212,16 +163,13 @@ const STACKS: [StackName; 4] = [
     StackName::APACHE,
 ];
 
-fn stack(line: &Line<'_>) -> Result<StackName, String> {
-    let stack: StackName = line.parse("stack")?;
+fn stack(word: &str) -> Result<StackName, String> {
+    let stack: StackName = parsed(word)?;
     if STACKS.contains(&stack) {
         return Ok(stack);
     }
-    let known: Vec<_> = STACKS.iter().map(StackName::word).collect();
-    Err(format!(
-        "unknown stack '{stack}'; choose from {}",
-        known.join(", ")
-    ))
+    let known = STACKS.iter().format(", ");
+    Err(format!("unknown stack '{stack}'; choose from {known}"))
 }
 
 /// GnuPG's: the key is in the clear, unless the note says otherwise.
@@ -238,8 +186,7 @@ fn parameters(stack: StackName, note: &str) -> Parameters {
     }
 }
 
-fn mean(line: &Line<'_>) -> Result<Seconds, String> {
-    let text = line.get("mean_s");
+fn mean(text: &str) -> Result<Seconds, String> {
     let seconds = text
         .parse()
         .ok()
@@ -250,8 +197,7 @@ fn mean(line: &Line<'_>) -> Result<Seconds, String> {
     })
 }
 
-fn number(line: &Line<'_>) -> Result<Option<u64>, String> {
-    let text = line.get("n");
+fn number(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -268,21 +214,10 @@ fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let mut stores: Vec<StoreIdentity> = Vec::new();
     let mut known = HashSet::new();
-    for Case { device, .. } in cases.iter().map(|record| &record.case) {
-        if known.insert(device) {
-            stores.push(StoreIdentity {
-                device: device.clone(),
-                kind: StoreKind::REPORTED,
-                provenance: Provenance::Published,
-                product: device.to_string(),
-                serial: None,
-                versions: std::collections::BTreeMap::new(),
-                assumed: Vec::new(),
-            });
-        }
-    }
+    let devices = cases.iter().map(|record| record.case.device.as_str());
+    let devices = devices.filter(|device| known.insert(*device));
+    let stores = devices.filter_map(|device| reported(device).ok()).collect();
     let planned = cases.iter().map(|record| record.case.clone()).collect();
     Record {
         schema: SCHEMA,

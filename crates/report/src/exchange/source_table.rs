@@ -4,18 +4,16 @@
 //! A row becomes a case only where it says without doubt which one: the curve is named, or no other has its length; the
 //! padding is; the value is a number, not "about" or "less than". The others stay in the table, for people to read.
 
-use std::collections::HashSet;
-use std::path::Path;
-
 use csv::StringRecord;
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, Parameters};
 use keymark_bench::operation::Operation;
-use keymark_bench::plan::default_input_bytes;
 use keymark_bench::record::{CaseRecord, PublishedMean};
+use keymark_bench::store::Capability;
 use keymark_stats::Seconds;
+use serde::Deserialize;
 
-use super::{ImportError, limits};
+use super::published::reported;
 
 /// The columns, in this order.
 pub(super) const COLUMNS: [&str; 12] = [
@@ -36,31 +34,6 @@ pub(super) const COLUMNS: [&str; 12] = [
 /// Whether the table is one of these.
 pub(super) fn has_columns(header: &StringRecord) -> bool {
     header.iter().eq(COLUMNS)
-}
-
-/// The cases of the rows that say which one they are of.
-pub(super) fn cases(
-    path: &Path,
-    rows: impl Iterator<Item = Result<StringRecord, ImportError>>,
-) -> Result<Vec<CaseRecord>, ImportError> {
-    let (mut cases, mut known) = (Vec::new(), HashSet::new());
-    for row in rows {
-        let row = row?;
-        let longest = row.iter().map(str::len).max().unwrap_or(0);
-        let device = limits::name("a device", row.get(0).unwrap_or_default());
-        if let Some(reason) = device.or_else(|| limits::text(longest)) {
-            let line = row.position().map_or(0, csv::Position::line);
-            let path = path.into();
-            return Err(ImportError::Line { path, line, reason });
-        }
-        for case in of_row(&row) {
-            if known.insert(case.case.key()) {
-                cases.push(case);
-            }
-        }
-        limits::cases(cases.len()).map_or(Ok(()), |reason| Err(super::too_large(path, reason)))?;
-    }
-    Ok(cases)
 }
 
 /// What is asked of the key, and how.
@@ -102,53 +75,50 @@ fn seconds(value: &str, unit: &str) -> Option<Seconds> {
     (value.is_finite() && value > 0.0).then_some(Seconds(value * factor))
 }
 
-fn of_row(row: &StringRecord) -> Vec<CaseRecord> {
-    let field = |name: &str| {
-        let place = COLUMNS.iter().position(|column| *column == name);
-        place.and_then(|place| row.get(place)).unwrap_or_default()
+#[derive(Deserialize)]
+pub(super) struct Line<'r> {
+    device: &'r str,
+    algorithm: &'r str,
+    operation: &'r str,
+    value: &'r str,
+    unit: &'r str,
+    n: &'r str,
+    conditions: &'r str,
+    source_url: &'r str,
+    evidence: &'r str,
+}
+
+/// The cases of a row, if it says which ones it is of.
+pub(super) fn of_row(line: &Line<'_>) -> Result<Vec<CaseRecord>, String> {
+    let device = reported(line.device)?;
+    let mean = seconds(line.value, line.unit);
+    let Some((algorithm, mean)) = algorithm(line.algorithm).zip(mean) else {
+        return Ok(Vec::new());
     };
-    let (Some(algorithm), Some(mean)) = (
-        algorithm(field("algorithm")),
-        seconds(field("value"), field("unit")),
-    ) else {
-        return Vec::new();
-    };
+    let number = line.n.parse::<u32>().ok().filter(|n| *n > 0);
     let published = PublishedMean {
         mean,
         band: None,
-        n: field("n")
-            .parse::<u32>()
-            .ok()
-            .filter(|n| *n > 0)
-            .map(u64::from),
+        n: number.map(u64::from),
         note: format!(
             "{}; {}: {}",
-            field("conditions"),
-            field("evidence"),
-            field("source_url")
+            line.conditions, line.evidence, line.source_url
         ),
     };
-    let offered = uses(field("operation"))
+    let offered = uses(line.operation)
         .into_iter()
         .filter(|(operation, _)| algorithm.operations().contains(operation));
-    offered
-        .map(|(operation, parameters)| CaseRecord {
-            published: Some(published.clone()),
-            ..CaseRecord::new(Case {
-                device: DeviceName::new(field("device")),
-                store: StoreKind::REPORTED,
-                provenance: Provenance::Published,
+    let case = |(operation, parameters)| CaseRecord {
+        published: Some(published.clone()),
+        ..CaseRecord::new(Case {
+            parameters,
+            ..device.case(Capability {
                 algorithm,
                 operation,
-                stack: StackName::RAW,
-                parameters,
-                load: Load::single(),
-                input_bytes: default_input_bytes(operation),
-                replica: 0,
-                strength: None,
             })
         })
-        .collect()
+    };
+    Ok(offered.map(case).collect())
 }
 
 #[cfg(test)]

@@ -42,7 +42,13 @@ fn an_export_that_breaks_off_anywhere_is_refused() {
     for end in (1..content.len() - 2).step_by(37) {
         let error = json::parse(Path::new("run.json"), &content[..end]).unwrap_err();
         assert!(
-            matches!(error, ImportError::Truncated { .. }),
+            matches!(
+                error,
+                ImportError {
+                    fault: Fault::Truncated { .. },
+                    ..
+                }
+            ),
             "{end}: {error:?}"
         );
     }
@@ -63,7 +69,16 @@ fn other_json_is_refused() {
         r#"{"schema": "https://example.org"}"#,
     ] {
         let error = json::parse(Path::new("x.json"), other.as_bytes()).unwrap_err();
-        assert!(matches!(error, ImportError::Foreign { .. }), "{error:?}");
+        assert!(
+            matches!(
+                error,
+                ImportError {
+                    fault: Fault::Foreign(_),
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
         assert_says(&error, ["not a run exported by keymark"]);
     }
 }
@@ -152,7 +167,13 @@ fn a_record_that_contradicts_itself_is_refused() {
 fn contradicts(change: impl FnOnce(&mut Value), reason: &str) {
     let error = mutilated(change);
     assert!(
-        matches!(error, ImportError::Inconsistent { .. }),
+        matches!(
+            error,
+            ImportError {
+                fault: Fault::Inconsistent(_),
+                ..
+            }
+        ),
         "{reason}: {error:?}"
     );
     assert_says(&error, [reason]);
@@ -204,10 +225,19 @@ fn the_content_decides_what_a_file_is() {
     fs::write(&path, [b"\n  ", exported(&record).as_slice()].concat()).unwrap();
     assert_eq!(import(&path).unwrap(), record);
     fs::write(&path, " \n").unwrap();
-    assert!(matches!(import(&path), Err(ImportError::Empty(_))));
+    assert!(matches!(
+        import(&path),
+        Err(ImportError {
+            fault: Fault::Empty,
+            ..
+        })
+    ));
     assert!(matches!(
         import(&directory.path().join("nowhere")),
-        Err(ImportError::Io { .. })
+        Err(ImportError {
+            fault: Fault::Io(_),
+            ..
+        })
     ));
 }
 
@@ -301,7 +331,16 @@ fn what_no_run_can_have_measured_is_refused() {
         let mut record = whole.clone();
         change(&mut record);
         let error = read(Path::new("x"), &exported(&record)).unwrap_err();
-        assert!(matches!(error, ImportError::TooLarge { .. }), "{error:?}");
+        assert!(
+            matches!(
+                error,
+                ImportError {
+                    fault: Fault::TooLarge(_),
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
         error.to_string()
     };
     let said = refused(&|record| {

@@ -144,17 +144,12 @@ impl Remote {
 
     /// The device: where the key is kept is not known.
     pub fn identity(&self) -> StoreIdentity {
-        StoreIdentity {
-            device: DeviceName::new(self.address.to_string()),
-            kind: REMOTE,
-            provenance: Provenance::Measured,
-            product:
-                "the key of a server that was already running; keymark cannot tell where it is kept"
-                    .to_owned(),
-            serial: None,
-            versions: BTreeMap::new(),
-            assumed: Vec::new(),
-        }
+        StoreIdentity::new(
+            DeviceName::new(self.address.to_string()),
+            REMOTE,
+            Provenance::Measured,
+            "the key of a server that was already running; keymark cannot tell where it is kept",
+        )
     }
 
     /// One transaction: what the server is with that version and key exchange.

@@ -52,13 +52,13 @@ impl StoreFamily for SoftwareFamily {
         let openssl = SoftwareStore::library_version().to_owned();
         let device = Cpu {
             identity: StoreIdentity {
-                device: DeviceName::software(),
-                kind: StoreKind::SOFTWARE,
-                provenance: Provenance::Measured,
-                product: "this CPU".to_owned(),
-                serial: None,
                 versions: BTreeMap::from([("openssl".to_owned(), openssl)]),
-                assumed: Vec::new(),
+                ..StoreIdentity::new(
+                    DeviceName::software(),
+                    StoreKind::SOFTWARE,
+                    Provenance::Measured,
+                    "this CPU",
+                )
             },
             capabilities,
         };

@@ -216,13 +216,5 @@ pub fn head(record: &Record) -> Record {
 
 /// The store of a case, which is that product.
 pub fn store(case: &Case, product: &str) -> StoreIdentity {
-    StoreIdentity {
-        device: case.device.clone(),
-        kind: case.store,
-        provenance: case.provenance,
-        product: product.to_owned(),
-        serial: None,
-        versions: BTreeMap::new(),
-        assumed: Vec::new(),
-    }
+    StoreIdentity::new(case.device.clone(), case.store, case.provenance, product)
 }

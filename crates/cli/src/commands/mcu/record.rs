@@ -1,10 +1,10 @@
 //! Predictions as a run, so that they stand in the archive and in reports like any other.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
+use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, DeviceName, Provenance, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunState};
@@ -40,10 +40,7 @@ pub(super) fn capabilities(kernel: Kernel) -> Result<Vec<Capability>, Failure> {
 /// What a prediction rests on, in a line.
 pub(super) fn note(prediction: &Prediction) -> String {
     let words = prediction.target.options.words(prediction.kernel);
-    let words: Vec<String> = words
-        .iter()
-        .map(|(name, word)| format!("{name}={word}"))
-        .collect();
+    let words = words.iter().map(|(name, word)| format!("{name}={word}"));
     let band = prediction.band();
     let waiting = [Stall::Fetch, Stall::Data].map(|stall| prediction.account.stall(stall));
     let waiting: u64 = waiting.iter().sum();
@@ -52,32 +49,29 @@ pub(super) fn note(prediction: &Prediction) -> String {
         prediction.cycles(),
         prediction.target.mcu.clock,
         units::percent(waiting as f64 / prediction.cycles() as f64),
-        words.join(" "),
+        words.format(" "),
         units::duration(band.low),
         units::duration(band.high)
     )
 }
 
+/// The part, of which nothing was measured.
+fn device(prediction: &Prediction) -> StoreIdentity {
+    StoreIdentity::new(
+        DeviceName::new(prediction.name()),
+        StoreKind::REPORTED,
+        Provenance::Predicted,
+        format!("{}, simulated", prediction.target.mcu.product),
+    )
+}
+
 fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
     let capabilities = capabilities(prediction.kernel)?;
-    let &Capability {
-        algorithm,
-        operation,
-    } = capabilities
-        .first()
-        .ok_or_else(|| Failure::failed("a kernel that no operation uses"))?;
+    let first = capabilities.first();
+    let first = first.ok_or_else(|| Failure::failed("a kernel that no operation uses"))?;
     let case = Case {
-        device: DeviceName::new(prediction.name()),
-        store: StoreKind::REPORTED,
-        provenance: Provenance::Predicted,
-        algorithm,
-        operation,
-        stack: StackName::RAW,
-        load: Load::single(),
-        parameters: Parameters::NONE,
         input_bytes: 32,
-        replica: 0,
-        strength: None,
+        ..device(prediction).case(*first)
     };
     Ok(CaseRecord {
         published: Some(PublishedMean {
@@ -97,18 +91,9 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
         .map(case)
         .collect::<Result<Vec<_>, _>>()?;
     let mut stores: Vec<StoreIdentity> = Vec::new();
-    for prediction in predictions {
-        let device = DeviceName::new(prediction.name());
-        if stores.iter().all(|store| store.device != device) {
-            stores.push(StoreIdentity {
-                device,
-                kind: StoreKind::REPORTED,
-                provenance: Provenance::Predicted,
-                product: format!("{}, simulated", prediction.target.mcu.product),
-                serial: None,
-                versions: BTreeMap::new(),
-                assumed: Vec::new(),
-            });
+    for device in predictions.iter().map(device) {
+        if !stores.contains(&device) {
+            stores.push(device);
         }
     }
     let plan = Plan {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, Load, StackName};
 use keymark_bench::operation::Operation;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::servers::Weak;
 use keymark_stacks::tls::{Handshake, KeyExchange, TlsVersion};
@@ -55,18 +55,17 @@ fn case(
     handshake: Handshake,
     load: Load,
 ) -> Case {
-    Case {
-        device: identity.device.clone(),
-        store: identity.kind,
-        provenance: identity.provenance,
+    let capability = Capability {
         algorithm,
         operation: Operation::Handshake,
+    };
+    Case {
         stack,
         parameters: handshake.into(),
         load,
         input_bytes: 4096,
-        replica: 0,
         strength: handshake.strength(algorithm),
+        ..identity.case(capability)
     }
 }
 
