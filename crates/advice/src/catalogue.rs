@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::operation::Operation;
+use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
 /// Tokens and weaknesses, as the file has them.
@@ -58,13 +59,8 @@ pub struct Weakness {
 }
 
 /// The catalogue that comes with keymark.
-#[expect(
-    clippy::expect_used,
-    reason = "the file is part of the program, and a test reads it"
-)]
-static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../../data/tokens.toml")).expect("data/tokens.toml")
-});
+static CATALOGUE: LazyLock<Catalogue> =
+    LazyLock::new(|| shipped(include_str!("../../../data/tokens.toml")));
 
 /// RSA's usual lengths.
 const RSA: [u32; 3] = [2048, 3072, 4096];
@@ -95,20 +91,10 @@ impl Weakness {
             Operation::Sign | Operation::Authenticate | Operation::Handshake => true,
             Operation::Decrypt | Operation::Decapsulate => false,
         };
-        let kind = match algorithm.family() {
-            Family::Rsa(_) => Some("rsa"),
-            Family::Weierstrass(_) if signs => Some("ecdsa"),
-            Family::Weierstrass(_)
-            | Family::Dsa(_)
-            | Family::Elgamal(_)
-            | Family::Cv25519
-            | Family::Ed25519
-            | Family::Cv448
-            | Family::Ed448
-            | Family::MlKem(_)
-            | Family::MlDsa(_)
-            | Family::SlhDsa(..)
-            | Family::KyberComposite(_) => None,
+        let family = algorithm.family();
+        let kind = match family.length() {
+            ("rsa", _) => Some("rsa"),
+            _ => family.curve().filter(|_| signs).map(|_| "ecdsa"),
         };
         self.concerns.is_empty() || self.concerns.iter().any(|one| Some(one.as_str()) == kind)
     }

@@ -3,7 +3,9 @@
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
 /// A program with what is known of it.
@@ -40,15 +42,9 @@ struct File {
     program: Vec<Program>,
 }
 
-#[expect(
-    clippy::expect_used,
-    reason = "the file is part of the program, and a test reads it"
-)]
 static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
-    let text = include_str!("../../../data/compatibility.toml");
-    toml::from_str::<File>(text)
-        .expect("data/compatibility.toml")
-        .program
+    let file: File = shipped(include_str!("../../../data/compatibility.toml"));
+    file.program
 });
 
 /// Numbers, the first of which counts most.
@@ -94,8 +90,7 @@ pub struct UnknownPeer {
 }
 
 fn known() -> String {
-    let ids: Vec<_> = PROGRAMS.iter().map(|program| &*program.id).collect();
-    ids.join(", ")
+    PROGRAMS.iter().map(|program| &program.id).join(", ")
 }
 
 impl FromStr for Peer {

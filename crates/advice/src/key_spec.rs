@@ -90,22 +90,9 @@ impl KeySpec {
     /// Bits of the modulus or the prime.
     pub const fn modulus_bits(self) -> Option<u32> {
         match self {
-            Self::Dh(bits)
-            | Self::Family(Family::Rsa(bits) | Family::Dsa(bits) | Family::Elgamal(bits)) => {
-                Some(bits)
-            }
-            Self::Curve(_)
-            | Self::Family(
-                Family::Weierstrass(_)
-                | Family::Cv25519
-                | Family::Ed25519
-                | Family::Cv448
-                | Family::Ed448
-                | Family::MlKem(_)
-                | Family::MlDsa(_)
-                | Family::SlhDsa(..)
-                | Family::KyberComposite(_),
-            ) => None,
+            Self::Dh(bits) => Some(bits),
+            Self::Family(family) => family.modulus(),
+            Self::Curve(_) => None,
         }
     }
 
@@ -114,21 +101,11 @@ impl KeySpec {
     pub const fn order_bits(self) -> Option<u32> {
         match self {
             Self::Curve(curve) => Some(curve.order_bits),
-            Self::Family(Family::Weierstrass(curve)) => Some(curve.bits()),
-            Self::Dh(_)
-            | Self::Family(
-                Family::Rsa(_)
-                | Family::Dsa(_)
-                | Family::Elgamal(_)
-                | Family::Cv25519
-                | Family::Ed25519
-                | Family::Cv448
-                | Family::Ed448
-                | Family::MlKem(_)
-                | Family::MlDsa(_)
-                | Family::SlhDsa(..)
-                | Family::KyberComposite(_),
-            ) => None,
+            Self::Family(family) => match family.curve() {
+                Some(curve) => Some(curve.bits()),
+                None => None,
+            },
+            Self::Dh(_) => None,
         }
     }
 }
@@ -173,21 +150,8 @@ impl fmt::Display for KeySpec {
             Self::Curve(curve) => curve.name.to_owned(),
             Self::Dh(bits) => format!("dh{bits}"),
             Self::Family(family) => {
-                let kind = match family {
-                    Family::Dsa(_) => "dsa",
-                    Family::Elgamal(_) => "elg",
-                    // Every other family has only the sizes that keymark measures.
-                    Family::Rsa(_)
-                    | Family::Weierstrass(_)
-                    | Family::Cv25519
-                    | Family::Ed25519
-                    | Family::Cv448
-                    | Family::Ed448
-                    | Family::MlKem(_)
-                    | Family::MlDsa(_)
-                    | Family::SlhDsa(..)
-                    | Family::KyberComposite(_) => "rsa",
-                };
+                // Every family but those of primes has only the sizes that keymark measures.
+                let (kind, _) = family.length();
                 format!("{kind}{}", self.modulus_bits().unwrap_or_default())
             }
         };

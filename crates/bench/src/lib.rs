@@ -28,6 +28,7 @@ pub mod runner;
 pub mod sample;
 pub mod series;
 pub mod server_load;
+pub mod shipped;
 pub mod stop;
 pub mod store;
 pub mod strength;

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{Algorithm, Family};
+use crate::shipped::shipped;
 
 /// So many bits of security.
 #[derive(
@@ -80,14 +81,9 @@ struct Row {
 static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/strengths");
 
 /// Tables that come with keymark, by id.
-#[expect(
-    clippy::expect_used,
-    reason = "the files are part of the program, and a test reads them"
-)]
 static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
     let texts = SHIPPED.files().filter_map(include_dir::File::contents_utf8);
-    let parse = |text| toml::from_str(text).expect("a table in data/strengths");
-    let mut tables: Vec<Table> = texts.map(parse).collect();
+    let mut tables: Vec<Table> = texts.map(shipped).collect();
     tables.sort_by(|a, b| a.id.cmp(&b.id));
     tables
 });
@@ -122,17 +118,10 @@ impl Table {
 
     /// Of a key; none where the table does not have it.
     pub fn of_family(&self, family: Family) -> Option<Strength> {
-        match family {
-            Family::Rsa(bits) | Family::Dsa(bits) | Family::Elgamal(bits) => self.of_modulus(bits),
-            Family::Weierstrass(curve) => self.of_order(curve.bits()),
-            Family::Cv25519
-            | Family::Ed25519
-            | Family::Cv448
-            | Family::Ed448
-            | Family::MlKem(_)
-            | Family::MlDsa(_)
-            | Family::SlhDsa(..)
-            | Family::KyberComposite(_) => self.of_name(Algorithm::of(family)?.name()),
+        match (family.modulus(), family.curve()) {
+            (Some(bits), _) => self.of_modulus(bits),
+            (None, Some(curve)) => self.of_order(curve.bits()),
+            (None, None) => self.of_name(Algorithm::of(family)?.name()),
         }
     }
 

@@ -8,6 +8,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{ParameterChoice, StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Selection};
+use keymark_bench::shipped::shipped;
 use keymark_bench::store::Capability;
 use keymark_bench::words;
 use serde::Deserialize;
@@ -61,12 +62,8 @@ fn alone() -> Vec<NonZeroU32> {
 }
 
 /// By their names.
-#[expect(
-    clippy::expect_used,
-    reason = "the file is part of the program, and a test reads it"
-)]
 static PLANS: LazyLock<BTreeMap<String, Vec<Line>>> =
-    LazyLock::new(|| toml::from_str(include_str!("../../../data/plans.toml")).expect("plans.toml"));
+    LazyLock::new(|| shipped(include_str!("../../../data/plans.toml")));
 
 impl NamedPlan {
     fn lines(self) -> &'static [Line] {

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use keymark_bench::algorithm::Family;
+use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
 use super::finding::{Finding, Kind, Level};
@@ -10,14 +11,8 @@ use super::key::{Numbers, PublicKey};
 use super::weakness::roca;
 use crate::key_spec::KeySpec;
 
-#[expect(
-    clippy::expect_used,
-    reason = "the file is part of the program, and a test reads it"
-)]
-static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
-    let text = include_str!("../../../../data/tokens.toml");
-    toml::from_str(text).expect("the vulnerabilities in data/tokens.toml")
-});
+static CATALOGUE: LazyLock<Catalogue> =
+    LazyLock::new(|| shipped(include_str!("../../../../data/tokens.toml")));
 
 #[derive(Deserialize)]
 struct Catalogue {

@@ -83,6 +83,68 @@ pub enum Family {
 }
 
 impl Family {
+    /// Bits of what cannot be factored, or of the prime modulo which there are logarithms.
+    pub const fn modulus(self) -> Option<u32> {
+        match self {
+            Self::Rsa(bits) | Self::Dsa(bits) | Self::Elgamal(bits) => Some(bits),
+            Self::Weierstrass(_)
+            | Self::Cv25519
+            | Self::Ed25519
+            | Self::Cv448
+            | Self::Ed448
+            | Self::MlKem(_)
+            | Self::MlDsa(_)
+            | Self::SlhDsa(..)
+            | Self::KyberComposite(_) => None,
+        }
+    }
+
+    /// The curve, if its order is all that has to be known of it: Curve25519 and Curve448 are named.
+    pub const fn curve(self) -> Option<Curve> {
+        match self {
+            Self::Weierstrass(curve) => Some(curve),
+            Self::Rsa(_)
+            | Self::Dsa(_)
+            | Self::Elgamal(_)
+            | Self::Cv25519
+            | Self::Ed25519
+            | Self::Cv448
+            | Self::Ed448
+            | Self::MlKem(_)
+            | Self::MlDsa(_)
+            | Self::SlhDsa(..)
+            | Self::KyberComposite(_) => None,
+        }
+    }
+
+    /// Kind and length, for "the longest key of each kind": a larger number is a longer key.
+    pub const fn length(self) -> (&'static str, u32) {
+        match self {
+            Self::Rsa(bits) => ("rsa", bits),
+            Self::Dsa(bits) => ("dsa", bits),
+            Self::Elgamal(bits) => ("elg", bits),
+            Self::Weierstrass(curve) => match curve {
+                Curve::NistP256 | Curve::NistP384 | Curve::NistP521 => ("nist", curve.bits()),
+                Curve::Secp256k1 => ("secp256k1", 256),
+                Curve::BrainpoolP256r1 | Curve::BrainpoolP384r1 | Curve::BrainpoolP512r1 => {
+                    ("brainpool", curve.bits())
+                }
+            },
+            Self::Cv25519 => ("cv25519", 255),
+            Self::Ed25519 => ("ed25519", 255),
+            Self::Cv448 => ("cv448", 448),
+            Self::Ed448 => ("ed448", 448),
+            Self::MlKem(set) => ("mlkem", set),
+            Self::MlDsa(set) => ("mldsa", set),
+            Self::SlhDsa(bits, SlhVariant::Small) => ("slhdsa-s", bits),
+            Self::SlhDsa(bits, SlhVariant::Fast) => ("slhdsa-f", bits),
+            Self::KyberComposite(composite) => match composite {
+                Composite::Ky768Cv25519 | Composite::Ky768Bp256 => ("kyber", 768),
+                Composite::Ky1024Cv448 | Composite::Ky1024Bp384 => ("kyber", 1024),
+            },
+        }
+    }
+
     /// Object identifiers of the family's curve, DER-encoded without tag and length: the one that
     /// GnuPG writes comes first (OpenPGP card 3.4.1 §4.4.3.10, RFC 9580 §9.2, RFC 8410).
     pub const fn oids(self) -> &'static [&'static [u8]] {

@@ -169,30 +169,7 @@ impl Algorithm {
 
     /// Kind and length, for "the longest key of each kind": a larger number is a longer key.
     pub const fn length(self) -> (&'static str, u32) {
-        match self.0 {
-            Family::Rsa(bits) => ("rsa", bits),
-            Family::Dsa(bits) => ("dsa", bits),
-            Family::Elgamal(bits) => ("elg", bits),
-            Family::Weierstrass(curve) => match curve {
-                Curve::NistP256 | Curve::NistP384 | Curve::NistP521 => ("nist", curve.bits()),
-                Curve::Secp256k1 => ("secp256k1", 256),
-                Curve::BrainpoolP256r1 | Curve::BrainpoolP384r1 | Curve::BrainpoolP512r1 => {
-                    ("brainpool", curve.bits())
-                }
-            },
-            Family::Cv25519 => ("cv25519", 255),
-            Family::Ed25519 => ("ed25519", 255),
-            Family::Cv448 => ("cv448", 448),
-            Family::Ed448 => ("ed448", 448),
-            Family::MlKem(set) => ("mlkem", set),
-            Family::MlDsa(set) => ("mldsa", set),
-            Family::SlhDsa(bits, SlhVariant::Small) => ("slhdsa-s", bits),
-            Family::SlhDsa(bits, SlhVariant::Fast) => ("slhdsa-f", bits),
-            Family::KyberComposite(composite) => match composite {
-                Composite::Ky768Cv25519 | Composite::Ky768Bp256 => ("kyber", 768),
-                Composite::Ky1024Cv448 | Composite::Ky1024Bp384 => ("kyber", 1024),
-            },
-        }
+        self.0.length()
     }
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
 use super::module::ModuleFile;
@@ -81,13 +82,9 @@ impl Product {
 }
 
 /// Those that are known.
-#[expect(
-    clippy::expect_used,
-    reason = "the file is part of the program, and a test reads it"
-)]
 pub(super) static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
     let text = include_str!("../../../../data/pkcs11/modules.toml");
-    let all: BTreeMap<String, Vec<Product>> = toml::from_str(text).expect("modules.toml");
+    let all: BTreeMap<String, Vec<Product>> = shipped(text);
     all.into_values().flatten().collect()
 });
 
