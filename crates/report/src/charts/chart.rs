@@ -12,7 +12,7 @@ pub struct Chart {
     /// The same in sentences, with the figures, for who does not see it.
     pub summary: String,
     /// From left to right.
-    pub x: Axis,
+    pub x: Scale,
     /// From top to bottom.
     pub panels: Vec<Panel>,
     /// What the series are, by their number, which gives colour and shape; nothing is said of a single one without a name.
@@ -36,7 +36,19 @@ pub struct Panel {
     pub marks: Vec<Mark>,
 }
 
-/// What stands along one side.
+impl Panel {
+    /// Of rows, by themselves.
+    pub const fn rows(groups: Vec<Group>, marks: Vec<Mark>) -> Self {
+        Self {
+            heading: None,
+            y: Axis::Rows(groups),
+            height: 0.0,
+            marks,
+        }
+    }
+}
+
+/// What stands along the left side.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Axis {
     /// Values.

@@ -1,5 +1,7 @@
 //! Where values are on an axis, and where ticks stand.
 
+use itertools::Itertools;
+
 use crate::charts::chart::{Along, Bounds, Chart, Mark, Panel, Scale, Spacing};
 use crate::charts::metrics::{self, Weight};
 
@@ -31,7 +33,7 @@ struct Extent {
 }
 
 impl Extent {
-    fn of(marks: &[Mark], along: Along) -> Self {
+    fn of<'m>(marks: impl IntoIterator<Item = &'m Mark>, along: Along) -> Self {
         let mut extent = Self::default();
         for mark in marks {
             extent.add(mark, along);
@@ -72,11 +74,9 @@ impl Extent {
 }
 
 /// A scale of x, which all panels share, between two places.
-pub(crate) fn of_chart(chart: &Chart, scale: &Scale, (from, to): (f64, f64)) -> Placed {
+pub(crate) fn of_chart(chart: &Chart, (from, to): (f64, f64)) -> Placed {
     let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    let mut extent = Extent::default();
-    marks.for_each(|mark| extent.add(mark, Along::X));
-    placed(scale, &extent, (from, to))
+    placed(&chart.x, &Extent::of(marks, Along::X), (from, to))
 }
 
 /// A scale of y between two places.
@@ -133,11 +133,7 @@ fn domain(scale: &Scale, extent: &Extent) -> (f64, f64) {
 }
 
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.fold(None, |ends, value| {
-        Some(ends.map_or((value, value), |(low, high): (f64, f64)| {
-            (low.min(value), high.max(value))
-        }))
-    })
+    values.minmax_by(f64::total_cmp).into_option()
 }
 
 /// Equal values have an axis, too.

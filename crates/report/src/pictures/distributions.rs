@@ -1,13 +1,13 @@
 //! Empirical distribution functions, with their percentiles.
 
-use crate::charts::{
-    Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Scale, Spacing, Unit,
-};
+use itertools::Itertools;
+
+use crate::charts::{Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Scale, Spacing, Unit};
 
 use super::hues::Hues;
 use super::means::{is_time, reach};
 use super::words::left_out;
-use super::{CURVES, about, drawable, fill, fills, framed, said_of};
+use super::{CURVES, about, drawable, fill, fills, framed, line, said_of};
 use crate::document::Distribution;
 use crate::units;
 use crate::visible::visible;
@@ -67,22 +67,17 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
         keys: names.keys(),
         fills: fills(shown.iter().map(|one| one.of.provenance)),
         notes,
-        ..framed("distributions", title, &said, CURVES, Axis::Scale(x))
+        ..framed("distributions", title, &said, CURVES, x)
     })
 }
 
 fn curve(one: &Distribution, series: usize) -> Mark {
     let last = (one.quantiles.len() - 1) as f64;
     let points = one.quantiles.iter().enumerate();
+    let points = points.map(|(level, time)| (time.0, level as f64 / last));
     Mark::Line(Line {
-        points: points
-            .map(|(level, time)| (time.0, level as f64 / last))
-            .collect(),
-        path: Path::Straight,
-        series,
-        fill: fill(one.of.provenance),
-        label: None,
         about: about(&one.of, said(one)),
+        ..line(&one.of, series, "", points)
     })
 }
 
@@ -108,11 +103,10 @@ fn said(one: &Distribution) -> String {
     let percentiles = one.percentiles.iter();
     let percentiles = percentiles
         .map(|(level, estimate)| format!("{level} % within {}", units::duration(estimate.value)));
-    let percentiles: Vec<String> = percentiles.collect();
     format!(
         "{}, {} operations: {}",
         said_of(&one.of),
         one.n,
-        percentiles.join(", ")
+        percentiles.format(", ")
     )
 }

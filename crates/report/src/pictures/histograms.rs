@@ -21,7 +21,7 @@ pub(super) fn chart(title: &str, histograms: &[Histogram]) -> Option<Chart> {
     Some(Chart {
         panels: shown.iter().map(|one| panel(one)).collect(),
         fills: fills(shown.iter().map(|one| one.of.provenance)),
-        ..framed("histogram", title, &said, shown.len(), Axis::Scale(x))
+        ..framed("histogram", title, &said, shown.len(), x)
     })
 }
 

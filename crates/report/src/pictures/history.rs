@@ -1,10 +1,11 @@
 //! What a case has taken, run by run: dots with intervals under their levels.
 
+use itertools::Itertools;
 use keymark_bench::case::Case;
 
 use super::means::{axis, is_time, reach};
 use super::{ROWS, about, fill, fills, framed};
-use crate::charts::{Along, Axis, Chart, Dot, Group, Mark, Panel, Row};
+use crate::charts::{Along, Chart, Dot, Group, Mark, Panel, Row};
 use crate::document::Subject;
 use crate::history::{Point, Trend, date};
 use crate::units;
@@ -19,11 +20,9 @@ pub fn chart(trend: &Trend, last: usize) -> Option<Chart> {
     if points.len() < 2 {
         return None;
     }
-    let times = || points.iter().map(|(_, point)| point.mean.value.0);
-    let axis = axis(
-        times().fold(f64::INFINITY, f64::min),
-        times().fold(0.0, f64::max),
-    );
+    let times = points.iter().map(|(_, point)| point.mean.value.0);
+    let (shortest, longest) = times.minmax_by(f64::total_cmp).into_option()?;
+    let axis = axis(shortest, longest);
     let mut groups: Vec<(Option<usize>, Group)> = Vec::new();
     for (number, point) in &points {
         let level = trend.level(*number);
@@ -46,19 +45,17 @@ pub fn chart(trend: &Trend, last: usize) -> Option<Chart> {
     let marks = marks.map(|(row, (_, point))| mark(&trend.case, point, row));
     let each: Vec<String> = points.iter().map(|(_, point)| said(point)).collect();
     Some(Chart {
-        panels: vec![Panel {
-            heading: None,
-            y: Axis::Rows(groups.into_iter().map(|(_, group)| group).collect()),
-            height: 0.0,
-            marks: marks.collect(),
-        }],
+        panels: vec![Panel::rows(
+            groups.into_iter().map(|(_, group)| group).collect(),
+            marks.collect(),
+        )],
         fills: fills([trend.case.provenance].into_iter()),
         ..framed(
             "history",
             &format!("{}, run by run", trend.case),
             &each,
             ROWS,
-            Axis::Scale(axis),
+            axis,
         )
     })
 }

@@ -1,6 +1,8 @@
 //! What the time of operations is made of, as stacked bars.
 
-use crate::charts::{Axis, Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit};
+use itertools::Itertools;
+
+use crate::charts::{Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit};
 
 use super::hues::Hues;
 use super::means::is_time;
@@ -34,19 +36,17 @@ pub(super) fn chart(title: &str, stacks: &[Stack], left_out: &[String]) -> Optio
         .collect();
     notes.extend(super::words::left_out(shown.len(), all, "operations"));
     (!shown.is_empty()).then(|| Chart {
-        panels: vec![Panel {
-            heading: None,
-            y: Axis::Rows(vec![Group {
+        panels: vec![Panel::rows(
+            vec![Group {
                 heading: common,
                 rows: shown.iter().zip(labels).map(row).collect(),
-            }]),
-            height: 0.0,
+            }],
             marks,
-        }],
+        )],
         keys: names.keys(),
         fills: fills(shown.iter().map(|stack| stack.of.provenance)),
         notes,
-        ..framed("layers", title, &said, ROWS, Axis::Scale(scale))
+        ..framed("layers", title, &said, ROWS, scale)
     })
 }
 
@@ -82,6 +82,5 @@ fn bars(stack: &Stack, row: usize, names: &Hues) -> Vec<Mark> {
 fn said(stack: &Stack) -> String {
     let parts = stack.parts.iter();
     let parts = parts.map(|part| format!("{} {}", visible(&part.name), units::duration(part.time)));
-    let parts: Vec<String> = parts.collect();
-    format!("{}: {}", said_of(&stack.of), parts.join(", "))
+    format!("{}: {}", said_of(&stack.of), parts.format(", "))
 }

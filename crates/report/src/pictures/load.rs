@@ -6,10 +6,11 @@ use crate::charts::{
 
 use super::means::{is_time, reach};
 use super::words::{apart, left_out};
-use super::{CURVES, drawable, fill, fills, framed, said_of};
+use super::{CURVES, drawable, fill, fills, framed, line, said_of};
 use crate::document::{LoadCurve, LoadPoint, LoadUnit};
 use crate::units;
 use crate::visible::visible;
+use itertools::Itertools;
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
 const RESPONSE: &str = "mean, and 99th percentile (broken lines)";
@@ -32,16 +33,11 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
     let mut loads: Vec<f64> = points().map(|point| point.load).collect();
     loads.sort_by(f64::total_cmp);
     loads.dedup();
-    let knees: Vec<Mark> = shown
-        .iter()
-        .filter_map(|curve| knee(curve, load, shown.len()))
-        .collect();
-    let each = |pick: fn(&LoadCurve, usize) -> Vec<Mark>| {
-        let marks = shown
-            .iter()
-            .enumerate()
-            .flat_map(|(series, curve)| pick(curve, series));
-        knees.iter().cloned().chain(marks).collect::<Vec<Mark>>()
+    let knees = shown.iter();
+    let knees = knees.filter_map(|curve| knee(curve, load, shown.len()));
+    let each = |pick: fn(&LoadCurve, usize, &str) -> Vec<Mark>| {
+        let curves = shown.iter().zip(&names).enumerate();
+        curves.flat_map(move |(series, (curve, name))| pick(curve, series, name))
     };
     let response = Scale::new("response time", Unit::Seconds, Spacing::Logarithmic);
     let mut panels = vec![Panel {
@@ -51,7 +47,7 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
         }),
         y: Axis::Scale(response),
         height: 240.0,
-        marks: each(times),
+        marks: knees.chain(each(times)).collect(),
     }];
     if points().any(|point| point.rate.is_some_and(|rate| rate.0 > 0.0)) {
         let scale = Scale::new("transactions a second", Unit::PerSecond, Spacing::Linear);
@@ -59,23 +55,11 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
             heading: Some("throughput".to_owned()),
             y: Axis::Scale(scale.within(crate::charts::Bounds::FromZero)),
             height: 140.0,
-            marks: shown
-                .iter()
-                .enumerate()
-                .flat_map(|(series, curve)| rates(curve, series))
-                .collect(),
+            marks: each(rates).collect(),
         });
     }
-    let marks = panels.iter_mut().flat_map(|panel| &mut panel.marks);
-    for mark in marks {
-        if let Mark::Line(line) = mark
-            && line.path == Path::Straight
-        {
-            line.label = names.get(line.series).cloned();
-        }
-    }
     let said: Vec<String> = shown.iter().map(|curve| said(curve, what)).collect();
-    let x = Axis::Scale(Scale::new(what, unit, Spacing::Logarithmic).ticks(loads));
+    let x = Scale::new(what, unit, Spacing::Logarithmic).ticks(loads);
     Some(Chart {
         panels,
         keys: if names.len() > 1 { names } else { Vec::new() },
@@ -88,15 +72,12 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
 fn notes(shown: &[&LoadCurve], all: usize) -> Vec<String> {
     let mut notes = Vec::new();
     for curve in shown.iter().filter(|curve| !curve.overloaded.is_empty()) {
-        let rates: Vec<String> = curve
-            .overloaded
-            .iter()
-            .map(|rate| units::rate(PerSecond(*rate)))
-            .collect();
+        let rates = curve.overloaded.iter();
+        let rates = rates.map(|rate| units::rate(PerSecond(*rate)));
         notes.push(format!(
             "{}: the queue grew at {}, so there is no time.",
             visible(&curve.of.label),
-            rates.join(", ")
+            rates.format(", ")
         ));
     }
     notes.extend(left_out(shown.len(), all, "curves"));
@@ -121,35 +102,22 @@ fn knee(curve: &LoadCurve, load: LoadUnit, curves: usize) -> Option<Mark> {
     }))
 }
 
-fn times(curve: &LoadCurve, series: usize) -> Vec<Mark> {
-    let line = |points: Vec<(f64, f64)>, path, what: &str| {
-        Mark::Line(Line {
-            points,
-            path,
-            series,
-            fill: fill(curve.of.provenance),
-            label: None,
-            about: About {
-                case: None,
-                text: format!("{}: {what}", visible(&curve.of.label)),
-            },
-        })
-    };
+fn times(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
     let points = curve.points.iter();
     let high = points.clone().filter_map(|point| {
         let p99 = point.p99.filter(|p99| is_time(p99.value))?;
         Some((point.load, p99.value.0))
     });
+    let means = points.clone().map(|point| (point.load, point.mean.value.0));
     let mut marks = vec![
-        line(high.collect(), Path::Fitted, "99th percentile"),
-        line(
-            points
-                .clone()
-                .map(|point| (point.load, point.mean.value.0))
-                .collect(),
-            Path::Straight,
-            "mean",
-        ),
+        Mark::Line(Line {
+            path: Path::Fitted,
+            ..line(&curve.of, series, ": 99th percentile", high)
+        }),
+        Mark::Line(Line {
+            label: Some(name.to_owned()),
+            ..line(&curve.of, series, ": mean", means)
+        }),
     ];
     marks.extend(points.map(|point| {
         let text = format!(
@@ -171,25 +139,14 @@ fn p99(point: &LoadPoint) -> String {
     point.p99.map_or_else(String::new, words)
 }
 
-fn rates(curve: &LoadCurve, series: usize) -> Vec<Mark> {
-    let known = curve
-        .points
-        .iter()
-        .filter_map(|point| Some((point, point.rate?)));
+fn rates(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
+    let points = curve.points.iter();
+    let known = points.filter_map(|point| Some((point, point.rate?)));
     let known = known.filter(|(_, rate)| rate.0.is_finite());
+    let points = known.clone().map(|(point, rate)| (point.load, rate.0));
     let mut marks = vec![Mark::Line(Line {
-        points: known
-            .clone()
-            .map(|(point, rate)| (point.load, rate.0))
-            .collect(),
-        path: Path::Straight,
-        series,
-        fill: fill(curve.of.provenance),
-        label: None,
-        about: About {
-            case: None,
-            text: format!("{}: throughput", visible(&curve.of.label)),
-        },
+        label: Some(name.to_owned()),
+        ..line(&curve.of, series, ": throughput", points)
     })];
     marks.extend(known.map(|(point, rate)| {
         let text = format!("{}: {}", visible(&point.label), units::rate(rate));
@@ -208,9 +165,8 @@ fn dot(curve: &LoadCurve, series: usize, (point, y): (&LoadPoint, f64), text: St
 
 fn said(curve: &LoadCurve, what: &str) -> String {
     let points = curve.points.iter();
-    let points: Vec<String> = points
-        .map(|point| format!("{}: {}", point.load, units::duration(point.mean.value)))
-        .collect();
+    let points =
+        points.map(|point| format!("{}: {}", point.load, units::duration(point.mean.value)));
     let knee = curve
         .knee
         .map(|knee| format!("; the knee is at {knee:.0}"))
@@ -218,6 +174,6 @@ fn said(curve: &LoadCurve, what: &str) -> String {
     format!(
         "{}, {what} and mean: {}{knee}",
         said_of(&curve.of),
-        points.join(", ")
+        points.format(", ")
     )
 }

@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use crate::charts::{
-    Along, Axis, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
+    Along, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
 };
+use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_stats::{Estimate, Seconds};
@@ -29,13 +30,8 @@ const SAID: usize = 40;
 
 pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<Chart> {
     let (means, all) = drawable(means, ROWS, |mean| is_time(mean.mean.value));
-    let longest = means
-        .iter()
-        .map(|mean| mean.mean.value.0)
-        .fold(f64::NEG_INFINITY, f64::max);
-    if means.is_empty() {
-        return None;
-    }
+    let times = means.iter().map(|mean| mean.mean.value.0);
+    let (shortest, longest) = times.minmax_by(f64::total_cmp).into_option()?;
     let (groups, order) = groups(&means);
     let (series, names) = series(&means);
     let mut marks = Vec::new();
@@ -53,23 +49,14 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
             "All of them are below the {tolerance} that users tolerate."
         ));
     }
-    let shortest = means
-        .iter()
-        .map(|mean| mean.mean.value.0)
-        .fold(f64::INFINITY, f64::min);
     let x = axis(shortest, longest);
     Some(Chart {
         summary: summary(title, tolerance, &means),
-        panels: vec![Panel {
-            heading: None,
-            y: Axis::Rows(groups),
-            height: 0.0,
-            marks,
-        }],
+        panels: vec![Panel::rows(groups, marks)],
         keys: names.keys(),
         fills: fills(means.iter().map(|mean| mean.of.provenance)),
         notes,
-        ..framed("means", title, &[], 0, Axis::Scale(x))
+        ..framed("means", title, &[], 0, x)
     })
 }
 

@@ -18,7 +18,7 @@ mod words;
 
 use keymark_bench::case::Provenance;
 
-use crate::charts::{About, Axis, Chart, Fill};
+use crate::charts::{About, Chart, Fill, Line, Path, Scale};
 use crate::document::{Figure, Subject};
 use crate::visible::visible;
 
@@ -86,7 +86,7 @@ fn drawable<T>(all: &[T], most: usize, sound: impl Fn(&T) -> bool) -> (Vec<&T>, 
 }
 
 /// A chart whose panels are still to come, with the words for so many of its parts.
-fn framed(kind: &'static str, title: &str, said: &[String], most: usize, x: Axis) -> Chart {
+fn framed(kind: &'static str, title: &str, said: &[String], most: usize, x: Scale) -> Chart {
     let title = capital(&visible(title));
     Chart {
         kind,
@@ -122,6 +122,26 @@ fn about(of: &Subject, text: String) -> About {
     About {
         case: Some(visible(&of.label).into_owned()),
         text,
+    }
+}
+
+/// A line through points, of a case and what is said of it there.
+fn line(
+    of: &Subject,
+    series: usize,
+    what: &str,
+    points: impl IntoIterator<Item = (f64, f64)>,
+) -> Line {
+    Line {
+        points: points.into_iter().collect(),
+        path: Path::Straight,
+        series,
+        fill: fill(of.provenance),
+        label: None,
+        about: About {
+            case: None,
+            text: format!("{}{what}", visible(&of.label)),
+        },
     }
 }
 

@@ -1,7 +1,7 @@
 //! Predictions with what their assumptions leave open.
 
 use crate::charts::{
-    About, Along, Axis, Chart, Dot, Group, Mark, Panel, Reach, Row, Scale, Spacing, Unit,
+    About, Along, Chart, Dot, Group, Mark, Panel, Reach, Row, Scale, Spacing, Unit,
 };
 use keymark_bench::case::Provenance;
 use keymark_stats::Seconds;
@@ -45,15 +45,10 @@ pub(super) fn chart(title: &str, tolerance: Seconds, predictions: &[Predicted]) 
     notes.extend(left_out(shown.len(), all, "predictions"));
     let x = Scale::new("predicted time", Unit::Seconds, Spacing::Logarithmic);
     Some(Chart {
-        panels: vec![Panel {
-            heading: None,
-            y: Axis::Rows(groups),
-            height: 0.0,
-            marks,
-        }],
+        panels: vec![Panel::rows(groups, marks)],
         fills: fills([Provenance::Predicted].into_iter()),
         notes,
-        ..framed("predictions", title, &each, 40, Axis::Scale(x))
+        ..framed("predictions", title, &each, 40, x)
     })
 }
 

@@ -4,11 +4,12 @@ use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
     Unit,
 };
+use itertools::Itertools;
 use keymark_stats::{Ratio, Seconds};
 
 use super::means::is_time;
 use super::words::left_out;
-use super::{about, drawable, fill, fills, framed, said_of};
+use super::{about, drawable, fill, fills, framed, line, said_of};
 use crate::document::Timeline;
 use crate::units;
 use crate::visible::visible;
@@ -55,7 +56,7 @@ pub(super) fn chart(
         .chain(machine.iter().map(|(at, _)| at.0));
     // The run's own end, and not the next round number.
     let end = end.filter(|at| at.is_finite()).fold(0.0, f64::max);
-    let x = Axis::Scale(x.within(Bounds::Fixed(0.0, end)));
+    let x = x.within(Bounds::Fixed(0.0, end));
     Some(Chart {
         panels,
         fills: fills(shown.iter().map(|one| one.of.provenance)),
@@ -71,15 +72,11 @@ fn panel(one: &Timeline) -> Panel {
     } else {
         Size::Figure
     };
-    let times = || one.points.iter().map(|(_, time)| time.0);
-    let (least, most) = (
-        times().fold(f64::INFINITY, f64::min),
-        times().fold(0.0, f64::max),
-    );
-    let spacing = if most > least * APART {
-        Spacing::Logarithmic
-    } else {
-        Spacing::Linear
+    let times = one.points.iter().map(|(_, time)| time.0);
+    let ends = times.minmax_by(f64::total_cmp).into_option();
+    let spacing = match ends {
+        Some((least, most)) if most > least * APART => Spacing::Logarithmic,
+        _ => Spacing::Linear,
     };
     let mut marks: Vec<Mark> = one
         .points
@@ -96,13 +93,11 @@ fn panel(one: &Timeline) -> Panel {
         .trend
         .filter(|trend| trend.iter().all(|(_, time)| time.0.is_finite()))
     {
+        let trend = trend.iter().map(|(at, time)| (at.0, time.0));
         marks.push(Mark::Line(Line {
-            points: trend.iter().map(|(at, time)| (at.0, time.0)).collect(),
             path: Path::Fitted,
-            series: 1,
-            fill: shade,
-            label: None,
             about: about(&one.of, drift(one)),
+            ..line(&one.of, 1, "", trend)
         }));
     }
     Panel {

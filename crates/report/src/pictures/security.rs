@@ -59,6 +59,6 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> O
         keys: devices.keys(),
         fills: fills(shown.iter().map(|(_, mean)| mean.of.provenance)),
         notes,
-        ..framed("security", title, &each, 40, Axis::Scale(scale))
+        ..framed("security", title, &each, 40, scale)
     })
 }

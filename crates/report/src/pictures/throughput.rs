@@ -1,14 +1,15 @@
 //! Throughput, and what it gains over that of one worker, over the number of workers.
 
 use crate::charts::{
-    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
+    Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
 };
+use itertools::Itertools;
 use keymark_stats::Estimate;
 
 use super::hues::Hues;
 use super::means::reach;
 use super::words::{apart, left_out};
-use super::{CURVES, about, drawable, fill, fills, framed, said_of};
+use super::{CURVES, about, drawable, fill, fills, framed, line, said_of};
 use crate::document::ThroughputCurve;
 use crate::units;
 use crate::visible::visible;
@@ -22,9 +23,6 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
     let (shown, all) = drawable(curves, CURVES, |curve| {
         curve.levels.len() > 1 && rates(curve).all(|rate| rate.is_finite() && rate > 0.0)
     });
-    if shown.is_empty() {
-        return None;
-    }
     let (common, labels) = apart(shown.iter().map(|curve| curve.of.label.as_str()));
     let names = Hues::of(labels.iter().map(String::as_str));
     let named = || {
@@ -35,11 +33,8 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
             label: label.clone(),
         })
     };
-    let every = || shown.iter().flat_map(|curve| rates(curve));
-    let (least, most) = (
-        every().fold(f64::INFINITY, f64::min),
-        every().fold(0.0, f64::max),
-    );
+    let every = shown.iter().flat_map(|curve| rates(curve));
+    let (least, most) = every.minmax_by(f64::total_cmp).into_option()?;
     let rate = if most > least * APART {
         Scale::new("operations a second", Unit::PerSecond, Spacing::Logarithmic)
     } else {
@@ -86,7 +81,7 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
         keys: names.keys(),
         fills: fills(shown.iter().map(|curve| curve.of.provenance)),
         notes,
-        ..framed("throughput", title, &said, CURVES, Axis::Scale(x))
+        ..framed("throughput", title, &said, CURVES, x)
     })
 }
 
@@ -102,105 +97,57 @@ struct Named<'c> {
 }
 
 fn throughput(named: &Named<'_>) -> Vec<Mark> {
-    let (curve, series) = (named.curve, named.series);
-    let points = curve.levels.iter();
-    let mut marks = Vec::new();
-    if !curve.law.is_empty() {
-        let points = curve
-            .law
-            .iter()
-            .map(|(workers, rate)| (*workers, rate.0))
-            .collect();
-        marks.push(line(named, points, Path::Fitted));
-    }
-    marks.push(line(
+    let of = &named.curve.of;
+    let law = named.curve.law.iter();
+    let law = law.map(|(workers, rate)| (*workers, rate.0));
+    let law = Mark::Line(Line {
+        path: Path::Fitted,
+        ..line(of, named.series, ": fitted law", law)
+    });
+    let law = (!named.curve.law.is_empty()).then_some(law);
+    let curve = curve(
         named,
-        points
-            .clone()
-            .map(|(workers, rate)| (f64::from(*workers), rate.value.0))
-            .collect(),
-        Path::Straight,
-    ));
-    marks.extend(points.map(|(workers, rate)| {
-        let text = format!(
-            "{}, {workers} workers: {}",
-            visible(&curve.of.label),
-            units::rate(rate.value)
-        );
-        dot(
-            curve,
-            series,
-            f64::from(*workers),
-            (rate, |rate| rate.0),
-            text,
-        )
-    }));
-    marks
+        &named.curve.levels,
+        |rate| rate.0,
+        |rate| units::rate(rate.value),
+    );
+    law.into_iter().chain(curve).collect()
 }
 
 fn gains(named: &Named<'_>) -> Vec<Mark> {
-    let (curve, series) = (named.curve, named.series);
-    let points = curve.gains.iter();
-    let mut marks = vec![line(
+    curve(
         named,
-        points
-            .clone()
-            .map(|(workers, gain)| (f64::from(*workers), gain.value.0))
-            .collect(),
-        Path::Straight,
-    )];
-    marks.extend(points.map(|(workers, gain)| {
-        let text = format!(
-            "{}, {workers} workers: {}",
-            visible(&curve.of.label),
-            units::estimated_gain(gain)
-        );
-        dot(
-            curve,
-            series,
-            f64::from(*workers),
-            (gain, |gain| gain.0),
-            text,
-        )
-    }));
-    marks
+        &named.curve.gains,
+        |gain| gain.0,
+        units::estimated_gain,
+    )
 }
 
-fn line(named: &Named<'_>, points: Vec<(f64, f64)>, path: Path) -> Mark {
-    let Named {
-        curve,
+/// A line, and a dot with its interval at each number of workers.
+fn curve<T: Copy>(
+    Named {
+        curve: ThroughputCurve { of, .. },
         series,
         label,
-    } = named;
-    let (what, label) = match path {
-        Path::Fitted => (": fitted law", None),
-        Path::Straight => ("", Some(label.clone())),
-    };
-    Mark::Line(Line {
-        points,
-        path,
-        series: *series,
-        fill: fill(curve.of.provenance),
-        label,
-        about: About {
-            case: None,
-            text: format!("{}{what}", visible(&curve.of.label)),
-        },
-    })
-}
-
-fn dot<T: Copy>(
-    curve: &ThroughputCurve,
-    series: usize,
-    x: f64,
-    (estimate, plain): (&Estimate<T>, fn(&T) -> f64),
-    text: String,
-) -> Mark {
-    let (at, fill) = ((x, plain(&estimate.value)), fill(curve.of.provenance));
-    Mark::Dot(Dot {
-        reach: reach(estimate, Along::Y, plain),
-        ..Dot::new(at, series, fill, about(&curve.of, text))
-    })
+    }: &Named<'_>,
+    levels: &[(u32, Estimate<T>)],
+    plain: fn(&T) -> f64,
+    words: fn(&Estimate<T>) -> String,
+) -> Vec<Mark> {
+    let at = |(workers, level): &(u32, Estimate<T>)| (f64::from(*workers), plain(&level.value));
+    let line = Mark::Line(Line {
+        label: Some(label.clone()),
+        ..line(of, *series, "", levels.iter().map(at))
+    });
+    let dots = levels.iter().map(|level| {
+        let (name, words) = (visible(&of.label), words(&level.1));
+        let about = about(of, format!("{name}, {} workers: {words}", level.0));
+        Mark::Dot(Dot {
+            reach: reach(&level.1, Along::Y, plain),
+            ..Dot::new(at(level), *series, fill(of.provenance), about)
+        })
+    });
+    std::iter::once(line).chain(dots).collect()
 }
 
 /// Lines at the bounds that are near the gains, and words for those that are far above.
@@ -232,17 +179,12 @@ fn bounds(shown: &[&ThroughputCurve], labels: &[String]) -> (Vec<Mark>, Vec<Stri
 
 fn said(curve: &ThroughputCurve) -> String {
     let levels = curve.levels.iter();
-    let levels: Vec<String> = levels
-        .map(|(workers, rate)| format!("{workers}: {}", units::rate(rate.value)))
-        .collect();
+    let levels = levels.map(|(workers, rate)| format!("{workers}: {}", units::rate(rate.value)));
     let bounds = curve.bounds.iter();
-    let bounds: Vec<String> = bounds
-        .map(|(name, bound)| format!("bound by {name} {}", units::gain(*bound)))
-        .collect();
-    let both = [levels, bounds].concat();
+    let bounds = bounds.map(|(name, bound)| format!("bound by {name} {}", units::gain(*bound)));
     format!(
         "{}, workers and rate: {}",
         said_of(&curve.of),
-        both.join(", ")
+        levels.chain(bounds).format(", ")
     )
 }

@@ -1,5 +1,7 @@
 //! Names of rows and series, as short as they can be told apart.
 
+use itertools::Itertools;
+
 use crate::visible::visible;
 
 /// Names in the order in which they first came, each with its number.
@@ -45,10 +47,7 @@ pub(super) fn apart<'n>(names: impl Iterator<Item = &'n str>) -> (Option<String>
         first.split(' ').filter(everywhere).collect()
     });
     let own = |name: &String| {
-        let own: Vec<&str> = name
-            .split(' ')
-            .filter(|word| !common.contains(word))
-            .collect();
+        let mut own = name.split(' ').filter(|word| !common.contains(word));
         own.join(" ")
     };
     let apart: Vec<String> = names.iter().map(own).collect();
@@ -61,12 +60,7 @@ pub(super) fn apart<'n>(names: impl Iterator<Item = &'n str>) -> (Option<String>
 
 /// The first few, and how many there are beyond.
 pub(super) fn listed(all: &[String], most: usize) -> String {
-    let mut text = all
-        .iter()
-        .take(most)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join("; ");
+    let mut text = all.iter().take(most).join("; ");
     if all.len() > most {
         text += &format!("; and {} more", all.len() - most);
     }

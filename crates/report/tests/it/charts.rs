@@ -164,7 +164,7 @@ fn rows() -> impl Strategy<Value = Vec<Group>> {
 prop_compose! {
     fn charts()(
         (title, summary) in (words(), words()),
-        x in scale().prop_map(Axis::Scale),
+        x in scale(),
         panels in proptest::collection::vec(
             (
                 proptest::option::of(words()),
@@ -329,7 +329,7 @@ fn every_fill() -> Chart {
         kind: "means",
         title: "Every fill".to_owned(),
         summary: "Five dots.".to_owned(),
-        x: Axis::Scale(Scale::new("time", Unit::Seconds, Spacing::Logarithmic)),
+        x: Scale::new("time", Unit::Seconds, Spacing::Logarithmic),
         panels: vec![Panel {
             heading: None,
             y: Axis::Rows(vec![Group {

@@ -21,18 +21,17 @@ pub(super) enum Down {
 }
 
 impl Space {
-    fn of(chart: &Chart, panel: &Panel, place: &Place, layout: &Layout) -> Option<Self> {
-        let Axis::Scale(scale) = &chart.x else {
-            return None;
-        };
-        let x = scale::of_chart(chart, scale, (layout.left, layout.right));
+    fn of(chart: &Chart, panel: &Panel, place: &Place, layout: &Layout) -> Self {
         let y = match &panel.y {
             Axis::Scale(scale) => {
                 Down::Scale(scale::of_panel(panel, scale, (place.to, place.from)))
             }
             Axis::Rows(groups) => Down::Rows(middles(groups, place.from, layout.breadth)),
         };
-        Some(Self { x, y })
+        Self {
+            x: scale::of_chart(chart, (layout.left, layout.right)),
+            y,
+        }
     }
 
     pub(super) fn x(&self, value: f64) -> Option<f64> {
@@ -80,9 +79,7 @@ impl Canvas<'_> {
             return;
         };
         let (left, right) = (self.layout.left, self.layout.right);
-        let Some(space) = Space::of(chart, panel, place, &self.layout) else {
-            return;
-        };
+        let space = Space::of(chart, panel, place, &self.layout);
         let (top, from, to) = (place.top, place.from, place.to);
         let lines = place.rules.clone();
         self.names_of(panel, top);
@@ -114,10 +111,9 @@ impl Canvas<'_> {
 
     /// Ticks of the axis of x, right through.
     fn x_grid(&mut self, space: &Space, (from, to): (f64, f64)) {
-        let (Axis::Scale(scale), Some(placed)) = (&self.chart.x, space.scale(Along::X)) else {
-            return;
-        };
-        let ticks = placed.ticks(scale, |label| scale::tick_room(label, SMALL));
+        let ticks = space
+            .x
+            .ticks(&self.chart.x, |label| scale::tick_room(label, SMALL));
         let ink = self.paint.palette.grid;
         for tick in ticks {
             let width = if tick.label.is_some() { 1.0 } else { 0.5 };
@@ -127,11 +123,9 @@ impl Canvas<'_> {
 
     pub(super) fn x_axis(&mut self) {
         let chart = self.chart;
-        let Axis::Scale(scale) = &chart.x else {
-            return;
-        };
+        let scale = &chart.x;
         let (left, right) = (self.layout.left, self.layout.right);
-        let placed = scale::of_chart(chart, scale, (left, right));
+        let placed = scale::of_chart(chart, (left, right));
         let y = self.layout.bottom;
         self.x_ticks(&placed, scale, (y, y + 4.0), y + 16.0);
         if let Some(first) = self.layout.panels.first().filter(|_| self.layout.tall) {
@@ -229,10 +223,10 @@ impl Canvas<'_> {
     fn rules(&mut self, panel: &Panel, space: &Space, lines: &[usize], (from, to): (f64, f64)) {
         let ink = self.paint.palette.rule;
         for (rule, line) in layout::rules(panel, Along::X).zip(lines) {
-            let (Some(placed), Some(x)) = (space.scale(Along::X), space.x(rule.at)) else {
+            let Some(x) = space.x(rule.at) else {
                 continue;
             };
-            let (start, _) = self.layout.rule_text(placed, rule);
+            let (start, _) = self.layout.rule_text(&space.x, rule);
             let y = from - 9.0 - *line as f64 * 16.0;
             self.broken((x, y + 4.0), (x, to));
             self.text((start, y), SMALL, ink, &rule.label);

@@ -76,7 +76,7 @@ impl Layout {
                 .map(|panel| right_of(panel, beside))
                 .fold(8.0, f64::max);
         let heights = panels().map(|panel| height_of(panel, breadth));
-        let tall = matches!(chart.x, Axis::Scale(_)) && heights.sum::<f64>() > TALL;
+        let tall = heights.sum::<f64>() > TALL;
         let room = width - 2.0 * EDGE;
         let size = title_size(breadth);
         let title = metrics::wrap(&chart.title, size, Weight::Bold, room);
@@ -130,11 +130,7 @@ impl Layout {
     }
 
     fn finish(&mut self, chart: &Chart, room: f64) {
-        let axis = match &chart.x {
-            Axis::Scale(scale) if scale.label.is_empty() => 22.0,
-            Axis::Scale(_) => 40.0,
-            Axis::Rows(_) => 4.0,
-        };
+        let axis = if chart.x.label.is_empty() { 22.0 } else { 40.0 };
         self.notes_top = self.bottom + axis + if chart.notes.is_empty() { 0.0 } else { 8.0 };
         let lines = chart.notes.iter();
         self.notes = lines
@@ -145,10 +141,7 @@ impl Layout {
 
     /// Labels of references above the data, in as many lines as keep them apart.
     fn rule_lines(&self, chart: &Chart, panel: &Panel) -> Vec<usize> {
-        let Axis::Scale(axis) = &chart.x else {
-            return Vec::new();
-        };
-        let placed = scale::of_chart(chart, axis, (self.left, self.right));
+        let placed = scale::of_chart(chart, (self.left, self.right));
         let mut taken: Vec<Vec<(f64, f64)>> = Vec::new();
         let mut lines = Vec::new();
         for rule in rules(panel, Along::X) {

@@ -1,5 +1,7 @@
 //! Marks of a panel.
 
+use itertools::Itertools;
+
 use super::axes::Space;
 use super::layout::ROW;
 use super::paint::Surface;
@@ -44,7 +46,7 @@ impl Shape {
                 let (x, y) = (px(x + dx * r), px(y + dy * r));
                 format!("{x} {y}")
             });
-            format!("M{}Z", corners.collect::<Vec<_>>().join("L"))
+            format!("M{}Z", corners.format("L"))
         };
         match self {
             Self::Circle => {
@@ -78,16 +80,8 @@ impl Canvas<'_> {
     }
 
     /// Opens the group of a mark that carries figures.
-    fn about(
-        &mut self,
-        word: &str,
-        series: Option<usize>,
-        about: &About,
-        data: &[(&str, Option<f64>)],
-    ) {
-        let series = series
-            .and_then(|series| self.key(series))
-            .map(str::to_owned);
+    fn about(&mut self, word: &str, series: usize, about: &About, data: &[(&str, Option<f64>)]) {
+        let series = self.key(series).map(str::to_owned);
         let tag = self.xml.tag("g").attr("data-mark", word);
         let tag = tag.maybe("data-case", about.case.as_deref());
         let mut tag = tag.maybe("data-series", series.as_deref());
@@ -112,7 +106,7 @@ impl Canvas<'_> {
             ("data-low", low),
             ("data-high", high),
         ];
-        self.about("dot", Some(dot.series), &dot.about, &data);
+        self.about("dot", dot.series, &dot.about, &data);
         if let Some(reach) = dot.reach {
             self.reach(reach, (x, y), (ink, REACH), space);
         }
@@ -205,7 +199,7 @@ impl Canvas<'_> {
             ("data-low", bound(|reach| reach.low)),
             ("data-high", bound(|reach| reach.high)),
         ];
-        self.about("bar", Some(bar.series), &bar.about, &data);
+        self.about("bar", bar.series, &bar.about, &data);
         let painted = self.paint.fill(bar.fill, Surface::Bar, ink);
         let width = (to - from).max(0.5);
         let tag = self.xml.tag("rect").px("x", from).px("y", y - BAR);
@@ -258,18 +252,15 @@ impl Canvas<'_> {
         if places.len() < 2 {
             return;
         }
-        let mut path = String::new();
-        for (x, y) in places {
-            let (x, y) = (px(x), px(y));
-            let step = if path.is_empty() { 'M' } else { 'L' };
-            path += &format!("{step}{x} {y}");
-        }
+        let places = places.into_iter();
+        let places = places.map(|(x, y)| format!("{} {}", px(x), px(y)));
+        let path = format!("M{}", places.format("L"));
         let ink = self.paint.palette.series(line.series);
         let (width, dashes) = match line.path {
             Path::Fitted => (1.2, Some("6 3")),
             Path::Straight => (1.8, Paint::dashes(line.fill)),
         };
-        self.about("line", Some(line.series), &line.about, &[]);
+        self.about("line", line.series, &line.about, &[]);
         let tag = self.xml.tag("path").attr("d", &path).attr("fill", "none");
         tag.attr("stroke", ink)
             .px("stroke-width", width)
@@ -292,7 +283,7 @@ impl Canvas<'_> {
             ("data-to", Some(column.to)),
             ("data-y", Some(column.height)),
         ];
-        self.about("column", Some(column.series), &column.about, &data);
+        self.about("column", column.series, &column.about, &data);
         let painted = self.paint.fill(column.fill, Surface::Bar, ink);
         let tag = self.xml.tag("rect").px("x", from).px("y", head);
         let tag = tag

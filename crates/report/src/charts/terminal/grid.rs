@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{Signs, right, series_mark, ticks, written};
-use crate::charts::chart::{Along, Axis, Chart, Mark, Panel, Path, Scale};
+use crate::charts::chart::{Along, Chart, Mark, Panel, Path, Scale};
 use crate::charts::scale::{self, Placed, Tick};
 
 /// Lines of a panel that is a picture by itself, and of one of several.
@@ -30,9 +30,6 @@ pub(super) fn draw(
     signs: Signs,
     width: usize,
 ) -> Vec<String> {
-    let Axis::Scale(across) = &chart.x else {
-        return Vec::new();
-    };
     let panel = &without_intervals(panel);
     let height = if chart.panels.len() > 1 {
         FEW_LINES
@@ -47,7 +44,7 @@ pub(super) fn draw(
         .max()
         .unwrap_or(0);
     let length = width.saturating_sub(names + 2).max(10);
-    let x = scale::of_chart(chart, across, (0.0, (length - 1) as f64));
+    let x = scale::of_chart(chart, (0.0, (length - 1) as f64));
     let mut grid = Grid {
         cells: vec![vec![' '; length]; height],
     };

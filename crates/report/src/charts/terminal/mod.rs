@@ -184,11 +184,8 @@ fn right(text: &str, width: usize) -> String {
 
 /// Ticks of the axis of x, one line; the axis begins `indent` columns from the left.
 fn ticks(chart: &Chart, indent: usize, length: usize) -> Vec<String> {
-    let Axis::Scale(scale) = &chart.x else {
-        return Vec::new();
-    };
-    let placed =
-        crate::charts::scale::of_chart(chart, scale, (0.0, length.saturating_sub(1) as f64));
+    let scale = &chart.x;
+    let placed = crate::charts::scale::of_chart(chart, (0.0, length.saturating_sub(1) as f64));
     let mut line: Vec<char> = vec![' '; indent + length];
     let mut free = 0;
     for tick in placed.columns(scale, |label| label.width() as f64 + 2.0) {

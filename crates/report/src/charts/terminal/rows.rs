@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{Signs, bar_mark, mark, right, ticks, written};
-use crate::charts::chart::{Along, Axis, Chart, Fill, Group, Mark, Panel, Reach, Row};
+use crate::charts::chart::{Along, Chart, Fill, Group, Mark, Panel, Reach, Row};
 use crate::charts::scale::{self, Placed};
 
 /// Labels longer than this are cut.
@@ -36,10 +36,7 @@ pub(super) fn draw(
     let indent = labels + 2;
     let length = width.saturating_sub(indent + values + 2).max(10);
     let mut lines = Vec::new();
-    let placed = match &chart.x {
-        Axis::Scale(scale) => scale::of_chart(chart, scale, (0.0, (length - 1) as f64)),
-        Axis::Rows(_) => return lines,
-    };
+    let placed = scale::of_chart(chart, (0.0, (length - 1) as f64));
     lines.extend(rules(panel, &placed, indent, length));
     let stacked = is_stacked(chart);
     let mut number = 0;
