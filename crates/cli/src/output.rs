@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
+use itertools::Itertools;
 use keymark_report::document::Document;
 use keymark_report::render::Width;
 use keymark_report::render::text::{self, HEADING};
@@ -194,7 +195,7 @@ pub(crate) fn note(text: &str) {
     let text = message(text);
     let lines = text.lines().map(|line| text::message("", line, beside()));
     // Nothing can be done about a stderr that is gone.
-    let _ = writeln!(io::stderr(), "{}", lines.collect::<Vec<_>>().join("\n"));
+    let _ = writeln!(io::stderr(), "{}", lines.format("\n"));
 }
 
 /// Whether the user, at a terminal, agrees to what cannot be undone.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
+use itertools::Itertools;
 use keymark_bench::case::{Case, Provenance, Worker};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Order, Settings};
@@ -47,11 +48,10 @@ pub(crate) fn of(record: &Record) -> Option<Rerun> {
         (own.command.clone(), remark)
     };
     let words = ["keymark".to_owned()].into_iter().chain(arguments);
-    let words: Vec<String> = words.chain(["--seed".to_owned(), seed]).collect();
-    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let words = words.chain(["--seed".to_owned(), seed]);
     Some(Rerun {
         run: record.id.to_string(),
-        command: quoted.join(" "),
+        command: words.map(|word| quoted(&word)).join(" "),
         remark: Some(remark),
     })
 }
@@ -94,13 +94,8 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
     }
     let mut arguments = vec!["bench".to_owned()];
     let mut list = |option: &str, values: Vec<String>| {
-        let mut seen = BTreeSet::new();
-        let values: Vec<String> = values
-            .into_iter()
-            .filter(|value| seen.insert(value.clone()))
-            .collect();
         if !values.is_empty() {
-            arguments.extend([option.to_owned(), values.join(",")]);
+            arguments.extend([option.to_owned(), values.iter().unique().join(",")]);
         }
     };
     let each = |value: &dyn Fn(&Case) -> Option<String>| {
@@ -133,11 +128,8 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
             .filter_map(|case| case.parameters.get(dimension.name).or(dimension.usual))
             .collect();
         if words.iter().any(|word| Some(*word) != dimension.usual) {
-            let words = words.into_iter().collect::<Vec<_>>().join(",");
-            arguments.extend([
-                "--parameter".to_owned(),
-                format!("{}={words}", dimension.name),
-            ]);
+            let choice = format!("{}={}", dimension.name, words.iter().format(","));
+            arguments.extend(["--parameter".to_owned(), choice]);
         }
     }
     arguments.extend(how(&record.plan.settings));

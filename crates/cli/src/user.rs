@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use itertools::Itertools;
 use keymark_stores::user::{Consent, Notice, PinSource, Pins, TokenId, Touch, User};
 
 #[cfg(feature = "openpgp-card")]
@@ -140,10 +141,9 @@ fn pin_is_for_one(arguments: &PinArguments, used: &[TokenId]) -> Result<(), Stri
     let [first, _, ..] = used else {
         return Ok(());
     };
-    let names: Vec<_> = used.iter().map(TokenId::as_str).collect();
+    let names = used.iter().format(" and ");
     Err(format!(
-        "{option} is for one card, but the run uses {}; write --pin-env {first}=VARIABLE",
-        names.join(" and "),
+        "{option} is for one card, but the run uses {names}; write --pin-env {first}=VARIABLE"
     ))
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use keymark_bench::case::Case;
 use keymark_bench::environment::Environment;
 use keymark_stats::{ChangePoints, Estimate, Seconds, Step, change_points, estimate_of_runs};
@@ -108,7 +109,7 @@ pub(crate) fn machine(environment: &Environment) -> String {
             _ => value.clone(),
         })
     });
-    words.collect::<Vec<_>>().join(", ")
+    { words }.join(", ")
 }
 
 fn points(members: &[&Past]) -> Vec<Point> {

@@ -178,7 +178,7 @@ impl ServeArguments {
 
 #[cfg(feature = "pkcs11")]
 fn queue() -> impl TypedValueParser<Value = Queue> {
-    super::one_of(&[
+    super::one_of([
         (Queue::Fair, "fair", "First come, first served"),
         (
             Queue::Unfair,
@@ -190,7 +190,7 @@ fn queue() -> impl TypedValueParser<Value = Queue> {
 
 #[cfg(feature = "pkcs11")]
 fn left() -> impl TypedValueParser<Value = Left> {
-    super::one_of(&[
+    super::one_of([
         (Left::Skipped, "skipped", "Nothing: it serves the next one"),
         (Left::Served, "served", "It still takes the device's time"),
     ])

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::StackName;
@@ -297,8 +298,8 @@ fn algorithms(text: &str) -> Result<AlgorithmArgument, String> {
 }
 
 fn unregistered(word: &str) -> String {
-    let known: Vec<_> = registry::stacks().map(|stack| stack.to_string()).collect();
-    format!("unknown stack '{word}'; choose from {}", known.join(", "))
+    let known = registry::stacks().format(", ");
+    format!("unknown stack '{word}'; choose from {known}")
 }
 
 fn stack(text: &str) -> Result<StackName, String> {
@@ -318,12 +319,13 @@ fn baseline(text: &str) -> Result<Baseline, String> {
 
 /// One of a few values, each with its word and what it means.
 fn one_of<T: Copy + Send + Sync + 'static>(
-    known: &'static [(T, &'static str, &'static str)],
+    known: impl IntoIterator<Item = (T, &'static str, &'static str)>,
 ) -> impl TypedValueParser<Value = T> {
+    let known: Vec<_> = known.into_iter().collect();
     let words = known
         .iter()
         .map(|(_, word, about)| PossibleValue::new(*word).help(*about));
-    PossibleValuesParser::new(words).try_map(|wanted| {
+    PossibleValuesParser::new(words.collect::<Vec<_>>()).try_map(move |wanted| {
         let found = known.iter().find(|(_, word, _)| *word == wanted);
         found
             .map(|(value, ..)| *value)
@@ -378,7 +380,7 @@ fn axis(word: &str) -> Result<Axis, String> {
     {
         return Err(format!(
             "no case has a '{name}'; there are device, stack, concurrency, algorithm, operation, {}",
-            names().collect::<Vec<_>>().join(", ")
+            names().format(", ")
         ));
     }
     Ok(axis)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use keymark_report::archive::RunSelector;
 use keymark_report::charts::Theme;
 use keymark_report::exchange::Shipped;
@@ -40,7 +40,7 @@ pub struct PlotArguments {
 }
 
 fn theme() -> impl TypedValueParser<Value = Theme> {
-    super::one_of(&[
+    super::one_of([
         (Theme::Light, "light", "Dark on light"),
         (Theme::Dark, "dark", "Light on dark"),
     ])
@@ -66,10 +66,8 @@ pub enum PictureFormat {
 
 /// Each with what it shows.
 pub(super) fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let values = Kind::ALL
-        .iter()
-        .map(|kind| PossibleValue::new(kind.word()).help(kind.about()));
-    PossibleValuesParser::new(values).try_map(|word| word.parse::<Kind>())
+    let kinds = Kind::ALL.iter();
+    super::one_of(kinds.map(|kind| (*kind, kind.word(), kind.about())))
 }
 
 /// By its ending.

@@ -307,14 +307,14 @@ pub struct TlsServeArguments {
 }
 
 fn way() -> impl TypedValueParser<Value = TokenWay> {
-    one_of(&[
+    one_of([
         (TokenWay::Engine, "engine", "libp11's engine"),
         (TokenWay::Provider, "provider", "pkcs11-provider"),
     ])
 }
 
 fn version() -> impl TypedValueParser<Value = TlsVersion> {
-    one_of(&[
+    one_of([
         (TlsVersion::V1_2, "1.2", "TLS 1.2"),
         (TlsVersion::V1_3, "1.3", "TLS 1.3"),
     ])

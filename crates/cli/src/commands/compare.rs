@@ -1,5 +1,6 @@
 //! `keymark compare`
 
+use itertools::Itertools;
 use keymark_bench::record::RunId;
 use keymark_report::archive::Archive;
 use keymark_report::compare::{Comparison, Criteria, Judgement, Noise, Side};
@@ -74,8 +75,8 @@ fn compared(
         ),
     };
     if comparison.pairs.is_empty() {
-        let names: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
-        let reason = format!("{} {nothing}", names.join(" and "));
+        let names = sides.iter().map(|side| &side.name).format(" and ");
+        let reason = format!("{names} {nothing}");
         return Err(Failure::nothing_usable(reason));
     }
     Ok(comparison)

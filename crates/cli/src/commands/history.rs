@@ -1,5 +1,6 @@
 //! `keymark history`
 
+use itertools::Itertools;
 use keymark_report::archive::{Archive, CaseWords};
 use keymark_report::history::{self, Trend};
 use keymark_report::report;
@@ -50,9 +51,6 @@ pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
 
 /// The first of them, a line each.
 fn some(trends: &[Trend]) -> String {
-    let names = trends
-        .iter()
-        .take(TRENDS)
-        .map(|trend| trend.case.to_string());
-    names.collect::<Vec<_>>().join("\n  ")
+    let first = trends.iter().take(TRENDS);
+    first.map(|trend| &trend.case).join("\n  ")
 }

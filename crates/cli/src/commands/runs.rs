@@ -1,5 +1,6 @@
 //! `keymark runs`
 
+use itertools::Itertools;
 use keymark_report::archive::Archive;
 use keymark_report::visible::visible;
 use serde_json::json;
@@ -34,12 +35,7 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
             continue;
         }
         let more = algorithms.len().saturating_sub(NAMES);
-        let named = algorithms
-            .iter()
-            .take(NAMES)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(" ");
+        let named = algorithms.iter().take(NAMES).join(" ");
         let line = format!(
             "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{}{}",
             run.id,

@@ -1,5 +1,6 @@
 //! What a device does, in words.
 
+use itertools::Itertools;
 use keymark_bench::case::StoreKind;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Assumed, Capability, StoreIdentity};
@@ -42,10 +43,8 @@ pub(crate) fn of_twin(
 }
 
 fn names(capabilities: &[Capability]) -> String {
-    let names = capabilities
-        .iter()
-        .map(|capability| capability.algorithm.to_string());
-    names.collect::<Vec<_>>().join(" ")
+    let names = capabilities.iter();
+    names.map(|capability| capability.algorithm).join(" ")
 }
 
 /// What the user of a twin has to know before it refuses something.

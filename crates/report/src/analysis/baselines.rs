@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use itertools::Itertools;
 use keymark_bench::case::{Case, CaseId};
 
 use super::Row;
@@ -55,13 +56,9 @@ impl<'a> Baselines<'a> {
                 .pairs
                 .iter()
                 .any(|(case, baseline)| axis(case) != axis(&baseline.case));
-            let words: BTreeSet<String> = self
-                .pairs
-                .iter()
-                .map(|(_, baseline)| axis(&baseline.case))
-                .collect();
-            (told && words.len() <= NAMED)
-                .then(|| words.into_iter().collect::<Vec<_>>().join(" or "))
+            let words = self.pairs.iter().map(|(_, baseline)| axis(&baseline.case));
+            let words: BTreeSet<String> = words.collect();
+            (told && words.len() <= NAMED).then(|| words.iter().join(" or "))
         });
         let words: Vec<String> = words.collect();
         if words.is_empty() {

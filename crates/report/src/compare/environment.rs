@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools;
 use keymark_bench::environment::Environment;
 use keymark_bench::record::{Record, RunState};
 use keymark_stats::Seconds;
@@ -155,11 +156,8 @@ fn speed(sides: &[Side]) -> Option<Difference> {
         .iter()
         .filter_map(|side| Some((side, mean(side)?)))
         .collect();
-    let times = || known.iter().map(|(_, time)| time.0);
-    let (least, most) = (
-        times().fold(f64::INFINITY, f64::min),
-        times().fold(0.0, f64::max),
-    );
+    let times = known.iter().map(|(_, time)| time.0);
+    let (least, most) = times.minmax_by(f64::total_cmp).into_option()?;
     (most > least * (1.0 + SPEED)).then(|| Difference {
         what: "machine speed, by a fixed calculation".to_owned(),
         values: known

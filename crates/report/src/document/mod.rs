@@ -11,6 +11,7 @@ mod table;
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use keymark_bench::case::Provenance;
 use serde::Serialize;
 
@@ -245,8 +246,7 @@ impl Remark {
 /// The kinds of figures, if they are of several.
 pub(crate) fn mixed(kinds: impl Iterator<Item = Provenance>) -> Option<String> {
     let kinds: BTreeSet<Provenance> = kinds.collect();
-    let words: Vec<String> = kinds.iter().map(ToString::to_string).collect();
-    (words.len() > 1).then(|| words.join(", "))
+    (kinds.len() > 1).then(|| kinds.iter().join(", "))
 }
 
 impl RemarkKind {

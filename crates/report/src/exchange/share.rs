@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use keymark_bench::case::DeviceName;
 use keymark_bench::key_use::Calculator;
-use keymark_bench::record::{CaseRecord, Record, RunId};
+use keymark_bench::record::{Record, RunId};
+use keymark_bench::server_load::ServerLoad;
 
 /// What is known to belong to somebody.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,7 +95,7 @@ pub fn share(record: &Record, personal: &[Personal]) -> Shared {
         cleaner.add(Some(Personal::Device(store.device.to_string())), &name);
         renamed.insert(store.device.clone(), DeviceName::new(name));
     }
-    cleaner.learn(&record);
+    cleaner.learn(&mut record);
     record.id = RunId(format!("{}-shared", record.id));
     let device = |device: &mut DeviceName, cleaner: &mut Cleaner| {
         *device = match renamed.get(device) {
@@ -108,32 +109,16 @@ pub fn share(record: &Record, personal: &[Personal]) -> Shared {
     };
     for store in &mut record.stores {
         device(&mut store.device, &mut cleaner);
-        cleaner.text(&mut store.product);
-        cleaner.values(&mut store.versions);
     }
     for case in &mut record.plan.cases {
         device(&mut case.device, &mut cleaner);
     }
     for case in &mut record.cases {
         device(&mut case.case.device, &mut cleaner);
-        cleaner.case(case);
     }
-    let environment = &mut record.environment;
-    let texts = [
-        &mut environment.cpu_model,
-        &mut environment.governor,
-        &mut environment.kernel,
-        &mut environment.os,
-        &mut environment.virtualization,
-    ];
-    texts
-        .into_iter()
-        .flatten()
-        .for_each(|text| cleaner.text(text));
-    cleaner.text(&mut environment.keymark);
-    cleaner.values(&mut environment.versions);
+    each_text(&mut record, &mut |text| *text = cleaner.clean(text));
     // Paths, labels of tokens, serial numbers: the plan says what was measured.
-    environment.command.clear();
+    record.environment.command.clear();
     let baseline = cleaner.clean(&record.plan.settings.baseline.to_string());
     if let Ok(baseline) = baseline.parse() {
         record.plan.settings.baseline = baseline;
@@ -156,6 +141,65 @@ pub fn cleaned(record: &Record) -> Option<Shared> {
     // Text that is its own stand-in was found, and is the same.
     shared.removed.retain(|removal| removal.text != removal.by);
     Some(shared)
+}
+
+/// Every text of a record that may be from outside; devices and runs have names of their own.
+fn each_text(record: &mut Record, each: &mut dyn FnMut(&mut String)) {
+    for store in &mut record.stores {
+        each(&mut store.product);
+        each_value(&mut store.versions, each);
+    }
+    let environment = &mut record.environment;
+    let texts = [
+        &mut environment.cpu_model,
+        &mut environment.governor,
+        &mut environment.kernel,
+        &mut environment.os,
+        &mut environment.virtualization,
+    ];
+    texts.into_iter().flatten().for_each(&mut *each);
+    each(&mut environment.keymark);
+    each_value(&mut environment.versions, each);
+    for case in &mut record.cases {
+        let ending = case.ending.iter_mut();
+        ending
+            .filter_map(|ending| ending.reason.as_mut())
+            .for_each(&mut *each);
+        if let Some(published) = &mut case.published {
+            each(&mut published.note);
+        }
+        if let Some(load) = &mut case.server_load {
+            each_text_of_load(load, each);
+        }
+    }
+}
+
+fn each_text_of_load(load: &mut ServerLoad, each: &mut dyn FnMut(&mut String)) {
+    each_value(&mut load.server, each);
+    each(&mut load.client);
+    load.unsteady
+        .iter_mut()
+        .chain(&mut load.log)
+        .for_each(&mut *each);
+    if let Some(Calculator::Libcrypto(version)) = load.alone.as_mut().map(|alone| &mut alone.by) {
+        each(version);
+    }
+    for second in &mut load.seconds {
+        let failures = std::mem::take(&mut second.failures).into_iter();
+        for (mut class, count) in failures {
+            each(&mut class);
+            *second.failures.entry(class).or_default() += count;
+        }
+    }
+}
+
+fn each_value(map: &mut BTreeMap<String, String>, each: &mut dyn FnMut(&mut String)) {
+    let mut pairs = Vec::from_iter(std::mem::take(map));
+    for (name, value) in &mut pairs {
+        each(name);
+        each(value);
+    }
+    map.extend(pairs);
 }
 
 /// What is looked for, the longest first, with what stands in for it and how often it was found.
@@ -191,29 +235,11 @@ impl Cleaner {
     }
 
     /// Homes of others than this machine's users, which the text of failures and paths of modules have.
-    fn learn(&mut self, record: &Record) {
-        let mut texts: Vec<&str> = record
-            .environment
-            .versions
-            .values()
-            .map(String::as_str)
-            .collect();
-        for store in &record.stores {
-            texts.extend([store.device.as_str(), &store.product]);
-            texts.extend(store.versions.values().map(String::as_str));
-        }
-        for case in &record.cases {
-            texts.push(case.case.device.as_str());
-            texts.extend(case.failure());
-            texts.extend(
-                case.published
-                    .as_ref()
-                    .map(|published| published.note.as_str()),
-            );
-            if let Some(load) = &case.server_load {
-                texts.extend(load.server.values().chain(&load.log).map(String::as_str));
-            }
-        }
+    fn learn(&mut self, record: &mut Record) {
+        let stores = record.stores.iter().map(|store| &store.device);
+        let cases = record.cases.iter().map(|case| &case.case.device);
+        let mut texts: Vec<String> = stores.chain(cases).map(ToString::to_string).collect();
+        each_text(record, &mut |text| texts.push(text.clone()));
         let mut names: Vec<String> = Vec::new();
         for text in texts {
             for place in ["/home/", "/Users/"] {
@@ -254,47 +280,6 @@ impl Cleaner {
             *times += found;
         }
         text
-    }
-
-    fn text(&mut self, text: &mut String) {
-        *text = self.clean(text);
-    }
-
-    fn values(&mut self, map: &mut BTreeMap<String, String>) {
-        let cleaned = std::mem::take(map).into_iter();
-        *map = cleaned
-            .map(|(name, value)| (self.clean(&name), self.clean(&value)))
-            .collect();
-    }
-
-    fn case(&mut self, case: &mut CaseRecord) {
-        if let Some(reason) = case
-            .ending
-            .as_mut()
-            .and_then(|ending| ending.reason.as_mut())
-        {
-            self.text(reason);
-        }
-        if let Some(published) = &mut case.published {
-            self.text(&mut published.note);
-        }
-        if let Some(load) = &mut case.server_load {
-            self.values(&mut load.server);
-            self.text(&mut load.client);
-            load.unsteady.iter_mut().for_each(|text| self.text(text));
-            load.log.iter_mut().for_each(|line| self.text(line));
-            if let Some(Calculator::Libcrypto(version)) =
-                load.alone.as_mut().map(|alone| &mut alone.by)
-            {
-                self.text(version);
-            }
-            for second in &mut load.seconds {
-                let failures = std::mem::take(&mut second.failures).into_iter();
-                for (class, count) in failures {
-                    *second.failures.entry(self.clean(&class)).or_default() += count;
-                }
-            }
-        }
     }
 
     fn removed(self) -> Vec<Removal> {

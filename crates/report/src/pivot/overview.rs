@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use keymark_bench::case::{Case, Provenance};
 use keymark_bench::layers::Point;
 use keymark_bench::record::Record;
@@ -131,8 +132,8 @@ fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
     if has('[') {
         let kinds = pivot.kinds().filter(|kind| *kind != Provenance::Measured);
         let kinds: BTreeSet<&str> = kinds.map(meaning).collect();
-        let kinds: Vec<&str> = kinds.into_iter().collect();
-        said.push(format!("[ ] not measured here: {}", kinds.join("; ")));
+        let kinds = kinds.iter().format("; ");
+        said.push(format!("[ ] not measured here: {kinds}"));
     }
     (!said.is_empty()).then(|| said.join(" · "))
 }

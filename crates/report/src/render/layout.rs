@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use itertools::Itertools;
 use textwrap::core::Word;
 use unicode_width::UnicodeWidthStr;
 
@@ -121,10 +122,9 @@ impl<'a> Layout<'a> {
         let name = |row| {
             let cells = columns.iter().map(|column| self.table.cell(row, *column));
             let words = cells.filter(|cell| *cell != Cell::Missing);
-            words.map(|cell| cell::words(&cell)).collect::<Vec<_>>()
+            words.map(|cell| cell::words(&cell)).join(" ")
         };
-        let names = self.table.rows.iter().map(|row| name(row).join(" "));
-        let names: Vec<String> = names.collect();
+        let names: Vec<String> = self.table.rows.iter().map(name).collect();
         if !self.has(Concession::BreakNames) {
             return names;
         }
@@ -239,8 +239,8 @@ impl<'a> Layout<'a> {
                 let names = names(self.table, column);
                 let names = names.iter().enumerate();
                 let names = names.map(|(place, name)| format!("{} {name}", numbered(place)));
-                let names: Vec<String> = names.collect();
-                format!("{}: {}", self.table.columns[column].name, names.join(", "))
+                let column = &self.table.columns[column].name;
+                format!("{column}: {}", names.format(", "))
             })
             .collect();
         let left = self.columns(Concession::Leave);

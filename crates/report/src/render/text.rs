@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 use comfy_table::presets;
+use itertools::Itertools;
 use unicode_width::UnicodeWidthStr;
 
 use super::layout::Layout;
@@ -74,9 +75,8 @@ fn section(section: &Section, width: Width) -> String {
 
 /// One table; columns for which there is no room stand below, behind the names of the rows again.
 pub fn table(table: &Table, width: Width) -> String {
-    let parts = parts(table, width).into_iter();
-    let texts: Vec<String> = parts.map(|part| whole(&part, width)).collect();
-    texts.join("\n")
+    let parts = parts(table, width);
+    parts.iter().map(|part| whole(part, width)).join("\n")
 }
 
 /// The table in parts that are no wider than that with all names in place, if its columns may stand below one another. A part has the rows

@@ -1,5 +1,6 @@
 //! What a record says of its machine, its programs, its devices and how it was made.
 
+use itertools::Itertools;
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::stop::StopRule;
 use keymark_bench::store::StoreIdentity;
@@ -80,6 +81,5 @@ fn device(store: &StoreIdentity) -> String {
     let versions = store.versions.iter();
     let versions = versions.map(|(name, version)| format!("{name} {version}"));
     let parts = [store.product.clone(), store.provenance.to_string()];
-    let parts: Vec<String> = parts.into_iter().chain(serial).chain(versions).collect();
-    parts.join(", ")
+    parts.into_iter().chain(serial).chain(versions).join(", ")
 }

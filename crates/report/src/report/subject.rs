@@ -1,5 +1,6 @@
 //! What runs are of, in words for their report's head: `GnuPG keys on AMD EPYC, 2 cores`.
 
+use itertools::Itertools;
 use keymark_bench::case::{Case, Provenance, StackName};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
@@ -79,9 +80,9 @@ fn machine(environment: &Environment) -> Option<String> {
         }
     }
     let common = |word: &&str| !["Processor", "CPU"].contains(word);
-    let words: Vec<&str> = words.split_whitespace().filter(common).collect();
+    let words = words.split_whitespace().filter(common).format(" ");
     let cores = counted(environment.cores, "core");
-    Some(format!("{}, {cores}", words.join(" ")))
+    Some(format!("{words}, {cores}"))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 
+use itertools::Itertools;
 use keymark_bench::case::{Case, Provenance, StoreKind};
 use keymark_bench::record::Record;
 use serde::Deserialize;
@@ -204,7 +205,7 @@ impl Catalogue {
 
 /// White space tells no names apart.
 fn normal(name: &str) -> String {
-    name.split_whitespace().collect::<Vec<_>>().join(" ")
+    name.split_whitespace().join(" ")
 }
 
 /// What the record calls the device itself, without its label, and without words for how the figure was had.

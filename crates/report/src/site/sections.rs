@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::key_family::KeyFamily;
@@ -115,12 +116,8 @@ fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> 
 
 fn times(held: &[(&Source, &Held)]) -> Option<String> {
     let means = held.iter().filter_map(|(_, held)| held.row.mean());
-    let mut means: Vec<Seconds> = means.collect();
-    means.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (least, most) = (
-        units::duration(*means.first()?),
-        units::duration(*means.last()?),
-    );
+    let ends = means.minmax_by(|a, b| a.0.total_cmp(&b.0)).into_option()?;
+    let (least, most) = (units::duration(ends.0), units::duration(ends.1));
     Some(if least == most {
         least
     } else {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use keymark_advice::audit::{Audit, Audited, Finding, Kind, Level, Question};
 use keymark_bench::outside::visible::shortened;
 use keymark_report::render::Width;
@@ -53,12 +54,8 @@ pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
 /// How many, how many are weak, and the worst.
 fn answer(audit: &Audit, question: &Question) {
     let weak: Vec<&Audited> = audit.weak().collect();
-    let policies: Vec<&str> = question
-        .policies
-        .iter()
-        .map(|policy| policy.id.as_str())
-        .collect();
-    let by = format!("by {}", policies.join(", "));
+    let policies = question.policies.iter().map(|policy| &policy.id);
+    let by = format!("by {}", policies.format(", "));
     let until = question
         .until
         .map_or_else(String::new, |date| format!(" or not allowed until {date}"));

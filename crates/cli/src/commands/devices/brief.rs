@@ -1,5 +1,6 @@
 //! What can be measured on one screen: a line a device, and what is missing last.
 
+use itertools::Itertools;
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use keymark_stacks::inventory::{Found, Inventory};
@@ -96,7 +97,7 @@ fn kinds(algorithms: &[Algorithm]) -> String {
             None => kinds.push((kind, vec![one])),
         }
     }
-    let words = kinds.iter().map(|(kind, of)| {
+    let mut words = kinds.iter().map(|(kind, of)| {
         let (least, most) = (of.iter().min(), of.iter().max());
         match (*kind, least.zip(most)) {
             (ECC, _) if of.len() == 1 => format!("{ECC} 1 curve"),
@@ -106,7 +107,7 @@ fn kinds(algorithms: &[Algorithm]) -> String {
             (kind, None) => kind.to_owned(),
         }
     });
-    words.collect::<Vec<_>>().join(", ")
+    words.join(", ")
 }
 
 /// On curves, of which there are too many to be named.

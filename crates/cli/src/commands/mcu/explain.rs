@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use itertools::Itertools;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::{Account, Stall, Tally};
 use keymark_report::render::text;
@@ -135,16 +136,13 @@ fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) 
     let ratio = first.seconds().0 / second.seconds().0;
     let clocks = f64::from(second.target.mcu.clock.0) / f64::from(first.target.mcu.clock.0);
     let largest = |sign: i64, most: usize| {
-        let chosen: Vec<String> = differences
-            .iter()
-            .filter(|difference| difference.cycles().signum() == sign)
-            .take(most)
-            .map(|difference| {
-                let cycles = count(difference.cycles().unsigned_abs());
-                format!("{cycles} {}", difference.what)
-            })
-            .collect();
-        chosen.join(", ")
+        let chosen = differences.iter();
+        let chosen = chosen.filter(|difference| difference.cycles().signum() == sign);
+        let words = |difference: &Difference| {
+            let cycles = count(difference.cycles().unsigned_abs());
+            format!("{cycles} {}", difference.what)
+        };
+        chosen.take(most).map(words).join(", ")
     };
     let (saved, added) = (largest(-1, 4), largest(1, 2));
     let or_none = |text: String| {

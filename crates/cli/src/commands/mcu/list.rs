@@ -1,7 +1,6 @@
 //! `keymark mcu list`
 
-use std::slice;
-
+use itertools::Itertools;
 use keymark_flash::geometry::Geometry;
 use keymark_mcu::microcontroller::Microcontroller;
 use serde_json::json;
@@ -54,8 +53,7 @@ fn print_parts(parts: &[Microcontroller]) {
     let kibibytes = |bytes: u32| format!("{} KiB", bytes / 1024);
     Table::of(parts)
         .column("mcu", |part| {
-            let names = [slice::from_ref(&part.name), part.also.as_slice()].concat();
-            names.join(", ")
+            std::iter::once(&part.name).chain(&part.also).join(", ")
         })
         .column("core", |part| part.core.to_string())
         .column("product", |part| part.product.clone())
@@ -77,8 +75,8 @@ fn print_geometries(geometries: &[Geometry]) {
         })
         .column("sectors", |geometry| {
             let runs = geometry.sectors.iter();
-            let runs = runs.map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024));
-            runs.collect::<Vec<_>>().join(", ")
+            runs.map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
+                .join(", ")
         })
         .print(3);
     for geometry in geometries {

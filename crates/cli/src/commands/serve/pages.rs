@@ -39,28 +39,13 @@ pub(super) struct Wanted {
 /// A message, in which text from outside may be: every answer that is no page.
 pub(super) struct Said(StatusCode, String);
 
-impl Said {
-    pub(super) fn done(message: &str) -> Self {
-        Self(StatusCode::OK, message.to_owned())
-    }
-}
-
 impl IntoResponse for Said {
     fn into_response(self) -> Response {
         (self.0, keymark_report::visible::message(&self.1)).into_response()
     }
 }
 
-/// What cannot be answered, in words.
-pub(super) struct Refused(StatusCode, String);
-
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
-        Said(self.0, self.1).into_response()
-    }
-}
-
-impl From<ArchiveError> for Refused {
+impl From<ArchiveError> for Said {
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "all else is no mistake of who asks"
@@ -79,13 +64,13 @@ impl From<ArchiveError> for Refused {
     }
 }
 
-impl From<HtmlError> for Refused {
+impl From<HtmlError> for Said {
     fn from(error: HtmlError) -> Self {
         Self(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }
 }
 
-impl From<Failure> for Refused {
+impl From<Failure> for Said {
     fn from(failure: Failure) -> Self {
         let status = match failure.exit {
             Exit::Usage => StatusCode::BAD_REQUEST,
@@ -98,7 +83,11 @@ impl From<Failure> for Refused {
     }
 }
 
-impl Refused {
+impl Said {
+    pub(super) fn done(message: &str) -> Self {
+        Self(StatusCode::OK, message.to_owned())
+    }
+
     pub(super) fn bad(message: impl ToString) -> Self {
         Self(StatusCode::BAD_REQUEST, message.to_string())
     }
@@ -111,8 +100,8 @@ impl Refused {
 /// Works with the archive where nobody else has to wait for it.
 pub(super) async fn with_archive<T: Send + 'static>(
     served: Arc<Served>,
-    work: impl FnOnce(&mut Archive, &Served) -> Result<T, Refused> + Send + 'static,
-) -> Result<T, Refused> {
+    work: impl FnOnce(&mut Archive, &Served) -> Result<T, Said> + Send + 'static,
+) -> Result<T, Said> {
     let worked = tokio::task::spawn_blocking(move || {
         // An answer that panicked has changed nothing in it.
         let mut archive = served
@@ -121,20 +110,17 @@ pub(super) async fn with_archive<T: Send + 'static>(
             .unwrap_or_else(PoisonError::into_inner);
         work(&mut archive, &served)
     });
-    worked.await.unwrap_or_else(|error| {
-        Err(Refused(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            error.to_string(),
-        ))
-    })
+    worked
+        .await
+        .unwrap_or_else(|error| Err(Said(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
 }
 
 /// The list.
 pub(super) async fn runs(
     State(served): State<Arc<Served>>,
     wanted: Result<Query<Wanted>, QueryRejection>,
-) -> Result<Response, Refused> {
-    let Query(wanted) = wanted.map_err(Refused::bad)?;
+) -> Result<Response, Said> {
+    let Query(wanted) = wanted.map_err(Said::bad)?;
     let search = search(&wanted)?;
     let window = Window {
         skip: wanted.skip,
@@ -153,13 +139,13 @@ pub(super) async fn runs(
     Ok((policy, Html(page.await?)).into_response())
 }
 
-fn search(wanted: &Wanted) -> Result<RunSearch, Refused> {
+fn search(wanted: &Wanted) -> Result<RunSearch, Said> {
     let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let day = |name: &str, value: &str| match value.trim() {
         "" => Ok(None),
         value => value.parse().map(Some).map_err(|error| {
             let (value, reason) = (excerpt(value), excerpt(&format!("{error}")));
-            Refused::bad(format!(
+            Said::bad(format!(
                 "{name}: '{value}' is not a date; write it like 2026-01-31: {reason}"
             ))
         }),
@@ -176,17 +162,17 @@ fn search(wanted: &Wanted) -> Result<RunSearch, Refused> {
 pub(super) async fn report(
     State(served): State<Arc<Served>>,
     RawQuery(query): RawQuery,
-) -> Result<Response, Refused> {
+) -> Result<Response, Said> {
     let uri = format!("/?{}", query.unwrap_or_default())
         .parse()
-        .map_err(Refused::bad)?;
+        .map_err(Said::bad)?;
     // The same name several times, as forms send it.
     let Query(pairs): Query<Vec<(String, String)>> =
-        Query::try_from_uri(&uri).map_err(Refused::bad)?;
+        Query::try_from_uri(&uri).map_err(Said::bad)?;
     let ids = pairs.into_iter().filter(|(name, _)| name == "run");
     let wanted: Vec<RunSelector> = ids.map(|(_, id)| RunSelector::Id(id)).collect();
     if wanted.is_empty() || wanted.len() > COMPARED {
-        return Err(Refused::bad(format!("choose from one to {COMPARED} runs")));
+        return Err(Said::bad(format!("choose from one to {COMPARED} runs")));
     }
     let page = with_archive(served, move |archive, _| {
         let mut records: Vec<Record> = Vec::new();
@@ -215,11 +201,11 @@ pub(super) struct Words {
 pub(super) async fn history(
     State(served): State<Arc<Served>>,
     wanted: Result<Query<Words>, QueryRejection>,
-) -> Result<Response, Refused> {
-    let Query(Words { words }) = wanted.map_err(Refused::bad)?;
+) -> Result<Response, Said> {
+    let Query(Words { words }) = wanted.map_err(Said::bad)?;
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     if words.is_empty() {
-        return Err(Refused::bad("give words of a case, such as rsa4096 sign"));
+        return Err(Said::bad("give words of a case, such as rsa4096 sign"));
     }
     let page = with_archive(served, move |archive, _| {
         let past = archive.history(&CaseWords::new(words.iter().map(String::as_str)))?;
@@ -229,7 +215,7 @@ pub(super) async fn history(
                 "no finished run has a case that matches '{}'",
                 excerpt(&words.join(" "))
             );
-            return Err(Refused(StatusCode::NOT_FOUND, message));
+            return Err(Said(StatusCode::NOT_FOUND, message));
         }
         let all = trends.len();
         trends.truncate(TRENDS);
@@ -247,8 +233,8 @@ pub(super) async fn history(
 }
 
 /// Anything else.
-pub(super) async fn nowhere() -> Refused {
-    Refused(
+pub(super) async fn nowhere() -> Said {
+    Said(
         StatusCode::NOT_FOUND,
         "page not found; / has the runs".to_owned(),
     )

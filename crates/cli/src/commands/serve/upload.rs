@@ -13,7 +13,7 @@ use keymark_report::exchange;
 
 use super::Served;
 use super::connections::IDLE;
-use super::pages::{Refused, Said, with_archive};
+use super::pages::{Said, with_archive};
 use crate::documents;
 
 /// Bytes of a file that a browser hands over; 'keymark import' takes larger ones.
@@ -54,21 +54,21 @@ pub(super) async fn take_in(
     State(served): State<Arc<Served>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Said, Refused> {
+) -> Result<Said, Said> {
     let said = headers.get(HEADER).and_then(|value| value.to_str().ok());
     let known = served.token.as_ref().zip(said);
     if !known.is_some_and(|(token, said)| token.is(said)) {
-        return Err(Refused::forbidden(
+        return Err(Said::forbidden(
             "this is not the token that keymark printed",
         ));
     }
     let content = read(body)
         .await
-        .map_err(|reason| Refused::bad(format!("the upload was not read: {reason}")))?;
+        .map_err(|reason| Said::bad(format!("the upload was not read: {reason}")))?;
     with_archive(served, move |archive, _| {
-        let record = exchange::read(Path::new("the upload"), &content).map_err(Refused::bad)?;
-        documents::check(&record).map_err(Refused::bad)?;
-        archive.insert(&record).map_err(Refused::bad)?;
+        let record = exchange::read(Path::new("the upload"), &content).map_err(Said::bad)?;
+        documents::check(&record).map_err(Said::bad)?;
+        archive.insert(&record).map_err(Said::bad)?;
         Ok(Said::done(&documents::imported(&record)))
     })
     .await

@@ -4,6 +4,7 @@ mod directory;
 
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools;
 use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
 use keymark_report::document::Document;
@@ -179,10 +180,9 @@ fn document(record: &Record, analysis: &Analysis) -> Document {
 
 /// What was done to a record that was exported and not shared.
 fn taken_out(path: &Path, shared: &Shared) -> String {
-    let mut kinds: Vec<&str> = shared.removed.iter().map(|removal| removal.kind).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let what = [&["command"], kinds.as_slice()].concat().join(", ");
+    let kinds = shared.removed.iter().map(|removal| removal.kind);
+    let kinds = kinds.sorted_unstable().dedup();
+    let what = std::iter::once("command").chain(kinds).format(", ");
     format!(
         "{} was exported, not shared; removed: {what}. It may still contain names that only its own machine can \
          recognise: ask for a file made by 'keymark share'",

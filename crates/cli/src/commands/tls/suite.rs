@@ -4,6 +4,7 @@ use std::num::{NonZeroU8, NonZeroU32};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use itertools::Itertools;
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::case::{Case, Load, Pacing, StackName};
 use keymark_bench::operation::Operation;
@@ -79,10 +80,9 @@ fn leave_out(cases: &mut Vec<Case>, inventory: &Inventory, arguments: &TlsSuiteA
         }
         has
     });
-    lacking.sort_unstable();
-    lacking.dedup();
     if !lacking.is_empty() {
-        output::note(&format!("not available: {}", lacking.join(", ")));
+        let lacking = lacking.iter().sorted_unstable().dedup();
+        output::note(&format!("not available: {}", lacking.format(", ")));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `--trace`: counting what servers ask of their token.
 
+use itertools::Itertools;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::Tracing;
 use keymark_stores::access::AccessKind;
@@ -15,12 +16,9 @@ pub(super) fn tracing(wanted: bool, inventory: &Inventory) -> Result<Tracing, Fa
     if devices.any(|found| found.device.has(AccessKind::Module)) {
         return Ok(Tracing::Calls);
     }
-    let names = inventory.devices.iter();
-    let names: Vec<String> = names
-        .map(|found| found.identity.device.to_string())
-        .collect();
+    let names = inventory.devices.iter().map(|found| &found.identity.device);
     Err(Failure::usage(format!(
         "--trace counts calls to PKCS#11 tokens, but the key of '{}' is not on one",
-        names.join("', '")
+        names.format("', '")
     )))
 }

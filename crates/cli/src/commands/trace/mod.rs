@@ -10,6 +10,7 @@ mod tables;
 use std::process::Command;
 use std::time::Duration;
 
+use itertools::Itertools;
 use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::error::Error;
 use keymark_report::document::{Document, Section};
@@ -90,8 +91,8 @@ fn card(
             Err(failed(why, "--device virtual traces a virtual card"))
         }
         _ => {
-            let names: Vec<_> = inventory.names().iter().map(ToString::to_string).collect();
-            let reason = format!("expected one card, found {}", names.join(", "));
+            let names = inventory.names();
+            let reason = format!("expected one card, found {}", names.iter().format(", "));
             Err(failed(reason, "name one card with --device"))
         }
     }

@@ -52,7 +52,7 @@ fn telling() -> Record {
         record.cases[index].case.device = DeviceName::new(device);
         record.plan.cases[index].device = DeviceName::new(device);
     }
-    let mut loaded = CaseRecord::new(case("rsa2048", StackName::APACHE));
+    let mut loaded = keymark_bench::record::CaseRecord::new(case("rsa2048", StackName::APACHE));
     let mut load = server_load();
     load.server
         .insert("worker_user".to_owned(), "jane".to_owned());

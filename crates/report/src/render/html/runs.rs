@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use askama::Template;
+use itertools::Itertools;
 
 use super::{HtmlError, STYLE, policy};
 use crate::archive::{Found, RunSearch, Window};
@@ -90,10 +91,10 @@ pub fn policy_of_runs() -> String {
 
 fn few<T: Display>(names: &[T]) -> String {
     let (first, more) = names.split_at(names.len().min(NAMES));
-    let first: Vec<String> = first.iter().map(ToString::to_string).collect();
+    let first = first.iter().join(", ");
     match more.len() {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 

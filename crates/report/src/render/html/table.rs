@@ -1,6 +1,7 @@
 //! Tables as HTML. The script takes their numbers from the page's data, by the table's number.
 
 use askama::Template;
+use itertools::Itertools;
 use keymark_bench::case::Provenance;
 
 use super::super::cell;
@@ -64,10 +65,8 @@ impl Class {
             (long && !self.right, "long"),
             (self.more, "more"),
         ];
-        let words = words
-            .iter()
-            .filter_map(|(is_so, word)| is_so.then_some(*word));
-        words.collect::<Vec<_>>().join(" ")
+        let words = words.iter().filter(|(is_so, _)| *is_so);
+        words.map(|(_, word)| word).join(" ")
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
+use itertools::Itertools;
 use keymark_bench::case::Provenance;
 
 use super::super::figure::Pictures;
@@ -70,23 +71,19 @@ fn counts(site: &Site, device: &Device) -> String {
 
 fn provenances(of: &OfDevice) -> String {
     let kinds: BTreeSet<Provenance> = of.devices.iter().map(|device| device.provenance).collect();
-    let kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
-    kinds.join(", ")
+    kinds.iter().join(", ")
 }
 
 /// What a source calls the device, with its product and versions there.
 fn called(of: &OfDevice) -> String {
-    let device = of.devices.iter().map(|device| {
+    let mut devices = of.devices.iter().map(|device| {
         let product = Some(device.product.clone())
             .filter(|product| !product.is_empty() && product != device.called.as_str());
         let parts = [device.called.to_string()].into_iter().chain(product);
-        let parts: Vec<String> = parts
-            .chain(device.versions.iter().cloned())
-            .map(|part| name(&part))
-            .collect();
-        parts.join("; ")
+        let parts = parts.chain(device.versions.iter().cloned());
+        parts.map(|part| name(&part)).join("; ")
     });
-    device.collect::<Vec<_>>().join(" | ")
+    devices.join(" | ")
 }
 
 /// Where an address leads, in few words: the rest of it may be long.

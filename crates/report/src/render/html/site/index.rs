@@ -1,6 +1,7 @@
 //! The first page: which devices there are, by name and by what keys they have.
 
 use askama::Template;
+use itertools::Itertools;
 use keymark_bench::case::Provenance;
 
 use super::{Shell, Tools, key, level, name, shell, tools};
@@ -45,19 +46,19 @@ fn summary(site: &Site) -> String {
 
 /// As the script compares them.
 fn keys(device: &Device) -> String {
-    let keys = device.strengths.iter().flat_map(|(family, strengths)| {
+    let mut keys = device.strengths.iter().flat_map(|(family, strengths)| {
         let levels = strengths.iter();
         levels.map(|strength| key(*family, *strength))
     });
-    keys.collect::<Vec<_>>().join(" ")
+    keys.join(" ")
 }
 
 fn strengths(device: &Device) -> String {
-    let words = device.strengths.iter().map(|(family, strengths)| {
-        let levels: Vec<String> = strengths.iter().map(|strength| level(*strength)).collect();
-        format!("{} {}", family.name(), levels.join(" "))
+    let mut words = device.strengths.iter().map(|(family, strengths)| {
+        let levels = strengths.iter().map(|strength| level(*strength));
+        format!("{} {}", family.name(), levels.format(" "))
     });
-    words.collect::<Vec<_>>().join("; ")
+    words.join("; ")
 }
 
 /// What the first of its keys take, and how many more there are.

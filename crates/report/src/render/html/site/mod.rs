@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use askama::Template;
+use itertools::Itertools;
 use keymark_bench::case::Provenance;
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::strength::Strength;
@@ -15,7 +16,7 @@ use keymark_bench::strength::Strength;
 use super::{HtmlError, METHODOLOGY, STYLE, policy};
 use crate::site::{Collision, Device, Pages, Site, Source};
 use crate::units::counted;
-use crate::visible::visible;
+use keymark_bench::outside::visible::shortened;
 
 /// Rows of a table, beyond which a browser gets slow.
 const ROWS: usize = 1_000;
@@ -103,12 +104,7 @@ fn shell(title: String, root: &'static str) -> Shell {
 
 /// Text from outside, as long as a page has room for.
 fn name(text: &str) -> String {
-    let seen = visible(text);
-    if seen.chars().count() <= NAME {
-        return seen.into_owned();
-    }
-    let begin: String = seen.chars().take(NAME).collect();
-    format!("{begin}…")
+    shortened(text, NAME)
 }
 
 /// Whether a word of it widens its column.
@@ -164,9 +160,7 @@ fn tools<'d>(what: &'static str, words: bool, devices: impl Iterator<Item = &'d 
 /// `2 measured, 1 twin`
 fn kinds(device: &Device) -> String {
     let kinds = device.kinds.iter();
-    let words: Vec<String> = kinds
-        .map(|(kind, number)| format!("{number} {kind}"))
-        .collect();
+    let mut words = kinds.map(|(kind, number)| format!("{number} {kind}"));
     words.join(", ")
 }
 

@@ -1,10 +1,9 @@
 //! `keymark strength`: keys by every table of strengths, and by every policy at a date.
 
+mod document;
+
 use jiff::civil::Date;
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_report::answers::{Statement, Topic};
-use keymark_report::document::{Block, Column, Document, Narrow, RemarkKind, Section, TableOf};
 use serde::Serialize;
 
 use crate::key_spec::KeySpec;
@@ -24,9 +23,6 @@ const USUAL: [&str; 10] = [
     "mldsa65",
     "slhdsa128s",
 ];
-
-/// So many keys get a table each.
-const FEW: usize = 3;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -208,203 +204,6 @@ impl Question {
         }
         rows
     }
-
-    /// For people.
-    pub fn document(&self) -> Document {
-        let rows = self.rows();
-        let mut sections = vec![Section::bare(vec![strengths(&rows)]).first()];
-        let many = rows.len() > FEW;
-        if many {
-            sections.push(self.overview(&rows));
-        } else {
-            sections.extend(rows.iter().map(|row| self.of_key(row)));
-        }
-        let legend = "* read in what somebody else says of the document. Processing is to verify and decrypt what exists \
-                      already (SP 800-57 part 1, 5.6.3).";
-        let legend = Block::remark(RemarkKind::Basis, legend);
-        sections.push(Section::bare(vec![legend]).first());
-        sections.push(self.sources(&rows));
-        let mut answers: Vec<Statement> = self.level.and_then(level).into_iter().collect();
-        answers.extend(rows.iter().filter_map(disagreement).take(FEW));
-        if !many {
-            answers.extend(rows.iter().filter_map(|row| self.standing(row)));
-        }
-        Document {
-            answers,
-            ..Document::of(sections)
-        }
-    }
-
-    /// Which policies in force permit a key, and which do not.
-    fn standing(&self, row: &KeyRow) -> Option<Statement> {
-        let in_force = row.statuses.iter().filter(|status| !status.draft);
-        let (permit, refuse): (Vec<&StatusRow>, Vec<&StatusRow>) =
-            in_force.partition(|status| status.applying.permits());
-        let names = |rows: &[&StatusRow]| {
-            let mut names: Vec<_> = rows.iter().map(|row| row.policy.as_str()).collect();
-            names.dedup();
-            names.join(", ")
-        };
-        let (key, date) = (&row.key, self.date);
-        let text = match (permit.is_empty(), refuse.is_empty()) {
-            (true, true) => return None,
-            (false, true) => format!(
-                "{key} is permitted at {date} by every policy in force that speaks of it ({}).",
-                names(&permit)
-            ),
-            (true, false) => format!(
-                "{key} is permitted at {date} by none of the policies in force that speak of it ({}).",
-                names(&refuse)
-            ),
-            (false, false) => format!(
-                "{key} is permitted at {date} by {}, and not by {}.",
-                names(&permit),
-                names(&refuse)
-            ),
-        };
-        Some(Statement::new(Topic::Choice, text, []))
-    }
-
-    /// One status of each policy in force for each key.
-    fn overview(&self, rows: &[KeyRow]) -> Section {
-        let mut table = TableOf::new(rows, |_| published())
-            .column(Column::name("key").narrow(Narrow::Keep), |row| {
-                row.key.clone()
-            });
-        let in_force = self.policies.iter().filter(|policy| policy.is_in_force());
-        for (rank, policy) in in_force.enumerate() {
-            let rank = u8::MAX - u8::try_from(rank).unwrap_or(u8::MAX);
-            table = table.column(Column::name(&policy.body).leave(rank), |row| {
-                let mut statuses = row.statuses.iter();
-                let found = statuses.find(|status| status.policy == policy.id);
-                found.map(|status| format!("{}{}", status.applying, mark(status.verified)))
-            });
-        }
-        let what = "to sign, with keys that only encrypt to do that; name three keys or fewer to see until when";
-        let what = Block::remark(RemarkKind::Basis, what);
-        let heading = format!("status at {}", self.date);
-        Section::headed(heading, vec![Block::Table(table.table()), what]).first()
-    }
-
-    fn of_key(&self, row: &KeyRow) -> Section {
-        let table = TableOf::new(&row.statuses, |_| published())
-            .column(Column::name("policy").narrow(Narrow::Keep), |row| {
-                let draft = if row.draft { " (draft)" } else { "" };
-                format!("{}{draft}", row.policy)
-            })
-            .column(Column::name("to").narrow(Narrow::Keep), |row| {
-                match row.uses.as_slice() {
-                    [Use::Signature] => "sign",
-                    [Use::Encryption] => "encrypt",
-                    _ => "both",
-                }
-            })
-            .column(Column::name("status").narrow(Narrow::Keep), |row| {
-                let processing = if row.applying == row.processing {
-                    String::new()
-                } else {
-                    format!(", processing {}", row.processing)
-                };
-                format!("{}{processing}{}", row.applying, mark(row.verified))
-            })
-            .column(Column::name("until").narrow(Narrow::Keep), |row| {
-                row.until.map(|day| day.to_string())
-            })
-            .column(Column::name("then").narrow(Narrow::Keep), |row| {
-                row.then.map(Status::word)
-            });
-        let mut blocks = vec![Block::Table(table.table())];
-        if row.statuses.is_empty() {
-            blocks.clear();
-        }
-        if !row.unlisted_by.is_empty() {
-            let text = format!("nothing is said of it by {}", row.unlisted_by.join(", "));
-            blocks.push(Block::remark(RemarkKind::Basis, text));
-        }
-        Section::headed(format!("{} at {}", row.key, self.date), blocks).first()
-    }
-
-    /// The documents of what is shown, and what to know about them.
-    fn sources(&self, rows: &[KeyRow]) -> Section {
-        let mut lines = Vec::new();
-        for table in Table::all() {
-            lines.push(format!("{}: {}; {}", table.id, table.title, table.url));
-        }
-        for policy in &self.policies {
-            let shown = |status: &StatusRow| status.policy == policy.id;
-            if rows.iter().any(|row| row.statuses.iter().any(shown)) {
-                let note = if policy.note.is_empty() {
-                    String::new()
-                } else {
-                    format!(" ({})", policy.note)
-                };
-                lines.push(format!(
-                    "{}: {}, {}; {}{note}",
-                    policy.id, policy.title, policy.version, policy.url
-                ));
-            }
-        }
-        let remarks = lines
-            .into_iter()
-            .map(|line| Block::remark(RemarkKind::Basis, line));
-        Section::headed("sources", remarks.collect())
-    }
-}
-
-/// Rows of documents are of no device.
-fn published() -> (DeviceName, Provenance) {
-    (DeviceName::new("document"), Provenance::Published)
-}
-
-/// What tells that somebody else's words were read.
-const fn mark(verified: Option<Verified>) -> &'static str {
-    match verified {
-        Some(Verified::Secondary) => "*",
-        Some(Verified::Primary) | None => "",
-    }
-}
-
-fn strengths(rows: &[KeyRow]) -> Block {
-    let mut table = TableOf::new(rows, |_| published()).column(
-        Column::name("bits of security").narrow(Narrow::Keep),
-        |row| row.key.clone(),
-    );
-    for by in Table::all() {
-        table = table.column(Column::value(&by.id), |row| {
-            let mut strengths = row.strengths.iter();
-            strengths.find(|one| one.table == by.id).map(|one| one.bits)
-        });
-    }
-    Block::Table(table.table())
-}
-
-/// What a strength takes by each table.
-fn level(level: Strength) -> Option<Statement> {
-    let takes = Table::all().iter().filter_map(|table| {
-        let (modulus, order) = table.takes(level)?;
-        Some(format!(
-            "RSA of {modulus} bits or a curve of {order} ({})",
-            table.id
-        ))
-    });
-    let takes: Vec<String> = takes.collect();
-    let text = format!("{level} of security take {}.", takes.join("; "));
-    (!takes.is_empty()).then(|| Statement::new(Topic::Choice, text, []))
-}
-
-/// Tables that have a key in rows more than 16 bits apart.
-fn disagreement(row: &KeyRow) -> Option<Statement> {
-    let bits = row.strengths.iter().map(|one| one.bits);
-    let (least, most) = (bits.clone().min()?, bits.max()?);
-    if most - least <= 16 {
-        return None;
-    }
-    let said = row.strengths.iter();
-    let said: Vec<_> = said
-        .map(|one| format!("{} by {}", one.bits, one.table))
-        .collect();
-    let text = format!("Tables disagree about {}: {}.", row.key, said.join(", "));
-    Some(Statement::new(Topic::Choice, text, []))
 }
 
 #[cfg(test)]
