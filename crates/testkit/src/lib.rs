@@ -10,17 +10,12 @@ mod case;
 pub mod fake;
 #[cfg(feature = "cards")]
 pub mod inserted;
-pub mod misbehaving;
-#[cfg(feature = "cards")]
-pub mod owner;
 #[cfg(feature = "cards")]
 pub mod pcscd;
 pub mod place;
 pub mod process;
 pub mod record;
 pub mod softhsm;
-#[cfg(feature = "stores")]
-pub mod store;
 pub mod waiting;
 mod words;
 

@@ -158,4 +158,4 @@ const fn outcome_code(outcome: Outcome) -> u8 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

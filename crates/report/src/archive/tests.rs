@@ -1,3 +1,4 @@
+pub(crate) mod any;
 mod refusals;
 mod sides;
 
@@ -12,7 +13,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use keymark_testkit::record::{block, head, mixed as record, records};
+use any::records;
+use keymark_testkit::record::{block, head, mixed as record};
 
 fn archive() -> (TempDir, Archive) {
     let directory = tempfile::tempdir().unwrap();

@@ -11,7 +11,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use keymark_testkit::record::{mixed as record, records};
+use crate::archive::tests::any::records;
+use keymark_testkit::record::mixed as record;
 
 const HEADER: &str = "device,algorithm,operation,stack,mean_s,n,note\n";
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

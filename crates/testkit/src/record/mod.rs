@@ -1,6 +1,5 @@
 //! Records made by hand: threads of a test would share its clock.
 
-mod any;
 mod load;
 
 use std::collections::BTreeMap;
@@ -18,7 +17,6 @@ use keymark_bench::stop::{StopRule, Stopped};
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
 
-pub use any::records;
 pub use load::server_load;
 
 /// A case of the software store.

@@ -1,6 +1,7 @@
 //! The virtual card through pcscd and vpcd, as if it were a real card: what is measured, and what
 //! is refused. keymark runs as a child, because libpcsclite finds pcscd by its environment.
 
+mod home;
 mod owner;
 mod safety;
 

@@ -11,11 +11,11 @@ use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::reader::Reader;
-use keymark_testkit::owner::Owner;
 use keymark_testkit::place::{ended, objects, said, text};
 use keymark_testkit::{assert_says, assert_silent};
 
 use super::CardPlace;
+use super::home::Owner;
 
 /// A home of GnuPG's with a key, and a card that holds the same.
 fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, Reader) {

@@ -3,7 +3,6 @@
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use keymark_testkit::misbehaving::Misbehaving;
 use keymark_testkit::place::{ended, objects, said, text};
 use keymark_testkit::softhsm::PIN;
 use keymark_testkit::waiting::until;
@@ -11,6 +10,7 @@ use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use super::misbehaving::Misbehaving;
 use crate::{KEYMARK, tell};
 
 /// A key signs and decrypts: what goes wrong with one is not the other's fault.

@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use keymark_testkit::misbehaving::Misbehaving;
 use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
 
 use crate::{KEYMARK, assert_measured};
+use misbehaving::Misbehaving;
 
 mod each_use;
 mod faults;
+mod misbehaving;
 mod naming;
 mod own;
 mod twins;

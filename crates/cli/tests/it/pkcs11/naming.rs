@@ -2,11 +2,11 @@
 
 use std::process::{Command, Output};
 
-use keymark_testkit::misbehaving::Misbehaving;
 use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
 
+use super::misbehaving::Misbehaving;
 use super::{bench, keymark, rows};
 use crate::KEYMARK;
 

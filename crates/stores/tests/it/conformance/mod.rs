@@ -1,6 +1,7 @@
 //! One suite for every key store: what the seam promises, whoever is behind it.
 
 mod behind_a_module;
+mod fake;
 mod in_readers;
 mod of_keymarks_own;
 mod suite;
@@ -18,8 +19,8 @@ use keymark_stores::scheme::Scheme;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::reader::Reader;
-use keymark_testkit::store::FakeStore;
 
+use fake::FakeStore;
 use suite::{Exercise, Use};
 
 #[test]

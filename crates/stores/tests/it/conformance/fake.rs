@@ -15,13 +15,13 @@ use keymark_stores::test_key::TestKey;
 
 /// The store. It counts how many of its handles are entered at a time.
 #[derive(Debug, Default)]
-pub struct FakeStore {
+pub(super) struct FakeStore {
     entered: Arc<AtomicUsize>,
 }
 
 impl FakeStore {
     /// Handles that were entered and not left.
-    pub fn entered(&self) -> usize {
+    pub(super) fn entered(&self) -> usize {
         self.entered.load(Ordering::SeqCst)
     }
 }

@@ -1,24 +1,24 @@
 //! keymark with a PKCS#11 module that stands before SoftHSM2 and does one thing otherwise
-//! (`fixtures/pkcs11_module.c` says which there are).
+//! (`fixtures/pkcs11_module.c` of the testkit says which there are).
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use crate::place::Place;
-use crate::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::place::Place;
+use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
 /// A place, a token with a key `web` on NIST's P-256, and the module.
 #[derive(Debug)]
-pub struct Misbehaving {
-    pub place: Place,
-    pub token: SoftHsmToken,
+pub(crate) struct Misbehaving {
+    pub(crate) place: Place,
+    pub(crate) token: SoftHsmToken,
     /// The key by its URI, with the module.
-    pub device: String,
+    pub(crate) device: String,
 }
 
 impl Misbehaving {
     /// For that keymark.
-    pub fn new(keymark: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(keymark: impl Into<PathBuf>) -> Self {
         let token = SoftHsmToken::new();
         token.make_key("EC:prime256v1", "01", "web");
         let module = token.misbehaving_module();
@@ -30,7 +30,7 @@ impl Misbehaving {
     }
 
     /// keymark with the user's token, the module in that mode, and logs of its calls.
-    pub fn keymark(&self, mode: &str, arguments: &str) -> Command {
+    pub(crate) fn keymark(&self, mode: &str, arguments: &str) -> Command {
         let mut command = self.place.keymark(arguments);
         command
             .env(CONFIGURATION, self.token.configuration())
@@ -42,19 +42,19 @@ impl Misbehaving {
     }
 
     /// Six operations of each case on that device, with rows as JSON.
-    pub fn run(&self, mode: &str, pin: &str, device: &str, more: &str) -> Output {
+    pub(crate) fn run(&self, mode: &str, pin: &str, device: &str, more: &str) -> Output {
         let line = format!("bench --json --device {device} --pin-env PIN --runs 6 {more}");
         let mut command = self.keymark(mode, &line);
         command.env("PIN", pin).output().unwrap()
     }
 
     /// Each `C_Login` that the module has seen.
-    pub fn logins(&self) -> String {
+    pub(crate) fn logins(&self) -> String {
         std::fs::read_to_string(self.token.path("logins")).unwrap_or_default()
     }
 
     /// The processes that have made that call, in its order: `C_Initialize`, or `C_Sign` once each.
-    pub fn processes(&self, call: &str) -> Vec<u32> {
+    pub(crate) fn processes(&self, call: &str) -> Vec<u32> {
         let calls = std::fs::read_to_string(self.token.path("calls")).unwrap_or_default();
         let of_call = calls.lines().filter_map(|line| line.strip_prefix(call));
         of_call

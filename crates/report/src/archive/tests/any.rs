@@ -21,7 +21,7 @@ use keymark_stats::{Band, Seconds};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{mixed, server_load};
+use keymark_testkit::record::{mixed, server_load};
 
 fn samples(workers: u32) -> impl Strategy<Value = Sample> {
     let cpu = proptest::option::of((any::<u32>(), any::<u32>()));
@@ -186,7 +186,7 @@ prop_compose! {
 
 prop_compose! {
     /// Small records of any kind.
-    pub fn records()(
+    pub(crate) fn records()(
         id in "[0-9a-z-]{1,12}",
         nanoseconds in 0_i64..i64::MAX,
         state in select(&[RunState::Unfinished, RunState::Finished, RunState::Interrupted, RunState::Published][..]),

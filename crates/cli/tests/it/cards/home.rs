@@ -5,18 +5,18 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::place::{said, short_directory};
+use keymark_testkit::place::{said, short_directory};
 
 /// A `GNUPGHOME` whose agent and scdaemon end with the value.
 #[derive(Debug)]
-pub struct Owner {
+pub(super) struct Owner {
     home: TempDir,
     pcscd: PathBuf,
 }
 
 impl Owner {
     /// With the public keys of another home, and cards in the readers of the pcscd at that socket.
-    pub fn with_keys_of(other: &Path, pcscd: &Path) -> Self {
+    pub(super) fn with_keys_of(other: &Path, pcscd: &Path) -> Self {
         let home = short_directory();
         for name in ["pubring.kbx", "trustdb.gpg"] {
             std::fs::copy(other.join(name), home.path().join(name)).unwrap();
@@ -29,19 +29,19 @@ impl Owner {
     }
 
     /// The home.
-    pub fn home(&self) -> &Path {
+    pub(super) fn home(&self) -> &Path {
         self.home.path()
     }
 
     /// Adds a line to the configuration of scdaemon, which must not run yet.
-    pub fn configure(&self, line: &str) {
+    pub(super) fn configure(&self, line: &str) {
         let file = self.home().join("scdaemon.conf");
         let before = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, format!("{before}{line}\n")).unwrap();
     }
 
     /// What one of GnuPG's programs says to its owner.
-    pub fn run(&self, program: &str, arguments: &[&str]) -> String {
+    pub(super) fn run(&self, program: &str, arguments: &[&str]) -> String {
         let mut command = Command::new(program);
         command
             .args(arguments)
