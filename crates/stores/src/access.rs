@@ -44,18 +44,23 @@ pub struct Access {
 /// A token's key, for other programs and for other processes of keymark's.
 pub trait ModuleAccess: Debug + Send + Sync {
     /// What a program needs to use the key. A test key is written to the token for it, if that is one of
-    /// keymark's own.
-    fn for_programs(&self) -> Result<ProgramKey, Error>;
-
-    /// The same for programs that know keys by their certificates. A test key is given one; whoever's key
-    /// it is has seen to it for others.
-    fn with_certificate(&self) -> Result<ProgramKey, Error>;
+    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
+    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error>;
 
     /// The module's other tokens that would take a PIN.
     fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error>;
 
     /// A process of keymark's with one worker, which does that with the key.
     fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error>;
+}
+
+/// Whether a program knows a key by its certificate only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Certificate {
+    /// It sees no other keys.
+    Wanted,
+    /// It finds keys by their names.
+    NotNeeded,
 }
 
 /// How another process of keymark's opens a key as its store does.

@@ -7,9 +7,10 @@ use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::KeyHandle;
 
 use crate::access::{Access, Errand, KeyUse};
-use crate::places::keymark_process::{Awaited, KeymarkProcess, Patron, accept};
+use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess, accept};
 use crate::places::program;
 use crate::registry;
+use crate::user::{Notice, Unattended};
 
 /// keymark's subcommand that is a worker. Nobody but keymark calls it.
 pub const SUBCOMMAND: &str = "worker";
@@ -42,18 +43,9 @@ impl Line for KeyLine {
     }
 
     fn hear(&mut self, _: Option<Duration>) -> Result<Word, Error> {
-        self.process.receive(Awaited::Work, None, &Patient)
-    }
-}
-
-/// Waits as long as a calculation takes.
-struct Patient;
-
-impl Patron for Patient {
-    fn tell(&self, _: &str) {}
-
-    fn has_ended(&self) -> bool {
-        false
+        // As long as a calculation takes.
+        let waits = (&Unattended as &dyn Notice, Ending::Finishes);
+        self.process.receive(Awaited::Work, None, waits)
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::{Case, DeviceName};
 use keymark_bench::error::Error;
-use keymark_stores::access::ModuleAccess;
+use keymark_stores::access::{Certificate, ModuleAccess};
 use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::tokens::reader::Reader;
@@ -159,7 +159,7 @@ impl GnupgHomes {
         access: &dyn ModuleAccess,
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
-        let key = access.with_certificate()?;
+        let key = access.program_key(Certificate::Wanted)?;
         let named = (key.module().to_owned(), key.uri(None));
         self.token_homes.get(named, || {
             self.refused.check(&key.token_uri())?;

@@ -11,7 +11,7 @@ use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
-use keymark_stores::access::{Access, AccessKind, Library};
+use keymark_stores::access::{Access, AccessKind, Certificate, Library};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::is_known_to_programs;
@@ -200,7 +200,7 @@ impl OpenSslKeys {
                 OpenSslKey::of_file(&self.openssl, directory, &key)
             });
         }
-        let key = access.into_module()?.for_programs()?;
+        let key = access.into_module()?.program_key(Certificate::NotNeeded)?;
         let name = format!("{way} {} {}", key.module().display(), key.uri(None));
         let refused = self.refused.clone();
         self.known(name, |directory| {

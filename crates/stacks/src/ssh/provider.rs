@@ -16,7 +16,7 @@ use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::{Stack, Workload};
-use keymark_stores::access::{AccessKind, ModuleAccess};
+use keymark_stores::access::{AccessKind, Certificate, ModuleAccess};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::store::{KeyStore, unsupported};
@@ -302,7 +302,7 @@ impl Agents {
                 "leave only this token in the module, or measure it through raw or openssl",
             ));
         }
-        let key = access.for_programs()?;
+        let key = access.program_key(Certificate::NotNeeded)?;
         let (token, uri) = (key.token_uri(), key.uri(None));
         self.token_agents.get(uri, || {
             self.refused.check(&token)?;

@@ -7,6 +7,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_stores::access::Certificate;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::tpm2_pkcs11;
 use keymark_stores::store::{KeyStore, unsupported};
@@ -73,7 +74,7 @@ impl Keys {
         }
         let module = access.module;
         let module = module.ok_or_else(|| unsupported("a TLS server", capability))?;
-        let told = module.for_programs()?;
+        let told = module.program_key(Certificate::NotNeeded)?;
         tpm2_pkcs11::check_server(told.module())?;
         let mut key = TokenKey::of_program(told)?;
         key.tracing = self.tracing;

@@ -16,32 +16,18 @@ use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::PKey;
 use openssl::x509::{X509, X509Name};
-use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::keys::parameters_of;
 use super::session_keys::{LABEL, value_of};
 use super::store::{Origin, Placed, TokenStore, fresh_id};
-use super::token::{TestKeyPlace, Token};
+use super::token::{Owner, Token};
 use super::uri::{ObjectPart, TokenPart};
+use crate::access::Certificate;
 use crate::program_key::ProgramKey;
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::TokenId;
-
-/// A test key that was written onto a token of keymark's own.
-#[derive(Debug)]
-pub(super) struct OnToken {
-    key: Arc<TestKey>,
-    object: ObjectPart,
-}
-
-/// Whether a program knows a key by its certificate only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Certificate {
-    Wanted,
-    NotNeeded,
-}
 
 impl TokenStore {
     /// What another program needs to use the key.
@@ -94,9 +80,9 @@ pub(super) const NAME_A_KEY: &str =
 impl Token {
     /// Where keymark's own token has its files: what its module finds by the environment, or beside itself.
     fn own_place(&self) -> Option<PathBuf> {
-        let TestKeyPlace::OwnToken(_) = &self.place else {
+        if self.owner == Owner::User {
             return None;
-        };
+        }
         let file = self.file();
         let named = file.environment.values().map(Path::new);
         let named = named.filter(|path| path.is_absolute()).find_map(|path| {
@@ -112,12 +98,12 @@ impl Token {
 
     /// Writes the test key onto the token, unless it is there already, and says what finds it.
     fn put(&self, key: &Arc<TestKey>) -> Result<ObjectPart, Error> {
-        let TestKeyPlace::OwnToken(there) = &self.place else {
+        if self.owner == Owner::User {
             return Err(unseen(self.id()));
-        };
-        let mut there = there.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = there.iter().find(|known| Arc::ptr_eq(&known.key, key)) {
-            return Ok(known.object.clone());
+        }
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, object)) = written.iter().find(|(known, _)| Arc::ptr_eq(known, key)) {
+            return Ok(object.clone());
         }
         let id = fresh_id()?;
         let pair = pair(key, &id)?;
@@ -129,20 +115,17 @@ impl Token {
             Ok(())
         })?;
         let object = ObjectPart::with_id(id);
-        there.push(OnToken {
-            key: Arc::clone(key),
-            object: object.clone(),
-        });
+        written.push((Arc::clone(key), object.clone()));
         Ok(object)
     }
 
     /// Puts a certificate beside the key of that `CKA_ID`, if it is keymark's and has none.
     fn certify(&self, public: &PublicKey, id: &[u8]) -> Result<(), Error> {
-        let label = match &self.place {
-            TestKeyPlace::OwnToken(_) => public.algorithm().name(),
+        let label = match self.owner {
+            Owner::Keymark => public.algorithm().name(),
             // What removes the key removes it, too: it is called the same.
-            TestKeyPlace::Session if self.has_written(id) => LABEL,
-            TestKeyPlace::Session => return Ok(()),
+            Owner::User if self.has_written(id) => LABEL,
+            Owner::User => return Ok(()),
         };
         let mut certified = self
             .certified

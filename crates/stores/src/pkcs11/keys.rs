@@ -24,7 +24,7 @@ use crate::device::{PublicDer, PublicPart};
 use crate::public_key::PublicKey;
 
 /// What is said of a key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyInfo {
     pub label: String,
     pub id: Vec<u8>,
@@ -36,8 +36,9 @@ pub struct KeyInfo {
 }
 
 /// Whether the PIN of the token is enough for a key (`CKA_ALWAYS_AUTHENTICATE`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KeyPin {
+    #[default]
     Once,
     EachUse,
 }
@@ -134,20 +135,9 @@ pub(super) fn public_parts(module: &Pkcs11, slot: Slot) -> Result<Vec<PublicPart
     }
     for certificate in objects(ObjectClass::CERTIFICATE).map_err(failed)? {
         let wanted = [AttributeType::Label, AttributeType::Value];
-        let (mut name, mut value) = (String::new(), None);
-        #[expect(clippy::wildcard_enum_match_arm, reason = "no other one was asked for")]
-        for attribute in session
-            .get_attributes(certificate, &wanted)
-            .map_err(failed)?
-        {
-            match attribute {
-                Attribute::Label(label) => name = String::from_utf8_lossy(&label).into_owned(),
-                Attribute::Value(der) => value = Some(der),
-                _ => {}
-            }
-        }
+        let Attributes { info, value, .. } = Attributes::read(&session, certificate, &wanted)?;
         parts.extend(value.map(|der| PublicPart {
-            name,
+            name: info.label,
             der: PublicDer::Certificate(der),
         }));
     }
@@ -157,11 +147,9 @@ pub(super) fn public_parts(module: &Pkcs11, slot: Slot) -> Result<Vec<PublicPart
 /// A public key of RSA, of whatever length, as SubjectPublicKeyInfo.
 fn rsa_der(session: &Session, key: ObjectHandle) -> Option<Vec<u8>> {
     let wanted = [AttributeType::Modulus, AttributeType::PublicExponent];
-    let attributes = session.get_attributes(key, &wanted).ok()?;
-    let [Attribute::Modulus(n), Attribute::PublicExponent(e)] = attributes.as_slice() else {
-        return None;
-    };
-    let (n, e) = (BigNum::from_slice(n).ok()?, BigNum::from_slice(e).ok()?);
+    let found = Attributes::read(session, key, &wanted).ok()?;
+    let number = |octets: Option<Vec<u8>>| BigNum::from_slice(&octets?).ok();
+    let (n, e) = (number(found.modulus)?, number(found.exponent)?);
     Rsa::from_public_components(n, e)
         .ok()?
         .public_key_to_der()
@@ -192,69 +180,97 @@ pub(super) fn meant(
         .collect()
 }
 
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "of the other attributes nothing is asked"
-)]
-fn describe(session: &Session, key: ObjectHandle) -> Result<KeyInfo, Error> {
-    let attributes = session.get_attributes(
-        key,
-        &[
-            AttributeType::KeyType,
-            AttributeType::Label,
-            AttributeType::Id,
-            AttributeType::Modulus,
-            AttributeType::EcParams,
-            AttributeType::Sign,
-            AttributeType::Decrypt,
-            AttributeType::Derive,
-            AttributeType::AlwaysAuthenticate,
-            AttributeType::Decapsulate,
-            AttributeType::ParameterSet,
-        ],
-    );
-    let mut info = KeyInfo {
-        label: String::new(),
-        id: Vec::new(),
-        algorithm: None,
-        operations: Vec::new(),
-        pin: KeyPin::Once,
-    };
-    let (mut kind, mut modulus, mut curve, mut set) = (None, None, None, None);
-    for attribute in attributes.map_err(failed)? {
-        match attribute {
-            Attribute::KeyType(of) => kind = Some(of),
-            Attribute::Label(label) => info.label = String::from_utf8_lossy(&label).into_owned(),
-            Attribute::Id(id) => info.id = id,
-            Attribute::Modulus(number) => modulus = Some(number),
-            Attribute::EcParams(parameters) => curve = Some(parameters),
-            Attribute::Sign(true) => info.operations.push(Operation::Sign),
-            Attribute::Decrypt(true) | Attribute::Derive(true) => {
-                info.operations.push(Operation::Decrypt);
+/// What an object says of itself, as far as it was asked.
+#[derive(Default)]
+struct Attributes {
+    info: KeyInfo,
+    class: Option<ObjectClass>,
+    kind: Option<KeyType>,
+    curve: Option<Vec<u8>>,
+    set: Option<ParameterSetType>,
+    modulus: Option<Vec<u8>>,
+    exponent: Option<Vec<u8>>,
+    point: Option<Vec<u8>>,
+    value: Option<Vec<u8>>,
+}
+
+impl Attributes {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "of the other attributes nothing is asked"
+    )]
+    fn read(
+        session: &Session,
+        object: ObjectHandle,
+        wanted: &[AttributeType],
+    ) -> Result<Self, Error> {
+        let mut found = Self::default();
+        let info = &mut found.info;
+        for attribute in session.get_attributes(object, wanted).map_err(failed)? {
+            match attribute {
+                Attribute::Label(label) => {
+                    info.label = String::from_utf8_lossy(&label).into_owned();
+                }
+                Attribute::Id(id) => info.id = id,
+                Attribute::Sign(true) => info.operations.push(Operation::Sign),
+                Attribute::Decrypt(true) | Attribute::Derive(true) => {
+                    info.operations.push(Operation::Decrypt);
+                }
+                Attribute::Decapsulate(true) => info.operations.push(Operation::Decapsulate),
+                Attribute::AlwaysAuthenticate(true) => info.pin = KeyPin::EachUse,
+                Attribute::Class(class) => found.class = Some(class),
+                Attribute::KeyType(kind) => found.kind = Some(kind),
+                Attribute::EcParams(parameters) => found.curve = Some(parameters),
+                Attribute::ParameterSet(set) => found.set = Some(set),
+                Attribute::Modulus(number) => found.modulus = Some(number),
+                Attribute::PublicExponent(number) => found.exponent = Some(number),
+                Attribute::EcPoint(octets) => found.point = Some(octets),
+                Attribute::Value(octets) => found.value = Some(octets),
+                _ => {}
             }
-            Attribute::Decapsulate(true) => info.operations.push(Operation::Decapsulate),
-            Attribute::ParameterSet(of) => set = Some(of),
-            Attribute::AlwaysAuthenticate(true) => info.pin = KeyPin::EachUse,
-            _ => {}
+        }
+        info.operations.sort_unstable();
+        info.operations.dedup();
+        Ok(found)
+    }
+
+    fn algorithm(&self) -> Option<Algorithm> {
+        match self.kind? {
+            KeyType::RSA => {
+                let bits = BigNum::from_slice(self.modulus.as_ref()?).ok()?.num_bits();
+                Algorithm::of(Family::Rsa(bits.try_into().ok()?))
+            }
+            KeyType::EC | KeyType::EC_EDWARDS | KeyType::EC_MONTGOMERY => {
+                Algorithm::of(Family::of_ec_parameters(self.curve.as_ref()?)?)
+            }
+            kind @ (KeyType::ML_DSA | KeyType::ML_KEM) => {
+                let own = (kind, self.set?);
+                Algorithm::all().find(|known| parameter_set(known.family()) == Some(own))
+            }
+            _ => None,
         }
     }
-    info.operations.sort_unstable();
-    info.operations.dedup();
-    info.algorithm = match kind {
-        Some(KeyType::RSA) => modulus.and_then(|number| {
-            let bits = BigNum::from_slice(&number).ok()?.num_bits();
-            Algorithm::of(Family::Rsa(bits.try_into().ok()?))
-        }),
-        Some(KeyType::EC | KeyType::EC_EDWARDS | KeyType::EC_MONTGOMERY) => {
-            curve.and_then(|parameters| Algorithm::of(Family::of_ec_parameters(&parameters)?))
-        }
-        Some(kind @ (KeyType::ML_DSA | KeyType::ML_KEM)) => Algorithm::all().find(|algorithm| {
-            let own = parameter_set(algorithm.family());
-            own.is_some() && own == set.map(|set| (kind, set))
-        }),
-        _ => None,
-    };
-    Ok(info)
+}
+
+fn describe(session: &Session, key: ObjectHandle) -> Result<KeyInfo, Error> {
+    let wanted = [
+        AttributeType::KeyType,
+        AttributeType::Label,
+        AttributeType::Id,
+        AttributeType::Modulus,
+        AttributeType::EcParams,
+        AttributeType::Sign,
+        AttributeType::Decrypt,
+        AttributeType::Derive,
+        AttributeType::AlwaysAuthenticate,
+        AttributeType::Decapsulate,
+        AttributeType::ParameterSet,
+    ];
+    let found = Attributes::read(session, key, &wanted)?;
+    Ok(KeyInfo {
+        algorithm: found.algorithm(),
+        ..found.info
+    })
 }
 
 /// `CKA_EC_PARAMS` of a curve: for those of RFC 8410 its identifier, which is the last that is known.
@@ -315,14 +331,12 @@ pub(super) fn public_half(
         }
     }
     if let Some(certificate) = beside(ObjectClass::CERTIFICATE)? {
-        let value = session.get_attributes(certificate, &[AttributeType::Value]);
-        for attribute in value.map_err(failed)? {
-            if let Attribute::Value(der) = attribute {
-                let key = X509::from_der(&der).and_then(|certificate| certificate.public_key());
-                return key
-                    .map(|key| PublicKey::of_public(algorithm, key))
-                    .map_err(|error| missing(&error.to_string()));
-            }
+        let found = Attributes::read(session, certificate, &[AttributeType::Value])?;
+        if let Some(der) = found.value {
+            let key = X509::from_der(&der).and_then(|certificate| certificate.public_key());
+            return key
+                .map(|key| PublicKey::of_public(algorithm, key))
+                .map_err(|error| missing(&error.to_string()));
         }
     }
     Err(missing(
@@ -330,10 +344,6 @@ pub(super) fn public_half(
     ))
 }
 
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "of the other attributes nothing is asked"
-)]
 fn public_numbers(
     session: &Session,
     object: ObjectHandle,
@@ -346,53 +356,26 @@ fn public_numbers(
         // Of a private key that is no public number.
         AttributeType::Class,
     ];
-    let attributes = session.get_attributes(object, &wanted);
-    let (mut modulus, mut exponent, mut point) = (None, None, None);
-    let mut class = None;
-    for attribute in attributes.map_err(failed)? {
-        match attribute {
-            Attribute::Modulus(number) => modulus = Some(number),
-            Attribute::PublicExponent(number) => exponent = Some(number),
-            Attribute::EcPoint(octets) => point = Some(octets),
-            Attribute::Class(of) => class = Some(of),
-            _ => {}
-        }
-    }
-    if parameter_set(algorithm.family()).is_some() && class == Some(ObjectClass::PUBLIC_KEY) {
-        return quantum_public(session, object, algorithm);
-    }
+    let found = Attributes::read(session, object, &wanted)?;
+    let has_set = parameter_set(algorithm.family()).is_some();
+    let value = if has_set && found.class == Some(ObjectClass::PUBLIC_KEY) {
+        // Of ML-DSA and ML-KEM (3.2 §6.67.2).
+        Attributes::read(session, object, &[AttributeType::Value])?.value
+    } else {
+        None
+    };
     let empty = |octets: &Vec<u8>| !octets.is_empty();
-    let key = match (modulus, exponent.filter(empty), point.filter(empty)) {
-        (Some(n), Some(e), _) => PublicKey::rsa(algorithm, &n, &e),
-        (_, _, Some(point)) => PublicKey::point(algorithm, unwrapped(algorithm.family(), &point)),
+    let (exponent, point) = (found.exponent.filter(empty), found.point.filter(empty));
+    let key = match (value, found.modulus, exponent, point) {
+        (Some(octets), ..) => PublicKey::quantum(algorithm, &octets),
+        (_, Some(n), Some(e), _) => PublicKey::rsa(algorithm, &n, &e),
+        (.., Some(point)) => PublicKey::point(algorithm, unwrapped(algorithm.family(), &point)),
         _ => return Ok(None),
     };
     key.map(Some).map_err(|error| {
-        Error::call(
-            "reading a public key",
-            format!("no key of {algorithm}: {error}"),
-            "",
-        )
+        let reason = format!("no key of {algorithm}: {error}");
+        Error::call("reading a public key", reason, "")
     })
-}
-
-/// `CKA_VALUE` of a public key of ML-DSA or ML-KEM (3.2 §6.67.2).
-fn quantum_public(
-    session: &Session,
-    object: ObjectHandle,
-    algorithm: Algorithm,
-) -> Result<Option<PublicKey>, Error> {
-    let attributes = session.get_attributes(object, &[AttributeType::Value]);
-    let mut attributes = attributes.map_err(failed)?.into_iter();
-    let Some(Attribute::Value(octets)) = attributes.next() else {
-        return Ok(None);
-    };
-    PublicKey::quantum(algorithm, &octets)
-        .map(Some)
-        .map_err(|error| {
-            let reason = format!("no key of {algorithm}: {error}");
-            Error::call("reading a public key", reason, "")
-        })
 }
 
 /// A point out of its OCTET STRING (3.1 §6.3.3), which some modules leave out.

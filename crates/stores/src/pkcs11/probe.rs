@@ -10,7 +10,7 @@ use keymark_bench::error::Error;
 
 use super::module::ModuleFile;
 use super::new_token::NewToken;
-use super::process::{Looking, Readers};
+use super::process::{Looking, Readers, Request};
 use super::token_info::ModuleInfo;
 use crate::device::PublicPart;
 use crate::user::{Pins, TokenId, Unattended, User};
@@ -29,7 +29,7 @@ pub(super) fn look(
     let begin = clock.now();
     let looking: Vec<_> = files
         .iter()
-        .map(|file| Looking::begin(file, &user.pins, readers))
+        .map(|file| Looking::begin(file, &user.pins, readers, &Request::Look(file.clone())))
         .collect();
     looking
         .into_iter()
@@ -46,12 +46,14 @@ pub(super) fn public_parts(
     token: &TokenId,
     user: &User,
 ) -> Result<Vec<PublicPart>, Error> {
-    let looking = Looking::at_public_parts(file, token, &user.pins)?;
-    looking.end_with_parts(LIMIT, user.notice.as_ref())
+    let request = Request::PublicParts(file.clone(), token.clone());
+    let looking = Looking::begin(file, &user.pins, Readers::Shown, &request)?;
+    looking.end(LIMIT, user.notice.as_ref())
 }
 
 /// Initialises the module's first blank token in a process of its own, and looks at what there is then.
 pub(super) fn initialize_token(file: &ModuleFile, token: NewToken) -> Result<ModuleInfo, Error> {
-    let looking = Looking::initializing(file, token, &Pins::factory())?;
+    let request = Request::Initialize(file.clone(), token);
+    let looking = Looking::begin(file, &Pins::factory(), Readers::Hidden, &request)?;
     looking.end(LIMIT, &Unattended)
 }

@@ -20,6 +20,7 @@ use super::external_access::is_known_to_programs;
 use super::managed::{ManagedKind, ManagedToken, shared_device};
 use super::module::ModuleFile;
 use super::modules::Places;
+use crate::access::Certificate;
 use crate::device::{Device as _, Run};
 use crate::user::Pin;
 
@@ -56,7 +57,7 @@ pub struct ServedKey {
 impl ServedToken {
     /// Makes one with keys of these algorithms, or of all that its device has.
     pub fn make(kind: &ManagedKind, algorithms: Option<&[Algorithm]>) -> Result<Self, Error> {
-        let (own, place) = ManagedToken::make_for_programs(kind, &Places::of_user())?;
+        let (own, place) = ManagedToken::make_to_serve(kind, &Places::of_user())?;
         let (pin_file, pin) = (place.join(PIN_FILE), own.pin.clone());
         write_private(&pin_file, pin.expose())?;
         let watch = kind
@@ -75,7 +76,7 @@ impl ServedToken {
             let key = store.key(capability(&device, algorithm)?)?;
             let access = store.access(&key)?.into_module()?;
             // Java and gnupg-pkcs11-scd see no key without one.
-            let known = access.with_certificate()?;
+            let known = access.program_key(Certificate::Wanted)?;
             token_uri.get_or_insert_with(|| known.token_uri());
             let uri = known.uri(Some(&pin_file));
             keys.push(ServedKey { algorithm, uri });

@@ -218,11 +218,9 @@ fn no_test_key(refused: Error) -> Error {
 /// The public half of a test key that the token has made.
 fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<PublicKey, Error> {
     let info = KeyInfo {
-        label: String::new(),
         id: id.to_vec(),
         algorithm: Some(capability.algorithm),
-        operations: vec![capability.operation],
-        pin: KeyPin::Once,
+        ..KeyInfo::default()
     };
     let (key, _) = keys::one(session, &ObjectPart::with_id(id.to_vec()))?;
     keys::public_half(session, key, &info)

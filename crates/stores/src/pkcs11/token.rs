@@ -13,13 +13,15 @@ use keymark_bench::error::Error;
 use keymark_native::cryptoki::PinEachUse;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
+use serde::{Deserialize, Serialize};
 
 use super::codes::{failed, returned};
-use super::external_access::OnToken;
 use super::module::{Module, ModuleFile};
 use super::session_keys::Visible;
 use super::token_info::{self, Login, PinState, TokenInfo, TokenState};
+use super::uri::ObjectPart;
 use crate::journal::RunJournal;
+use crate::test_key::TestKey;
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
 
 /// How PKCS#11 speaks of PINs.
@@ -49,19 +51,21 @@ pub(super) struct Token {
     user: User,
     pub(super) journal: RunJournal,
     keeper: Mutex<Option<Result<Keeper, Error>>>,
-    /// Where test keys may be for other programs, with those that are there.
-    pub(super) place: TestKeyPlace,
+    pub(super) owner: Owner,
+    /// Test keys that other programs may use as well: those that were written onto a token of keymark's own, each with
+    /// what finds it.
+    pub(super) written: Mutex<Vec<(Arc<TestKey>, ObjectPart)>>,
     /// The `CKA_ID`s of keys that keymark has put a certificate beside.
     pub(super) certified: Mutex<Vec<Vec<u8>>>,
 }
 
-/// Where test keys may be written to.
-#[derive(Debug)]
-pub(super) enum TestKeyPlace {
-    /// Into keymark's session: no other program sees them, and they leave nothing.
-    Session,
-    /// Onto the token as well, which is keymark's own and gone after the run.
-    OwnToken(Mutex<Vec<OnToken>>),
+/// Whose token it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Owner {
+    /// Test keys are written onto it as well, and gone with it after the run.
+    Keymark,
+    /// Test keys are in keymark's session alone: no other program sees them, and they leave nothing.
+    User,
 }
 
 /// The session that has logged in, which all others of this process profit from (PKCS#11 3.1 §5.6.8). Test keys
@@ -76,6 +80,7 @@ impl Token {
     pub(super) fn called(
         file: ModuleFile,
         (id, label): (TokenId, String),
+        owner: Owner,
         user: User,
     ) -> Result<Self, Error> {
         let device = format!("token {}", id.serial());
@@ -88,7 +93,8 @@ impl Token {
             user,
             journal: RunJournal::default(),
             keeper: Mutex::default(),
-            place: TestKeyPlace::Session,
+            owner,
+            written: Mutex::default(),
             certified: Mutex::default(),
         })
     }

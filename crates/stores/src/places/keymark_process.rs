@@ -20,6 +20,8 @@ use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::user::Notice;
+
 /// How often a silent process is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// After this a call that has not returned is told, once.
@@ -40,13 +42,13 @@ pub trait Watch: Send {
     fn interrupt(&self);
 }
 
-/// Whom a process works for.
-pub trait Patron {
-    /// Something that the user should know meanwhile.
-    fn tell(&self, text: &str);
-
-    /// Whether the user has ended the run.
-    fn has_ended(&self) -> bool;
+/// What the user's wish to end means for what is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It is broken off if it takes long.
+    BreaksOff,
+    /// It is finished: what was changed on a token is being undone.
+    Finishes,
 }
 
 /// What is waited for.
@@ -130,9 +132,9 @@ impl KeymarkProcess {
         &mut self,
         awaited: Awaited,
         limit: Option<Duration>,
-        patron: &dyn Patron,
+        (notice, ending): (&dyn Notice, Ending),
     ) -> Result<T, Error> {
-        self.wait(awaited, limit, patron)?;
+        self.wait(awaited, limit, notice, ending)?;
         let message = worker::read(&mut self.socket);
         message.map_err(|_| self.ended())
     }
@@ -142,12 +144,13 @@ impl KeymarkProcess {
         &mut self,
         awaited: Awaited,
         limit: Option<Duration>,
-        patron: &dyn Patron,
+        notice: &dyn Notice,
+        ending: Ending,
     ) -> Result<(), Error> {
         let begin = self.clock.now();
         let (mut told, mut interrupted, mut before) = (false, false, Duration::ZERO);
         while !self.is_ready()? {
-            if patron.has_ended() && !interrupted {
+            if ending == Ending::BreaksOff && notice.has_ended() && !interrupted {
                 interrupted = true;
                 if let Some(watch) = &self.watch {
                     watch.interrupt();
@@ -165,7 +168,7 @@ impl KeymarkProcess {
                 told = true;
                 let seconds = LONG.as_secs();
                 let call = if call.is_empty() { "keymark" } else { call };
-                patron.tell(&format!(
+                notice.warn(&format!(
                     "{} has not answered {call} for {seconds} s",
                     self.name
                 ));

@@ -44,7 +44,8 @@ impl fmt::Display for TokenId {
 
 /// What a user calls a token: its serial number, which tokens of two manufacturers may share, or all of its
 /// name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct TokenName(String);
 
 impl TokenName {

@@ -183,7 +183,7 @@ impl ManagedToken {
     }
 
     /// One that other programs can have keys written to, behind a module that needs no environment, and its directory.
-    pub(super) fn make_for_programs(
+    pub(super) fn make_to_serve(
         kind: &ManagedKind,
         places: &Places,
     ) -> Result<(Self, PathBuf), Error> {

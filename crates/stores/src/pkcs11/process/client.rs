@@ -8,45 +8,18 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::places::keymark_process::{Awaited, KeymarkProcess, Patron};
+use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess};
 use keymark_bench::error::Error;
 use keymark_bench::worker::{Order, Word};
 use keymark_shim_protocol::pkcs11::Call;
 use zeroize::Zeroizing;
 
 use super::super::module::ModuleFile;
-use super::super::new_token::NewToken;
-use super::super::token_info::{Login, ModuleInfo};
+use super::super::token_info::Login;
 use super::super::uri::ObjectPart;
 use super::watch::CallWatch;
-use super::{Consent, Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
-use crate::device::PublicPart;
-use crate::user::{Notice, Pin, Pins, TokenId, User};
-
-/// Who waits for a process, and how.
-struct Waits<'u> {
-    notice: &'u dyn Notice,
-    ending: Ending,
-}
-
-/// What the user's wish to end means for what is waited for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    /// It is broken off if it takes long.
-    BreaksOff,
-    /// It is finished: what was changed on a token is being undone.
-    Finishes,
-}
-
-impl Patron for Waits<'_> {
-    fn tell(&self, text: &str) {
-        self.notice.warn(text);
-    }
-
-    fn has_ended(&self) -> bool {
-        self.ending == Ending::BreaksOff && self.notice.has_ended()
-    }
-}
+use super::{Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
+use crate::user::{Notice, Pin, Pins, User};
 
 /// A process for a module, with its environment and none of the user's PINs in it.
 fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProcess, Error> {
@@ -78,72 +51,30 @@ pub(in super::super) enum Readers {
     Hidden,
 }
 
-/// A module that is looked at.
+/// A module that is asked one thing, in a process of its own.
 pub(in super::super) struct Looking(KeymarkProcess);
 
 impl Looking {
-    /// Has a process begin to look.
+    /// Asks it.
     pub(in super::super) fn begin(
         file: &ModuleFile,
         pins: &Pins,
         readers: Readers,
+        request: &Request,
     ) -> Result<Self, Error> {
         let mut process = start(file, pins, readers)?;
-        let request: Request = Request::Look(file.clone());
-        process.send(&request)?;
+        process.send(request)?;
         Ok(Self(process))
     }
 
-    /// Has it initialise a token before.
-    pub(in super::super) fn initializing(
-        file: &ModuleFile,
-        token: NewToken,
-        pins: &Pins,
-    ) -> Result<Self, Error> {
-        let mut process = start(file, pins, Readers::Hidden)?;
-        let request: Request = Request::Initialize(file.clone(), token);
-        process.send(&request)?;
-        Ok(Self(process))
-    }
-
-    /// Has it look at what one token shows of its keys.
-    pub(in super::super) fn at_public_parts(
-        file: &ModuleFile,
-        token: &TokenId,
-        pins: &Pins,
-    ) -> Result<Self, Error> {
-        let mut process = start(file, pins, Readers::Shown)?;
-        let request: Request = Request::PublicParts(file.clone(), token.clone());
-        process.send(&request)?;
-        Ok(Self(process))
-    }
-
-    /// What it has found.
-    pub(in super::super) fn end(
-        self,
-        limit: Duration,
-        notice: &dyn Notice,
-    ) -> Result<ModuleInfo, Error> {
-        self.answer(limit, notice)
-    }
-
-    /// What it has found of a token's keys.
-    pub(in super::super) fn end_with_parts(
-        self,
-        limit: Duration,
-        notice: &dyn Notice,
-    ) -> Result<Vec<PublicPart>, Error> {
-        self.answer(limit, notice)
-    }
-
-    fn answer<A: TryFrom<Reply>>(
+    /// What it has answered.
+    pub(in super::super) fn end<A: TryFrom<Reply>>(
         mut self,
         limit: Duration,
         notice: &dyn Notice,
     ) -> Result<A, Error> {
-        let ending = Ending::BreaksOff;
-        let patron = Waits { notice, ending };
-        let looked = (self.0).receive::<Reply>(Awaited::Answer, Some(limit), &patron)?;
+        let waits = (notice, Ending::BreaksOff);
+        let looked = (self.0).receive::<Reply>(Awaited::Answer, Some(limit), waits)?;
         looked.answer()
     }
 }
@@ -195,7 +126,7 @@ impl TokenProcess {
             ));
         }
         let errand = TokenErrand {
-            consent: Consent::NotGiven,
+            write: None,
             wanted,
             ..self.errand.clone()
         };
@@ -309,11 +240,10 @@ impl TokenProcess {
         limit: Option<Duration>,
         ending: Ending,
     ) -> Result<A, Error> {
-        let notice = self.user.notice.as_ref();
-        let patron = Waits { notice, ending };
+        let waits = (self.user.notice.as_ref(), ending);
         loop {
             let process = state.process.as_mut().ok_or_else(gone)?;
-            let said = process.receive(awaited, limit, &patron);
+            let said = process.receive(awaited, limit, waits);
             let said = said.inspect_err(|error| {
                 state.process = None;
                 if sent_a_pin(error) {

@@ -28,24 +28,25 @@ use zeroize::Zeroizing;
 pub(super) use self::client::{Looking, Readers, TokenProcess};
 pub use self::serve::serve;
 pub(super) use self::store::ProcessStore;
-use super::external_access::Certificate;
 use super::keys::KeyInfo;
 use super::module::ModuleFile;
 use super::new_token::NewToken;
 use super::session_keys::Lifetime;
+use super::token::Owner;
 use super::token_info::ModuleInfo;
 use super::uri::{ObjectPart, TokenPart};
+use crate::access::Certificate;
 use crate::device::PublicPart;
 use crate::scheme::Scheme;
 use crate::test_key::SealedKey;
-use crate::user::TokenId;
+use crate::user::{TokenId, TokenName};
 
 /// keymark's subcommand that is the process. Nobody but keymark calls it.
 pub const SUBCOMMAND: &str = "pkcs11-module";
 
 /// What keymark asks for.
 #[derive(Serialize, Deserialize)]
-enum Request<O = Order> {
+pub(super) enum Request<O = Order> {
     /// Load the module, and say what it has.
     Look(ModuleFile),
     /// Load it, initialise its first blank token, and say what it has then.
@@ -85,12 +86,13 @@ enum Request<O = Order> {
 
 /// The token that is meant, and what may be done with it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct TokenErrand {
+pub(super) struct TokenErrand {
     file: ModuleFile,
     token: TokenId,
     label: String,
     owner: Owner,
-    consent: Consent,
+    /// What its user calls it who lets test keys be written to it.
+    write: Option<TokenName>,
     /// As messages name it.
     device: DeviceName,
     /// The key that is meant, if one is.
@@ -100,29 +102,15 @@ struct TokenErrand {
 
 /// What a run wants of the token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct RunErrand {
+pub(super) struct RunErrand {
     capabilities: Vec<Capability>,
     /// Where journals are, and the run's name there.
     journals: Option<(PathBuf, String)>,
 }
 
-/// Whose token it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Owner {
-    Keymark,
-    User,
-}
-
-/// Whether its user lets test keys be written to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Consent {
-    Given,
-    NotGiven,
-}
-
 /// What the process says.
 #[derive(Serialize, Deserialize, TryInto)]
-enum Reply {
+pub(super) enum Reply {
     Done,
     Looked(ModuleInfo),
     PublicParts(Vec<PublicPart>),
@@ -151,7 +139,7 @@ impl Reply {
 
 /// Which processes find a key.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-enum Seen {
+pub(super) enum Seen {
     /// All: it is on the token.
     ByAll(ObjectPart),
     /// Those that are given the test key.
@@ -162,7 +150,7 @@ enum Seen {
 
 /// What another program is told of a key.
 #[derive(Serialize, Deserialize)]
-struct ProgramSays {
+pub(super) struct ProgramSays {
     token: TokenPart,
     object: ObjectPart,
     pin: Option<Zeroizing<String>>,

@@ -18,15 +18,13 @@ use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use zeroize::Zeroizing;
 
 use super::super::codes::failed;
-use super::super::external_access::Certificate;
 use super::super::keys;
 use super::super::module::{Module, ModuleFile};
 use super::super::store::{Origin, TokenStore};
-use super::super::token::{TestKeyPlace, Token};
+use super::super::token::Token;
 use super::super::token_info;
-use super::{
-    Consent, Owner, ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn,
-};
+use super::{ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn};
+use crate::access::Certificate;
 use crate::journal::{Journal, Journals};
 use crate::software::SoftwareStore;
 use crate::store::KeyStore;
@@ -181,25 +179,19 @@ impl Serving {
     fn open(&mut self, errand: TokenErrand) -> Result<Reply, Error> {
         let _turn = turn(&errand.file);
         let asked = PinSource::Asked(Arc::clone(&self.line) as Arc<dyn AskForPin>);
-        let write = match errand.consent {
-            Consent::Given => Some(errand.token.name()),
-            Consent::NotGiven => None,
-        };
         let user = User {
             pins: Pins {
                 user: asked.clone(),
                 admin: asked,
             },
             consent: user::Consent {
-                write,
+                write: errand.write,
                 ..user::Consent::default()
             },
             notice: Arc::clone(&self.line) as Arc<dyn Notice>,
         };
-        let mut token = Token::called(errand.file, (errand.token, errand.label), user)?;
-        if errand.owner == Owner::Keymark {
-            token.place = TestKeyPlace::OwnToken(Mutex::default());
-        }
+        let named = (errand.token, errand.label);
+        let token = Token::called(errand.file, named, errand.owner, user)?;
         token.with_keeper(|_, _| Ok(()))?;
         self.store = Some(TokenStore {
             device: errand.device,

@@ -14,15 +14,15 @@ use openssl::pkey::PKey;
 
 use super::super::capabilities::asked_for;
 use super::super::device::Wanted;
-use super::super::external_access::{Certificate, NAME_A_KEY};
+use super::super::external_access::NAME_A_KEY;
 use super::super::keys::KeyInfo;
 use super::super::session_keys::Lifetime;
 use super::super::store::answers;
-use super::super::token::FoundToken;
+use super::super::token::{FoundToken, Owner};
 use super::super::uri::ObjectPart;
 use super::client::TokenProcess;
-use super::{Consent, Owner, ProgramSays, Request, RunErrand, Seen, TokenErrand};
-use crate::access::{Access, KeyUse, ModuleAccess};
+use super::{ProgramSays, Request, RunErrand, Seen, TokenErrand};
+use crate::access::{Access, Certificate, KeyUse, ModuleAccess};
 use crate::answer::Answers;
 use crate::device::Run;
 use crate::journal::Journal;
@@ -43,17 +43,13 @@ impl TokenProcess {
         (wanted, lifetime): (ObjectPart, Lifetime),
     ) -> Self {
         let token = found.info.id();
-        let consent = if user.consent.may_write(&token) {
-            Consent::Given
-        } else {
-            Consent::NotGiven
-        };
+        let write = user.consent.may_write(&token).then(|| token.name());
         let errand = TokenErrand {
             file: found.file.clone(),
             token,
             label: found.info.label.clone(),
             owner,
-            consent,
+            write,
             device,
             wanted,
             lifetime,
@@ -231,12 +227,8 @@ struct ModuleKey {
 }
 
 impl ModuleAccess for ModuleKey {
-    fn for_programs(&self) -> Result<ProgramKey, Error> {
-        self.keys.program(self.capability, Certificate::NotNeeded)
-    }
-
-    fn with_certificate(&self) -> Result<ProgramKey, Error> {
-        self.keys.program(self.capability, Certificate::Wanted)
+    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
+        self.keys.program(self.capability, certificate)
     }
 
     fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
@@ -302,7 +294,7 @@ impl KeyStore for ProcessStore {
             .unwrap_or_else(PoisonError::into_inner);
         placed.clear();
         // Nothing but a journal outlives the process.
-        let may_write = self.keys.process.errand().consent == Consent::Given;
+        let may_write = self.keys.process.errand().write.is_some();
         let process = &self.keys.process;
         if process.was_given_up() || (process.has_died() && !may_write) {
             return Ok(());

@@ -8,7 +8,6 @@ use keymark_bench::store::{Capability, KeyRef};
 
 use super::capabilities::offered;
 use super::device::schemes;
-use super::external_access::Certificate;
 use super::family::{no_token, tokens};
 use super::identity::identity;
 use super::keys::{self, KeyInfo};
@@ -17,9 +16,10 @@ use super::module::{Module, ModuleFile};
 use super::new_token::NewToken;
 use super::session_keys::Lifetime;
 use super::store::TokenStore;
-use super::token::{TestKeyPlace, Token};
+use super::token::{Owner, Token};
 use super::token_info::{self, ModuleInfo, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri};
+use crate::access::Certificate;
 use crate::device::Run;
 use crate::program_key::ProgramKey;
 use crate::scheme::Scheme;
@@ -44,7 +44,7 @@ impl TokenHere {
         let said = ask(file)?;
         let mut tokens = tokens(&said).filter(|(slot, token)| uri.matches(&said, slot, token));
         let (_, info) = tokens.next().ok_or_else(|| no_token(&[], false))?;
-        let token = token(file, info, user.clone())?;
+        let token = token(file, info, Owner::User, user.clone())?;
         let capabilities = if uri.object.names_one() {
             let keys = token.with_keeper(|session, _| keys::meant(session, &uri.object))?;
             let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
@@ -62,8 +62,7 @@ impl TokenHere {
         NewToken::new(&officer, &pin).make(&Module::load(file)?.client)?;
         let said = ask(file)?;
         let info = initialized(kind, &said)?;
-        let mut token = token(file, info, user_of(&pin))?;
-        token.place = TestKeyPlace::OwnToken(Mutex::default());
+        let token = token(file, info, Owner::Keymark, user_of(&pin))?;
         let mut capabilities = offered(info);
         capabilities.retain(|capability| kind.can(*capability));
         let meant = (ObjectPart::default(), kind.test_keys());
@@ -116,6 +115,6 @@ fn ask(file: &ModuleFile) -> Result<ModuleInfo, Error> {
     token_info::ask(&*Module::load(file)?)
 }
 
-fn token(file: &ModuleFile, info: &TokenInfo, user: User) -> Result<Token, Error> {
-    Token::called(file.clone(), (info.id(), info.label.clone()), user)
+fn token(file: &ModuleFile, info: &TokenInfo, owner: Owner, user: User) -> Result<Token, Error> {
+    Token::called(file.clone(), (info.id(), info.label.clone()), owner, user)
 }
