@@ -6,7 +6,7 @@ mod usb;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 pub use identify::Evidence;
 pub use usb::{NotAUsbId, UsbId, usb_id_of};
@@ -17,22 +17,80 @@ const SCHEMA: u32 = 1;
 const SHIPPED: &str = include_str!("../../../../../data/tokens.toml");
 
 /// Manufacturers, USB ids and tokens, each from the source that `data/tokens.toml` names.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Catalogue {
-    manufacturers: Vec<(RangeInclusive<u16>, String)>,
-    usb: Vec<(u16, RangeInclusive<u16>, String)>,
+    schema: u32,
+    #[serde(rename = "manufacturer")]
+    manufacturers: Vec<Manufacturers>,
+    usb: Vec<UsbDevices>,
+    #[serde(rename = "token")]
     tokens: Vec<Token>,
 }
 
+#[derive(Debug, Clone, Deserialize)]
+struct Manufacturers {
+    ids: Vec<Manufacturer>,
+    #[serde(default)]
+    extra: Vec<Manufacturer>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Manufacturer {
+    id: Ids,
+    name: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct UsbDevices {
+    ids: Vec<UsbDevice>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct UsbDevice {
+    vid: Ids,
+    pid: Ids,
+    name: String,
+}
+
 /// A model, as far as cards are told by it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize)]
 struct Token {
     /// What the catalogue calls it.
     id: String,
     /// Version of the OpenPGP card specification in its AID (3.4.1 §4.2.1), where it is known.
+    #[serde(rename = "openpgp_card_version", default, deserialize_with = "version")]
     card_version: Option<(u8, u8)>,
+    #[serde(default)]
     usb: Vec<UsbId>,
-    manufacturer: Option<u16>,
+    #[serde(rename = "openpgp_manufacturer_id")]
+    manufacturer: Option<Ids>,
+}
+
+/// `0005`, `FF00-FFFE`, or several of them with commas between.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "String")]
+struct Ids(Vec<RangeInclusive<u16>>);
+
+impl Ids {
+    fn contains(&self, id: u16) -> bool {
+        self.0.iter().any(|ids| ids.contains(&id))
+    }
+}
+
+impl TryFrom<String> for Ids {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let hex = |text: &str| {
+            usb::four_digits(text)
+                .ok_or_else(|| format!("'{text}' must be four hexadecimal digits"))
+        };
+        let ids = |text: &str| {
+            let (first, last) = text.split_once('-').unwrap_or((text, text));
+            Ok(hex(first)?..=hex(last)?)
+        };
+        text.split(',').map(ids).collect::<Result<_, _>>().map(Self)
+    }
 }
 
 /// The catalogue cannot be read.
@@ -54,127 +112,38 @@ impl Catalogue {
 
     /// Whom a manufacturer id of the card's AID belongs to (OpenPGP card 3.4.1 §4.2.1).
     pub fn manufacturer(&self, id: u16) -> Option<&str> {
-        self.manufacturers
-            .iter()
-            .find(|(ids, _)| ids.contains(&id))
-            .map(|(_, name)| name.as_str())
+        let tables = self.manufacturers.iter();
+        let mut known = tables.flat_map(|table| table.ids.iter().chain(&table.extra));
+        let found = known.find(|known| known.id.contains(id));
+        found.map(|known| known.name.as_str())
     }
 
     /// What a USB device is, if it is one of a token.
     pub fn usb_name(&self, id: UsbId) -> Option<&str> {
-        self.usb
-            .iter()
-            .find(|(vendor, products, _)| *vendor == id.vendor && products.contains(&id.product))
-            .map(|(_, _, name)| name.as_str())
+        let mut known = self.usb.iter().flat_map(|table| &table.ids);
+        let found =
+            known.find(|known| known.vid.contains(id.vendor) && known.pid.contains(id.product));
+        found.map(|known| known.name.as_str())
     }
 
     fn parse(text: &str) -> Result<Self, CatalogueError> {
-        let file: File = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
-        if file.schema != SCHEMA {
-            return Err(malformed(format!(
-                "it has version {}, but this keymark reads {SCHEMA}",
-                file.schema
-            )));
+        let read: Self = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        if read.schema == SCHEMA {
+            return Ok(read);
         }
-        let mut manufacturers = Vec::new();
-        for entry in file.manufacturer.into_iter().flat_map(|table| {
-            let extra = table.extra.into_iter();
-            table.ids.into_iter().chain(extra)
-        }) {
-            manufacturers.push((ids(&entry.id)?, entry.name));
-        }
-        let mut usb = Vec::new();
-        for entry in file.usb.into_iter().flat_map(|table| table.ids) {
-            let vendor = hex(&entry.vid)?;
-            for products in entry.pid.split(',') {
-                usb.push((vendor, ids(products)?, entry.name.clone()));
-            }
-        }
-        let tokens = file.token.into_iter().map(token);
-        Ok(Self {
-            manufacturers,
-            usb,
-            tokens: tokens.collect::<Result<_, _>>()?,
-        })
+        Err(malformed(format!(
+            "it has version {}, but this keymark reads {SCHEMA}",
+            read.schema
+        )))
     }
 }
 
-#[derive(Deserialize)]
-struct File {
-    schema: u32,
-    manufacturer: Vec<ManufacturerTable>,
-    usb: Vec<UsbTable>,
-    token: Vec<TokenEntry>,
-}
-
-#[derive(Deserialize)]
-struct ManufacturerTable {
-    ids: Vec<ManufacturerEntry>,
-    #[serde(default)]
-    extra: Vec<ManufacturerEntry>,
-}
-
-#[derive(Deserialize)]
-struct ManufacturerEntry {
-    id: String,
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct UsbTable {
-    ids: Vec<UsbEntry>,
-}
-
-#[derive(Deserialize)]
-struct UsbEntry {
-    vid: String,
-    pid: String,
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct TokenEntry {
-    id: String,
-    #[serde(default)]
-    usb: Vec<String>,
-    openpgp_manufacturer_id: Option<String>,
-    openpgp_card_version: Option<String>,
-}
-
-fn token(entry: TokenEntry) -> Result<Token, CatalogueError> {
-    let usb = entry.usb.iter().map(|id| usb_id(id));
-    let manufacturer = entry.openpgp_manufacturer_id.as_deref().map(hex);
-    Ok(Token {
-        id: entry.id,
-        usb: usb.collect::<Result<_, _>>()?,
-        manufacturer: manufacturer.transpose()?,
-        // The AID has two numbers. `3.x protocol` says nothing about them.
-        card_version: entry.openpgp_card_version.as_deref().and_then(version),
-    })
-}
-
-/// An id, behind which a remark may stand.
-fn usb_id(text: &str) -> Result<UsbId, CatalogueError> {
-    let id = text.split_whitespace().next().unwrap_or_default();
-    id.parse()
-        .map_err(|error: NotAUsbId| malformed(error.to_string()))
-}
-
-/// `0005` or `FF00-FFFE`.
-fn ids(text: &str) -> Result<RangeInclusive<u16>, CatalogueError> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Ok(hex(first)?..=hex(last)?)
-}
-
-fn hex(text: &str) -> Result<u16, CatalogueError> {
-    usb::four_digits(text)
-        .ok_or_else(|| malformed(format!("'{text}' must be four hexadecimal digits")))
-}
-
-/// `3.4` or `3.4.1`, of which the first two numbers count.
-fn version(text: &str) -> Option<(u8, u8)> {
+/// `3.4` or `3.4.1`, of which the first two numbers count: the AID has two. `3.x protocol` says nothing about them.
+fn version<'de, D: Deserializer<'de>>(text: D) -> Result<Option<(u8, u8)>, D::Error> {
+    let text = String::deserialize(text)?;
     let mut numbers = text.split('.').map(|number| number.parse().ok());
-    Some((numbers.next()??, numbers.next()??))
+    let (major, minor) = (numbers.next().flatten(), numbers.next().flatten());
+    Ok(major.zip(minor))
 }
 
 fn malformed(reason: String) -> CatalogueError {
@@ -185,6 +154,10 @@ fn malformed(reason: String) -> CatalogueError {
 mod tests {
     use super::*;
 
+    fn ids(entry: &toml::Value) -> Ids {
+        Ids::try_from(entry.as_str().unwrap().to_owned()).unwrap()
+    }
+
     #[test]
     fn the_whole_file_is_read() {
         let catalogue = Catalogue::shipped().unwrap();
@@ -194,8 +167,8 @@ mod tests {
             file["token"].as_array().unwrap().len()
         );
         for entry in file["manufacturer"][0]["ids"].as_array().unwrap() {
-            let id = ids(entry["id"].as_str().unwrap()).unwrap();
-            for id in [*id.start(), *id.end()] {
+            let Ids(ids) = ids(&entry["id"]);
+            for id in [*ids[0].start(), *ids[0].end()] {
                 assert_eq!(catalogue.manufacturer(id), entry["name"].as_str());
             }
         }
@@ -215,12 +188,10 @@ mod tests {
         let catalogue = Catalogue::shipped().unwrap();
         let file: toml::Table = toml::from_str(SHIPPED).unwrap();
         for entry in file["usb"][0]["ids"].as_array().unwrap() {
-            let vendor = hex(entry["vid"].as_str().unwrap()).unwrap();
-            for products in entry["pid"].as_str().unwrap().split(',') {
-                for product in ids(products).unwrap() {
-                    let name = catalogue.usb_name(UsbId { vendor, product });
-                    assert_eq!(name, entry["name"].as_str());
-                }
+            let vendor = *ids(&entry["vid"]).0[0].start();
+            for product in ids(&entry["pid"]).0.into_iter().flatten() {
+                let name = catalogue.usb_name(UsbId { vendor, product });
+                assert_eq!(name, entry["name"].as_str());
             }
         }
         for product in [0x0012, 0x0017, 0x0022, 0x0207] {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 /// Where Linux lists USB devices (Documentation/ABI/stable/sysfs-bus-usb).
 const SYSFS: &str = "/sys/bus/usb/devices";
 
@@ -13,7 +15,8 @@ const SYSFS: &str = "/sys/bus/usb/devices";
 const USB_CHANNEL: u32 = 0x0020;
 
 /// Vendor and product id of a USB device (USB 2.0 §9.6.1, idVendor and idProduct).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct UsbId {
     /// Assigned by the USB-IF.
     pub vendor: u16,
@@ -44,6 +47,15 @@ impl FromStr for UsbId {
                 })
             })
             .ok_or_else(|| NotAUsbId(text.to_owned()))
+    }
+}
+
+/// One behind which a remark may stand.
+impl TryFrom<String> for UsbId {
+    type Error = NotAUsbId;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.split_whitespace().next().unwrap_or_default().parse()
     }
 }
 

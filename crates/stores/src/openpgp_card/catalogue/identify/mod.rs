@@ -139,7 +139,8 @@ fn yubikey(evidence: &Evidence) -> Option<String> {
 fn consistent(token: &Token, evidence: &Evidence) -> bool {
     token
         .manufacturer
-        .is_none_or(|id| id == evidence.manufacturer)
+        .as_ref()
+        .is_none_or(|ids| ids.contains(evidence.manufacturer))
         && token
             .card_version
             .is_none_or(|version| version == evidence.card_version)
