@@ -1,5 +1,7 @@
 //! A program: what an ELF file says is to be loaded, and its symbols.
 
+use std::ops::Range;
+
 use goblin::elf::{Elf, header, program_header, sym};
 
 use crate::layout::Layout;
@@ -13,6 +15,7 @@ const LONGEST_NAME: usize = 1024;
 /// A loaded program.
 #[derive(Debug, Clone)]
 pub struct Image {
+    file: Vec<u8>,
     segments: Vec<Segment>,
     symbols: Vec<Symbol>,
     entry: u32,
@@ -24,7 +27,8 @@ struct Segment {
     address: u32,
     /// Where the program sees it, after start-up code has copied it.
     runs_at: u32,
-    bytes: Vec<u8>,
+    /// In the file.
+    bytes: Range<usize>,
 }
 
 /// A named place.
@@ -108,7 +112,8 @@ impl Image {
             let bytes = usize::try_from(header.p_offset)
                 .ok()
                 .zip(usize::try_from(header.p_filesz).ok())
-                .and_then(|(start, length)| file.get(start..start.checked_add(length)?))
+                .and_then(|(start, length)| Some(start..start.checked_add(length)?))
+                .filter(|bytes| bytes.end <= file.len())
                 .ok_or_else(|| malformed("a segment lies outside the file"))?;
             room = room
                 .checked_sub(bytes.len())
@@ -116,13 +121,14 @@ impl Image {
             segments.push(Segment {
                 address: u32::try_from(header.p_paddr).map_err(malformed)?,
                 runs_at: u32::try_from(header.p_vaddr).map_err(malformed)?,
-                bytes: bytes.to_vec(),
+                bytes,
             });
         }
         if segments.is_empty() {
             return Err(ImageError::Empty);
         }
         Ok(Self {
+            file: file.to_vec(),
             segments,
             symbols: symbols(&elf),
             entry: u32::try_from(elf.entry).map_err(malformed)?,
@@ -140,70 +146,31 @@ impl Image {
     /// Gives a variable another initial value.
     pub fn initialise(&mut self, name: &str, bytes: &[u8]) -> Result<(), ImageError> {
         let address = self.symbol(name)?.address;
-        let place = self.segments.iter_mut().find_map(|segment| {
-            let offset = address.checked_sub(segment.runs_at)? as usize;
-            segment
-                .bytes
-                .get_mut(offset..offset.checked_add(bytes.len())?)
-        });
-        place
-            .ok_or_else(|| ImageError::NoSymbol(format!("{name} with an initial value")))?
-            .copy_from_slice(bytes);
-        Ok(())
+        let written = self.write(address, |segment| segment.runs_at, bytes);
+        written.ok_or_else(|| ImageError::NoSymbol(format!("{name} with an initial value")))
     }
 
     /// Replaces loaded bytes.
     pub fn replace(&mut self, address: u32, bytes: &[u8]) -> Result<(), ImageError> {
-        let place = self.segments.iter_mut().find_map(|segment| {
-            let offset = address.checked_sub(segment.address)? as usize;
-            segment
-                .bytes
-                .get_mut(offset..offset.checked_add(bytes.len())?)
-        });
-        place
-            .ok_or_else(|| ImageError::NoSymbol(format!("at {address:#010x}")))?
-            .copy_from_slice(bytes);
-        Ok(())
+        let written = self.write(address, |segment| segment.address, bytes);
+        written.ok_or_else(|| ImageError::NoSymbol(format!("at {address:#010x}")))
     }
 
-    /// As an ELF file again: what is loaded, without symbols.
-    pub fn to_elf(&self) -> Vec<u8> {
-        const HEADER: usize = 52;
-        const PROGRAM_HEADER: usize = 32;
-        let mut file = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        let half = |file: &mut Vec<u8>, value: u16| file.extend(value.to_le_bytes());
-        let word = |file: &mut Vec<u8>, value: u32| file.extend(value.to_le_bytes());
-        half(&mut file, header::ET_EXEC);
-        half(&mut file, header::EM_ARM);
-        // Version, entry, program headers, no sections; EABI version 5.
-        for value in [1, self.entry, HEADER as u32, 0, 0x0500_0200] {
-            word(&mut file, value);
-        }
-        for value in [HEADER, PROGRAM_HEADER, self.segments.len(), 40, 0, 0] {
-            half(&mut file, value as u16);
-        }
-        let mut offset = HEADER + PROGRAM_HEADER * self.segments.len();
-        for segment in &self.segments {
-            let length = segment.bytes.len() as u32;
-            // Read, write and execute.
-            for value in [
-                1,
-                offset as u32,
-                segment.runs_at,
-                segment.address,
-                length,
-                length,
-                7,
-                4,
-            ] {
-                word(&mut file, value);
-            }
-            offset += segment.bytes.len();
-        }
-        for segment in &self.segments {
-            file.extend(&segment.bytes);
-        }
-        file
+    /// Where `first` is the address of a segment's first byte.
+    fn write(&mut self, address: u32, first: fn(&Segment) -> u32, bytes: &[u8]) -> Option<()> {
+        let place = self.segments.iter().find_map(|segment| {
+            let offset = address.checked_sub(first(segment))? as usize;
+            let begin = segment.bytes.start.checked_add(offset)?;
+            let place = begin..begin.checked_add(bytes.len())?;
+            (place.end <= segment.bytes.end).then_some(place)
+        })?;
+        self.file[place].copy_from_slice(bytes);
+        Some(())
+    }
+
+    /// As an ELF file again, with what was replaced.
+    pub fn to_elf(self) -> Vec<u8> {
+        self.file
     }
 
     /// Functions, by address.
@@ -219,7 +186,7 @@ impl Image {
         let mut memory = Memory::new(layout.clone());
         for segment in &self.segments {
             memory
-                .load(segment.address, &segment.bytes)
+                .load(segment.address, &self.file[segment.bytes.clone()])
                 .map_err(|source| ImageError::DoesNotFit {
                     address: segment.address,
                     bytes: segment.bytes.len(),
