@@ -98,24 +98,10 @@ pub(crate) fn full_bytes(unit: usize) -> usize {
 
 /// CRC-32 of ISO-HDLC (the one of Ethernet), which these parts compute in hardware or from a table.
 pub(crate) fn crc32(parts: &[&[u8]]) -> u32 {
-    let step = |crc: u32, &byte: &u8| crc >> 8 ^ CRC_TABLE[usize::from(crc as u8 ^ byte)];
-    !parts.iter().copied().flatten().fold(u32::MAX, step)
+    let mut crc = crc32fast::Hasher::new();
+    parts.iter().for_each(|part| crc.update(part));
+    crc.finalize()
 }
-
-const CRC_TABLE: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut index = 0;
-    while index < table.len() {
-        let (mut crc, mut bit) = (index as u32, 0);
-        while bit < 8 {
-            crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
-            bit += 1;
-        }
-        table[index] = crc;
-        index += 1;
-    }
-    table
-};
 
 fn pair(code: u16) -> [u8; 4] {
     let ([a, b], [c, d]) = (code.to_le_bytes(), (!code).to_le_bytes());

@@ -49,6 +49,8 @@ pub enum Script {
 pub type Scripting = Box<dyn Fn(&Case) -> Script + Send + Sync>;
 
 /// A stack that follows scripts on a clock that only it moves.
+#[derive(derive_more::Debug)]
+#[debug("FakeStack({name})")]
 pub struct FakeStack {
     name: StackName,
     clock: Arc<ManualClock>,
@@ -62,14 +64,6 @@ struct Entered {
     now: AtomicUsize,
     most: AtomicUsize,
     times: AtomicUsize,
-}
-
-impl std::fmt::Debug for FakeStack {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FakeStack")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
 }
 
 impl FakeStack {

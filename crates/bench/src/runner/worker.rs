@@ -52,17 +52,11 @@ pub enum Met {
 }
 
 /// A process that works, with one or several threads.
+#[derive(derive_more::Debug)]
+#[debug("WorkerProcess({threads})")]
 pub struct WorkerProcess {
     line: Box<dyn Line>,
     threads: usize,
-}
-
-impl std::fmt::Debug for WorkerProcess {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WorkerProcess")
-            .field("threads", &self.threads)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What all processes of a block are told.
@@ -267,19 +261,13 @@ fn share(budget: Budget, worker: u32, crew: u64) -> Budget {
 }
 
 /// The process's end: the workers of one case, by their handles.
+#[derive(derive_more::Debug)]
+#[debug("Workers({})", handles.len())]
 pub struct Workers {
     handles: Vec<Box<dyn KeyHandle>>,
     greeting: Option<Greeting>,
     outputs: Vec<Outputs>,
     queue: Option<Queue>,
-}
-
-impl std::fmt::Debug for Workers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workers")
-            .field("number", &self.handles.len())
-            .finish_non_exhaustive()
-    }
 }
 
 /// What the greeting has told.
@@ -291,6 +279,8 @@ struct Greeting {
 }
 
 /// What workers talk to keymark by.
+#[derive(derive_more::Debug)]
+#[debug("Talk")]
 pub struct Talk<'a> {
     /// Says a word.
     pub say: &'a (dyn Fn(Word) -> Result<(), Error> + Sync),
@@ -298,12 +288,6 @@ pub struct Talk<'a> {
     pub next: &'a (dyn Fn() -> Result<Order, Error> + Sync),
     /// Set when the user ends the run: what is under way is finished, and nothing more begun.
     pub interrupt: &'a AtomicBool,
-}
-
-impl std::fmt::Debug for Talk<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Talk")
-    }
 }
 
 impl Workers {

@@ -181,6 +181,8 @@ impl Crew {
 }
 
 /// A case made ready: keys exist, agents run, inputs are prepared.
+#[derive(derive_more::Debug)]
+#[debug("Workload({crew:?}, {} inputs)", inputs.len())]
 pub struct Workload {
     /// The workers.
     pub crew: Crew,
@@ -190,15 +192,6 @@ pub struct Workload {
     pub verifier: Arc<dyn Verifier>,
     /// Room for one output, in bytes.
     pub output_capacity: usize,
-}
-
-impl Debug for Workload {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workload")
-            .field("crew", &self.crew)
-            .field("inputs", &self.inputs.len())
-            .finish_non_exhaustive()
-    }
 }
 
 /// A program path to keys: makes cases ready to be measured.

@@ -33,6 +33,8 @@ pub struct LoadedCard {
 }
 
 /// The homes.
+#[derive(derive_more::Debug)]
+#[debug("GnupgHomes({gnupg:?}, {dir:?})")]
 pub struct GnupgHomes {
     gnupg: Gnupg,
     passphrase: Passphrase,
@@ -45,15 +47,6 @@ pub struct GnupgHomes {
     directories: AtomicUsize,
     /// Removed last: agents and cards are used through sockets in it.
     dir: PrivateDir,
-}
-
-impl std::fmt::Debug for GnupgHomes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GnupgHomes")
-            .field("gnupg", &self.gnupg)
-            .field("dir", &self.dir)
-            .finish_non_exhaustive()
-    }
 }
 
 impl GnupgHomes {

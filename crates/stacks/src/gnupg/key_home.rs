@@ -38,15 +38,11 @@ pub(super) enum HomeCard {
 }
 
 /// The PIN of a card that wants it for each signature, until it is refused.
+#[derive(derive_more::Debug)]
+#[debug("SigningPin")]
 pub(super) struct SigningPin {
     pub(super) pin: Pin,
     pub(super) refused: AtomicBool,
-}
-
-impl std::fmt::Debug for SigningPin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SigningPin").finish_non_exhaustive()
-    }
 }
 
 impl KeyHome {
