@@ -146,9 +146,6 @@ impl KeyRef {
 
     /// What it was named for.
     pub const fn capability(&self) -> Capability {
-        Capability {
-            algorithm: self.algorithm,
-            operation: self.operation,
-        }
+        Capability::new(self.algorithm, self.operation)
     }
 }

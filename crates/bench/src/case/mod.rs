@@ -118,10 +118,7 @@ pub struct CaseKey {
 impl Case {
     /// What is asked of the device.
     pub const fn capability(&self) -> Capability {
-        Capability {
-            algorithm: self.algorithm,
-            operation: self.operation,
-        }
+        Capability::new(self.algorithm, self.operation)
     }
 
     /// What it measures.

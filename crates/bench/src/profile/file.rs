@@ -47,10 +47,7 @@ struct Entry {
 
 impl Entry {
     const fn capability(&self) -> Capability {
-        Capability {
-            algorithm: self.algorithm,
-            operation: self.operation,
-        }
+        Capability::new(self.algorithm, self.operation)
     }
 }
 

@@ -86,10 +86,7 @@ impl Profile {
             case.device == device && Point::of(case) == Point::RAW && case.is_alone()
         };
         for case in record.cases.iter().filter(usable) {
-            let capability = Capability {
-                algorithm: case.case.algorithm,
-                operation: case.case.operation,
-            };
+            let capability = Capability::new(case.case.algorithm, case.case.operation);
             let latencies = case.blocks.iter().flat_map(|block| block.latencies_ns());
             let sorted = sorted(latencies.collect());
             if sorted.len() < LEAST {

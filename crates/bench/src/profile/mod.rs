@@ -167,10 +167,7 @@ impl Profile {
 
     /// Card time of an operation.
     pub fn service(&self, algorithm: Algorithm, operation: Operation) -> Option<&Service> {
-        self.services.get(&Capability {
-            algorithm,
-            operation,
-        })
+        self.services.get(&Capability::new(algorithm, operation))
     }
 }
 

@@ -139,10 +139,7 @@ fn protection_doubles_only_what_it_changes() {
 
 #[test]
 fn work_under_another_name_is_measured_only_for_who_names_it() {
-    let authenticate = Capability {
-        algorithm: "ed25519".parse().unwrap(),
-        operation: Operation::Authenticate,
-    };
+    let authenticate = Capability::new("ed25519".parse().unwrap(), Operation::Authenticate);
     let offers = [Offer {
         synonyms: vec![authenticate],
         ..offer(StackName::RAW, &["ed25519"])

@@ -59,10 +59,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
         work_ns: Arc::clone(&work_ns),
     }));
     let keys = Arc::new(SoftwareStore::default());
-    let capability = Capability {
-        algorithm: case.algorithm,
-        operation: case.operation,
-    };
+    let capability = Capability::new(case.algorithm, case.operation);
     let test_key = keys.made_for(capability)?;
     let device = CardDevice::of_made(&maker, reader, keys);
     let slot = Slot::of(case.operation).ok_or("no slot")?;

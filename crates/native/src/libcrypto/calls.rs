@@ -32,7 +32,6 @@ calls! {
     keymgmt_fetch = b"EVP_KEYMGMT_fetch\0":
         unsafe extern "C" fn(Pointer, *const c_char, *const c_char) -> Pointer,
     keymgmt_free = b"EVP_KEYMGMT_free\0": unsafe extern "C" fn(Pointer),
-    object = b"OBJ_sn2nid\0": unsafe extern "C" fn(*const c_char) -> c_int,
     group_of = b"EC_GROUP_new_by_curve_name\0": unsafe extern "C" fn(c_int) -> Pointer,
     group_free = b"EC_GROUP_free\0": unsafe extern "C" fn(Pointer),
     read_private = b"d2i_AutoPrivateKey\0": Read,

@@ -63,12 +63,12 @@ impl Libcrypto {
         found
     }
 
-    /// Whether it has the curve of that name: `prime256v1`, `brainpoolP256r1`.
-    pub fn has_curve(&self, name: &CStr) -> bool {
-        // SAFETY: `name` is a C string; any number may be asked for. The group is ours to free, which takes
+    /// Whether it has the curve of that number (`OBJ_obj2nid`).
+    pub fn has_curve(&self, number: c_int) -> bool {
+        // SAFETY: any number may be asked for. The group is ours to free, which takes
         // null as well.
         let found = unsafe {
-            let group = (self.calls.group_of)((self.calls.object)(name.as_ptr()));
+            let group = (self.calls.group_of)(number);
             (self.calls.group_free)(group);
             !group.is_null()
         };
@@ -310,6 +310,7 @@ mod tests {
     use std::ffi::c_char;
 
     use super::*;
+    use openssl::nid::Nid;
     use openssl::pkey::{PKey, Private};
     use openssl::rsa::Rsa;
 
@@ -331,8 +332,8 @@ mod tests {
         assert!(library.version().starts_with("3."), "{}", library.version());
         let built_in: unsafe extern "C" fn(c_int) -> *const c_char = openssl_sys::OpenSSL_version;
         assert_ne!(library.calls.version as usize, built_in as usize);
-        assert!(library.has_keys_of(c"RSA") && library.has_curve(c"prime256v1"));
-        assert!(!library.has_keys_of(c"CAESAR") && !library.has_curve(c"round"));
+        assert!(library.has_keys_of(c"RSA") && library.has_curve(Nid::X9_62_PRIME256V1.as_raw()));
+        assert!(!library.has_keys_of(c"CAESAR") && !library.has_curve(Nid::UNDEF.as_raw()));
     }
 
     #[test]

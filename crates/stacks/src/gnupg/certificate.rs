@@ -71,10 +71,7 @@ fn test_key(
     algorithm: Algorithm,
     operation: Operation,
 ) -> Result<Arc<TestKey>, Error> {
-    let capability = Capability {
-        algorithm,
-        operation,
-    };
+    let capability = Capability::new(algorithm, operation);
     store.access(&store.key(capability)?)?.into_file()
 }
 

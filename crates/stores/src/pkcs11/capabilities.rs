@@ -201,12 +201,7 @@ mod tests {
     fn offers(mechanisms: &[MechanismInfo]) -> Vec<String> {
         let offered = offered(&token(mechanisms)).into_iter();
         offered
-            .map(
-                |Capability {
-                     algorithm,
-                     operation,
-                 }| format!("{algorithm} {operation}"),
-            )
+            .map(|can| format!("{} {}", can.algorithm, can.operation))
             .collect()
     }
 

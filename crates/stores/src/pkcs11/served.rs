@@ -18,7 +18,6 @@ use nix::time::{ClockId, clock_gettime};
 use super::device::{TokenDevice, Wanted};
 use super::external_access::is_known_to_programs;
 use super::managed::{ManagedKind, ManagedToken, shared_device};
-use super::module::ModuleFile;
 use super::modules::Places;
 use crate::access::Certificate;
 use crate::device::{Device as _, Run};
@@ -31,12 +30,17 @@ const USUAL: [&str; 2] = ["rsa2048", "nistp256"];
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 pub struct ServedToken {
     device: TokenDevice,
-    keys: Vec<ServedKey>,
-    pin_file: PathBuf,
-    pin: Pin,
-    token_uri: String,
-    file: ModuleFile,
-    watch: Option<TokenWatch>,
+    pub keys: Vec<ServedKey>,
+    /// The file with the PIN, which only the user can read.
+    pub pin_file: PathBuf,
+    /// Its user PIN, which nobody else has.
+    pub pin: Pin,
+    /// The token, without a key.
+    pub token_uri: String,
+    /// What other programs load.
+    pub module: PathBuf,
+    /// Who looks after its programs, if it is a twin.
+    pub watch: Option<TokenWatch>,
 }
 
 /// Sees which program has a twin's token to itself: nobody else can log in meanwhile, and one that hangs keeps all others
@@ -47,7 +51,7 @@ pub struct TokenWatch {
 }
 
 /// One of its keys.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct ServedKey {
     pub algorithm: Algorithm,
     /// RFC 7512, with the file that has the PIN.
@@ -63,8 +67,8 @@ impl ServedToken {
         let watch = kind
             .profile()
             .map(|_| TokenWatch::of(&shared_device(&place)));
-        let file = own.found.file.clone();
-        write_configurations(&place, &file.path)?;
+        let module = own.found.file.path.clone();
+        write_configurations(&place, &module)?;
         let device = TokenDevice::of_made(own, Wanted::ByName);
         let store = device.open(&Run::new(0))?;
         let algorithms = match algorithms {
@@ -83,7 +87,7 @@ impl ServedToken {
         }
         let nothing = || Error::call("serving a token", "it would have no key", "");
         Ok(Self {
-            file,
+            module,
             token_uri: token_uri.ok_or_else(nothing)?,
             device,
             keys,
@@ -93,39 +97,9 @@ impl ServedToken {
         })
     }
 
-    /// Who looks after its programs, if it is a twin.
-    pub const fn take_watch(&mut self) -> Option<TokenWatch> {
-        self.watch.take()
-    }
-
     /// What it is.
     pub fn identity(&self) -> &StoreIdentity {
         self.device.identity()
-    }
-
-    /// What other programs load.
-    pub fn module(&self) -> &Path {
-        &self.file.path
-    }
-
-    /// The token, without a key.
-    pub fn token_uri(&self) -> &str {
-        &self.token_uri
-    }
-
-    /// Its keys.
-    pub fn keys(&self) -> &[ServedKey] {
-        &self.keys
-    }
-
-    /// Its user PIN, which nobody else has.
-    pub const fn pin(&self) -> &Pin {
-        &self.pin
-    }
-
-    /// The file with the PIN, which only the user can read.
-    pub fn pin_file(&self) -> &Path {
-        &self.pin_file
     }
 }
 

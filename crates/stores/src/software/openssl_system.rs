@@ -1,8 +1,6 @@
 //! Test keys used by the distribution's libcrypto, as servers and ssh use theirs.
 
-use std::ffi::CStr;
-
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -13,7 +11,7 @@ use keymark_native::libcrypto::{Context, FILE, Key, Libcrypto, MessageSigner, Pa
 use super::library::{Loaded, agreement, call, capabilities_of, missing, performed};
 use crate::public_key::PublicKey;
 use crate::store::unsupported;
-use crate::test_key::TestKey;
+use crate::test_key::{TestKey, nid};
 
 /// The installed libcrypto.
 #[derive(Debug)]
@@ -41,7 +39,7 @@ impl Loaded for Installed {
         let has = |family| match family {
             Family::Rsa(_) => keys(c"RSA"),
             Family::Dsa(_) => keys(c"DSA"),
-            Family::Weierstrass(curve) => keys(c"EC") && self.0.has_curve(curve_name(curve)),
+            Family::Weierstrass(curve) => keys(c"EC") && self.0.has_curve(nid(curve).as_raw()),
             Family::Cv25519 => keys(c"X25519"),
             Family::Ed25519 => keys(c"ED25519"),
             Family::Cv448 => keys(c"X448"),
@@ -102,19 +100,6 @@ impl Loaded for Installed {
 fn lacks(key: &TestKey, operation: Operation) -> Error {
     let capability = Capability::new(key.algorithm, operation);
     unsupported("the system's OpenSSL", capability)
-}
-
-/// OpenSSL's short name of a curve.
-const fn curve_name(curve: Curve) -> &'static CStr {
-    match curve {
-        Curve::NistP256 => c"prime256v1",
-        Curve::NistP384 => c"secp384r1",
-        Curve::NistP521 => c"secp521r1",
-        Curve::BrainpoolP256r1 => c"brainpoolP256r1",
-        Curve::BrainpoolP384r1 => c"brainpoolP384r1",
-        Curve::BrainpoolP512r1 => c"brainpoolP512r1",
-        Curve::Secp256k1 => c"secp256k1",
-    }
 }
 
 /// One call of a context that was set up once, by its name.

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
 use keymark_shim_protocol::pkcs11::holder::{Holder, REFUSED_AFTER, SAID_AFTER};
-use keymark_stores::pkcs11::{ManagedKind, ServedToken, TokenWatch};
+use keymark_stores::pkcs11::{ManagedKind, ServedKey, ServedToken, TokenWatch};
 use serde::Serialize;
 use signal_hook::iterator::Signals;
 
@@ -53,13 +52,7 @@ struct Announcement<'a> {
     token: &'a str,
     pin: &'a str,
     pin_file: &'a Path,
-    keys: Vec<ToldKey<'a>>,
-}
-
-#[derive(Serialize)]
-struct ToldKey<'a> {
-    algorithm: Algorithm,
-    uri: &'a str,
+    keys: &'a [ServedKey],
 }
 
 pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
@@ -74,7 +67,7 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     let mut told = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());
     let mut token = token.map_err(Failure::nothing_usable)?;
-    if let Some(watch) = token.take_watch() {
+    if let Some(watch) = token.watch.take() {
         std::thread::spawn(move || tell_of_stuck(&watch));
     }
     if arguments.json {
@@ -115,22 +108,14 @@ fn tell_of_stuck(watch: &TokenWatch) {
 }
 
 fn json(token: &ServedToken) -> Result<String, Failure> {
-    let keys: Vec<ToldKey<'_>> = token
-        .keys()
-        .iter()
-        .map(|key| ToldKey {
-            algorithm: key.algorithm,
-            uri: &key.uri,
-        })
-        .collect();
     let told = Announcement {
         device: token.identity().device.to_string(),
-        module: token.module(),
-        uri: keys.first().map_or("", |key| key.uri),
-        token: token.token_uri(),
-        pin: token.pin().expose(),
-        pin_file: token.pin_file(),
-        keys,
+        module: &token.module,
+        uri: token.keys.first().map_or("", |key| &key.uri),
+        token: &token.token_uri,
+        pin: token.pin.expose(),
+        pin_file: &token.pin_file,
+        keys: &token.keys,
     };
     let text = serde_json::to_string(&told);
     text.map(|text| text + "\n").map_err(Failure::failed)
@@ -140,13 +125,13 @@ fn show(token: &ServedToken) {
     let product = &token.identity().product;
     output::heading(&format!("{} ({product})", token.identity().device));
     let entry = |name: &str, value: &str| output::entry(2, name, 12, value);
-    entry("module", &token.module().display().to_string());
-    entry("token", token.token_uri());
-    entry("PIN", token.pin().expose());
-    for key in token.keys() {
+    entry("module", &token.module.display().to_string());
+    entry("token", &token.token_uri);
+    entry("PIN", token.pin.expose());
+    for key in &token.keys {
         entry(key.algorithm.name(), &key.uri);
     }
-    if let Some(place) = token.module().parent() {
+    if let Some(place) = token.module.parent() {
         output::line(&format!("what to type, with D={}:", place.display()));
         for (program, line) in WHAT_TO_TYPE {
             output::entry(2, program, 12, line);

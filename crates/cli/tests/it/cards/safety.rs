@@ -29,10 +29,7 @@ impl CardPlace {
             ("cv25519", Operation::Decrypt, Slot::Decryption),
         ] {
             let algorithm = name.parse().unwrap();
-            let key = keys.made_for(Capability {
-                algorithm,
-                operation,
-            });
+            let key = keys.made_for(Capability::new(algorithm, operation));
             made.import(&key.unwrap(), slot).unwrap();
         }
         Self::with(reader)

@@ -41,10 +41,9 @@ impl Keys {
         }
         let listed = std::fs::read_to_string(home.home.path().join("sshcontrol")).unwrap();
         assert_eq!(listed.matches(&keygrip).count(), 1, "offered once");
-        let key = self.store.made_for(Capability {
-            algorithm,
-            operation: Operation::Sign,
-        });
+        let key = self
+            .store
+            .made_for(Capability::new(algorithm, Operation::Sign));
         let key = PublicKey::of(&key.unwrap()).unwrap();
         let socket = home.home.ssh_socket().unwrap();
         let agent: Arc<dyn Any + Send + Sync> = home;

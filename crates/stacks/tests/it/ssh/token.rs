@@ -70,10 +70,10 @@ impl Logged {
         let uri = format!("{URI};object={label}").parse().unwrap();
         let token = TokenHere::known(&module, &uri, &user, &Run::new(0)).unwrap();
         let store = token.store();
-        let key = store.key(Capability {
-            algorithm: algorithm.parse().unwrap(),
-            operation: Operation::Authenticate,
-        });
+        let key = store.key(Capability::new(
+            algorithm.parse().unwrap(),
+            Operation::Authenticate,
+        ));
         let key = key.unwrap();
         let dir = PrivateDir::new().unwrap();
         let program = token.program_key(&key).unwrap();
