@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// A reader whose token nobody else can look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldCard {
+pub struct OccupiedReader {
     /// The reader's name.
     pub reader: String,
     /// Who has the token.
@@ -52,7 +52,7 @@ impl fmt::Display for Holder {
     }
 }
 
-impl HeldCard {
+impl OccupiedReader {
     /// What makes the token free.
     pub const fn advice(&self) -> &'static str {
         match self.holder {
@@ -64,7 +64,7 @@ impl HeldCard {
     }
 }
 
-impl fmt::Display for HeldCard {
+impl fmt::Display for OccupiedReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reader, holder } = self;
         write!(f, "{holder} is using the card in '{reader}'")
@@ -72,16 +72,16 @@ impl fmt::Display for HeldCard {
 }
 
 /// Who has the tokens in these readers; nobody is disturbed by the question.
-pub(crate) fn holders(readers: &[String]) -> Vec<HeldCard> {
+pub(crate) fn holders(readers: &[String]) -> Vec<OccupiedReader> {
     if readers.is_empty() {
         return Vec::new();
     }
     let holder = holder();
-    let held = |reader: &String| HeldCard {
+    let occupied = |reader: &String| OccupiedReader {
         reader: reader.clone(),
         holder: holder.clone(),
     };
-    readers.iter().map(held).collect()
+    readers.iter().map(occupied).collect()
 }
 
 fn holder() -> Holder {
@@ -102,15 +102,15 @@ fn name(aid: &str) -> Option<String> {
 }
 
 /// Whether a wish may be about a token that is held.
-pub(crate) fn is_wanted(held: &[HeldCard], wish: &Wish, unknown: &[String]) -> bool {
+pub(crate) fn is_wanted(occupied: &[OccupiedReader], wish: &Wish, unknown: &[String]) -> bool {
     match wish {
         Wish::Software | Wish::Default => false,
-        Wish::Inserted | Wish::All => held.iter().any(|held| may_be_asked(&held.holder)),
+        Wish::Inserted | Wish::All => occupied.iter().any(|reader| may_be_asked(&reader.holder)),
         Wish::Named(_) => {
-            let mut pairs = held
+            let mut pairs = occupied
                 .iter()
-                .flat_map(|held| unknown.iter().map(move |name| (held, name)));
-            pairs.any(|(held, name)| may_be(&held.holder, name))
+                .flat_map(|reader| unknown.iter().map(move |name| (reader, name)));
+            pairs.any(|(reader, name)| may_be(&reader.holder, name))
         }
     }
 }
@@ -179,16 +179,16 @@ mod tests {
 
     #[test]
     fn a_scdaemon_is_asked_for_what_it_holds_itself() {
-        let held = |holder| HeldCard {
+        let occupied = |holder| OccupiedReader {
             reader: "Reader 00 00".to_owned(),
             holder,
         };
         for wish in [Wish::Inserted, Wish::All] {
-            assert!(is_wanted(&[held(scdaemon())], &wish, &[]));
-            assert!(!is_wanted(&[held(Holder::Unknown)], &wish, &[]));
+            assert!(is_wanted(&[occupied(scdaemon())], &wish, &[]));
+            assert!(!is_wanted(&[occupied(Holder::Unknown)], &wish, &[]));
             assert!(!is_wanted(&[], &wish, &[]));
         }
-        assert!(!is_wanted(&[held(scdaemon())], &Wish::Software, &[]));
+        assert!(!is_wanted(&[occupied(scdaemon())], &Wish::Software, &[]));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use keymark_stores::registry as stores;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::{TokenId, User};
 
-use crate::card_holder::{self, Borrowed, HeldCard};
+use crate::card_holder::{self, Borrowed, OccupiedReader};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 use crate::registry;
 
@@ -37,7 +37,7 @@ pub struct Inventory {
     /// What could not be looked at, if it had to be: readers without pcscd.
     pub unseen: Option<Error>,
     /// Tokens that another program has to itself.
-    pub held: Vec<HeldCard>,
+    pub occupied: Vec<OccupiedReader>,
     /// Names that no device has.
     pub unknown: Vec<String>,
     /// Where tokens were looked for beside readers.
@@ -82,7 +82,7 @@ impl Inventory {
         let mut inventory = Self {
             devices: Vec::new(),
             unseen: seen.unseen,
-            held: card_holder::holders(&seen.held),
+            occupied: card_holder::holders(&seen.occupied),
             unknown: seen.unknown,
             visited: seen.visited,
             providers: Vec::new(),
@@ -260,7 +260,7 @@ struct Seen {
     devices: Vec<Box<dyn Device>>,
     unseen: Option<Error>,
     /// Readers whose token another program has to itself.
-    held: Vec<String>,
+    occupied: Vec<String>,
     unknown: Vec<String>,
     visited: Vec<Visited>,
 }
@@ -270,7 +270,7 @@ impl Seen {
         let mut seen = Self {
             devices: Vec::new(),
             unseen: None,
-            held: Vec::new(),
+            occupied: Vec::new(),
             visited: Vec::new(),
             unknown: match wish {
                 Wish::Named(names) => names.clone(),
@@ -281,7 +281,7 @@ impl Seen {
             let looked = family.look(wish, user)?;
             seen.devices.extend(looked.devices);
             seen.unseen = seen.unseen.take().or(looked.unseen);
-            seen.held.extend(looked.held);
+            seen.occupied.extend(looked.occupied);
             seen.visited.extend(looked.visited);
             seen.unknown.retain(|name| !looked.known.contains(name));
         }
@@ -290,9 +290,9 @@ impl Seen {
 
     /// Looks again once their holder has let go of tokens that are wanted.
     fn ask_for_held(&mut self, wish: &Wish, user: &User) -> Result<Option<Borrowed>, Error> {
-        if card_holder::is_wanted(&card_holder::holders(&self.held), wish, &self.unknown) {
+        if card_holder::is_wanted(&card_holder::holders(&self.occupied), wish, &self.unknown) {
             let free = || match Self::by_stores(wish, user) {
-                Ok(seen) if !seen.held.is_empty() => None,
+                Ok(seen) if !seen.occupied.is_empty() => None,
                 seen => Some(seen),
             };
             if let Some((seen, borrowed)) = card_holder::ask_for(user, free) {

@@ -46,7 +46,7 @@ pub trait CardAccess: Debug + Send + Sync {
 #[derive(Debug, Clone)]
 pub enum CardPlace {
     /// In a reader of this process, made for the run: it can be served at a socket.
-    Made {
+    Virtual {
         reader: Reader,
         /// Where the keys in its slots come from, in the clear.
         test_keys: Arc<dyn KeyStore>,

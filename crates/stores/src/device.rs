@@ -57,7 +57,7 @@ pub struct Looked {
     /// What could not be looked at, if it had to be: readers without pcscd.
     pub unseen: Option<Error>,
     /// Readers whose token another program has to itself, by their names.
-    pub held: Vec<String>,
+    pub occupied: Vec<String>,
     /// Where tokens were looked for beside readers.
     pub visited: Vec<Visited>,
 }

@@ -14,7 +14,7 @@ use keymark_stacks::raw::RawStack;
 use keymark_stores::card::Slot;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::Run;
-use keymark_stores::openpgp_card::{CardDevice, CardMaker, MadeCards};
+use keymark_stores::openpgp_card::{CardDevice, CardMaker, VirtualCards};
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
@@ -61,7 +61,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     let keys = Arc::new(SoftwareStore::default());
     let capability = Capability::new(case.algorithm, case.operation);
     let test_key = keys.made_for(capability)?;
-    let device = CardDevice::of_made(&maker, reader, keys);
+    let device = CardDevice::of_virtual(&maker, reader, keys);
     let slot = Slot::of(case.operation).ok_or("no slot")?;
     device.import(&test_key, slot)?;
     let key = device.key(capability)?;
@@ -125,7 +125,7 @@ fn twin(case: &Case, profile: &Profile, algorithm: Algorithm) -> Result<Duration
         algorithm,
         ..case.clone()
     };
-    let stack = RawStack::new(Arc::new(MadeCards::new(maker, Run::new(0))), 0);
+    let stack = RawStack::new(Arc::new(VirtualCards::new(maker, Run::new(0))), 0);
     let mut workload = stack.prepare(&case)?;
     let handle: &mut dyn KeyHandle = workload.crew.handles()[0].as_mut();
     let clock = MonotonicClock::new();

@@ -15,7 +15,7 @@ use keymark_stacks::gnupg::messages::{Message, messages};
 use keymark_stacks::gnupg::scdaemon::{CardLink, ScdaemonReader};
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stores::device::Run;
-use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
 use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::tokens::vpcd::Vpcd;
 use keymark_testkit::pcscd::PrivatePcscd;
@@ -44,7 +44,7 @@ pub(crate) fn measure(case: &Case) -> Result<Vec<Figure>, Failure> {
     let homes = GnupgHomes::new(Gnupg::find(None)?)?;
     let algorithm = case.algorithm;
     let run = Run::new(0);
-    let cards = |maker| MadeCards::new(maker, run.clone());
+    let cards = |maker| VirtualCards::new(maker, run.clone());
     // Of constant time, so that half a per cent can be told.
     let twin = || Profile::find("fst-01").map(|profile| cards(CardMaker::twin(profile)));
     let plain = || cards(CardMaker::virtual_card());
@@ -99,7 +99,7 @@ const PCSCLITE: &str = "libpcsclite.so.1";
 
 fn through_pcscd(
     homes: &GnupgHomes,
-    cards: &MadeCards,
+    cards: &VirtualCards,
     algorithm: Algorithm,
     driver: &Path,
     trace: Trace,
@@ -130,7 +130,7 @@ fn through_pcscd(
 
 fn through_library(
     homes: &GnupgHomes,
-    cards: &MadeCards,
+    cards: &VirtualCards,
     algorithm: Algorithm,
     driver: &Path,
 ) -> Result<(KeyHome, (CardServer, TempDir)), Failure> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stores::device::Run;
-use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
 use keymark_testkit::inserted::CardInReader;
 use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::waiting::found;
@@ -108,7 +108,7 @@ fn the_default_plan_has_two_logins_and_only_its_own_operation_is_asked_of_ssh() 
 #[test]
 fn a_card_in_a_reader_signs_logins_with_its_own_key() {
     let homes = GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap();
-    let cards = MadeCards::new(CardMaker::virtual_card(), Run::new(0));
+    let cards = VirtualCards::new(CardMaker::virtual_card(), Run::new(0));
     let card = homes.loaded_card(&cards, "ed25519".parse().unwrap());
     let card = card.unwrap();
     let (place, reader) = (Place::new(KEYMARK), CardInReader::new(card.reader));

@@ -126,13 +126,13 @@ impl GnupgHomes {
     ) -> Result<Arc<KeyHome>, Error> {
         // A real card has one home for all its keys, a made one is made for each algorithm.
         let own = match card.place() {
-            CardPlace::Made { .. } => Some(algorithm),
+            CardPlace::Virtual { .. } => Some(algorithm),
             CardPlace::Pcscd(_) => None,
         };
         self.card_homes.get((device.clone(), own), || {
             let path = self.directory()?;
             match card.place() {
-                CardPlace::Made { reader, test_keys } => {
+                CardPlace::Virtual { reader, test_keys } => {
                     let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
                     card_home::load(store, algorithm, &plain, card.as_ref())?;
                     card_home::made_home(&self.gnupg, path, &plain, reader.clone(), card.as_ref())
@@ -178,7 +178,7 @@ impl GnupgHomes {
             .ok_or_else(lacking)?;
         let access = cards.access(&cards.key(capability)?)?;
         let (card, _) = access.card.ok_or_else(lacking)?;
-        let CardPlace::Made { reader, test_keys } = card.place() else {
+        let CardPlace::Virtual { reader, test_keys } = card.place() else {
             return Err(lacking());
         };
         let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;

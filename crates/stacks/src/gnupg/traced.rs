@@ -61,12 +61,12 @@ impl TracedCard {
         let access = store.access(&store.key(capability)?)?;
         let (card, _) = access.card.ok_or_else(no_card)?;
         match card.place() {
-            CardPlace::Made { .. } if of_algorithm.is_none() => Err(Error::Unsupported {
+            CardPlace::Virtual { .. } if of_algorithm.is_none() => Err(Error::Unsupported {
                 by: device.identity().device.to_string(),
                 operation: keymark_bench::operation::Operation::Decrypt,
                 algorithm,
             }),
-            CardPlace::Made { .. } => {
+            CardPlace::Virtual { .. } => {
                 let homes = GnupgHomes::new(gnupg)?;
                 let name = &device.identity().device;
                 let home = homes.card_home(name, capability.algorithm, store.as_ref(), card)?;

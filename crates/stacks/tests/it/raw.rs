@@ -11,7 +11,7 @@ use keymark_bench::workload::{Input, Performed, Stack};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::access::Library;
 use keymark_stores::device::Run;
-use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
 use keymark_stores::software::{self, SoftwareStore};
 use keymark_stores::store::KeyStore;
 
@@ -203,7 +203,7 @@ fn on_card(maker: &CardMaker, capability: Capability) -> Case {
 
 /// The stack raw on such cards.
 fn raw_on(maker: &CardMaker) -> RawStack {
-    RawStack::new(Arc::new(MadeCards::new(maker.clone(), Run::new(1))), 1)
+    RawStack::new(Arc::new(VirtualCards::new(maker.clone(), Run::new(1))), 1)
 }
 
 fn performs(stack: &RawStack, maker: &CardMaker, capability: Capability) {

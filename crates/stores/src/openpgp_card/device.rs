@@ -72,9 +72,9 @@ impl CardDevice {
 
     /// A card that was made here, for keys of that store: it may be written to, and its PINs are those
     /// of the factory.
-    pub fn of_made(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
+    pub fn of_virtual(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
         let port = Arc::new(VirtualPort(reader.clone()));
-        let place = CardPlace::Made { reader, test_keys };
+        let place = CardPlace::Virtual { reader, test_keys };
         let StoreIdentity {
             device,
             product,
@@ -162,7 +162,7 @@ impl CardDevice {
     /// Nothing but a card of our own is changed without a journal.
     fn made_here(&self) -> Result<(), Error> {
         match self.place {
-            CardPlace::Made { .. } => Ok(()),
+            CardPlace::Virtual { .. } => Ok(()),
             CardPlace::Pcscd(_) => Err(Error::call(
                 format!("writing to {}", self.name),
                 "keymark never writes to a token unasked",
@@ -322,7 +322,7 @@ impl KeyStore for CardDevice {
         if !found.is_key_of(algorithm) {
             match self.place {
                 // Its keys were put there before; the facts may be older.
-                CardPlace::Made { .. } => {}
+                CardPlace::Virtual { .. } => {}
                 CardPlace::Pcscd(_) => self.write_test_key(slot, algorithm)?,
             }
         }

@@ -10,7 +10,7 @@ use keymark_bench::store::{Capability, StoreIdentity};
 use super::inserted::InsertedCard;
 use super::pcsc;
 use super::virtual_card::CardMaker;
-use super::virtual_store::MadeCards;
+use super::virtual_store::VirtualCards;
 use crate::access::AccessKind;
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::store::KeyStore;
@@ -26,7 +26,8 @@ impl StoreFamily for OpenpgpCardFamily {
     }
 
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
-        let boxed = |maker: CardMaker| MadeDevice::boxed(maker.telling(Arc::clone(&user.notice)));
+        let boxed =
+            |maker: CardMaker| VirtualCardDevice::boxed(maker.telling(Arc::clone(&user.notice)));
         let virtual_card = || boxed(CardMaker::virtual_card());
         match wish {
             Wish::Software => Ok(Looked::default()),
@@ -65,7 +66,7 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
             Some(maker) => {
                 let maker = maker.map_err(no_twin)?;
                 let maker = maker.telling(Arc::clone(&user.notice));
-                looked.devices.push(MadeDevice::boxed(maker));
+                looked.devices.push(VirtualCardDevice::boxed(maker));
                 looked.known.push(name.clone());
             }
             None => others.push(name),
@@ -78,7 +79,7 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
     }
     let inserted = in_readers(user);
     looked.unseen = inserted.unseen;
-    looked.held = inserted.held;
+    looked.occupied = inserted.occupied;
     let mut cards: Vec<Option<Box<dyn Device>>> = inserted.devices.into_iter().map(Some).collect();
     for name in others {
         let wanted = name.to_ascii_lowercase();
@@ -133,12 +134,12 @@ fn in_readers(user: &User) -> Looked {
             return looked;
         }
     };
-    looked.held = found.held;
+    looked.occupied = found.occupied;
     for port in found.ports {
         let reader = port.reader();
         match InsertedCard::look(port, user) {
             Ok(card) => looked.devices.push(Box::new(card)),
-            Err(error) if pcsc::is_held(&error) => looked.held.push(reader),
+            Err(error) if pcsc::is_occupied(&error) => looked.occupied.push(reader),
             Err(error) => {
                 let left_out = format!("skipping the card in '{reader}': {error}");
                 user.notice.warn(&left_out);
@@ -150,13 +151,13 @@ fn in_readers(user: &User) -> Looked {
 
 /// Cards that are made when they are needed.
 #[derive(Debug)]
-pub struct MadeDevice {
+pub struct VirtualCardDevice {
     maker: CardMaker,
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
 }
 
-impl MadeDevice {
+impl VirtualCardDevice {
     /// Those of the maker.
     pub fn new(maker: CardMaker) -> Self {
         Self {
@@ -171,7 +172,7 @@ impl MadeDevice {
     }
 }
 
-impl Device for MadeDevice {
+impl Device for VirtualCardDevice {
     fn identity(&self) -> &StoreIdentity {
         &self.identity
     }
@@ -203,6 +204,6 @@ impl Device for MadeDevice {
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
-        Ok(Arc::new(MadeCards::new(self.maker.clone(), run.clone())))
+        Ok(Arc::new(VirtualCards::new(self.maker.clone(), run.clone())))
     }
 }

@@ -25,6 +25,6 @@ mod writing;
 pub use channel::{Channel, Port, Reset};
 pub use device::CardDevice;
 pub use facts::{CardFacts, KeyPresence, SlotFacts, Transfer, Tries};
-pub use family::{MadeDevice, OpenpgpCardFamily};
+pub use family::{OpenpgpCardFamily, VirtualCardDevice};
 pub use virtual_card::{CardMaker, VirtualPort};
-pub use virtual_store::MadeCards;
+pub use virtual_store::VirtualCards;

@@ -21,7 +21,7 @@ pub struct InReaders {
     /// Cards that can be connected to.
     pub ports: Vec<Arc<dyn Port>>,
     /// Readers whose card another program has to itself, by their names.
-    pub held: Vec<String>,
+    pub occupied: Vec<String>,
 }
 
 /// Looks into all readers, without a connection to any card: pcscd knows what is in them.
@@ -43,7 +43,7 @@ pub fn in_readers() -> Result<InReaders, Error> {
             continue;
         };
         if seen.event_state().contains(State::EXCLUSIVE) {
-            found.held.push(reader.to_string_lossy().into_owned());
+            found.occupied.push(reader.to_string_lossy().into_owned());
         } else if !seen.atr().is_empty() {
             found.ports.push(Arc::new(PcscPort { reader }));
         }
@@ -88,7 +88,7 @@ fn seen(context: &Context, reader: &CStr) -> Result<ReaderState, pcsc::Error> {
 }
 
 /// Whether a connection failed because another program has the card to itself.
-pub(super) fn is_held(error: &Error) -> bool {
+pub(super) fn is_occupied(error: &Error) -> bool {
     let violation = pcsc::Error::SharingViolation as u32;
     error.code().is_some_and(|code| code.number == violation)
 }

@@ -21,7 +21,7 @@ use crate::store::{KeyStore, unsupported};
 
 /// The store.
 #[derive(Debug)]
-pub struct MadeCards {
+pub struct VirtualCards {
     maker: CardMaker,
     run: Run,
     cards: Mutex<HashMap<Algorithm, MadeCard>>,
@@ -33,7 +33,7 @@ struct MadeCard {
     loaded: BTreeSet<Slot>,
 }
 
-impl MadeCards {
+impl VirtualCards {
     /// Cards of that maker, with test keys of the run.
     pub fn new(maker: CardMaker, run: Run) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl MadeCards {
 
     fn make(&self) -> Result<MadeCard, Error> {
         let test_keys = self.run.test_keys.clone();
-        let device = CardDevice::of_made(&self.maker, self.maker.make()?, test_keys);
+        let device = CardDevice::of_virtual(&self.maker, self.maker.make()?, test_keys);
         device.allow_many_signatures()?;
         Ok(MadeCard {
             device,
@@ -61,7 +61,7 @@ impl MadeCards {
     }
 }
 
-impl KeyStore for MadeCards {
+impl KeyStore for VirtualCards {
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         Ok(self.maker.capabilities())
     }

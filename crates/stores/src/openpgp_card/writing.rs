@@ -173,7 +173,7 @@ impl CardDevice {
     pub(super) fn forget_pins(&self) {
         match self.place {
             // Nobody else ever sees it.
-            CardPlace::Made { .. } => return,
+            CardPlace::Virtual { .. } => return,
             CardPlace::Pcscd(_) => {}
         }
         if !self.rules.have_opened() {

@@ -48,7 +48,7 @@ pub(super) struct TokenDevice {
     wanted: ObjectPart,
     user: User,
     /// Where it is, if keymark has made it.
-    made: Option<ManagedToken>,
+    managed: Option<ManagedToken>,
     process: OnceLock<Arc<TokenProcess>>,
 }
 
@@ -70,7 +70,7 @@ impl TokenDevice {
             found,
             user: with_pin_of(uri, user),
             wanted,
-            made: None,
+            managed: None,
             process: OnceLock::new(),
         };
         if device.wanted.names_one() {
@@ -80,7 +80,7 @@ impl TokenDevice {
     }
 
     /// One that keymark has made.
-    pub(super) fn of_made(own: ManagedToken, by: Wanted) -> Self {
+    pub(super) fn of_managed(own: ManagedToken, by: Wanted) -> Self {
         let profile = own.kind.profile();
         let mut versions = BTreeMap::from([("module".to_owned(), library(&own.info))]);
         versions.extend(profile.map(|profile| ("profile".to_owned(), profile.source.clone())));
@@ -107,7 +107,7 @@ impl TokenDevice {
             found: own.found.clone(),
             wanted: ObjectPart::default(),
             user: own.user(),
-            made: Some(own),
+            managed: Some(own),
             process: OnceLock::new(),
         }
     }
@@ -146,7 +146,7 @@ impl TokenDevice {
     /// The process of its module, which starts when it is asked something.
     fn process(&self) -> &Arc<TokenProcess> {
         self.process.get_or_init(|| {
-            let (owner, lifetime) = match &self.made {
+            let (owner, lifetime) = match &self.managed {
                 None => (Owner::User, Lifetime::Session),
                 Some(own) => (Owner::Keymark, own.kind.test_keys()),
             };
@@ -205,7 +205,7 @@ impl Device for TokenDevice {
     /// Test keys are on no token but for a run, and where it may be written to.
     fn present(&self) -> &[Capability] {
         let may_write = || self.user.consent.may_write(&self.found.info.id());
-        if self.made.is_some() || self.wanted.names_one() || may_write() {
+        if self.managed.is_some() || self.wanted.names_one() || may_write() {
             &self.capabilities
         } else {
             &[]
@@ -222,7 +222,7 @@ impl Device for TokenDevice {
 
     fn facts(&self) -> Vec<Fact> {
         let FoundToken { info, file } = &self.found;
-        if self.made.is_some() {
+        if self.managed.is_some() {
             return vec![mechanisms(info)];
         }
         let file = &file.path;
@@ -256,7 +256,7 @@ impl Device for TokenDevice {
     }
 
     fn public_parts(&self) -> Result<Vec<PublicPart>, Error> {
-        if self.made.is_some() {
+        if self.managed.is_some() {
             return Ok(Vec::new());
         }
         let FoundToken { file, info } = &self.found;
@@ -265,7 +265,7 @@ impl Device for TokenDevice {
 
     fn token(&self) -> Option<TokenId> {
         // Nobody misses one that keymark has made.
-        let is_made = self.made.is_some();
+        let is_made = self.managed.is_some();
         (!is_made).then(|| self.found.info.id())
     }
 

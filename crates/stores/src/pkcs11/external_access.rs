@@ -40,7 +40,7 @@ impl TokenStore {
         let object = match origin {
             Origin::Found(object) => object,
             Origin::Written(_, key) => token.put(&key)?,
-            Origin::Made(_) => return Err(unseen(token.id())),
+            Origin::Generated(_) => return Err(unseen(token.id())),
         };
         let info = token.info()?;
         let serial = Some(info.serial).filter(|serial| !serial.is_empty());

@@ -126,7 +126,7 @@ impl Meant {
     fn devices(self, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
         let (uri, found) = match self {
             Self::Own(own) => {
-                let device = TokenDevice::of_made(*own, Wanted::ByName);
+                let device = TokenDevice::of_managed(*own, Wanted::ByName);
                 return Ok(vec![Box::new(device)]);
             }
             Self::Tokens { uri, found } => (uri, found),
@@ -276,7 +276,7 @@ fn own(kinds: &[ManagedKind], places: &Places) -> Looked {
     for kind in kinds {
         if let Ok(token) = ManagedToken::make(kind, places) {
             looked.known.push(kind.name());
-            let device = TokenDevice::of_made(token, Wanted::AmongAll);
+            let device = TokenDevice::of_managed(token, Wanted::AmongAll);
             looked.devices.push(Box::new(device));
         }
     }

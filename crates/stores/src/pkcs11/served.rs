@@ -69,7 +69,7 @@ impl ServedToken {
             .map(|_| TokenWatch::of(&shared_device(&place)));
         let module = own.found.file.path.clone();
         write_configurations(&place, &module)?;
-        let device = TokenDevice::of_made(own, Wanted::ByName);
+        let device = TokenDevice::of_managed(own, Wanted::ByName);
         let store = device.open(&Run::new(0))?;
         let algorithms = match algorithms {
             Some(algorithms) => algorithms.to_vec(),

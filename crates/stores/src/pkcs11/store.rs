@@ -65,7 +65,7 @@ pub(super) enum Origin {
     /// A test key in the session that is kept, by its `CKA_ID`.
     Written(Vec<u8>, Arc<TestKey>),
     /// One that the token has made, because it takes none from outside.
-    Made(Vec<u8>),
+    Generated(Vec<u8>),
 }
 
 impl TokenStore {
@@ -113,7 +113,7 @@ impl TokenStore {
                     capability.algorithm
                 ),
                 public: made_public(session, capability, &id)?,
-                origin: Origin::Made(id.clone()),
+                origin: Origin::Generated(id.clone()),
             })
         })
     }
@@ -295,7 +295,7 @@ impl TokenStore {
     fn opened(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
         let object = match self.placed(key)?.origin {
             Origin::Found(object) => object,
-            Origin::Written(id, _) | Origin::Made(id) => ObjectPart::with_id(id),
+            Origin::Written(id, _) | Origin::Generated(id) => ObjectPart::with_id(id),
         };
         let token = Arc::clone(&self.token);
         let handle = SessionHandle::of(token, &object, key.capability(), scheme)?;

@@ -57,7 +57,7 @@ impl TokenHere {
     }
 
     /// A token that is made behind a module that is prepared for one.
-    pub fn made(kind: &ManagedKind, file: &ModuleFile, run: &Run) -> Result<Self, Error> {
+    pub fn of_managed(kind: &ManagedKind, file: &ModuleFile, run: &Run) -> Result<Self, Error> {
         let (officer, pin) = (random_pin()?, random_pin()?);
         NewToken::new(&officer, &pin).make(&Module::load(file)?.client)?;
         let said = ask(file)?;

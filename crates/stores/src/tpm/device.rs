@@ -155,7 +155,7 @@ impl Device for TpmDevice {
             device: self.identity.device.clone(),
             capabilities: self.capabilities.clone(),
             way: self.way,
-            made: Mutex::default(),
+            test_keys: Mutex::default(),
         }))
     }
 }

@@ -29,7 +29,7 @@ const EXPONENT: [u8; 3] = [1, 0, 1];
 
 /// A key that was made.
 #[derive(Debug, Clone)]
-pub(super) struct Made {
+pub(super) struct SavedKey {
     pub(super) public: PublicKey,
     /// The key itself, for this TPM alone.
     pub(super) saved: TpmsContext,
@@ -53,7 +53,7 @@ pub(super) fn offered(context: &mut Context) -> Vec<Capability> {
 }
 
 /// Makes a key; what is left in the TPM is nothing.
-pub(super) fn make(context: &mut Context, capability: Capability) -> Result<Made, Error> {
+pub(super) fn make(context: &mut Context, capability: Capability) -> Result<SavedKey, Error> {
     let lacking = || unsupported("the TPM", capability);
     let template = template(capability)
         .ok_or_else(lacking)?
@@ -76,7 +76,7 @@ pub(super) fn make(context: &mut Context, capability: Capability) -> Result<Made
     let flushed = context.flush_context(parent.into());
     let (public, saved) = made?;
     flushed.map_err(refused("TPM2_FlushContext"))?;
-    Ok(Made {
+    Ok(SavedKey {
         public: public_key(capability.algorithm, &public)?,
         saved,
     })

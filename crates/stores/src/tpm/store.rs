@@ -12,7 +12,7 @@ use keymark_bench::workload::KeyHandle;
 
 use super::connection::Way;
 use super::handle::TpmHandle;
-use super::keys::{self, Made};
+use super::keys::{self, SavedKey};
 use crate::access::{Access, Errand};
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
@@ -27,12 +27,15 @@ pub(super) struct TpmStore {
     pub(super) device: DeviceName,
     pub(super) capabilities: Vec<Capability>,
     pub(super) way: Way,
-    pub(super) made: Mutex<HashMap<Capability, Made>>,
+    pub(super) test_keys: Mutex<HashMap<Capability, SavedKey>>,
 }
 
 impl TpmStore {
-    fn made(&self, key: &KeyRef) -> Result<Made, Error> {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+    fn test_key(&self, key: &KeyRef) -> Result<SavedKey, Error> {
+        let made = self
+            .test_keys
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let found = made.get(&key.capability()).cloned();
         found.ok_or_else(|| unsupported(self.device.to_string(), key.capability()))
     }
@@ -47,7 +50,10 @@ impl KeyStore for TpmStore {
         if !self.capabilities.contains(&capability) {
             return Err(unsupported(self.device.to_string(), capability));
         }
-        let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self
+            .test_keys
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Entry::Vacant(place) = all.entry(capability) {
             place.insert(keys::make(&mut self.way.connect()?, capability)?);
         }
@@ -56,11 +62,11 @@ impl KeyStore for TpmStore {
     }
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
-        Ok(self.made(key)?.public)
+        Ok(self.test_key(key)?.public)
     }
 
     fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
-        self.made(key)?;
+        self.test_key(key)?;
         Ok(Answers {
             form: AnswerForm::Concatenated,
             capacity: CAPACITY,
@@ -68,7 +74,7 @@ impl KeyStore for TpmStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let key = (self.way, self.made(key)?.saved);
+        let key = (self.way, self.test_key(key)?.saved);
         Ok(Access {
             errand: Some(Errand::new(StoreKind::TPM, &key)?),
             ..Access::default()
@@ -76,7 +82,7 @@ impl KeyStore for TpmStore {
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        let saved = self.made(key)?.saved;
+        let saved = self.test_key(key)?.saved;
         let handle = TpmHandle::open(self.way, key.capability(), saved)?;
         Ok(Box::new(handle))
     }

@@ -129,10 +129,10 @@ fn devices(wish: &Wish, found: &mut Found) -> Result<(), Failure> {
         let looked = family.look(wish, &user::of_pinentry());
         let looked = looked.map_err(Failure::nothing_usable)?;
         all.devices.extend(looked.devices);
-        all.held.extend(looked.held);
+        all.occupied.extend(looked.occupied);
         all.unseen = all.unseen.or(looked.unseen);
     }
-    for reader in &all.held {
+    for reader in &all.occupied {
         output::warning(&format!(
             "the card in '{reader}' is in use by another program; 'gpgconf --kill scdaemon' makes GnuPG let go of it"
         ));

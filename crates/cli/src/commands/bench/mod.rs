@@ -180,9 +180,9 @@ fn selected(
         let message = PlanError::UnknownDevice(DeviceName::new(unknown)).to_string();
         // It may well be a card that nobody could look for.
         let unseen = inventory.unseen.as_ref().map(ToString::to_string);
-        let held = inventory.held.first();
-        let held = held.map(|held| format!("{held}; {}", held.advice()));
-        return Err(match unseen.or(held) {
+        let occupied = inventory.occupied.first();
+        let occupied = occupied.map(|reader| format!("{reader}; {}", reader.advice()));
+        return Err(match unseen.or(occupied) {
             Some(why) => Failure::nothing_usable(format!("{message}\n  {why}")),
             None => Failure::usage(message),
         });

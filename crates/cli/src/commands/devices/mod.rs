@@ -9,7 +9,7 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_report::units;
-use keymark_stacks::card_holder::HeldCard;
+use keymark_stacks::card_holder::OccupiedReader;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::SCHEME;
@@ -35,12 +35,12 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
     let inventory = Inventory::everything(&user::of_pinentry()).map_err(Failure::nothing_usable)?;
     if arguments.json {
         inventory.devices.iter().for_each(as_json);
-        inventory.held.iter().for_each(held_as_json);
+        inventory.occupied.iter().for_each(occupied_as_json);
         inventory.visited.iter().for_each(visited_as_json);
         servers().iter().for_each(server_as_json);
     } else {
-        for held in &inventory.held {
-            held_as_text(held);
+        for occupied in &inventory.occupied {
+            occupied_as_text(occupied);
             output::line("");
         }
         if arguments.long || arguments.all {
@@ -145,19 +145,19 @@ fn as_text(found: &Found) {
 }
 
 /// A card of which nothing can be asked now.
-fn held_as_text(held: &HeldCard) {
-    output::heading(&format!("a card in '{}'", held.reader));
-    fact("held by", &held.holder.to_string());
-    fact("what to do", held.advice());
+fn occupied_as_text(occupied: &OccupiedReader) {
+    output::heading(&format!("a card in '{}'", occupied.reader));
+    fact("held by", &occupied.holder.to_string());
+    fact("what to do", occupied.advice());
 }
 
-fn held_as_json(held: &HeldCard) {
+fn occupied_as_json(occupied: &OccupiedReader) {
     print_json(&json!({
         "device": null,
         "store": StoreKind::OPENPGP_CARD,
-        "facts": { "reader": [held.reader], "held by": [held.holder.to_string()] },
+        "facts": { "reader": [occupied.reader], "held by": [occupied.holder.to_string()] },
         "usable": false,
-        "missing": format!("{held}; {}", held.advice()),
+        "missing": format!("{occupied}; {}", occupied.advice()),
     }));
 }
 

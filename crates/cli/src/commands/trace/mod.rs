@@ -85,8 +85,12 @@ fn card(
             Ok((inventory.borrowed.take(), card, origin))
         }
         [] => {
-            let held = inventory.held.first().map(ToString::to_string);
-            let why = inventory.unseen.as_ref().map(ToString::to_string).or(held);
+            let occupied = inventory.occupied.first().map(ToString::to_string);
+            let why = inventory
+                .unseen
+                .as_ref()
+                .map(ToString::to_string)
+                .or(occupied);
             let why = why.unwrap_or_else(|| "no card in any reader".to_owned());
             Err(failed(why, "--device virtual traces a virtual card"))
         }

@@ -8,7 +8,7 @@ use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::{GnupgHomes, LoadedCard};
 use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stores::device::Run;
-use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::place::{ended, objects, said, text};
@@ -20,7 +20,7 @@ use super::home::Owner;
 /// A home of GnuPG's with a key, and a card that holds the same.
 fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, Reader) {
     let homes = GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap();
-    let cards = MadeCards::new(CardMaker::virtual_card(), Run::new(0));
+    let cards = VirtualCards::new(CardMaker::virtual_card(), Run::new(0));
     let card = homes.loaded_card(&cards, algorithm.parse().unwrap());
     let LoadedCard { reader, plain, .. } = card.unwrap();
     (homes, plain, reader)

@@ -23,7 +23,7 @@ impl CardPlace {
         let maker = CardMaker::virtual_card();
         let reader = maker.make().unwrap();
         let keys = Arc::new(SoftwareStore::default());
-        let made = CardDevice::of_made(&maker, reader.clone(), Arc::clone(&keys));
+        let made = CardDevice::of_virtual(&maker, reader.clone(), Arc::clone(&keys));
         for (name, operation, slot) in [
             ("ed25519", Operation::Sign, Slot::Signature),
             ("cv25519", Operation::Decrypt, Slot::Decryption),

@@ -151,7 +151,7 @@ impl Serving {
                 let seen = match self.store()?.placed(&key)?.origin {
                     Origin::Found(object) => Seen::ByAll(object),
                     Origin::Written(..) => Seen::ByOwners,
-                    Origin::Made(_) => Seen::Here,
+                    Origin::Generated(_) => Seen::Here,
                 };
                 Ok(Reply::Key(key.label, spki, seen))
             }

@@ -44,14 +44,14 @@ impl PrivateDir {
 
     /// Makes one under `parent`.
     pub fn within(parent: &Path) -> Result<Self, Error> {
-        Self::made(parent).map_err(|error| {
+        Self::locked(parent).map_err(|error| {
             let what = format!("making a private directory in {}", parent.display());
             Error::call(what, error, "set TMPDIR to a writable directory")
         })
     }
 
     /// Under a name that no sweep takes from a living keymark, until the lock is held.
-    fn made(parent: &Path) -> io::Result<Self> {
+    fn locked(parent: &Path) -> io::Result<Self> {
         let unfinished = tempfile::Builder::new()
             .prefix(&process::unfinished_prefix()?)
             .rand_bytes(RANDOM)

@@ -78,7 +78,7 @@ impl Default for FirmwareOptions {
             serial: None,
             algorithms: AllowedAlgorithms::all(),
             state: None,
-            button: Button::held(),
+            button: Button::pressed(),
         }
     }
 }
@@ -86,28 +86,28 @@ impl Default for FirmwareOptions {
 /// The token's button.
 #[derive(Debug, Clone)]
 pub struct Button {
-    held: Arc<AtomicBool>,
+    pressed: Arc<AtomicBool>,
     clock: Arc<MonotonicClock>,
 }
 
 impl Button {
     /// A finger rests on it.
-    pub fn held() -> Self {
+    pub fn pressed() -> Self {
         Self {
-            held: Arc::new(AtomicBool::new(true)),
+            pressed: Arc::new(AtomicBool::new(true)),
             clock: Arc::default(),
         }
     }
 
     /// Takes the finger off: what needs a touch waits 15 s for one and fails.
     pub fn release(&self) {
-        self.held.store(false, Ordering::Relaxed);
+        self.pressed.store(false, Ordering::Relaxed);
     }
 }
 
 impl trussed::platform::UserInterface for Button {
     fn check_user_presence(&mut self) -> Level {
-        if self.held.load(Ordering::Relaxed) {
+        if self.pressed.load(Ordering::Relaxed) {
             Level::Normal
         } else {
             Level::None

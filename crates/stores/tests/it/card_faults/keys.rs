@@ -63,7 +63,7 @@ fn a_key_that_its_owner_has_put_back_is_left_alone_where_the_card_says_nothing()
     let algorithm = "ed25519".parse().unwrap();
     let own = keys.made_for(Capability::new(algorithm, Operation::Sign));
     let own = own.unwrap();
-    let owner = CardDevice::of_made(&CardMaker::virtual_card(), reader.clone(), keys);
+    let owner = CardDevice::of_virtual(&CardMaker::virtual_card(), reader.clone(), keys);
     owner.import(&own, Slot::Signature).unwrap();
     let port = Faulty {
         port: VirtualPort(reader),

@@ -139,7 +139,7 @@ fn card() -> FaultyCard {
     let keys = Arc::new(SoftwareStore::default());
     let key = keys.made_for(Capability::new("rsa2048".parse().unwrap(), Operation::Sign));
     let key = key.unwrap();
-    let made = CardDevice::of_made(&maker, reader.clone(), keys);
+    let made = CardDevice::of_virtual(&maker, reader.clone(), keys);
     made.import(&key, Slot::Signature).unwrap();
     made.allow_many_signatures().unwrap();
     let fault = Fault::default();
@@ -323,7 +323,7 @@ fn another_card_in_the_reader_gets_no_pin_and_no_key() {
     let mut handle = open(&wrong, Operation::Sign).unwrap();
     let writer = CardDevice::new(
         Arc::new(card.port.clone()),
-        CardPlace::Made {
+        CardPlace::Virtual {
             reader: card.port.port.0.clone(),
             test_keys: Arc::new(SoftwareStore::default()),
         },

@@ -14,7 +14,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, Verifiable, Verifier};
 use keymark_stores::card::Slot;
 use keymark_stores::device::Run;
-use keymark_stores::openpgp_card::{CardDevice, CardMaker, MadeCards};
+use keymark_stores::openpgp_card::{CardDevice, CardMaker, VirtualCards};
 use keymark_stores::scheme::Scheme;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
@@ -71,7 +71,7 @@ fn the_software_store_conforms_by_each_scheme() {
 
 #[test]
 fn virtual_cards_conform() {
-    let store = MadeCards::new(CardMaker::virtual_card(), Run::new(0));
+    let store = VirtualCards::new(CardMaker::virtual_card(), Run::new(0));
     suite::conforms(&store, Some(&["cv25519", "ed25519", "nistp256"]));
 }
 
@@ -80,7 +80,7 @@ fn loaded() -> (Reader, CardDevice) {
     let maker = CardMaker::virtual_card();
     let reader = maker.make().unwrap();
     let keys = Arc::new(SoftwareStore::default());
-    let device = CardDevice::of_made(&maker, reader.clone(), Arc::clone(&keys));
+    let device = CardDevice::of_virtual(&maker, reader.clone(), Arc::clone(&keys));
     for (name, operation) in [
         ("nistp256", Operation::Sign),
         ("cv25519", Operation::Decrypt),

@@ -16,7 +16,7 @@ const LIBRARY: &str = "KEYMARK_TEST_LIBRARY";
 fn conforms(kind: ManagedKind, test: &str, algorithms: &[&str]) {
     if let Ok(file) = std::env::var(LIBRARY) {
         let file: ModuleFile = serde_json::from_str(&file).unwrap();
-        let token = TokenHere::made(&kind, &file, &Run::new(0)).unwrap();
+        let token = TokenHere::of_managed(&kind, &file, &Run::new(0)).unwrap();
         let store = token.store();
         suite::conforms_by(store, Some(algorithms), how(&kind), &suite::by_public_key);
         return store.restore().unwrap();

@@ -210,7 +210,7 @@ fn a_key_that_its_owner_has_made_since_is_left_alone() {
         .unwrap();
     drop(device);
     let keys = Arc::default();
-    let owner = CardDevice::of_made(
+    let owner = CardDevice::of_virtual(
         &CardMaker::virtual_card(),
         theatre.stage.reader.clone(),
         Arc::clone(&keys),

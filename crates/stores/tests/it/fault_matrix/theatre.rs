@@ -206,7 +206,7 @@ impl Theatre {
         let reader = Reader::new(Box::new(firmware([0x0A, 0x1B, 0x2C, 0x3D])));
         let keys = Arc::default();
         let maker = CardMaker::virtual_card();
-        let made = CardDevice::of_made(&maker, reader.clone(), Arc::clone(&keys));
+        let made = CardDevice::of_virtual(&maker, reader.clone(), Arc::clone(&keys));
         let capability = Capability::new("ed25519".parse().unwrap(), Operation::Sign);
         let key = keys.made_for(capability).unwrap();
         made.import(&key, Slot::Signature).unwrap();
