@@ -10,7 +10,7 @@ use keymark_bench::plan::{Offer, Plan, Standing};
 use keymark_bench::runner::Stacks;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::Stack;
-use keymark_stores::device::{Device, Run, Visited, Wish};
+use keymark_stores::device::{Device, Looked, Run, Visited, Wish};
 use keymark_stores::registry as stores;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::{TokenId, User};
@@ -64,37 +64,37 @@ impl Inventory {
             },
         };
         let families = registry::FAMILIES.iter().filter(wanted).copied();
-        let mut seen = Seen::by_stores(wish, user)?;
-        let borrowed = seen.ask_for_held(wish, user)?;
+        let mut looked = stores::look(wish, user)?;
+        let borrowed = ask_for_occupied(&mut looked, wish, user)?;
         Ok(Self {
             borrowed,
-            ..Self::of(seen, families.collect(), user)
+            ..Self::of(looked, wish, families.collect(), user)
         })
     }
 
     /// Looks for everything, and takes nothing from anybody: what another program holds stays there.
     pub fn everything(user: &User) -> Result<Self, Error> {
-        let seen = Seen::by_stores(&Wish::All, user)?;
-        Ok(Self::of(seen, registry::FAMILIES.to_vec(), user))
+        let (wish, families) = (&Wish::All, registry::FAMILIES.to_vec());
+        Ok(Self::of(stores::look(wish, user)?, wish, families, user))
     }
 
-    fn of(seen: Seen, families: Vec<StackFamily>, user: &User) -> Self {
+    fn of(looked: Looked, wish: &Wish, families: Vec<StackFamily>, user: &User) -> Self {
         let mut inventory = Self {
             devices: Vec::new(),
-            unseen: seen.unseen,
-            occupied: card_holder::holders(&seen.occupied),
-            unknown: seen.unknown,
-            visited: seen.visited,
+            unknown: unknown(wish, &looked),
+            unseen: looked.unseen,
+            occupied: card_holder::holders(&looked.occupied),
+            visited: looked.visited,
             providers: Vec::new(),
             user: user.clone(),
             borrowed: None,
         };
-        if !seen.devices.is_empty() {
-            let looked = families.into_iter();
-            let looked = looked.filter_map(|family| Some((family, (family.look?)())));
-            inventory.providers = looked.collect();
+        if !looked.devices.is_empty() {
+            let provided = families.into_iter();
+            let provided = provided.filter_map(|family| Some((family, (family.look?)())));
+            inventory.providers = provided.collect();
         }
-        let devices = seen.devices.into_iter();
+        let devices = looked.devices.into_iter();
         let found = devices.map(|device| inventory.found(device));
         inventory.devices = found.collect();
         inventory
@@ -255,53 +255,34 @@ impl Inventory {
     }
 }
 
-/// What the families of key stores have found.
-struct Seen {
-    devices: Vec<Box<dyn Device>>,
-    unseen: Option<Error>,
-    /// Readers whose token another program has to itself.
-    occupied: Vec<String>,
-    unknown: Vec<String>,
-    visited: Vec<Visited>,
+/// Names of the wish that no family of key stores knows.
+fn unknown(wish: &Wish, looked: &Looked) -> Vec<String> {
+    let names = match wish {
+        Wish::Named(names) => names.as_slice(),
+        Wish::Software | Wish::Default | Wish::Inserted | Wish::All => &[],
+    };
+    let unknown = names.iter().filter(|name| !looked.known.contains(name));
+    unknown.cloned().collect()
 }
 
-impl Seen {
-    fn by_stores(wish: &Wish, user: &User) -> Result<Self, Error> {
-        let mut seen = Self {
-            devices: Vec::new(),
-            unseen: None,
-            occupied: Vec::new(),
-            visited: Vec::new(),
-            unknown: match wish {
-                Wish::Named(names) => names.clone(),
-                Wish::Software | Wish::Default | Wish::Inserted | Wish::All => Vec::new(),
-            },
+/// Looks again once their holder has let go of tokens that are wanted.
+fn ask_for_occupied(
+    looked: &mut Looked,
+    wish: &Wish,
+    user: &User,
+) -> Result<Option<Borrowed>, Error> {
+    let holders = card_holder::holders(&looked.occupied);
+    if card_holder::is_wanted(&holders, wish, &unknown(wish, looked)) {
+        let free = || match stores::look(wish, user) {
+            Ok(looked) if !looked.occupied.is_empty() => None,
+            looked => Some(looked),
         };
-        for family in stores::FAMILIES {
-            let looked = family.look(wish, user)?;
-            seen.devices.extend(looked.devices);
-            seen.unseen = seen.unseen.take().or(looked.unseen);
-            seen.occupied.extend(looked.occupied);
-            seen.visited.extend(looked.visited);
-            seen.unknown.retain(|name| !looked.known.contains(name));
+        if let Some((again, borrowed)) = card_holder::ask_for(user, free) {
+            *looked = again?;
+            return Ok(Some(borrowed));
         }
-        Ok(seen)
     }
-
-    /// Looks again once their holder has let go of tokens that are wanted.
-    fn ask_for_held(&mut self, wish: &Wish, user: &User) -> Result<Option<Borrowed>, Error> {
-        if card_holder::is_wanted(&card_holder::holders(&self.occupied), wish, &self.unknown) {
-            let free = || match Self::by_stores(wish, user) {
-                Ok(seen) if !seen.occupied.is_empty() => None,
-                seen => Some(seen),
-            };
-            if let Some((seen, borrowed)) = card_holder::ask_for(user, free) {
-                *self = seen?;
-                return Ok(Some(borrowed));
-            }
-        }
-        Ok(None)
-    }
+    Ok(None)
 }
 
 /// Stacks in use. Dropping them ends their programs, and undoes what was changed on devices.

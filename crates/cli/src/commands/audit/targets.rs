@@ -7,7 +7,7 @@ use keymark_advice::audit::device::Device as Known;
 use keymark_advice::audit::{Failure as Unread, Finding, FoundKey, Place, Read};
 use keymark_bench::error::Error;
 use keymark_stacks::tls::{Address, Remote, Trust};
-use keymark_stores::device::{Device, Looked, PublicDer, Wish};
+use keymark_stores::device::{Device, PublicDer, Wish};
 use keymark_stores::registry;
 
 use crate::args::AuditArguments;
@@ -124,14 +124,7 @@ fn token_alone(uri: &str) -> String {
 
 /// Nothing is written to a device here, and no PIN is sent.
 fn devices(wish: &Wish, found: &mut Found) -> Result<(), Failure> {
-    let mut all = Looked::default();
-    for family in registry::FAMILIES {
-        let looked = family.look(wish, &user::of_pinentry());
-        let looked = looked.map_err(Failure::nothing_usable)?;
-        all.devices.extend(looked.devices);
-        all.occupied.extend(looked.occupied);
-        all.unseen = all.unseen.or(looked.unseen);
-    }
+    let all = registry::look(wish, &user::of_pinentry()).map_err(Failure::nothing_usable)?;
     for reader in &all.occupied {
         output::warning(&format!(
             "the card in '{reader}' is in use by another program; 'gpgconf --kill scdaemon' makes GnuPG let go of it"
