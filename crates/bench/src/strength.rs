@@ -21,7 +21,7 @@ pub struct Strength(pub u32);
 
 impl fmt::Display for Strength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bit", self.0)
+        write!(f, "{}-bit", self.0)
     }
 }
 

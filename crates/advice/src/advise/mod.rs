@@ -165,7 +165,7 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Weak(Some(bits)) => write!(f, "{bits} of security"),
+            Self::Weak(Some(bits)) => write!(f, "{bits} security"),
             Self::Weak(None) => f.write_str("strength not in NIST's table"),
             Self::Policy(policy, status) => write!(f, "{status} by {policy}"),
             Self::Closed(Some(_)) => f.write_str("closed firmware"),

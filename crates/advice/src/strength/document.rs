@@ -188,7 +188,7 @@ fn level(level: Strength) -> Option<Statement> {
         ))
     });
     let takes: Vec<String> = takes.collect();
-    let text = format!("{level} of security take {}.", takes.join("; "));
+    let text = format!("{level} security takes {}.", takes.join("; "));
     (!takes.is_empty()).then(|| Statement::new(Topic::Choice, text, []))
 }
 

@@ -130,8 +130,10 @@ fn breakdown(spent: &[(&Case, Spent)]) -> Table {
         .if_any()
         .value("rest of the handshake", |(_, spent)| difference(spent.rest))
         .optional(2, "HTTP", |(_, spent)| difference(spent.http))
-        .optional(4, "key's share", |(_, spent)| spent.share.map(Cell::Share))
-        .optional(1, "of server CPU", |(_, spent)| {
+        .optional(4, "share of handshake", |(_, spent)| {
+            spent.share.map(Cell::Share)
+        })
+        .optional(1, "share of server CPU", |(_, spent)| {
             spent.of_processor.map(Cell::Share)
         })
         .if_any()

@@ -8,6 +8,7 @@ use keymark_bench::strength::Strength;
 use super::figure::{Figure, alone, device, listed, range, sentence, to, way};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
+use crate::document::{Mean, Subject};
 use crate::grouped::grouped;
 
 /// Other keys that are named beside the fastest.
@@ -98,7 +99,7 @@ fn place(case: &Case) -> String {
 }
 
 /// Which key is the fastest, where that is said of one operation only.
-pub(super) fn title(analysis: &Analysis) -> Option<String> {
+pub(super) fn title(analysis: &Analysis, drawn: &[Mean]) -> Option<String> {
     let groups = best(analysis);
     let [keys] = groups.as_slice() else {
         return None;
@@ -107,7 +108,8 @@ pub(super) fn title(analysis: &Analysis) -> Option<String> {
     let alone =
         keys.vague.is_empty() && keys.ranked[1..].iter().all(|other| fastest.is_below(other));
     let case = fastest.case();
-    alone.then(|| {
+    let is_drawn = drawn.iter().any(|mean| mean.of == Subject::of(case));
+    (alone && is_drawn).then(|| {
         format!(
             "{} is the fastest key {} {}",
             case.algorithm,
@@ -237,9 +239,11 @@ impl<'a> Keys<'a> {
         let among = || alike.iter().filter_map(|other| other.strength());
         let strength = match (figure.strength(), among().min(), among().max()) {
             (Some(own), Some(least), _) if own < least => {
-                format!(" and is weaker ({} against {least})", own.0)
+                format!(" and is weaker ({own} against {least} security)")
             }
-            (Some(own), _, Some(most)) if own > most => format!(" but is stronger ({own})"),
+            (Some(own), _, Some(most)) if own > most => {
+                format!(" but is stronger ({own} security)")
+            }
             _ => String::new(),
         };
         format!("{} {times}{strength}", figure.case().algorithm)
@@ -287,7 +291,7 @@ fn apart(alike: &[&Figure<'_>]) -> Option<String> {
     let told = |figure: &Figure<'_>, word: &str| {
         let bits = figure.strength()?;
         Some(format!(
-            "; {} is the {word} of them ({bits})",
+            "; {} is the {word} of them ({bits} security)",
             figure.case().algorithm
         ))
     };

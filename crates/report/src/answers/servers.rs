@@ -85,7 +85,7 @@ impl<'a> Rate<'a> {
 }
 
 fn named(case: &Case) -> String {
-    let strength = case.strength.map(|bits| format!(" ({bits})"));
+    let strength = case.strength.map(|bits| format!(" ({bits} security)"));
     format!("{}{}", case.algorithm, strength.unwrap_or_default())
 }
 

@@ -24,7 +24,9 @@ pub fn title_of(analysis: &Analysis, record: &Record, figure: &Figure) -> Option
             layers::title(family)
         }
         Figure::Throughput { .. } => workers::title(analysis, record.environment.cores),
-        Figure::Means { .. } => devices::title(analysis).or_else(|| keys::title(analysis)),
+        Figure::Means { means, .. } => {
+            devices::title(analysis).or_else(|| keys::title(analysis, means))
+        }
         Figure::Samples { timelines, of, .. } => {
             let rows = analysis.rows.iter().filter_map(|row| row.summary.as_ref());
             let drifted = rows.filter(|summary| {
@@ -94,7 +96,7 @@ fn of_security(means: &[(u32, Mean)]) -> Option<String> {
     };
     let factor =
         |weak: &(u32, Mean), strong: &(u32, Mean)| weak.1.mean.value.0 / strong.1.mean.value.0;
-    let named = |(bits, mean): &(u32, Mean)| format!("{} ({bits} bit)", mean.algorithm);
+    let named = |(bits, mean): &(u32, Mean)| format!("{} ({bits}-bit security)", mean.algorithm);
     let below = |a: &Mean, b: &Mean| {
         a.mean
             .high
@@ -233,14 +235,14 @@ mod tests {
         assert_eq!(
             gratis.as_deref(),
             Some(
-                "a stronger key may be faster: ed25519 (128 bit) takes less time than rsa2048 (112 bit)"
+                "a stronger key may be faster: ed25519 (128-bit security) takes less time than rsa2048 (112-bit security)"
             )
         );
         let costly = of_security(&[(112, mean("rsa2048", 5.0)), (128, mean("rsa3072", 15.0))]);
         assert_eq!(
             costly.as_deref(),
             Some(
-                "strength costs time: rsa3072 (128 bit) takes 3.00 times as long as rsa2048 (112 bit)"
+                "strength costs time: rsa3072 (128-bit security) takes 3.00 times as long as rsa2048 (112-bit security)"
             )
         );
         assert_eq!(

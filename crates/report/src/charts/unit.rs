@@ -15,7 +15,7 @@ pub enum Unit {
     Change,
     /// Things, as they are.
     Count,
-    /// Strength: `112 bit`.
+    /// Bits: `112`.
     Bits,
 }
 
@@ -38,7 +38,7 @@ impl Unit {
                 format!("{sign}{} %", plain(value.abs() * 100.0, step * 100.0))
             }
             Self::Count => large(value, step),
-            Self::Bits => format!("{} bit", plain(value, step)),
+            Self::Bits => plain(value, step),
         }
     }
 }
@@ -99,7 +99,7 @@ mod tests {
             (Unit::Times, 1.5, 0.5, "×1.5"),
             (Unit::Share, 0.25, 0.25, "25 %"),
             (Unit::Change, -0.05, 0.05, "−5 %"),
-            (Unit::Bits, 112.0, 1.0, "112 bit"),
+            (Unit::Bits, 112.0, 1.0, "112"),
             (Unit::Seconds, 1e300, 1e300, "1e300 s"),
         ];
         for (unit, value, step, text) in cases {

@@ -28,7 +28,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> O
         .fold(0.0, f64::max);
     marks.extend(tolerance_rule(Along::Y, longest, tolerance));
     for (bits, mean) in &shown {
-        let about = about(&mean.of, format!("{bits} bit: {}", said(mean)));
+        let about = about(&mean.of, format!("{bits}-bit security: {}", said(mean)));
         let series = devices.number(mean.of.device.as_str());
         let at = (f64::from(*bits), mean.mean.value.0);
         marks.push(Mark::Dot(Dot {
@@ -39,7 +39,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> O
     }
     let each: Vec<String> = shown
         .iter()
-        .map(|(bits, mean)| format!("{bits} bit: {}", said(mean)))
+        .map(|(bits, mean)| format!("{bits}-bit security: {}", said(mean)))
         .collect();
     let mut notes = vec![
         "Strength against attackers without a quantum computer (NIST SP 800-57, table 2; FIPS 203 to 205).".to_owned(),

@@ -16,7 +16,7 @@ use crate::pivot::Axis;
 
 /// Which table of strengths is used.
 const SECURITY: &str = "security: the weaker of certificate and key exchange, by NIST SP 800-57 part 1 rev. 5, \
-                        table 2 (P-256 and RSA-3072 128 bit, P-384 192 bit; tables after CNSA have P-384 at 128)";
+                        table 2 (P-256 and RSA-3072 128-bit, P-384 192-bit; tables after CNSA have P-384 at 128)";
 
 impl Analysis {
     /// The whole report. `record` is what was analysed; of its twins, the published figures.
@@ -35,7 +35,7 @@ impl Analysis {
         let answers = answers(self, record);
         let mut gallery = Gallery::of(self, record, &answers);
         let mut sections = self.overview(by, articles);
-        let answer = gallery.first();
+        let answer = gallery.first(self.picture(record));
         sections.push(self.main(record));
         if let Some(first) = sections.first_mut() {
             first.blocks.extend(answer);

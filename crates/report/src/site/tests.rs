@@ -142,7 +142,7 @@ fn chart_and_table_have_the_same_rows_and_say_what_they_are() {
     assert_eq!(mixed.kind, RemarkKind::MixedProvenance);
     assert_eq!(
         section.about,
-        "RSA, 112 bit of security; 2 figures of 2 records on 1 machine. In brackets the 95 % intervals."
+        "RSA, 112-bit security; 2 figures of 2 records on 1 machine. In brackets the 95 % intervals."
     );
 }
 
