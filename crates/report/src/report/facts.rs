@@ -59,7 +59,8 @@ fn known(record: &Record) -> Vec<(String, String)> {
         add("time a case", case_limit.map(units::chosen));
         add("time in all", settings.time_limit.map(units::chosen));
         add("seed", Some(settings.seed.to_string()));
-        add("ratios to", Some(settings.baseline.to_string()));
+        let baseline = Some(settings.baseline.to_string());
+        add("ratios to", baseline.filter(|named| !named.is_empty()));
     }
     for store in &record.stores {
         add(&format!("device {}", store.device), Some(device(store)));

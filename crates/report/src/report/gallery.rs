@@ -82,9 +82,16 @@ impl Gallery {
         Self(figures.collect())
     }
 
-    /// What the answer is about.
-    pub(super) fn first(&mut self) -> Option<Block> {
-        self.take(|_, _| true)
+    /// What the answer is about: of more means than a screen holds a few, and all of them are left.
+    pub(super) fn first(&mut self, small: Option<Figure>) -> Option<Block> {
+        match (small, self.0.first()) {
+            (Some(small @ Figure::Means { .. }), Some((_, whole @ Figure::Means { .. })))
+                if small != *whole =>
+            {
+                Some(Block::Figure(small))
+            }
+            _ => self.take(|_, _| true),
+        }
     }
 
     /// The one that shows this.
