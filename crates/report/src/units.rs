@@ -53,7 +53,8 @@ pub(crate) fn brief<T: Quantity>(
     bare: Bare,
     written: impl Fn(T, Digits) -> String,
 ) -> String {
-    let hardly = || format!("~{}", written(estimate.value, Digits::Two));
+    let rough = T::from_f64(two_digits(estimate.value.to_f64()));
+    let hardly = || format!("~{}", written(rough, Digits::Two));
     match (estimate.low, estimate.high, estimate.relative_half_width()) {
         (_, _, Some(width)) if width > HARDLY => hardly(),
         (_, _, Some(width)) if width > WELL => written(estimate.value, Digits::Two),
@@ -63,8 +64,11 @@ pub(crate) fn brief<T: Quantity>(
     }
 }
 
-/// A value with its bounds; a side without one is left open.
+/// A value with its bounds, if it has any; a side without one is left open.
 fn with_interval<T>(value: String, estimate: &Estimate<T>, bound: impl Fn(&T) -> String) -> String {
+    if estimate.low.is_none() && estimate.high.is_none() {
+        return value;
+    }
     let side = |side: &Option<T>| side.as_ref().map_or_else(|| "?".to_owned(), &bound);
     format!("{value} ({}–{})", side(&estimate.low), side(&estimate.high))
 }
@@ -111,7 +115,7 @@ pub fn ratio(ratio: Ratio) -> String {
 /// `1.23 (1.21–1.25)`; the value alone where there is no interval, or nothing to be uncertain of.
 pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
     let exact = estimate.low == Some(estimate.value) && estimate.high == Some(estimate.value);
-    if exact || (estimate.low, estimate.high) == (None, None) {
+    if exact {
         return ratio(estimate.value);
     }
     with_interval(ratio(estimate.value), estimate, |bound| ratio(*bound))
@@ -129,9 +133,6 @@ pub(crate) fn rounded_rate(rate: PerSecond, worth: Digits) -> String {
 
 /// `126/s (121–131)`
 pub fn estimated_rate(estimate: &Estimate<PerSecond>) -> String {
-    if (estimate.low, estimate.high) == (None, None) {
-        return rate(estimate.value);
-    }
     with_interval(rate(estimate.value), estimate, |bound| digits(bound.0))
 }
 
@@ -184,6 +185,16 @@ fn unit(time: Seconds) -> (f64, &'static str) {
 /// Three significant digits, and never fewer than the whole number has.
 fn digits(number: f64) -> String {
     rounded(number, Digits::Three)
+}
+
+/// With zeros in place of all digits but the first two.
+pub(crate) fn two_digits(number: f64) -> f64 {
+    let unit = 10_f64.powf(number.abs().log10().floor() - 1.0);
+    if unit > 0.0 {
+        (number / unit).round() * unit
+    } else {
+        number
+    }
 }
 
 /// So many significant digits, and never fewer than the whole number has.
@@ -269,6 +280,7 @@ mod tests {
         for (low, high, bare, text) in cases {
             assert_eq!(words(low, high, bare), text);
         }
+        assert_eq!([two_digits(18_895.0), two_digits(0.0)], [19_000.0, 0.0]);
         assert_eq!(rounded_rate(PerSecond(126.4), Digits::Two), "126/s");
         assert_eq!(rounded_duration(Seconds(0.00996), Digits::Two), "10 ms");
     }

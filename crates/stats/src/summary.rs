@@ -8,12 +8,12 @@ use crate::blocks::{Blocks, MIN_BLOCKS};
 use crate::control::{AtMeanSpeed, Controlled};
 use crate::dependence::Dependence;
 use crate::drift::{Drift, drift};
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Method};
 use crate::mean::mean;
 use crate::modality::{Modality, Modes, modality};
 use crate::outliers::{Outliers, outliers};
 use crate::prior::RunDependence;
-use crate::quantile::{Sorted, quantile};
+use crate::quantile::{MEDIAN, Sorted, quantile};
 use crate::quantity::{Ratio, Seconds};
 use crate::resample::dependence_of;
 use crate::spread::{extremes, median_absolute_deviation, standard_deviation};
@@ -26,6 +26,9 @@ const DRIFT_P: f64 = 0.01;
 const SEVERE: f64 = 0.05;
 /// ... or this share of the time.
 const SEVERE_TIME: f64 = 0.2;
+
+/// A mean is in doubt whose interval is wider than this on each side.
+const DOUBTFUL: f64 = 0.1;
 
 /// Neighbouring blocks are called alike beyond this correlation ...
 const ALIKE: f64 = 0.3;
@@ -90,9 +93,9 @@ impl Summary {
             min,
             max,
             mean: mean(blocks, run, seed)?,
-            median: quantile(blocks, &sorted, 0.5)?,
-            p90: quantile(blocks, &sorted, 0.9)?,
-            p99: quantile(blocks, &sorted, 0.99).filter(|p99| p99.high.is_some()),
+            median: quantile(blocks, &sorted, MEDIAN, run)?,
+            p90: quantile(blocks, &sorted, 0.9, run)?,
+            p99: quantile(blocks, &sorted, 0.99, run).filter(|p99| p99.high.is_some()),
             stddev: standard_deviation(blocks, seed),
             mad: median_absolute_deviation(&sorted)?,
             outliers: outliers(&sorted)?,
@@ -101,6 +104,14 @@ impl Summary {
             dependence: dependence_in(blocks, run),
             controlled: None,
         })
+    }
+
+    /// Whether median and range say more than the mean: that is known to no better than a tenth, from fewer than
+    /// twenty blocks or with samples beyond Tukey's outer fences among them.
+    pub fn is_told_by_median(&self) -> bool {
+        let half = self.mean.relative_half_width();
+        let few = matches!(self.mean.method, Method::StudentT | Method::PointOnly);
+        half.is_none_or(|half| half > DOUBTFUL) && (few || self.outliers.high_severe > 0)
     }
 
     /// What the reader should know before trusting the figures.

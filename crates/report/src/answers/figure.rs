@@ -125,8 +125,7 @@ pub(super) fn about(value: f64, low: f64, high: f64, written: impl Fn(f64) -> St
     if (high - low) / 2.0 <= WIDE * value {
         return written(value);
     }
-    let digits = 10_f64.powf(value.log10().floor() - 1.0);
-    let text = written((value / digits).round() * digits);
+    let text = written(units::two_digits(value));
     let (number, unit) = text
         .split_once(' ')
         .map_or((text.as_str(), ""), |(n, unit)| (n, unit));
@@ -169,7 +168,7 @@ pub(super) fn range(least: &Figure<'_>, most: &Figure<'_>) -> String {
 }
 
 /// Two figures, of which unit and doubt are said once.
-pub(super) fn between(least: &str, most: &str) -> String {
+pub(crate) fn between(least: &str, most: &str) -> String {
     if least == most {
         return least.to_owned();
     }

@@ -24,6 +24,7 @@ use crate::grouped::grouped;
 
 pub use crate::document::{Statement, Topic};
 pub use changes::{of_comparison, of_history};
+pub(crate) use figure::between;
 pub use predictions::WAITING;
 pub use titles::title_of;
 

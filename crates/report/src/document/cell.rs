@@ -119,8 +119,17 @@ pub struct Brief {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figured {
-    /// Of an operation.
+    /// Of an operation, on average.
     Time(Estimate<Seconds>),
+    /// Of an operation, half of which took no longer.
+    Median {
+        /// The median.
+        of: Estimate<Seconds>,
+        /// The shortest.
+        least: Seconds,
+        /// The longest.
+        most: Seconds,
+    },
     /// Operations a second.
     Rate(Estimate<PerSecond>),
 }

@@ -24,6 +24,8 @@ pub use axis::Axis;
 pub enum Shown {
     /// Mean time of an operation.
     Mean,
+    /// The same, or the median where that [says more](keymark_stats::Summary::is_told_by_median).
+    Typical,
     /// Operations a second of all workers together.
     Rate,
 }
@@ -56,6 +58,13 @@ impl<'r> Entry<'r> {
             )),
             (None, None) => None,
         };
+        let summary = row.summary.as_ref();
+        let told_by_it = summary.filter(|summary| summary.is_told_by_median());
+        let median = told_by_it.map(|summary| Figured::Median {
+            of: summary.median,
+            least: summary.min,
+            most: summary.max,
+        });
         let without = match (&row.failure, &row.overload) {
             (Some(_), _) => Some("failed"),
             (None, Some(_)) => Some("overloaded"),
@@ -65,6 +74,7 @@ impl<'r> Entry<'r> {
             case: Cow::Borrowed(&row.case),
             article: None,
             cell: match shown {
+                Shown::Typical => median.or_else(|| mean().map(Figured::Time)),
                 Shown::Mean => mean().map(Figured::Time),
                 Shown::Rate => row.throughput.map(Figured::Rate),
             },

@@ -10,9 +10,11 @@ use keymark_stats::Seconds;
 
 use super::{Axis, Entry, Pivot, Shown};
 use crate::analysis::{Analysis, Row, figures};
+use crate::answers::between;
 use crate::document::{Block, Figure, Figured, Mean, RemarkKind, Section};
 use crate::grouped::grouped;
 use crate::render::cell::words;
+use crate::units;
 
 impl Analysis {
     /// The first sections of a run's document, with columns of that kind if somebody has chosen it.
@@ -31,14 +33,14 @@ impl Analysis {
             return section("operations a second", &pivot).into_iter().collect();
         }
         if by.is_some() {
-            let pivot = Pivot::new(entries(&self.rows, Shown::Mean), by).beside(articles);
+            let pivot = Pivot::new(entries(&self.rows, Shown::Typical), by).beside(articles);
             return section("mean time of an operation", &pivot)
                 .into_iter()
                 .collect();
         }
         let (several, alone): (Vec<&Row>, Vec<&Row>) =
             self.rows.iter().partition(|row| self.is_level(&row.case));
-        let alone = Pivot::new(entries(alone, Shown::Mean), None).beside(articles);
+        let alone = Pivot::new(entries(alone, Shown::Typical), None).beside(articles);
         let lowest = |row: &&Row| self.scaling.iter().any(|group| group.case == row.case);
         let levels = self.rows.iter().filter(lowest).chain(several);
         let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
@@ -57,7 +59,7 @@ impl Analysis {
         let of_column = grouped(&pivot.entries, |entry| pivot.name(&entry.case));
         let mean = |entry: &&Entry<'_>| match entry.cell? {
             Figured::Time(mean) => Some(figures::dot(&entry.case, mean)),
-            Figured::Rate(_) => None,
+            Figured::Median { .. } | Figured::Rate(_) => None,
         };
         let columns = of_column.into_iter().map(|(_, entries)| {
             let is_whole = |entry: &&Entry<'_>| {
@@ -90,6 +92,9 @@ impl Analysis {
         groups.any(|group| group.case != *case && group.is_of(case))
     }
 }
+
+/// Medians whose intervals are named.
+const MEDIANS: usize = 2;
 
 fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<Entry<'r>> {
     let first = |row: &&Row| row.case.replica == 0;
@@ -129,6 +134,9 @@ fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
     if has('≥') {
         said.push("≥ at least that".to_owned());
     }
+    if has('*') {
+        said.push(medians(pivot));
+    }
     if has('[') {
         let kinds = pivot.kinds().filter(|kind| *kind != Provenance::Measured);
         let kinds: BTreeSet<&str> = kinds.map(meaning).collect();
@@ -136,6 +144,25 @@ fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
         said.push(format!("[ ] not measured here: {kinds}"));
     }
     (!said.is_empty()).then(|| said.join(" · "))
+}
+
+/// What is known of the medians among the figures.
+fn medians(pivot: &Pivot<'_>) -> String {
+    let told = pivot.entries.iter().filter_map(|entry| {
+        let Some(Figured::Median { of, least, most }) = entry.cell else {
+            return None;
+        };
+        let range = between(&units::duration(least), &units::duration(most));
+        let median = units::estimated_duration(&of);
+        Some(format!("{} {median}, from {range}", entry.case))
+    });
+    let told: Vec<String> = told.collect();
+    let named = told.iter().take(MEDIANS).cloned().collect::<Vec<_>>();
+    let more = if told.len() > MEDIANS { "; …" } else { "" };
+    format!(
+        "* median, because few blocks or slow ones leave the mean in doubt (95 % interval and range: {}{more})",
+        named.join("; ")
+    )
 }
 
 /// What a figure is that is of this kind.

@@ -78,7 +78,7 @@ fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> 
             } else {
                 ""
             };
-            format!("{strength} of security{weak}")
+            format!("{strength} security{weak}")
         },
     );
     let mut about = format!(
@@ -100,7 +100,9 @@ fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> 
         _ => String::new(),
     };
     let heading = match (operation, strength) {
-        (Operation::Handshake, Some(strength)) => format!("{algorithm} {operation}, {strength}"),
+        (Operation::Handshake, Some(strength)) => {
+            format!("{algorithm} {operation}, {strength} security")
+        }
         _ => format!("{algorithm} {operation}"),
     };
     KeySection {
@@ -218,13 +220,13 @@ fn mean(row: &Row) -> Cell {
     if row.overload.is_some() {
         return Cell::text("overloaded");
     }
-    match (&row.summary, row.published) {
-        (Some(summary), _) => Cell::DurationEstimate(summary.mean),
-        (None, Some(mean)) => Cell::Text(row.band.map_or_else(
+    match (&row.summary, row.mean()) {
+        (Some(summary), _) if summary.mean.low.is_some() => Cell::DurationEstimate(summary.mean),
+        (_, Some(mean)) => Cell::Text(row.band.map_or_else(
             || format!("{} (no interval)", units::duration(mean)),
             |band| format!("{}, a band", units::banded_duration(mean, band)),
         )),
-        (None, None) => Cell::Failed,
+        (_, None) => Cell::Failed,
     }
 }
 

@@ -34,7 +34,7 @@ proptest! {
         let computed = [
             mean::computed(&x, &RunDependence::default(), seed),
             spread::computed(&x, seed),
-            quantile::computed(&x, &Sorted::of(&x), p),
+            quantile::computed(&x, &Sorted::of(&x), p, &RunDependence::default()),
             throughput::computed(&windows(&x), &RunDependence::default(), seed),
             ratio::computed_independent(&x, &y, seed),
             ratio::computed_paired(&x, &y, seed),

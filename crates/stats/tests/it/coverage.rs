@@ -1,6 +1,7 @@
 //! Intervals of few blocks are as wide as they must be: coverage and width, of runs of twenty cases and of single ones.
 
-use keymark_stats::{Blocks, RunDependence, mean};
+use keymark_stats::{Blocks, RunDependence, Sorted, Summary, mean, quantile};
+use rand::RngExt;
 
 use crate::{Noise, holds};
 
@@ -17,6 +18,8 @@ struct Machine {
     shared: f64,
     /// By how much all become slower from beginning to end.
     drift: f64,
+    /// Share of blocks that take three times as long.
+    slow: f64,
 }
 
 impl Machine {
@@ -32,7 +35,9 @@ impl Machine {
             for (case, own) in run.iter_mut().zip(&states[1..]) {
                 let both = self.shared.sqrt() * states[0] + (1.0 - self.shared).sqrt() * own;
                 let level = (NOISE * both - NOISE * NOISE / 2.0).exp() + self.drift * time;
-                case.push(round, &[(1e6 * level) as u64]);
+                let is_slow = self.slow > 0.0 && noise.0.random::<f64>() < self.slow;
+                let factor = if is_slow { 3.0 } else { 1.0 };
+                case.push(round, &[(1e6 * level * factor) as u64]);
             }
         }
         run
@@ -106,6 +111,7 @@ const TWENTY: Machine = Machine {
     lag1: 0.0,
     shared: 0.0,
     drift: 0.0,
+    slow: 0.0,
 };
 
 #[test]
@@ -147,4 +153,71 @@ fn of_a_single_case() {
         assert!(held >= 0.92, "{blocks}, {lag1}: {held}");
         assert!(lag1 > 0.0 || width < 2.0, "{blocks}, {lag1}: {width}");
     }
+}
+
+impl Machine {
+    /// Share of intervals of medians that hold the true one, and of those that are bounded on both sides.
+    fn coverage_of_medians(&self, blocks: u32) -> (f64, f64) {
+        // The quantile of the noise below which half of all blocks lie, slow ones included: 0.5 / 0.96 of the others.
+        let score = if self.slow > 0.0 { 0.0522 } else { 0.0 };
+        let truth = TRUTH * (NOISE * score - NOISE * NOISE / 2.0).exp();
+        let (mut held, mut bounded, mut all) = (0.0, 0.0, 0.0);
+        let of_each = self.cases.min(5);
+        for seed in 0..1_000 / of_each as u64 {
+            let run = self.run(seed, blocks);
+            let known = RunDependence::of(&run);
+            for case in &run[..of_each] {
+                let median = quantile(case, &Sorted::of(case), 0.5, &known).unwrap();
+                let below = median.low.is_none_or(|low| low.0 <= truth);
+                let above = median.high.is_none_or(|high| high.0 >= truth);
+                held += f64::from(u8::from(below && above));
+                bounded += f64::from(u8::from(median.low.is_some() && median.high.is_some()));
+                all += 1.0;
+            }
+        }
+        (held / all, bounded / all)
+    }
+}
+
+#[test]
+fn of_medians_with_slow_blocks_and_without() {
+    for (name, cases) in [("twenty cases", 20), ("a single case", 1)] {
+        for (slow, blocks) in [0.0, 0.04]
+            .into_iter()
+            .flat_map(|slow| [8, 9, 12, 20, 40].map(|n| (slow, n)))
+        {
+            for lag1 in [0.0, 0.3, 0.6] {
+                let machine = Machine {
+                    cases,
+                    lag1,
+                    slow,
+                    ..TWENTY
+                };
+                let (held, bounded) = machine.coverage_of_medians(blocks);
+                println!(
+                    "median, {name}, slow {slow}, {blocks} blocks, lag-1 {lag1}: coverage {held:.3}, bounded {bounded:.3}"
+                );
+                assert!(held >= 0.92, "{name}, {slow}, {blocks}, {lag1}: {held}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mean_in_doubt_gives_way_to_the_median() {
+    let told = |times: &[u64]| {
+        let blocks = (0..).zip(times.iter().map(|time| vec![time * 1_000_000]));
+        let summary = Summary::of(&Blocks::from_blocks(blocks), &RunDependence::default(), 1);
+        summary.unwrap().is_told_by_median()
+    };
+    let steady: Vec<u64> = (0..40).map(|number| 100 + number * 7 % 5).collect();
+    assert!(!told(&steady) && !told(&steady[..8]), "known well");
+    let slow = [steady.as_slice(), &[900]].concat();
+    assert!(told(&slow), "one block of 41 is a sixth of all time");
+    assert!(
+        told(&[100, 200, 150, 120, 210, 170, 130, 220]),
+        "eight blocks"
+    );
+    let wide: Vec<u64> = (0..24).map(|number| 100 + number * 37 % 100).collect();
+    assert!(!told(&wide), "many that vary alike have a mean");
 }

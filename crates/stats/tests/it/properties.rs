@@ -58,7 +58,7 @@ proptest! {
     fn quantile_is_monotone(x in any_blocks(), p in 0.0..1.0_f64, q in 0.0..1.0_f64) {
         let b = blocks(&x);
         let sorted = Sorted::of(&b);
-        let at = |p| quantile(&b, &sorted, p).unwrap().value;
+        let at = |p| quantile(&b, &sorted, p, &RunDependence::default()).unwrap().value;
         prop_assert!(at(p.min(q)) <= at(p.max(q)));
     }
 
