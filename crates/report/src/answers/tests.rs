@@ -1,5 +1,6 @@
 //! A record that makes each sentence true, and one that makes it false.
 
+mod across;
 mod documented;
 
 use std::num::NonZeroU32;
@@ -17,7 +18,9 @@ use keymark_bench::stop::Stopped;
 use keymark_stats::{Band, Estimate, Method, PerSecond, Ratio, Seconds, UslError};
 
 use super::*;
-use crate::analysis::{Bounds, Scaling};
+use crate::analysis::figures::dot;
+use crate::analysis::{Bounds, Row, Scaling};
+use crate::document::Figure;
 use keymark_testkit::record::{block, case, mixed as record, server_load};
 
 const RAW: StackName = StackName::RAW;
@@ -428,7 +431,7 @@ fn keys_are_ranked_with_their_strength() {
         ]
     };
     let words = "To decrypt through gnupg, cv25519 is fastest (5.04 ms): rsa2048 takes 1.40 times as long and is weaker \
-                 (112 against 128 bit), rsa4096 4.80 times.";
+                 (112-bit against 128-bit security), rsa4096 4.80 times.";
     assert!(says(keys(5_000, 7_000), Topic::Keys, words));
     assert!(!says(keys(7_000, 7_000), Topic::Keys, "fastest"));
     assert!(says(keys(7_000, 7_000), Topic::Keys, "cv25519 are alike"));
@@ -436,11 +439,11 @@ fn keys_are_ranked_with_their_strength() {
         says(
             keys(7_000, 7_000),
             Topic::Keys,
-            "rsa2048 is the weakest of them (112 bit)"
+            "rsa2048 is the weakest of them (112-bit security)"
         ) || says(
             keys(7_000, 7_000),
             Topic::Keys,
-            "cv25519 is the strongest of them (128 bit)"
+            "cv25519 is the strongest of them (128-bit security)"
         )
     );
     let stronger = vec![
@@ -450,7 +453,7 @@ fn keys_are_ranked_with_their_strength() {
     assert!(says(
         stronger,
         Topic::Keys,
-        "nistp521 takes 3.00 times as long but is stronger (256 bit)"
+        "nistp521 takes 3.00 times as long but is stronger (256-bit security)"
     ));
     let longer = "A longer key costs: rsa4096 takes 3.43 times as long as rsa2048 to decrypt (24.2 ms against 7.06 ms).";
     assert!(says(keys(5_000, 7_000), Topic::Keys, longer));
@@ -467,7 +470,7 @@ fn a_key_that_is_hardly_known_is_ranked_nowhere() {
     assert!(says(
         keys,
         Topic::Keys,
-        "rsa4096 takes 3.00 times as long but is stronger (128 bit), cv25519 too uncertain to compare."
+        "rsa4096 takes 3.00 times as long but is stronger (128-bit security), cv25519 too uncertain to compare."
     ));
 }
 
@@ -605,7 +608,7 @@ fn servers_are_told_by_their_keys() {
             served("nistp256", "x25519", None, 200, 100_000),
         ]
     };
-    let words = "nginx (tls1.2 x25519 c=8) does 2005 handshakes a second with nistp256 (128 bit); with rsa2048 (112 bit) \
+    let words = "nginx (tls1.2 x25519 c=8) does 2005 handshakes a second with nistp256 (128-bit security); with rsa2048 (112-bit security) \
                  1005 (2.00 times fewer).";
     assert!(says(pair(100), Topic::Servers, words));
     assert!(says(pair(200), Topic::Servers, "2005, which is alike"));
@@ -683,21 +686,29 @@ fn servers_stand_beside_the_one_that_differs_in_one_thing() {
     assert!(!says(servers(100), Topic::Servers, "times the handshakes"));
 }
 
-#[test]
-fn parts_that_keep_the_tolerance_are_told_from_those_that_do_not() {
-    let predicted = |device: &str, seconds: f64| CaseRecord {
+/// A part's RSA-4096, a share of whose cycles it waits for flash.
+fn predicted(device: &str, seconds: f64, waiting: &str) -> CaseRecord {
+    CaseRecord {
         published: Some(PublishedMean {
             mean: Seconds(seconds),
             n: None,
-            note: format!("471 cycles at 72 MHz; 4.55 %{WAITING}; multiply=umull"),
+            note: format!("471 cycles at 72 MHz; {waiting}{WAITING}; multiply=umull"),
             band: Some(Band {
                 low: Seconds(seconds * 0.97),
                 high: Seconds(seconds * 1.03),
             }),
         }),
         ..CaseRecord::new(on(device, Provenance::Predicted, "rsa4096", RAW))
+    }
+}
+
+#[test]
+fn parts_that_keep_the_tolerance_are_told_from_those_that_do_not() {
+    let parts = |slow| {
+        [("stm32f405", 1.29), ("stm32f103", slow)]
+            .map(|(part, seconds)| predicted(part, seconds, "4.55 %"))
+            .into()
     };
-    let parts = |slow| vec![predicted("stm32f405", 1.29), predicted("stm32f103", slow)];
     let words = "As predicted, rsa4096 decrypt takes no longer than 2 s on stm32f405 (1.29 s, 4.55 % of it waiting for \
                  flash); it takes too long on stm32f103 (6.55 s";
     assert!(says(parts(6.55), Topic::Predictions, words));
@@ -870,4 +881,27 @@ fn a_key_that_is_too_slow_is_named_once() {
     };
     let words = "users tolerate: rsa4096 decrypt on twin:fst-01 (8.27 s), rsa2048 decrypt on twin:fst-01 (2.52 s).";
     assert!(says(card(8_100_000), Topic::Patience, words));
+}
+
+#[test]
+fn a_picture_has_no_title_of_keys_that_it_does_not_show() {
+    let run = run(vec![
+        took(here("rsa2048", RAW), 300),
+        took(here("rsa4096", RAW), 900),
+    ]);
+    let analysis = Analysis::of(&run, &[]);
+    let title = |means| {
+        let figure = Figure::Means {
+            title: String::new(),
+            tolerance: Seconds(2.0),
+            means,
+        };
+        title_of(&analysis, &run, &figure)
+    };
+    let drawn = |row: &Row| dot(&row.case, row.summary.as_ref().unwrap().mean);
+    assert_eq!(
+        title(analysis.rows.iter().map(drawn).collect()).as_deref(),
+        Some("rsa2048 is the fastest key to decrypt in OpenSSL")
+    );
+    assert_eq!(title(Vec::new()), None);
 }

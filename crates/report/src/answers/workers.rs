@@ -1,6 +1,6 @@
 //! Several workers at once: what limits them, from how many on more are useless, and what would help.
 
-use keymark_bench::case::{Case, Provenance, StoreKind};
+use keymark_bench::case::{Case, Provenance, StackName, StoreKind};
 use keymark_stats::{Estimate, PerSecond, Ratio};
 
 use super::figure::{between, device, gained, is_known, is_virtual_card, listed, way, what};
@@ -103,18 +103,23 @@ impl<'a> Curve<'a> {
         let (most, gain) = scaling.gains.iter().rfind(|(workers, _)| *workers > 1)?;
         let (low, high) = (gain.low?, gain.high?);
         let from = enough(&scaling.levels);
-        let limit = match scaling.limit()? {
-            Limit::Undecided => return None,
+        let nothing = gain.high.is_some_and(|high| high.0 < NOTHING);
+        let limit = match scaling.limit() {
+            // A device of which all workers together get no more, whatever in front of it they wait for.
+            None if nothing && scaling.case.stack == StackName::RAW => Limit::Undecided,
+            None | Some(Limit::Undecided) => return None,
             // A bound that is far away limits nobody who still gains.
-            Limit::Server(_) | Limit::Cores if from.is_none() && !reached(scaling, gain) => {
+            Some(Limit::Server(_) | Limit::Cores) if from.is_none() && !reached(scaling, gain) => {
                 Limit::NoneSeen
             }
-            limit @ (Limit::Server(_)
-            | Limit::Cores
-            | Limit::Library
-            | Limit::Device
-            | Limit::Sessions
-            | Limit::NoneSeen) => limit,
+            Some(
+                limit @ (Limit::Server(_)
+                | Limit::Cores
+                | Limit::Library
+                | Limit::Device
+                | Limit::Sessions
+                | Limit::NoneSeen),
+            ) => limit,
         };
         // Fewer workers than cores, or a gain of which nothing is known, tell nothing.
         // Nor does one that may as well be a loss, unless it is nothing for certain.
@@ -221,7 +226,8 @@ fn said(
         Limit::Library => "threads wait for each other in the library: processes instead of threads would help".to_owned(),
         Limit::Device => "the device is busy: a second device would help, more cores would not".to_owned(),
         Limit::Sessions => "the device has no more sessions".to_owned(),
-        Limit::NoneSeen | Limit::Undecided => match from {
+        Limit::Undecided => "the device or its library does one thing at a time".to_owned(),
+        Limit::NoneSeen => match from {
             None => "more may do still more".to_owned(),
             Some(_) => "what limits them is not known".to_owned(),
         },

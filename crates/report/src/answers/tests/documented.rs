@@ -1,6 +1,7 @@
 //! What is said of the runs that the documents show, with times like those of a quiet machine.
 
 use super::*;
+use keymark_testkit::record::{measured, signing};
 
 const CPU: &str = "software";
 
@@ -17,8 +18,11 @@ fn costs(algorithm: &str) -> [u64; 2] {
         "nistp521" => [210, 3_400],
         "brainpoolp512r1" => [950, 6_500],
         "secp256k1" => [660, 900],
+        "nistp384" => [700, 1_900],
+        "slhdsa128s" => [320_000, 320_000],
         "mldsa65" => [1_200, 1_200],
         "mlkem768" => [55, 55],
+        "mlkem1024" => [80, 80],
         other => panic!("{other} has no cost"),
     }
 }
@@ -192,4 +196,135 @@ fn certificates_of_a_server() {
         served("nistp256", "x25519", None, 200, 30_000),
     ];
     insta::assert_snapshot!(told(cases));
+}
+
+#[test]
+fn the_complete_plan() {
+    let mut cases = Vec::new();
+    for algorithm in ["rsa2048", "rsa4096", "nistp521", "cv25519"] {
+        cases.extend(layers(Operation::Decrypt, algorithm));
+        cases.push(openssl(Operation::Decrypt, algorithm));
+    }
+    for algorithm in ["rsa2048", "rsa4096", "dsa3072", "nistp521", "ed25519"] {
+        cases.extend(layers(Operation::Sign, algorithm));
+        cases.push(openssl(Operation::Sign, algorithm));
+    }
+    let cached = with(
+        does(Operation::Decrypt, "cv25519", StackName::AGENT),
+        Parameters::from([("protection", "cached")]),
+    );
+    cases.push(took(cached, 270_000));
+    for stack in [RAW, GNUPG] {
+        let card = |algorithm| on("virtual", Provenance::Virtual, algorithm, stack);
+        cases.push(took(card("rsa4096"), 17_000));
+        cases.push(took(card("cv25519"), 9_000));
+    }
+    for (algorithm, time) in [("rsa2048", 700), ("nistp256", 50)] {
+        cases.push(elsewhere("softhsm", Provenance::Virtual, algorithm, time));
+    }
+    cases.push(openssl(Operation::Decapsulate, "mlkem768"));
+    cases.push(openssl(Operation::Sign, "mldsa65"));
+    insta::assert_snapshot!(told(cases));
+}
+
+/// Ten at once keep two cores busy with DSA, and gpg-agent with RSA-4096.
+#[test]
+fn several_workers() {
+    let levels = |workers| [("rsa4096", workers), ("dsa3072", workers)];
+    let cases = [1, 4, 10].into_iter().flat_map(levels);
+    let cases = cases.flat_map(|(algorithm, workers)| {
+        let key = costs(algorithm)[1] as f64;
+        let together = f64::from(workers);
+        let whole = (key + 5_600.0).max(together * key);
+        let whole = whole.max(together * (key + 5_600.0) / 2.0);
+        [
+            measured(
+                signing(algorithm, StackName::AGENT, workers),
+                together * key,
+            ),
+            measured(signing(algorithm, GNUPG, workers), whole),
+        ]
+    });
+    insta::assert_snapshot!(told(cases.collect()));
+}
+
+#[test]
+fn firmware_on_microcontrollers() {
+    let parts = [
+        ("stm32f103", 6.55, "4.54 %"),
+        ("stm32l432", 2.71, "0.3 %"),
+        ("stm32l432:umaal=off", 4.04, "0.56 %"),
+        ("stm32f405", 1.29, "0.13 %"),
+        ("stm32f405:umaal=off", 1.91, "0.12 %"),
+    ];
+    let cases = parts.map(|(part, seconds, waiting)| predicted(part, seconds, waiting));
+    insta::assert_snapshot!(told(cases.into()));
+}
+
+#[test]
+fn signatures_that_are_timestamps() {
+    let keys = [
+        "rsa3072",
+        "rsa4096",
+        "nistp256",
+        "nistp384",
+        "ed25519",
+        "mldsa65",
+        "slhdsa128s",
+    ];
+    let cases = keys.map(|algorithm| openssl(Operation::Sign, algorithm));
+    insta::assert_snapshot!(told(cases.into()));
+}
+
+#[test]
+fn keys_that_are_encapsulated() {
+    let cases =
+        ["mlkem768", "mlkem1024"].map(|algorithm| openssl(Operation::Decapsulate, algorithm));
+    insta::assert_snapshot!(told(cases.into()));
+}
+
+#[test]
+fn schemes_of_one_key() {
+    let schemes = [("pkcs1", 300), ("pss", 304), ("hashed", 301)];
+    let cases = schemes.into_iter().flat_map(|(scheme, time)| {
+        let own = |case| with(case, Parameters::from([("scheme", scheme)]));
+        [
+            took(own(does(Operation::Sign, "rsa2048", RAW)), time),
+            took(
+                own(on("softhsm", Provenance::Virtual, "rsa2048", RAW)),
+                time + 400,
+            ),
+        ]
+    });
+    insta::assert_snapshot!(told(cases.collect()));
+}
+
+#[test]
+fn an_hsm_that_is_loaded() {
+    let hsm = |workers: u32, microseconds: f64| {
+        let mut case = twin("twin:nitrokey-hsm", "rsa2048");
+        (case.stack, case.operation) = (RAW, Operation::Sign);
+        case.load = Load::closed(NonZeroU32::new(workers).unwrap());
+        measured(case, microseconds)
+    };
+    insta::assert_snapshot!(told(vec![hsm(1, 740_000.0), hsm(3, 2_220_000.0)]));
+    let two_at_once = vec![hsm(1, 740_000.0), hsm(3, 1_480_000.0)];
+    assert!(!says(two_at_once, Topic::Striking, "gain nothing"));
+}
+
+#[test]
+fn key_exchanges_of_a_server() {
+    let rates = [("rsa", 67), ("dhe-2048", 6), ("ecdhe-p256", 97)];
+    let cases = rates.map(|(kex, rate)| served("rsa2048", kex, None, rate, 300_000));
+    insta::assert_snapshot!(told(cases.into()));
+}
+
+#[test]
+fn several_servers() {
+    let words = [("1 server", 13), ("2 servers", 27), ("4 servers", 53)];
+    let cases = words.map(|(servers, rate)| {
+        let arrangement = format!("{servers} round-robin");
+        served("rsa2048", "x25519", Some(&arrangement), rate, 740_000)
+    });
+    insta::assert_snapshot!(told(cases.into()));
 }
