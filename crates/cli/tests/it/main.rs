@@ -28,6 +28,7 @@ mod series;
 mod sharing;
 mod site;
 mod ssh;
+mod terminal;
 #[cfg(feature = "pkcs11")]
 mod tls;
 #[cfg(feature = "tpm")]
