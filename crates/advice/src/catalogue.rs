@@ -29,6 +29,13 @@ pub struct Token {
     pub open_firmware: Option<bool>,
     /// What it looks like.
     pub form_factor: Option<String>,
+    /// How it is reached: `USB CCID`, `NFC`.
+    #[serde(default)]
+    pub interface: Vec<String>,
+    /// Whether its keys are made on it or imported.
+    pub keys_from: Option<String>,
+    /// How open its hardware is.
+    pub hardware_open: Option<String>,
     /// What certified whom.
     pub certification: Option<String>,
     /// How it is confirmed that a key is used; `false`: not at all.

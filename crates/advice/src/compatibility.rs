@@ -32,6 +32,9 @@ struct Row {
     since: String,
     source: String,
     words: String,
+    /// Whether that was read in somebody else's words.
+    #[serde(default)]
+    secondary: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -127,15 +130,10 @@ impl Peer {
 
     /// Whether it takes such a key.
     pub fn takes(&self, algorithm: Algorithm) -> Takes {
-        let (kind, _) = algorithm.length();
-        let means = |keys: &[String]| {
-            let mut keys = keys.iter();
-            keys.any(|key| key == algorithm.name() || key == kind)
-        };
-        if means(&self.program.not) {
+        if means(&self.program.not, algorithm) {
             return Takes::No;
         }
-        let Some(row) = self.program.rows.iter().find(|row| means(&row.keys)) else {
+        let Some(row) = self.row(algorithm) else {
             return Takes::Unknown;
         };
         let since: Option<Version> = row.since.parse().ok();
@@ -147,18 +145,27 @@ impl Peer {
 
     /// What the source says of a key, and where.
     pub fn source(&self, algorithm: Algorithm) -> Option<String> {
-        let (kind, _) = algorithm.length();
-        let means = |key: &String| key == algorithm.name() || key == kind;
-        let row = self
-            .program
-            .rows
-            .iter()
-            .find(|row| row.keys.iter().any(means))?;
-        Some(format!(
-            "{}: {}; {}",
-            self.program.name, row.words, row.source
-        ))
+        let Row {
+            words,
+            source,
+            secondary,
+            ..
+        } = self.row(algorithm)?;
+        let mark = if *secondary { ", secondary" } else { "" };
+        Some(format!("{}: {words} ({source}{mark})", self.program.name))
     }
+
+    fn row(&self, algorithm: Algorithm) -> Option<&'static Row> {
+        let mut rows = self.program.rows.iter();
+        rows.find(|row| means(&row.keys, algorithm))
+    }
+}
+
+/// Whether a key is among those, by its name or by its kind.
+fn means(keys: &[String], algorithm: Algorithm) -> bool {
+    let (kind, _) = algorithm.length();
+    let mut keys = keys.iter();
+    keys.any(|key| key == algorithm.name() || key == kind)
 }
 
 #[cfg(test)]
@@ -173,7 +180,7 @@ mod tests {
     fn a_version_decides() {
         assert_eq!(takes("openssh-6.4", "ed25519"), Takes::Since("6.5"));
         assert_eq!(takes("openssh-6.5", "ed25519"), Takes::Yes);
-        assert_eq!(takes("gnupg-2.1.6", "cv25519"), Takes::Since("2.1.7"));
+        assert_eq!(takes("gnupg-2.1.6", "cv25519"), Takes::Since("2.2"));
         assert_eq!(takes("gnupg-2.2", "cv25519"), Takes::Yes);
         assert_eq!(takes("openssl-3.4", "mldsa65"), Takes::Since("3.5"));
         assert_eq!(takes("openssl-3.10", "mldsa65"), Takes::Yes);
@@ -182,6 +189,10 @@ mod tests {
         assert_eq!(takes("github", "dsa3072"), Takes::No);
         assert_eq!(takes("browsers", "ed25519"), Takes::No);
         assert_eq!(takes("openssh-9.0", "mldsa65"), Takes::Unknown);
+        assert_eq!(takes("browsers", "nistp521"), Takes::Unknown);
+        let peer: Peer = "openssh-9".parse().unwrap();
+        let source = peer.source("ed25519".parse().unwrap()).unwrap();
+        assert!(source.ends_with(", secondary)"), "{source}");
         assert_eq!(takes("nitrokey-3-1.7", "nistp384"), Takes::Since("1.8"));
     }
 

@@ -1,6 +1,6 @@
 //! Which device with which key: the first ones, why the others are not among them, and what would change that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::operation::Operation;
@@ -26,12 +26,17 @@ impl Question {
         let answers = self.answers(&candidates);
         let mut said = vec![self.choice(&answers)];
         said.extend(against(&answers));
-        said.extend(self.changes(&candidates));
+        let changes = self.changes(&candidates);
+        if answers.is_empty() && changes.is_none() {
+            said.push("No single constraint less would change that.".to_owned());
+        }
+        said.extend(changes);
         let mut sections = Vec::new();
         if !answers.is_empty() {
             sections.push(Section::bare(self.ranked(&answers)).first());
         }
         sections.extend(described(catalogue, &answers));
+        sections.extend(self.taken(&answers));
         sections.extend(self.left_out(&candidates));
         answered(said, sections)
     }
@@ -120,40 +125,54 @@ impl Question {
         blocks
     }
 
-    /// Devices and keys that are not among the answers, by what refuses them.
+    /// What the programs that have to take a key say of those that are shown.
+    pub(super) fn taken(&self, answers: &[Candidate<'_>]) -> Option<Section> {
+        let mut lines: Vec<String> = Vec::new();
+        for answer in answers.iter().take(FIRST) {
+            let peers = self.compatible.iter();
+            lines.extend(peers.filter_map(|peer| peer.source(answer.algorithm)));
+        }
+        lines.sort();
+        lines.dedup();
+        headed("what takes them", lines)
+    }
+
+    /// Devices and keys that are not among the answers, by what refuses them; where that is much, how many each cause does.
     pub(super) fn left_out(&self, candidates: &[Candidate<'_>]) -> Option<Section> {
         let mut rows: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+        let mut causes: BTreeMap<String, (usize, BTreeSet<&str>)> = BTreeMap::new();
         for candidate in candidates {
             let refusals = self.refusals(candidate);
             if refusals.is_empty() {
                 continue;
+            }
+            for refusal in &refusals {
+                let (keys, devices) = causes.entry(refusal.cause()).or_default();
+                *keys += 1;
+                devices.insert(candidate.device);
             }
             let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
             let row = (candidate.device, reasons.join("; "));
             let keys = rows.entry(row).or_default();
             keys.push(candidate.algorithm.to_string());
         }
-        let line = |((device, because), keys): ((&str, String), Vec<String>)| {
-            let text = format!("{device}, {}: {because}", keys.join(" "));
-            Block::remark(RemarkKind::Basis, text)
-        };
         if rows.len() <= MOST {
-            let lines: Vec<Block> = rows.into_iter().map(line).collect();
-            return (!lines.is_empty()).then(|| Section::headed("left out", lines).first());
+            let line = |((device, because), keys): ((&str, String), Vec<String>)| {
+                format!("{device}, {}: {because}", keys.join(" "))
+            };
+            return headed("left out", rows.into_iter().map(line).collect());
         }
-        let mut causes: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-        for ((_, because), keys) in rows {
-            let (devices, all) = causes.entry(because).or_default();
-            (*devices, *all) = (*devices + 1, *all + keys.len());
-        }
-        let lines = causes.into_iter().map(|(because, (devices, keys))| {
+        let lines = causes.into_iter().map(|(cause, (keys, devices))| {
             let (keys, devices) = (
                 units::counted(keys, "key"),
-                units::counted(devices, "device"),
+                units::counted(devices.len(), "device"),
             );
-            Block::remark(RemarkKind::Basis, format!("{keys} on {devices}: {because}"))
+            format!("{cause}: {keys} on {devices}")
         });
-        Some(Section::headed("left out (--json names each)", lines.collect()).first())
+        headed(
+            "left out, some by several causes (--json names each)",
+            lines.collect(),
+        )
     }
 
     /// For each constraint that alone refuses somebody, the nearest of these.
@@ -193,23 +212,32 @@ fn described(catalogue: &Catalogue, answers: &[Candidate<'_>]) -> Option<Section
         let Some(token) = tokens.find(|token| token.id == answer.id) else {
             continue;
         };
-        let touch = token.touch().map(|words| format!("touch: {words}"));
-        let certified = token
-            .certification
-            .as_ref()
-            .map(|by| format!("certified: {by}"));
-        let form = token.form_factor.clone();
-        let said: Vec<String> = form.into_iter().chain(touch).chain(certified).collect();
+        let reached = Some(token.interface.join(", ")).filter(|words| !words.is_empty());
+        let told = [
+            ("", token.form_factor.as_deref()),
+            ("reached by ", reached.as_deref()),
+            ("keys: ", token.keys_from.as_deref()),
+            ("touch: ", token.touch()),
+            ("hardware: ", token.hardware_open.as_deref()),
+            ("certified: ", token.certification.as_deref()),
+        ];
+        let said = told.map(|(what, words)| words.map(|words| format!("{what}{words}")));
+        let said: Vec<String> = said.into_iter().flatten().collect();
         let line = format!("{}: {}", answer.device, said.join("; "));
         if !said.is_empty() && !lines.contains(&line) {
             lines.push(line);
         }
     }
+    headed("the devices", lines)
+}
+
+/// Lines below a heading, if there are any.
+fn headed(heading: &str, lines: Vec<String>) -> Option<Section> {
     let lines = lines.into_iter();
     let lines: Vec<Block> = lines
         .map(|line| Block::remark(RemarkKind::Basis, line))
         .collect();
-    (!lines.is_empty()).then(|| Section::headed("the devices", lines).first())
+    (!lines.is_empty()).then(|| Section::headed(heading, lines).first())
 }
 
 /// What somebody has to give up for a candidate.

@@ -3,17 +3,6 @@
 
 mod device;
 mod server;
-/// What was asked, answered: sentences first, then what they rest on.
-fn answered(said: Vec<String>, sections: Vec<Section>) -> Document {
-    let answers = said.into_iter();
-    Document {
-        answers: answers
-            .map(|text| Statement::new(Topic::Choice, text, []))
-            .collect(),
-        ..Document::of(sections)
-    }
-}
-
 #[cfg(test)]
 mod tests;
 mod timestamping;
@@ -37,6 +26,17 @@ use crate::cost::{Figure, Figures, SOFTWARE};
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Status, Use};
 use crate::{Strength, Table};
+
+/// What was asked, answered: sentences first, then what they rest on.
+fn answered(said: Vec<String>, sections: Vec<Section>) -> Document {
+    let answers = said.into_iter();
+    Document {
+        answers: answers
+            .map(|text| Statement::new(Topic::Choice, text, []))
+            .collect(),
+        ..Document::of(sections)
+    }
+}
 
 words! {
     /// What the key is for.
@@ -186,6 +186,20 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
+    /// In words that are the same for all that it refuses.
+    fn cause(&self) -> String {
+        match self {
+            Self::Slow(_) => "takes too long".to_owned(),
+            Self::Few(_) => "does too few operations a second".to_owned(),
+            Self::Weak(_)
+            | Self::Policy(..)
+            | Self::Closed(_)
+            | Self::NoFigure
+            | Self::Incompatible(..)
+            | Self::Quantum => self.to_string(),
+        }
+    }
+
     /// By which constraint, and how much has to be relaxed: of two candidates the nearer one.
     fn constraint(&self) -> (u8, f64) {
         match self {

@@ -51,6 +51,7 @@ impl Question {
         said.extend(server_changes(&asked, &candidates));
         let mut sections = vec![Section::bare(asked.ranked(&answers)).first()];
         sections.extend(handshakes(figures));
+        sections.extend(asked.taken(&answers));
         sections.extend(asked.left_out(&candidates));
         answered(said, sections)
     }

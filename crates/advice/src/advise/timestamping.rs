@@ -26,6 +26,7 @@ impl Question {
         said.extend(asked.diversity(&answers));
         said.extend(asked.changes(&candidates));
         let mut sections = vec![Section::bare(asked.lives(&answers)).first()];
+        sections.extend(asked.taken(&answers));
         sections.extend(asked.left_out(&candidates));
         answered(said, sections)
     }

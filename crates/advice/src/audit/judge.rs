@@ -50,7 +50,7 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
                 let text = "its public number is 0, 1 or -1";
                 findings.push(error(Kind::SmallSubgroup, text));
             }
-            lists.has(y)
+            lists.has_number(y)
         }
         Numbers::Point(point) => {
             if form(key).is_some_and(|form| small::is_of_small_order(point, form)) {
@@ -58,12 +58,14 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
                 findings.push(error(Kind::SmallSubgroup, text));
             }
             match point.as_slice() {
+                string if is_string(key) => lists.has_number(string),
                 // badkeys' list has x alone (SEC 1 §2.3.3).
-                [4, both @ ..] => lists.has(&both[..both.len() / 2]),
-                string => lists.has(string),
+                [4, both @ ..] => lists.has_number(&both[..both.len() / 2]),
+                [2 | 3, x @ ..] => lists.has_number(x),
+                string => lists.has_number(string),
             }
         }
-        Numbers::Opaque(_) => None,
+        Numbers::Opaque(octets) => lists.has(octets),
     };
     findings.extend(listed.map(|list| match list {
         Listed::Debian => error(
@@ -76,6 +78,15 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
         }
     }));
     findings
+}
+
+/// Whether its point is a string of RFC 7748 or 8032, in which the first octet says nothing of the form.
+const fn is_string(key: &PublicKey) -> bool {
+    use Family::{Cv448, Cv25519, Ed448, Ed25519};
+    matches!(
+        key.spec,
+        Ok(KeySpec::Family(Cv25519 | Ed25519 | Cv448 | Ed448))
+    )
 }
 
 /// Of the two curves on which points of small order have to be refused.

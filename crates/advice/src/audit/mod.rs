@@ -26,7 +26,7 @@ pub use weakness::known::{Lists, Places};
 
 use crate::policy::{Policy, Status, Use};
 use key::Numbers;
-use weakness::{batch_gcd, number, small};
+use weakness::{batch_gcd, number};
 
 /// Among more keys that share factors than this, no partner is looked for.
 const PARTNERS: usize = 200;
@@ -106,12 +106,14 @@ impl Audit {
         question: &Question,
         lists: &mut Lists,
     ) -> Self {
-        let merged = merge(found);
+        let mut merged = merge(found);
+        for (key, _, findings) in &mut merged {
+            findings.extend(judge::numbers(&key.key, lists));
+        }
         let shared = shared_factors(&merged);
         let mut keys = Vec::with_capacity(merged.len());
         for ((key, also, mut findings), shared) in merged.into_iter().zip(shared) {
             findings.extend(shared);
-            findings.extend(judge::numbers(&key.key, lists));
             findings.extend(judge::strength(&key.key));
             findings.extend(judge::surroundings(&key, question.today));
             let (status, against) = judge::policies(&key, question);
@@ -202,9 +204,10 @@ fn shared_factors(keys: &[Merged]) -> Vec<Option<Finding>> {
     let mut moduli: HashMap<&[u8], usize> = HashMap::new();
     let mut numbers: Vec<Natural> = Vec::new();
     let mut places: Vec<&Place> = Vec::new();
-    for (key, ..) in keys {
+    for (key, _, findings) in keys {
+        let is_damaged = findings.iter().any(|one| one.kind == Kind::SmallFactor);
         if let Numbers::Rsa { n, .. } = &key.key.numbers
-            && small::factor(n).is_none()
+            && !is_damaged
         {
             moduli.entry(n).or_insert_with(|| {
                 numbers.push(number(n));

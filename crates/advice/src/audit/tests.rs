@@ -58,7 +58,7 @@ fn sound(bits: u32) -> PublicKey {
     let last = modulus.len() - 1;
     modulus[last] |= 1;
     let mut step = 0_u8;
-    while small::factor(&modulus).is_some() {
+    while super::weakness::small::factor(&modulus).is_some() {
         step = step.wrapping_add(1);
         modulus[last - 1] = step;
     }

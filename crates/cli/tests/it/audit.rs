@@ -215,7 +215,7 @@ fn a_tokens_public_keys_are_seen_without_its_pin() {
 
 #[cfg(feature = "pkcs11")]
 #[test]
-fn a_servers_certificate_is_asked_for_once() {
+fn each_certificate_of_a_server_is_seen() {
     use std::net::{TcpListener, TcpStream};
     use std::process::Stdio;
 
@@ -225,7 +225,9 @@ fn a_servers_certificate_is_asked_for_once() {
     shell(
         &place,
         "openssl req -x509 -newkey rsa:1024 -nodes -keyout key.pem -out certificate.pem -days 9 \
-             -subj /CN=localhost 2>/dev/null",
+             -subj /CN=localhost 2>/dev/null
+         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key2.pem \
+             -out certificate2.pem -days 9 -subj /CN=second 2>/dev/null",
     );
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap().to_string();
@@ -240,6 +242,7 @@ fn a_servers_certificate_is_asked_for_once() {
         &address,
     ]);
     server.args(["-key", "key.pem", "-cert", "certificate.pem"]);
+    server.args(["-dkey", "key2.pem", "-dcert", "certificate2.pem"]);
     server.current_dir(place.directory()).stdin(Stdio::null());
     let mut server = server
         .stdout(Stdio::null())
@@ -254,7 +257,11 @@ fn a_servers_certificate_is_asked_for_once() {
     server.kill().unwrap();
     server.wait().unwrap();
     let found = objects(&text(&ended(output, 1).stdout));
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0]["owner"], "CN=localhost");
-    assert_eq!(findings(&found[0]), ["short", "policy"]);
+    let told: Vec<_> = found
+        .iter()
+        .map(|key| (key["owner"].as_str().unwrap(), findings(key)))
+        .collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.contains(&("CN=localhost", vec!["short", "policy"])));
+    assert!(told.contains(&("CN=second", Vec::new())));
 }

@@ -31,6 +31,12 @@ use super::saturating;
 pub const CONNECT: StackName = StackName::of("connect");
 /// How long a server may take to say anything, where nothing is measured.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Signatures that a client may accept of a server with several certificates, to be shown each
+/// (SSL_CTX_set1_sigalgs_list(3)).
+const SIGNATURES: [&str; 2] = [
+    "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512:RSA+SHA1",
+    "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ECDSA+SHA1:ed25519:ed448",
+];
 /// Where a key is, as far as anybody outside can tell.
 const REMOTE: StoreKind = StoreKind::of("remote");
 
@@ -183,17 +189,29 @@ impl Remote {
         ))
     }
 
-    /// The certificates that it shows in a handshake, its own first, in DER. Nothing else is asked of it.
+    /// The certificates that it shows in three handshakes, its own first, in DER: to a client that accepts every signature,
+    /// and to those with RSA and with curves alone. Nothing else is asked of it.
     ///
     /// # Errors
     /// When no handshake succeeds at any of the addresses.
     pub fn certificates(&self, addresses: &[SocketAddr]) -> Result<Vec<Vec<u8>>, Error> {
         let mut last = None;
         for address in addresses {
-            match self.shown_at(address) {
-                Ok(chain) => return Ok(chain),
-                Err(error) => last = Some(error),
+            let mut chain = match self.shown_at(address, None) {
+                Ok(chain) => chain,
+                Err(error) => {
+                    last = Some(error);
+                    continue;
+                }
+            };
+            for signatures in SIGNATURES {
+                // It refuses the one for which it has no certificate.
+                let other = self.shown_at(address, Some(signatures)).unwrap_or_default();
+                let new = |certificate: &Vec<u8>| !chain.contains(certificate);
+                let new: Vec<_> = other.into_iter().filter(new).collect();
+                chain.extend(new);
             }
+            return Ok(chain);
         }
         let call = format!("asking {} for its certificates", self.address);
         let reason = last.unwrap_or_else(|| "it has no address".to_owned());
@@ -201,7 +219,11 @@ impl Remote {
         Err(Error::call(call, reason, advice))
     }
 
-    fn shown_at(&self, address: &SocketAddr) -> Result<Vec<Vec<u8>>, String> {
+    fn shown_at(
+        &self,
+        address: &SocketAddr,
+        signatures: Option<&str>,
+    ) -> Result<Vec<Vec<u8>>, String> {
         let stream =
             TcpStream::connect_timeout(address, PATIENCE).map_err(|error| error.to_string())?;
         let timed = [
@@ -217,6 +239,9 @@ impl Remote {
             builder.set_verify(SslVerifyMode::NONE);
             // Weak keys are what is looked for.
             builder.set_security_level(0);
+            if let Some(signatures) = signatures {
+                builder.set_sigalgs_list(signatures)?;
+            }
             let mut configuration = builder.build().configure()?;
             configuration.set_verify_hostname(false);
             configuration.set_use_server_name_indication(self.name().parse::<IpAddr>().is_err());

@@ -109,7 +109,7 @@ impl Lists {
         if listed {
             return Some(Listed::Debian);
         }
-        self.has(n)
+        self.has_number(n)
     }
 
     /// Whether a DSA key is.
@@ -119,10 +119,16 @@ impl Lists {
         if self.in_debians(self.places.openssh.join(name), hash) {
             return Some(Listed::Debian);
         }
-        self.has(trimmed(numbers[3]))
+        self.has_number(numbers[3])
     }
 
-    /// Whether badkeys has the number or string that tells a key apart: a modulus, x of a point, a string of RFC 7748.
+    /// Whether badkeys has the number that tells a key apart: a modulus, x of a point, a string of RFC 7748, of which zeros
+    /// that lead do not count either (badkeys, docs/BLOCKLISTFORMAT.md).
+    pub fn has_number(&self, number: &[u8]) -> Option<Listed> {
+        self.has(trimmed(number))
+    }
+
+    /// Whether badkeys has the public key of an algorithm that is told apart by its octets: ML-KEM, ML-DSA.
     pub fn has(&self, number: &[u8]) -> Option<Listed> {
         let list = self.badkeys.as_deref()?;
         let hash = Sha256::digest(number);
@@ -211,6 +217,8 @@ mod tests {
         n[126] = 0;
         assert_eq!(lists.has_rsa(&n, &[1, 0, 1]), None);
         assert_eq!(lists.has_rsa(&[7, 8], &[3]), Some(Listed::Badkeys(9)));
+        assert_eq!(lists.has_number(&[0, 7, 8]), Some(Listed::Badkeys(9)));
+        assert_eq!(lists.has(&[0, 7, 8]), None);
         assert_eq!(lists.has(&[7, 9]), None);
     }
 

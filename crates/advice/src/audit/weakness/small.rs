@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use malachite_base::num::arithmetic::traits::{Gcd as _, ModPow as _};
-use malachite_base::num::basic::traits::One as _;
+use malachite_base::num::basic::traits::{One as _, Zero as _};
 use malachite_nz::natural::Natural;
 
 use super::{bits, number, remainder};
 
-/// Factors below this are looked for: what has one is no product of two primes, but damaged.
-const FACTORS: u32 = 4096;
+/// Factors below this are looked for: what has one is no product of two primes, but damaged. badkeys has the same bound.
+const FACTORS: u32 = 65_538;
 
 /// FIPS 186-5, A.1.1: the public exponent is odd, above 2^16 and below 2^256.
 const EXPONENT_BITS: std::ops::RangeInclusive<u32> = 17..=256;
@@ -48,7 +48,8 @@ static PRODUCT: LazyLock<Natural> = LazyLock::new(|| {
 
 /// The smallest factor of a modulus, if it is small. Zero is divisible by all.
 pub fn factor(modulus: &[u8]) -> Option<u32> {
-    if number(modulus).gcd(&*PRODUCT) == Natural::ONE {
+    let number = number(modulus);
+    if number != Natural::ZERO && (&*PRODUCT % &number).gcd(number) == Natural::ONE {
         return None;
     }
     // Of divisors in ascending order the first that divides is a prime.
@@ -148,10 +149,10 @@ mod tests {
     #[test]
     fn small_factors_are_found() {
         assert_eq!(
-            factor(&(4_093_u64 * 4_294_967_291).to_be_bytes()),
-            Some(4_093)
+            factor(&(65_537_u64 * 4_294_967_291).to_be_bytes()),
+            Some(65_537)
         );
-        assert_eq!(factor(&(4_099_u64 * 4_294_967_291).to_be_bytes()), None);
+        assert_eq!(factor(&(65_539_u64 * 4_294_967_291).to_be_bytes()), None);
         assert_eq!(factor(&[4]), Some(2));
         assert_eq!(factor(&[]), Some(2));
     }
