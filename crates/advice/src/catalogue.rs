@@ -150,16 +150,9 @@ impl Token {
 
     /// What touching it does, for people.
     pub fn touch(&self) -> Option<&str> {
-        match self.touch_openpgp.as_ref()? {
-            toml::Value::Boolean(false) => Some("none"),
-            toml::Value::String(words) => Some(words),
-            toml::Value::Boolean(true)
-            | toml::Value::Integer(_)
-            | toml::Value::Float(_)
-            | toml::Value::Datetime(_)
-            | toml::Value::Array(_)
-            | toml::Value::Table(_) => None,
-        }
+        let touch = self.touch_openpgp.as_ref()?;
+        let none = (touch.as_bool() == Some(false)).then_some("none");
+        none.or_else(|| touch.as_str())
     }
 }
 

@@ -145,14 +145,10 @@ impl Peer {
 
     /// What the source says of a key, and where.
     pub fn source(&self, algorithm: Algorithm) -> Option<String> {
-        let Row {
-            words,
-            source,
-            secondary,
-            ..
-        } = self.row(algorithm)?;
-        let mark = if *secondary { ", secondary" } else { "" };
-        Some(format!("{}: {words} ({source}{mark})", self.program.name))
+        let row = self.row(algorithm)?;
+        let mark = if row.secondary { ", secondary" } else { "" };
+        let (name, words, source) = (&self.program.name, &row.words, &row.source);
+        Some(format!("{name}: {words} ({source}{mark})"))
     }
 
     fn row(&self, algorithm: Algorithm) -> Option<&'static Row> {

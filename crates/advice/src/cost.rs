@@ -141,16 +141,11 @@ impl Figures {
     /// The best figure of an operation: measured, else of a twin, predicted, published, a card's alone; of these through
     /// gpg rather than without it, and the newest.
     pub fn best(&self, owner: &str, algorithm: Algorithm, operation: Operation) -> Option<&Figure> {
-        let mut found: Option<&Figure> = None;
-        for figure in &self.operations {
-            let same = figure.owner == owner
-                && figure.algorithm == algorithm
-                && figure.operation == operation;
-            if same && found.is_none_or(|known| figure.rank(known) == Ordering::Less) {
-                found = Some(figure);
-            }
-        }
-        found
+        let same = |figure: &&Figure| {
+            (&*figure.owner, figure.algorithm, figure.operation) == (owner, algorithm, operation)
+        };
+        let all = self.operations.iter().filter(same);
+        all.min_by(|one, other| one.rank(other))
     }
 
     /// The best rate of each certificate and key exchange.

@@ -31,10 +31,7 @@ impl Question {
             said.push("No single constraint less would change that.".to_owned());
         }
         said.extend(changes);
-        let mut sections = Vec::new();
-        if !answers.is_empty() {
-            sections.push(Section::bare(self.ranked(&answers)).first());
-        }
+        let mut sections = Vec::from_iter(self.ranked(&answers));
         sections.extend(described(catalogue, &answers));
         sections.extend(self.taken(&answers));
         sections.extend(self.left_out(&candidates));
@@ -57,19 +54,18 @@ impl Question {
         if answers.len() == 1 {
             return format!("Only {what} fits all that is asked ({cost}).");
         }
+        let fit = answers.len();
         let known = answers.iter().filter(|one| one.cost.is_some()).count();
         let rank = match known {
-            0 => format!("One of the {} that fit", answers.len()),
-            1 => format!(
-                "The only one of the {} that fit with a figure",
-                answers.len()
-            ),
+            0 => format!("One of the {fit} that fit"),
+            1 => format!("The only one of the {fit} that fit with a figure"),
             _ => format!("Fastest of the {known} that fit and have a figure"),
         };
         format!("{rank}: {what} ({cost}).")
     }
 
-    pub(super) fn ranked(&self, answers: &[Candidate<'_>]) -> Vec<Block> {
+    pub(super) fn ranked(&self, answers: &[Candidate<'_>]) -> Option<Section> {
+        answers.first()?;
         let shown = &answers[..answers.len().min(FIRST)];
         let mut table = TableOf::new(shown, |one| subject(one))
             .column(Column::name("device").narrow(Narrow::Keep), |one| {
@@ -122,19 +118,20 @@ impl Question {
         if let Some(text) = missing(answers) {
             blocks.push(Block::remark(RemarkKind::Basis, text));
         }
-        blocks
+        Some(Section::bare(blocks).first())
     }
 
     /// What the programs that have to take a key say of those that are shown.
     pub(super) fn taken(&self, answers: &[Candidate<'_>]) -> Option<Section> {
-        let mut lines: Vec<String> = Vec::new();
-        for answer in answers.iter().take(FIRST) {
-            let peers = self.compatible.iter();
-            lines.extend(peers.filter_map(|peer| peer.source(answer.algorithm)));
-        }
-        lines.sort();
-        lines.dedup();
-        headed("what takes them", lines)
+        let shown = answers.iter().take(FIRST);
+        let peers = |answer: &Candidate<'_>| {
+            let key = answer.algorithm;
+            self.compatible
+                .iter()
+                .filter_map(move |peer| peer.source(key))
+        };
+        let lines: BTreeSet<String> = shown.flat_map(peers).collect();
+        headed("what takes them", lines.into_iter().collect())
     }
 
     /// Devices and keys that are not among the answers, by what refuses them; where that is much, how many each cause does.
@@ -147,7 +144,13 @@ impl Question {
                 continue;
             }
             for refusal in &refusals {
-                let (keys, devices) = causes.entry(refusal.cause()).or_default();
+                let is_slow = matches!(refusal, Refusal::Slow(_) | Refusal::Few(_));
+                let cause = if is_slow {
+                    "too slow"
+                } else {
+                    &*refusal.to_string()
+                };
+                let (keys, devices) = causes.entry(cause.to_owned()).or_default();
                 *keys += 1;
                 devices.insert(candidate.device);
             }
@@ -163,11 +166,8 @@ impl Question {
             return headed("left out", rows.into_iter().map(line).collect());
         }
         let lines = causes.into_iter().map(|(cause, (keys, devices))| {
-            let (keys, devices) = (
-                units::counted(keys, "key"),
-                units::counted(devices.len(), "device"),
-            );
-            format!("{cause}: {keys} on {devices}")
+            let devices = units::counted(devices.len(), "device");
+            format!("{cause}: {} on {devices}", units::counted(keys, "key"))
         });
         headed(
             "left out, some by several causes (--json names each)",
@@ -270,21 +270,17 @@ fn named(candidate: &Candidate<'_>) -> String {
     format!("{} with {}", candidate.device, candidate.algorithm)
 }
 
-fn subject(candidate: &Candidate<'_>) -> (DeviceName, Provenance) {
+pub(super) fn subject(candidate: &Candidate<'_>) -> (DeviceName, Provenance) {
     let provenance = candidate
         .cost
         .map_or(Provenance::Published, |figure| figure.provenance);
     (DeviceName::new(candidate.id), provenance)
 }
 
-fn weaknesses(candidate: &Candidate<'_>) -> String {
+fn weaknesses(candidate: &Candidate<'_>) -> Option<String> {
     let mut names: Vec<&str> = candidate.weaknesses.iter().map(|one| one.name()).collect();
     names.dedup();
-    if names.is_empty() {
-        "-".to_owned()
-    } else {
-        names.join(", ")
-    }
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// What is known against the first answer, with its sources.

@@ -186,20 +186,6 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// In words that are the same for all that it refuses.
-    fn cause(&self) -> String {
-        match self {
-            Self::Slow(_) => "takes too long".to_owned(),
-            Self::Few(_) => "does too few operations a second".to_owned(),
-            Self::Weak(_)
-            | Self::Policy(..)
-            | Self::Closed(_)
-            | Self::NoFigure
-            | Self::Incompatible(..)
-            | Self::Quantum => self.to_string(),
-        }
-    }
-
     /// By which constraint, and how much has to be relaxed: of two candidates the nearer one.
     fn constraint(&self) -> (u8, f64) {
         match self {
@@ -241,23 +227,15 @@ impl Question {
         let mut all = Vec::new();
         if self.purpose.takes_software() {
             for algorithm in Algorithm::all() {
-                self.push(
-                    &mut all,
-                    figures,
-                    (SOFTWARE, "a file on this CPU"),
-                    algorithm,
-                );
+                let file = (SOFTWARE, "a file on this CPU");
+                self.push(&mut all, figures, file, algorithm);
             }
         }
         for token in &catalogue.tokens {
             for algorithm in token.algorithms() {
                 let from = all.len();
-                self.push(
-                    &mut all,
-                    figures,
-                    (&token.id, token.short_name()),
-                    algorithm,
-                );
+                let device = (&*token.id, token.short_name());
+                self.push(&mut all, figures, device, algorithm);
                 for candidate in &mut all[from..] {
                     candidate.open_firmware = token.open_firmware;
                     candidate.weaknesses =
@@ -346,10 +324,8 @@ impl Question {
         let Some(time) = candidate.time() else {
             return Some(Refusal::NoFigure);
         };
-        if self
-            .tolerance
-            .is_some_and(|tolerance| time.0 > tolerance.as_secs_f64())
-        {
+        let tolerance = self.tolerance.unwrap_or(Duration::MAX);
+        if time.0 > tolerance.as_secs_f64() {
             return Some(Refusal::Slow(time));
         }
         let rate = PerSecond(1.0 / time.0);

@@ -49,7 +49,7 @@ impl Question {
         said.extend(exchange(figures));
         said.extend(self.configuration(curve, rsa));
         said.extend(server_changes(&asked, &candidates));
-        let mut sections = vec![Section::bare(asked.ranked(&answers)).first()];
+        let mut sections = Vec::from_iter(asked.ranked(&answers));
         sections.extend(handshakes(figures));
         sections.extend(asked.taken(&answers));
         sections.extend(asked.left_out(&candidates));
@@ -113,11 +113,15 @@ impl Question {
     }
 }
 
-/// Of the archive, the same key exchange with both; else what was published of RSA-2048 and P-256.
+/// Of the archive, the same key exchange with both, if their intervals tell them apart; else what was published of
+/// RSA-2048 and P-256.
 fn cost(curve: Algorithm, rsa: Algorithm, figures: &Figures) -> Option<Cost> {
     let best = figures.handshakes();
     for one in best.iter().filter(|one| one.algorithm == curve) {
-        let same = |other: &&&Handshakes| other.algorithm == rsa && other.exchange == one.exchange;
+        let same = |other: &&&Handshakes| {
+            let apart = one.rate.low > other.rate.high || other.rate.low > one.rate.high;
+            other.algorithm == rsa && other.exchange == one.exchange && apart
+        };
         if let Some(other) = best.iter().find(same) {
             return Some(Cost {
                 ratio: one.rate.value.0 / other.rate.value.0,

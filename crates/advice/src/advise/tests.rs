@@ -1,8 +1,13 @@
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
+use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::profile::Profile;
+use keymark_bench::record::CaseRecord;
+use keymark_bench::server_load::{ServerLoad, Steady};
 use keymark_report::exchange::Shipped;
 use keymark_report::render::{Width, text};
+use keymark_testkit::record;
 use proptest::prelude::*;
 
 use super::*;
@@ -88,6 +93,73 @@ fn a_server_with_old_clients_gets_two_certificates() {
         ..ask(Purpose::Server)
     };
     insta::assert_snapshot!(shown(&question));
+}
+
+/// A load of that certificate on a server, with so many transactions in a tenth of a second.
+fn load(algorithm: &str, in_a_part: u64) -> CaseRecord {
+    let steady = Steady {
+        from_s: 1,
+        to_s: 3,
+        part_ns: 100_000_000,
+        completed: (0..20).map(|part| in_a_part + part % 2).collect(),
+    };
+    let case = Case {
+        operation: Operation::Handshake,
+        parameters: Parameters::from([("tls", "tls1.3"), ("kex", "x25519")]),
+        load: Load::closed(NonZeroU32::new(8).unwrap()),
+        ..record::case(algorithm, StackName::of("nginx"))
+    };
+    CaseRecord {
+        server_load: Some(Box::new(ServerLoad {
+            steady: Some(steady),
+            ..record::server_load()
+        })),
+        ..CaseRecord::new(case)
+    }
+}
+
+#[test]
+fn a_servers_costs_are_the_archives_where_its_intervals_tell_them_apart() {
+    let question = Question {
+        old_clients: 0.2,
+        algorithms: keys(&["rsa3072", "nistp256"]),
+        ..ask(Purpose::Server)
+    };
+    let said = |of_rsa: u64| {
+        let run = record::of(vec![load("nistp256", 200), load("rsa3072", of_rsa)]);
+        let figures = Figures::of(&[run]);
+        let document = question.document(Catalogue::shipped(), &figures);
+        text::render(&document, Width::Unlimited)
+    };
+    let apart = said(50);
+    assert!(
+        apart.contains("costs 1.59 times one with nistp256, against 3.9"),
+        "{apart}"
+    );
+    assert!(
+        apart.contains("(measured, 20260101-000000-0002)"),
+        "{apart}"
+    );
+    assert!(apart.contains("x25519 was the fastest"), "{apart}");
+    let alike = said(200);
+    assert!(
+        alike.contains("what that costs, 'keymark tls suite dual' measures"),
+        "{alike}"
+    );
+}
+
+#[test]
+fn nothing_that_fits_has_no_table() {
+    let question = Question {
+        algorithms: keys(&["ed25519"]),
+        ..ask(Purpose::Server)
+    };
+    let shown = shown(&question);
+    assert!(
+        shown.contains("no certificate that browsers take"),
+        "{shown}"
+    );
+    assert!(!shown.contains("known against it"), "{shown}");
 }
 
 #[test]

@@ -2,12 +2,12 @@
 //! several nodes, so that the end of one algorithm is not the end of the service.
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::key_family::KeyFamily;
 use keymark_report::document::{Block, Column, Document, Narrow, Section, TableOf};
 use keymark_report::units;
 use keymark_stats::PerSecond;
 
+use super::device::subject;
 use super::{Candidate, Question, answered};
 use crate::catalogue::Catalogue;
 use crate::cost::{Figures, SOFTWARE};
@@ -25,7 +25,7 @@ impl Question {
         let mut said = vec![asked.fastest(&answers)];
         said.extend(asked.diversity(&answers));
         said.extend(asked.changes(&candidates));
-        let mut sections = vec![Section::bare(asked.lives(&answers)).first()];
+        let mut sections = Vec::from_iter(asked.lives(&answers));
         sections.extend(asked.taken(&answers));
         sections.extend(asked.left_out(&candidates));
         answered(said, sections)
@@ -75,33 +75,29 @@ impl Question {
         ))
     }
 
-    fn lives(&self, answers: &[Candidate<'_>]) -> Vec<Block> {
-        let table = TableOf::new(answers, |one| {
-            let kind = one
-                .cost
-                .map_or(Provenance::Published, |figure| figure.provenance);
-            (DeviceName::new(one.id), kind)
-        })
-        .column(Column::name("key").narrow(Narrow::Keep), |one| {
-            one.algorithm
-        })
-        .column(Column::value("signatures").narrow(Narrow::Keep), |one| {
-            one.cost.map(|figure| PerSecond(1.0 / figure.time.value.0))
-        })
-        .column(Column::name("figure").narrow(Narrow::Keep), |one| {
-            one.cost.map(|figure| figure.provenance.word())
-        })
-        .column(Column::value("bits").narrow(Narrow::Keep), |one| {
-            one.strength.map(|bits| bits.0)
-        })
-        .column(Column::name("its life").narrow(Narrow::Keep), |one| {
-            self.life(one.algorithm)
-        })
-        .column(Column::name("from").leave(0), |one| {
-            one.cost.map(|figure| figure.source.clone())
-        })
-        .table();
-        vec![Block::Table(table)]
+    fn lives(&self, answers: &[Candidate<'_>]) -> Option<Section> {
+        answers.first()?;
+        let table = TableOf::new(answers, |one| subject(one))
+            .column(Column::name("key").narrow(Narrow::Keep), |one| {
+                one.algorithm
+            })
+            .column(Column::value("signatures").narrow(Narrow::Keep), |one| {
+                one.cost.map(|figure| PerSecond(1.0 / figure.time.value.0))
+            })
+            .column(Column::name("figure").narrow(Narrow::Keep), |one| {
+                one.cost.map(|figure| figure.provenance.word())
+            })
+            .column(Column::value("bits").narrow(Narrow::Keep), |one| {
+                one.strength.map(|bits| bits.0)
+            })
+            .column(Column::name("its life").narrow(Narrow::Keep), |one| {
+                self.life(one.algorithm)
+            })
+            .column(Column::name("from").leave(0), |one| {
+                one.cost.map(|figure| figure.source.clone())
+            })
+            .table();
+        Some(Section::bare(vec![Block::Table(table)]).first())
     }
 
     /// The first end that a policy, draft or not, sets to signing with it.

@@ -57,8 +57,10 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
                 let text = "its point has an order of 8 or less";
                 findings.push(error(Kind::SmallSubgroup, text));
             }
+            let is_string = matches!(key.spec, Ok(KeySpec::Family(family)) if !matches!(family, Family::Weierstrass(_)));
             match point.as_slice() {
-                string if is_string(key) => lists.has_number(string),
+                // What is on no curve of Weierstrass is a string, whatever it begins with (RFC 7748, 8032).
+                string if is_string => lists.has_number(string),
                 // badkeys' list has x alone (SEC 1 §2.3.3).
                 [4, both @ ..] => lists.has_number(&both[..both.len() / 2]),
                 [2 | 3, x @ ..] => lists.has_number(x),
@@ -78,15 +80,6 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
         }
     }));
     findings
-}
-
-/// Whether its point is a string of RFC 7748 or 8032, in which the first octet says nothing of the form.
-const fn is_string(key: &PublicKey) -> bool {
-    use Family::{Cv448, Cv25519, Ed448, Ed25519};
-    matches!(
-        key.spec,
-        Ok(KeySpec::Family(Cv25519 | Ed25519 | Cv448 | Ed448))
-    )
 }
 
 /// Of the two curves on which points of small order have to be refused.

@@ -218,3 +218,38 @@ fn sarif_has_a_rule_for_each_result_and_a_place() {
     }
     assert!(audit.keys[0].owner.contains(is_unseen));
 }
+
+/// badkeys, docs/BLOCKLISTFORMAT.md: numbers without zeros that lead, x of points, strings whatever they begin with.
+#[test]
+fn published_keys_are_told_by_the_number_that_badkeys_hashes() {
+    use sha2::{Digest as _, Sha256};
+
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("blocklist.dat");
+    let point = |form: u8, x: &[u8], y: &[u8]| [&[form], x, y].concat();
+    let (x, y) = ([&[0][..], &[9; 31]].concat(), [5; 32]);
+    for (key, hashed) in [
+        (PublicKey::on_curve("ed25519", &[4; 32]), vec![4; 32]),
+        (PublicKey::on_curve("ed25519", &x), vec![9; 31]),
+        (
+            PublicKey::on_curve("nistp256", &point(4, &x, &y)),
+            vec![9; 31],
+        ),
+        (
+            PublicKey::on_curve("nistp256", &point(3, &x, &[])),
+            vec![9; 31],
+        ),
+        (PublicKey::named("mldsa44", &[0, 8, 8]), vec![0, 8, 8]),
+    ] {
+        let entry = [&Sha256::digest(&hashed)[..15], &[1]].concat();
+        std::fs::write(&file, entry).unwrap();
+        let mut lists = Lists::at(Places {
+            openssl: "/nonexistent".into(),
+            openssh: "/nonexistent".into(),
+            badkeys: Some(file.clone()),
+        });
+        let found = super::judge::numbers(&key, &mut lists);
+        let published = found.iter().any(|one| one.kind == Kind::Published);
+        assert!(published, "{key:?}");
+    }
+}

@@ -44,7 +44,14 @@ impl Question {
         let in_force = row.statuses.iter().filter(|status| !status.draft);
         let (permit, refuse): (Vec<&StatusRow>, Vec<&StatusRow>) =
             in_force.partition(|status| status.applying.permits());
-        let names = |rows: &[&StatusRow]| rows.iter().map(|row| &row.policy).dedup().join(", ");
+        // A policy may permit one use and not the other.
+        let name = |row: &&StatusRow| match row.uses() {
+            usage if usage != "both" && !permit.is_empty() && !refuse.is_empty() => {
+                format!("{} (to {usage})", row.policy)
+            }
+            _ => row.policy.clone(),
+        };
+        let names = |rows: &[&StatusRow]| rows.iter().map(name).dedup().join(", ");
         let (key, date) = (&row.key, self.date);
         let text = match (permit.is_empty(), refuse.is_empty()) {
             (true, true) => return None,
@@ -92,13 +99,7 @@ impl Question {
                 let draft = if row.draft { " (draft)" } else { "" };
                 format!("{}{draft}", row.policy)
             })
-            .column(Column::name("to").narrow(Narrow::Keep), |row| {
-                match row.uses.as_slice() {
-                    [Use::Signature] => "sign",
-                    [Use::Encryption] => "encrypt",
-                    _ => "both",
-                }
-            })
+            .column(Column::name("to").narrow(Narrow::Keep), |row| row.uses())
             .column(Column::name("status").narrow(Narrow::Keep), |row| {
                 let processing = if row.applying == row.processing {
                     String::new()

@@ -90,6 +90,16 @@ pub struct StatusRow {
     pub url: String,
 }
 
+impl StatusRow {
+    pub(super) fn uses(&self) -> &'static str {
+        match self.uses.as_slice() {
+            [Use::Signature] => "sign",
+            [Use::Encryption] => "encrypt",
+            _ => "both",
+        }
+    }
+}
+
 /// The weakest keys of each kind that have at least such a strength by SP 800-57.
 pub fn keys_of_level(level: Strength) -> Vec<KeySpec> {
     let mut keys: Vec<KeySpec> = Vec::new();
@@ -251,6 +261,11 @@ mod tests {
             "{}",
             standing("2031-01-01")
         );
+        let mut bsi = ask(&["rsa3072"], "2035-12-31");
+        bsi.policies
+            .retain(|policy| policy.id == "bsi-tr-02102-1-2026-01");
+        let text = bsi.document().answers[0].text.clone();
+        assert!(text.contains("1-2026-01 (to sign), and not by"), "{text}");
         let row = &ask(&["rsa2048"], "2030-12-31").rows()[0];
         let nist = row
             .statuses

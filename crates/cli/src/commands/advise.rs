@@ -11,6 +11,8 @@ use keymark_bench::profile::Profile;
 use keymark_bench::record::{Record, RunState};
 use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::exchange::Shipped;
+use keymark_stores::device::Wish;
+use keymark_stores::registry;
 use serde_json::json;
 
 use super::Outcome;
@@ -18,7 +20,7 @@ use crate::archive;
 use crate::args::AdviseArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output;
+use crate::{output, user};
 
 /// Runs, the newest first, whose figures are read.
 const RUNS: usize = 20;
@@ -144,36 +146,60 @@ fn print(question: &Question, catalogue: &Catalogue, figures: &Figures) {
 
 /// Measures on this machine what the purpose asks of keys, as a user would.
 fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Result<(), Failure> {
-    let what: &[&str] = match arguments.purpose {
-        Purpose::Card | Purpose::Email => &["bench", "--stack", "gnupg", "--operation", "decrypt"],
-        Purpose::Ssh | Purpose::Timestamping => &["bench", "--stack", "raw", "--operation", "sign"],
-        Purpose::Server => &["tls", "suite", "key-exchange"],
+    let (what, usual) = match arguments.purpose {
+        Purpose::Card => (
+            "bench --max-time 2s --stack gnupg --operation decrypt",
+            "all",
+        ),
+        Purpose::Email => (
+            "bench --max-time 2s --stack gnupg,raw --operation decrypt,decapsulate",
+            "all",
+        ),
+        Purpose::Ssh | Purpose::Timestamping => {
+            ("bench --max-time 2s --stack raw --operation sign", "all")
+        }
+        Purpose::Server => (
+            "tls bench --duration 4s --kex x25519,ecdhe-p256",
+            "rsa2048,rsa3072,nistp256",
+        ),
     };
-    let program = std::env::current_exe().map_err(Failure::failed)?;
-    let mut command = Command::new(program);
+    let named = arguments.algorithm.iter().map(ToString::to_string);
+    let named = named.collect::<Vec<_>>().join(",");
+    let algorithms = if named.is_empty() { usual } else { &named };
+    let mut command = Command::new(std::env::current_exe().map_err(Failure::failed)?);
     if let Some(path) = path {
         command.arg("--archive").arg(path);
     }
-    command.args(what);
-    if arguments.purpose != Purpose::Server {
-        let names: Vec<_> = arguments
-            .algorithm
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        let names = if names.is_empty() {
-            "all".to_owned()
-        } else {
-            names.join(",")
-        };
-        command.args(["--algorithm", &names, "--max-time", "2s"]);
+    command
+        .args(what.split(' '))
+        .args(["--algorithm", algorithms]);
+    if arguments.purpose == Purpose::Card {
+        command.arg("--device").arg(inserted()?);
+    }
+    if arguments.json {
+        command.stdout(std::io::stderr());
     }
     let status = command.status().map_err(Failure::failed)?;
-    if status.success() {
+    // What did not fail was measured, and the run has said what did.
+    if matches!(status.code(), Some(0 | 1)) {
         return Ok(());
     }
     Err(Failure::failed(format!(
-        "'keymark {}' ended with {status}, so nothing new was measured",
-        what.join(" ")
+        "'keymark {what}' ended with {status}, so nothing new was measured"
     )))
+}
+
+/// The cards in readers, which are the ones that can be measured.
+fn inserted() -> Result<String, Failure> {
+    let mut names = Vec::new();
+    for family in registry::FAMILIES {
+        let looked = family.look(&Wish::Inserted, &user::of_pinentry());
+        let devices = looked.map_err(Failure::nothing_usable)?.devices;
+        names.extend(devices.iter().map(|one| one.identity().device.to_string()));
+    }
+    if names.is_empty() {
+        let message = "no card is inserted that could be measured; 'keymark devices' shows all";
+        return Err(Failure::nothing_usable(message));
+    }
+    Ok(names.join(","))
 }

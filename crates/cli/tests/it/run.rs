@@ -382,3 +382,14 @@ fn devices_lists_every_stack_with_what_it_offers() {
         }
     }
 }
+
+#[test]
+fn advice_measures_first_and_rests_on_that() {
+    let place = Place::new(KEYMARK);
+    let rows = place.rows("advise ssh --measure --json --device software --algorithm ed25519");
+    let [answer] = &rows[..] else {
+        panic!("{rows:?}")
+    };
+    assert_eq!(answer["provenance"], "measured");
+    assert_eq!(answer["source"], place.rows("runs --json")[0]["id"]);
+}

@@ -1,6 +1,6 @@
 //! A server that runs already, and that keymark knows by its answers only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -197,21 +197,19 @@ impl Remote {
     pub fn certificates(&self, addresses: &[SocketAddr]) -> Result<Vec<Vec<u8>>, Error> {
         let mut last = None;
         for address in addresses {
-            let mut chain = match self.shown_at(address, None) {
-                Ok(chain) => chain,
-                Err(error) => {
-                    last = Some(error);
-                    continue;
+            match self.shown_at(address, "") {
+                Ok(mut chain) => {
+                    // It refuses those for which it has no certificate.
+                    let others = SIGNATURES
+                        .iter()
+                        .flat_map(|one| self.shown_at(address, one));
+                    chain.extend(others.flatten());
+                    let mut seen = BTreeSet::new();
+                    chain.retain(|certificate| seen.insert(certificate.clone()));
+                    return Ok(chain);
                 }
-            };
-            for signatures in SIGNATURES {
-                // It refuses the one for which it has no certificate.
-                let other = self.shown_at(address, Some(signatures)).unwrap_or_default();
-                let new = |certificate: &Vec<u8>| !chain.contains(certificate);
-                let new: Vec<_> = other.into_iter().filter(new).collect();
-                chain.extend(new);
+                Err(error) => last = Some(error),
             }
-            return Ok(chain);
         }
         let call = format!("asking {} for its certificates", self.address);
         let reason = last.unwrap_or_else(|| "it has no address".to_owned());
@@ -219,11 +217,8 @@ impl Remote {
         Err(Error::call(call, reason, advice))
     }
 
-    fn shown_at(
-        &self,
-        address: &SocketAddr,
-        signatures: Option<&str>,
-    ) -> Result<Vec<Vec<u8>>, String> {
+    /// To a client that accepts these signatures; of an empty list all.
+    fn shown_at(&self, address: &SocketAddr, accepted: &str) -> Result<Vec<Vec<u8>>, String> {
         let stream =
             TcpStream::connect_timeout(address, PATIENCE).map_err(|error| error.to_string())?;
         let timed = [
@@ -239,8 +234,8 @@ impl Remote {
             builder.set_verify(SslVerifyMode::NONE);
             // Weak keys are what is looked for.
             builder.set_security_level(0);
-            if let Some(signatures) = signatures {
-                builder.set_sigalgs_list(signatures)?;
+            if !accepted.is_empty() {
+                builder.set_sigalgs_list(accepted)?;
             }
             let mut configuration = builder.build().configure()?;
             configuration.set_verify_hostname(false);

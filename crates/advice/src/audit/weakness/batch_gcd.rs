@@ -6,77 +6,36 @@
 //! on the way down, and not N modulo squares, which are twice as long.
 
 use malachite_base::num::arithmetic::traits::Gcd as _;
-use malachite_base::num::basic::traits::One as _;
+use malachite_base::num::basic::traits::{One as _, Zero as _};
 use malachite_nz::natural::Natural;
-
-/// Moduli of which the tree keeps one product. Their own small tree is made again on the way down, which takes little time
-/// and saves half of the memory.
-const GROUP: usize = 256;
 
 /// What each of the moduli, which differ and are not zero, has in common with the product of the others: 1, if nothing.
 pub fn common_factors(moduli: &[Natural]) -> Vec<Natural> {
-    let groups = moduli.chunks(GROUP);
-    let (products, sums) = groups.clone().map(|group| Tree::of(group).root()).unzip();
-    let rests = Tree::up(products, sums).down();
-    let with_rest = groups.zip(rests).flat_map(|(group, rest)| {
-        let below = Tree {
-            sum: rest,
-            ..Tree::of(group)
-        };
-        group.iter().zip(below.down())
-    });
+    let mut sums = vec![Natural::ONE; moduli.len()];
+    let mut levels: Vec<Vec<Natural>> = Vec::new();
+    let mut level = moduli.to_vec();
+    while level.len() > 1 {
+        sums = pairs(&level)
+            .zip(sums.chunks(2))
+            .map(|(products, sums)| match (products, sums) {
+                ([left, right], [of_left, of_right]) => of_left * right + of_right * left,
+                (_, sums) => sums.first().cloned().unwrap_or(Natural::ZERO),
+            })
+            .collect();
+        let products = pairs(&level).map(|pair| pair.iter().product());
+        let products = products.collect();
+        levels.push(std::mem::replace(&mut level, products));
+    }
+    while let Some(level) = levels.pop() {
+        let reduced = level.iter().zip(sums.iter().flat_map(|sum| [sum, sum]));
+        sums = reduced.map(|(product, sum)| sum % product).collect();
+    }
+    let with_rest = moduli.iter().zip(sums);
     with_rest.map(|(modulus, rest)| modulus.gcd(rest)).collect()
 }
 
-/// Products, the single one above all last, and what stands beside it.
-struct Tree {
-    levels: Vec<Vec<Natural>>,
-    sum: Natural,
-}
-
-impl Tree {
-    /// With moduli as its leaves.
-    fn of(moduli: &[Natural]) -> Self {
-        Self::up(moduli.to_vec(), vec![Natural::ONE; moduli.len()])
-    }
-
-    fn up(mut level: Vec<Natural>, mut sums: Vec<Natural>) -> Self {
-        let mut levels = Vec::new();
-        while level.len() > 1 {
-            sums = level
-                .chunks(2)
-                .zip(sums.chunks(2))
-                .map(|pairs| match pairs {
-                    ([left, right], [of_left, of_right]) => of_left * right + of_right * left,
-                    (_, sums) => sums.iter().sum(),
-                })
-                .collect();
-            let products = level.chunks(2).map(|pair| pair.iter().product());
-            let products = products.collect();
-            levels.push(std::mem::replace(&mut level, products));
-        }
-        levels.push(level);
-        Self {
-            levels,
-            sum: sums.pop().unwrap_or(Natural::ONE),
-        }
-    }
-
-    /// Product and sum of all.
-    fn root(mut self) -> (Natural, Natural) {
-        let product = self.levels.pop().and_then(|mut level| level.pop());
-        (product.unwrap_or(Natural::ONE), self.sum)
-    }
-
-    /// The sum modulo each of the leaves.
-    fn down(mut self) -> Vec<Natural> {
-        let mut sums = vec![self.sum];
-        while let Some(level) = self.levels.pop() {
-            let reduced = level.iter().zip(sums.iter().flat_map(|sum| [sum, sum]));
-            sums = reduced.map(|(product, sum)| sum % product).collect();
-        }
-        sums
-    }
+fn pairs(level: &[Natural]) -> std::slice::Chunks<'_, Natural> {
+    level.chunks(2)
 }
 
 #[cfg(test)]
