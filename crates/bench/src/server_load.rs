@@ -24,7 +24,7 @@ pub struct ServerLoad {
     pub seed: u64,
     /// From the start to the cut-off.
     pub elapsed_ns: u64,
-    /// The stretch in which the load was steady; none if there was none.
+    /// What of it was steady; none if nothing was.
     pub steady: Option<Steady>,
     /// Why there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,37 +106,49 @@ pub enum TriedDemand {
     Rate(f64),
 }
 
-/// The stretch in which a load was steady, cut into equal parts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What of a load was steady.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steady {
-    /// Its begin, in whole seconds.
-    pub from_s: u64,
-    /// Its end, in whole seconds.
-    pub to_s: u64,
-    /// Length of a part.
-    pub part_ns: u64,
-    /// Transactions that succeeded and ended in each.
-    pub completed: Vec<u64>,
+    /// Its stretches, each from a whole second to another one.
+    pub stretches: Vec<(u64, u64)>,
+    /// Transactions that succeeded, some at a time.
+    pub batches: Vec<Batch>,
+}
+
+/// Transactions that succeeded one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Batch {
+    /// How many.
+    pub completed: u64,
+    /// From the end of the one before the first to the end of the last.
+    pub length_ns: u64,
+    /// The round of the run in which this was.
+    pub round: u32,
 }
 
 impl Steady {
-    /// The parts, with what was completed in each.
+    /// The seconds of all stretches.
+    pub fn has(&self, second: u64) -> bool {
+        let mut stretches = self.stretches.iter();
+        stretches.any(|(from, to)| (*from..*to).contains(&second))
+    }
+
+    /// The batches, as estimates take them.
     pub fn windows(&self) -> Vec<Window> {
-        let parts = (0..).zip(&self.completed);
-        let window = |(round, completed): (u32, &u64)| Window {
-            completed: *completed as f64,
-            length_ns: self.part_ns,
-            round,
+        let window = |batch: &Batch| Window {
+            completed: batch.completed as f64,
+            length_ns: batch.length_ns,
+            round: batch.round,
         };
-        parts.map(window).collect()
+        self.batches.iter().map(window).collect()
     }
 
     /// Transactions a second.
     pub fn rate(&self) -> PerSecond {
-        let completed: u64 = self.completed.iter().sum();
-        let parts = self.completed.len().max(1) as f64;
-        PerSecond(completed as f64 / (self.part_ns as f64 * parts / 1e9))
+        let sum = |of: fn(&Batch) -> u64| self.batches.iter().map(of).sum::<u64>() as f64;
+        PerSecond(sum(|batch| batch.completed) / (sum(|batch| batch.length_ns) / 1e9))
     }
 }
 
@@ -259,16 +271,18 @@ impl Totals {
     }
 }
 
-/// What limited the rate, as far as the client can tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What limited the rate, as far as the client can tell. Of two loads the greater one holds for both.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LoadLimit {
-    /// The client itself had no time left: rate and durations are its own.
-    Client,
     /// Not the client.
     Elsewhere,
     /// There was no steady state to tell it by.
     Unknown,
+    /// The client itself had no time left: rate and durations are its own.
+    Client,
 }
 
 impl ServerLoad {
@@ -292,17 +306,53 @@ impl ServerLoad {
     /// The seconds of the steady stretch, with their numbers.
     fn steady_seconds(&self) -> impl Iterator<Item = (u32, &Second)> {
         let steady = self.steady.as_ref();
-        let range = steady.map_or(0..0, |steady| steady.from_s..steady.to_s);
         let seconds = (0_u32..).zip(&self.seconds);
-        seconds.filter(move |(number, _)| range.contains(&u64::from(*number)))
+        seconds.filter(move |(number, _)| steady.is_some_and(|it| it.has(u64::from(*number))))
     }
 
-    /// The parts of the steady stretch, with what was completed in each.
+    /// The batches of the steady state.
     pub fn windows(&self) -> Vec<Window> {
         self.steady
             .as_ref()
             .map(Steady::windows)
             .unwrap_or_default()
+    }
+
+    /// With another load of the same case behind it, as if it had gone on.
+    pub fn then(mut self, mut later: Self) -> Self {
+        let seconds = self.seconds.len() as u64;
+        let from = seconds * 1_000_000_000;
+        for transaction in &mut later.sample {
+            transaction.scheduled_ns += from;
+            transaction.start_ns += from;
+        }
+        self.sample.append(&mut later.sample);
+        self.seconds.append(&mut later.seconds);
+        self.steady = match (self.steady, later.steady) {
+            (Some(mut steady), Some(later)) => {
+                let stretches = later.stretches.into_iter();
+                let moved = stretches.map(|(from, to)| (from + seconds, to + seconds));
+                steady.stretches.extend(moved);
+                steady.batches.extend(later.batches);
+                Some(steady)
+            }
+            // Half of the rounds would speak for all.
+            (_, None) | (None, _) => None,
+        };
+        self.totals.add(&later.totals);
+        let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
+        Self {
+            elapsed_ns: self.elapsed_ns.saturating_add(later.elapsed_ns),
+            unsteady: self.unsteady.or(later.unsteady),
+            cut_off: self.cut_off + later.cut_off,
+            waiting: self.waiting + later.waiting,
+            server_cpu_ns: sum(self.server_cpu_ns, later.server_cpu_ns),
+            client_cpu_ns: self.client_cpu_ns.saturating_add(later.client_cpu_ns),
+            limit: self.limit.max(later.limit),
+            drained_ns: self.drained_ns.max(later.drained_ns),
+            totals: self.totals,
+            ..self
+        }
     }
 
     /// What failed over the whole load, by class.
@@ -393,6 +443,78 @@ mod tests {
         let mut empty = Durations::default();
         empty.add(&right);
         assert_eq!(empty, right);
+    }
+
+    #[test]
+    fn a_second_load_stands_behind_the_first_one() {
+        let second = |done: u64| Second {
+            whole: of(1..=done),
+            ..Second::default()
+        };
+        let batch = |round| Batch {
+            completed: 4,
+            length_ns: 1_000_000_000 * u64::from(round + 1),
+            round,
+        };
+        let transaction = Transaction {
+            scheduled_ns: 5,
+            start_ns: 7,
+            connect_ns: 1,
+            handshake_ns: 1,
+            first_byte_ns: 1,
+            whole_ns: 10,
+        };
+        let load = |round| ServerLoad {
+            server: BTreeMap::new(),
+            client: String::new(),
+            seed: 1,
+            elapsed_ns: 2_000_000_000,
+            steady: Some(Steady {
+                stretches: vec![(1, 2)],
+                batches: vec![batch(round)],
+            }),
+            unsteady: None,
+            seconds: vec![second(1), second(2)],
+            sample: vec![transaction],
+            totals: Totals::default(),
+            cut_off: 1,
+            waiting: 0,
+            server_cpu_ns: Some(3),
+            client_cpu_ns: 4,
+            limit: [LoadLimit::Elsewhere, LoadLimit::Client][round as usize],
+            drained_ns: None,
+            token_calls: None,
+            alone: None,
+            log: Vec::new(),
+            saturation: None,
+            killed_ns: None,
+        };
+        let both = load(0).then(load(1));
+        let steady = both.steady.clone().unwrap();
+        assert_eq!(steady.stretches, [(1, 2), (3, 4)]);
+        assert!((steady.rate().0 - 8.0 / 3.0).abs() < 1e-12);
+        let counts = |blocks: &Blocks| {
+            blocks
+                .iter()
+                .map(|(_, some)| some.len())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(counts(&both.latencies()), [2, 2]);
+        assert_eq!(both.sample[1].scheduled_ns, 2_000_000_005);
+        assert_eq!((both.elapsed_ns, both.cut_off), (4_000_000_000, 2));
+        assert_eq!(
+            (both.server_cpu_ns, both.limit),
+            (Some(6), LoadLimit::Client)
+        );
+        let half = load(0).then(ServerLoad {
+            steady: None,
+            unsteady: Some("too short".to_owned()),
+            ..load(1)
+        });
+        assert_eq!(
+            (half.steady, half.unsteady.unwrap()),
+            (None, "too short".to_owned())
+        );
     }
 
     #[test]

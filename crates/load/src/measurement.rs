@@ -91,7 +91,8 @@ impl Measurement {
             }
         }
         all.sample = reservoir.map_or_else(Vec::new, |kept| kept.transactions());
-        all.settled = all.settled.map(|settled| settled.max(LEAST));
+        let least = settings.warm_up;
+        all.settled = all.settled.map(|settled| settled.max(least));
         all
     }
 
@@ -102,7 +103,7 @@ impl Measurement {
     /// If there is none.
     fn window(&self) -> Result<Span, NoSteadyState> {
         let settled = self.settled.ok_or(NoSteadyState::NeverSettled)?;
-        Span::of_whole_seconds(settled, self.elapsed)
+        Span::between(settled, self.elapsed)
     }
 
     /// The steady state.
@@ -110,7 +111,7 @@ impl Measurement {
     /// # Errors
     /// If there was none, or nothing was done in it.
     pub fn steady(&self) -> Result<Steady, NoSteadyState> {
-        self.completions.steady(self.window()?)
+        self.completions.steady(self.window()?, self.settings.round)
     }
 
     /// As a load on the way to a server's limits.
@@ -120,8 +121,8 @@ impl Measurement {
     pub fn tried(&self, demand: TriedDemand) -> Result<Tried, NoSteadyState> {
         let steady = self.steady()?;
         let (mut whole, mut failed) = (Durations::default(), 0);
-        let seconds = self.seconds.iter().take(steady.to_s as usize);
-        for second in seconds.skip(steady.from_s as usize) {
+        let seconds = (0..).zip(&self.seconds);
+        for (_, second) in seconds.filter(|(number, _)| steady.has(*number)) {
             whole.add(&second.whole);
             failed += second.failed();
         }
@@ -161,10 +162,11 @@ impl Measurement {
         let Ok(window) = self.window() else {
             return LoadLimit::Unknown;
         };
-        let range = whole_seconds(window.begin)..whole_seconds(window.end);
-        let counted = self.times.get(range).unwrap_or_default();
+        let (from, to) = window.whole_seconds().unwrap_or_default();
+        let counted = self.times.get(from as usize..to as usize);
+        let counted = counted.unwrap_or_default();
         let busy: Duration = counted.iter().map(|time| time.busiest).sum();
-        if busy.as_secs_f64() > BUSY.0 * window.length().as_secs_f64() {
+        if busy.as_secs_f64() > BUSY.0 * (to - from) as f64 {
             LoadLimit::Client
         } else {
             LoadLimit::Elsewhere
@@ -209,13 +211,6 @@ fn client() -> String {
 
 /// A thread that works for more than this share of the time is what limits the rate: it answers late.
 const BUSY: Ratio = Ratio(0.9);
-
-const fn whole_seconds(time: Duration) -> usize {
-    time.as_secs() as usize
-}
-
-/// Before this no load is settled, whatever its transactions: servers make their first connections and allocations.
-const LEAST: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,10 @@ pub struct Settings {
     pub demand: Demand,
     /// How long transactions begin; what is then under way is cut off and counts neither way.
     pub duration: Duration,
+    /// Before this the load is not settled, whatever its transactions: servers make their first connections and allocations.
+    pub warm_up: Duration,
+    /// Which of the loads of its case it is.
+    pub round: u32,
     /// When a transaction is given up.
     pub timeouts: Timeouts,
     /// Threads of the client, at most one a core that it may use.
@@ -64,6 +68,8 @@ impl Settings {
         Self {
             demand,
             duration,
+            warm_up: Duration::from_secs(1),
+            round: 0,
             timeouts: Timeouts::default(),
             threads: NonZeroU32::MIN,
             seed: 0,

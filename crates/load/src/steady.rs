@@ -5,32 +5,35 @@
 //! Waiting for the last ones instead lengthens the time by a tail in which fewer and fewer users ask.
 //!
 //! **What is done.** A window is chosen by time alone: from when the steady state has begun to before the cut-off. The
-//! rate is the number of transactions that *end* within it over its length. For any stationary point process the expected
-//! number of events in an interval is its rate times the length (Cox & Lewis, "The Statistical Analysis of Series of
-//! Events", 1966, §4.2), so this is unbiased however long transactions are in relation to the window: what the window's
-//! beginning takes from an earlier time, its end gives to a later one. The mean response time is that of the same
-//! transactions; each was under way to its end, so that long ones are not censored, as they would be if those that *begin*
-//! in the window were taken and some are still under way at the cut-off.
+//! rate is the number of transactions that end within it, less one, over the time from the end of the first to that of the
+//! last. Windows of a fixed length would count one more or one less of a server that takes its time: 20 s of one that does
+//! exactly 1.351/s are 27 of them. The mean response time is that of the transactions that end in the window's whole
+//! seconds; each was under way to its end, so that long ones are not censored, as they would be if those that *begin* in
+//! the window were taken and some are still under way at the cut-off.
 //!
-//! **Interval.** Non-overlapping batch means (Law & Kelton 2000, §9.5.3; Schmeiser 1982): the window is cut into twenty,
-//! whose counts are nearly independent once each is longer than a few cycles; [`keymark_stats::throughput`] makes the
-//! interval and widens it where neighbours are alike. Response time is the mean of the durations in the window's seconds.
+//! **Interval.** Non-overlapping batch means (Law & Kelton 2000, §9.5.3; Schmeiser 1982) over the times between ends: up to
+//! twenty batches of as many transactions each, whose lengths are nearly independent once each is longer than a few cycles;
+//! [`keymark_stats::throughput`] makes the interval and widens it where neighbours are alike.
 
 use std::time::Duration;
 
-use keymark_bench::server_load::Steady;
+use keymark_bench::server_load::{Batch, Steady};
 
 use crate::latencies::nanoseconds;
 
 /// Completions are counted over stretches of this length.
-const BIN: Duration = Duration::from_millis(10);
-/// The window is cut into so many batches.
-const BATCHES: usize = 20;
+const BIN: Duration = Duration::from_millis(1);
+/// The window is cut into so many batches at most.
+const BATCHES: u64 = 20;
+
+/// What counts ends with the first transaction that ends so many mean times before the window does: by Wald's identity the
+/// time to it is without bias, as that to the last one in the window is not (Feller 1971, XI.3).
+const RESERVE: u64 = 3;
 
 /// Completed transactions by when they ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Completions {
-    bins: Vec<u64>,
+    bins: Vec<u32>,
 }
 
 impl Completions {
@@ -53,25 +56,49 @@ impl Completions {
         }
     }
 
-    /// A window of whole seconds cut into equal parts, and how many transactions ended in each.
+    /// What ended in a window, in batches.
     ///
     /// # Errors
-    /// If there were none: that would be a rate of zero without a doubt.
-    pub(crate) fn steady(&self, window: Span) -> Result<Steady, NoSteadyState> {
-        let (begin, bins) = (bin(window.begin), bin(window.length()) / BATCHES);
-        let count = |part| {
-            let from = begin + part * bins;
-            self.bins.iter().take(from + bins).skip(from).sum::<u64>()
-        };
-        let completed: Vec<u64> = (0..BATCHES).map(count).collect();
-        if completed.iter().all(|count| *count == 0) {
-            return Err(NoSteadyState::NothingDone);
+    /// If fewer than two did: that would be a rate without a doubt.
+    pub(crate) fn steady(&self, window: Span, round: u32) -> Result<Steady, NoSteadyState> {
+        let range = bin(window.begin)..bin(window.end);
+        let ended = (0_u64..).zip(self.bins.iter().map(|count| u64::from(*count)));
+        let ended = ended.filter(|(at, count)| *count > 0 && range.contains(&(*at as usize)));
+        let in_window = ended.clone().map(|(_, count)| count).sum::<u64>();
+        // Where to stop is decided before what ends last is seen, or long times between ends would be missing.
+        let length = range.len() as u64;
+        let reserve = (RESERVE * length / in_window.max(1)).min(length / 4);
+        let stop = range.end as u64 - reserve;
+        let mut over = false;
+        let ended = ended.take_while(|(at, _)| !std::mem::replace(&mut over, *at >= stop));
+        let ended: Vec<(u64, u64)> = ended.collect();
+        let done: u64 = ended.iter().map(|(_, count)| count).sum();
+        let mut ended = ended.into_iter();
+        let (mut last, first) = ended.next().ok_or(NoSteadyState::NothingDone)?;
+        let most = BATCHES.min(done.saturating_sub(1)).max(1);
+        let mut batches: Vec<Batch> = Vec::new();
+        let (mut counted, mut completed) = (0, first - 1);
+        for (at, count) in ended {
+            completed += count;
+            // As many behind the batch as belong there, and none without length.
+            if (counted + completed) * most >= (batches.len() as u64 + 1) * (done - 1) {
+                let length_ns = (at - last) * nanoseconds(BIN);
+                batches.push(Batch {
+                    completed,
+                    length_ns,
+                    round,
+                });
+                counted += completed;
+                (last, completed) = (at, 0);
+            }
         }
+        if batches.is_empty() {
+            return Err(NoSteadyState::TooFew);
+        }
+        let stretch = window.whole_seconds();
         Ok(Steady {
-            from_s: window.begin.as_secs(),
-            to_s: window.end.as_secs(),
-            part_ns: nanoseconds(window.length() / BATCHES as u32),
-            completed,
+            stretches: stretch.into_iter().collect(),
+            batches,
         })
     }
 }
@@ -90,27 +117,28 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Its length.
-    pub(crate) const fn length(&self) -> Duration {
-        self.end.saturating_sub(self.begin)
-    }
-
-    /// The whole seconds between two times, since histograms are kept by the second.
+    /// What is left between two times.
     ///
     /// # Errors
     ///
-    /// If there is none.
-    pub(crate) const fn of_whole_seconds(
-        settled: Duration,
-        cut_off: Duration,
-    ) -> Result<Self, NoSteadyState> {
-        let begin = Duration::from_secs(settled.as_secs() + (settled.subsec_nanos() > 0) as u64);
-        let end = Duration::from_secs(cut_off.as_secs());
-        if begin.as_nanos() < end.as_nanos() {
-            Ok(Self { begin, end })
+    /// If that is nothing.
+    pub(crate) fn between(settled: Duration, cut_off: Duration) -> Result<Self, NoSteadyState> {
+        let span = Self {
+            begin: settled,
+            end: cut_off,
+        };
+        if span.whole_seconds().is_some() {
+            Ok(span)
         } else {
             Err(NoSteadyState::TooShort { settled, cut_off })
         }
+    }
+
+    /// The whole seconds in it, since histograms are kept by the second.
+    pub(crate) fn whole_seconds(&self) -> Option<(u64, u64)> {
+        let begin = self.begin.as_secs() + u64::from(self.begin.subsec_nanos() > 0);
+        let end = self.end.as_secs();
+        (begin < end).then_some((begin, end))
     }
 }
 
@@ -131,6 +159,9 @@ pub enum NoSteadyState {
     /// Some users never had a transaction, so that the load was never whole.
     #[error("not every user had a transaction before the load ended; make it longer")]
     NeverSettled,
+    /// What ended, ended at once.
+    #[error("only one transaction succeeded after the load had settled; make it longer")]
+    TooFew,
     /// Nothing succeeded in the window.
     #[error("no transaction succeeded after the load had settled")]
     NothingDone,

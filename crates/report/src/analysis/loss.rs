@@ -25,10 +25,11 @@ impl Loss {
         const SECOND: u64 = 1_000_000_000;
         let killed = load.killed_ns?;
         let second = usize::try_from(killed / SECOND).ok()?;
-        let steady = load.steady.as_ref();
-        let steady = steady.map_or(0..0, |steady| {
+        // Such a load is one without a pause.
+        let stretches = load.steady.iter().flat_map(|steady| &steady.stretches);
+        let steady = stretches.last().map_or(0..0, |&(from, to)| {
             let index = |second: u64| usize::try_from(second).unwrap_or(usize::MAX);
-            index(steady.from_s)..index(steady.to_s).min(load.seconds.len())
+            index(from)..index(to).min(load.seconds.len())
         });
         let failed = |second: &Second| second.failures.values().sum::<u64>();
         let since = load.seconds.get(second..).unwrap_or_default();
@@ -59,7 +60,7 @@ mod tests {
     use keymark_bench::server_load::{Durations, Steady};
 
     use super::*;
-    use keymark_testkit::record::server_load;
+    use keymark_testkit::record::{batch, server_load};
 
     #[test]
     fn what_was_lost_and_for_how_long_is_told() {
@@ -73,10 +74,8 @@ mod tests {
                 .map(|(done, failed)| second(done, failed))
                 .to_vec(),
             steady: Some(Steady {
-                from_s: 1,
-                to_s: 7,
-                part_ns: 300_000_000,
-                completed: vec![2; 20],
+                stretches: vec![(1, 7)],
+                batches: vec![batch(0, 2, 300_000_000); 20],
             }),
             killed_ns: Some(3_250_000_000),
             ..server_load()

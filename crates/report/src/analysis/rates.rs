@@ -85,7 +85,7 @@ mod tests {
     use keymark_bench::case::{Parameters, StackName, USUAL};
 
     use super::*;
-    use keymark_testkit::record::{case, server_load};
+    use keymark_testkit::record::{batch, case, server_load};
 
     const COLOUR: Comparison = Comparison {
         heading: "what colours cost",
@@ -107,7 +107,8 @@ mod tests {
     fn loaded(colour: &str, number: &str, completed: u64) -> CaseRecord {
         let mut load = server_load();
         let steady = load.steady.as_mut().unwrap();
-        steady.completed = (0..20).map(|part| completed + part % 2).collect();
+        let of = |part| batch(part, completed + u64::from(part % 2), 1_000_000_000);
+        steady.batches = (0..20).map(of).collect();
         let of = Case {
             parameters: Parameters::from([("colour", colour), ("number", number)]),
             ..case("rsa2048", StackName::of("server"))

@@ -21,7 +21,7 @@ use super::*;
 use crate::analysis::figures::dot;
 use crate::analysis::{Bounds, Row, Scaling};
 use crate::document::Figure;
-use keymark_testkit::record::{block, case, mixed as record, server_load};
+use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
 
 const RAW: StackName = StackName::RAW;
 const GNUPG: StackName = StackName::GNUPG;
@@ -564,10 +564,10 @@ fn served(
     key_ns: u64,
 ) -> CaseRecord {
     let steady = Steady {
-        from_s: 1,
-        to_s: 3,
-        part_ns: 100_000_000,
-        completed: (0..20).map(|part| a_part + part % 2).collect(),
+        stretches: vec![(1, 3)],
+        batches: (0..20)
+            .map(|part| batch(part, a_part + u64::from(part % 2), 100_000_000))
+            .collect(),
     };
     let alone = OperationAlone {
         operation: Operation::Sign,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use keymark_bench::record::{CaseRecord, Record, RunState, SCHEMA};
 use keymark_bench::sample::{Block, Sample};
-use keymark_bench::server_load::{Saturation, ServerLoad, Steady, Tried, TriedDemand};
+use keymark_bench::server_load::{Saturation, ServerLoad, Tried, TriedDemand};
 use keymark_stats::Band;
 use serde::Deserialize;
 use serde_json::error::Category;
@@ -185,9 +185,9 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
 }
 
 fn load_contradiction(load: &ServerLoad) -> Option<&'static str> {
-    let outside =
-        |steady: &Steady| steady.from_s >= steady.to_s || steady.to_s > load.seconds.len() as u64;
-    if load.steady.as_ref().is_some_and(outside) {
+    let outside = |(from, to): &(u64, u64)| from >= to || *to > load.seconds.len() as u64;
+    let mut stretches = load.steady.iter().flat_map(|steady| &steady.stretches);
+    if stretches.any(outside) {
         return Some("a steady stretch outside the load");
     }
     let Saturation {

@@ -1,16 +1,16 @@
-//! One case after the other: a server is started, driven, and ended.
+//! Loads of servers: each is started, driven in rounds with the others, and ended.
 
 use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, CaseId, Pacing};
+use keymark_bench::case::{Case, CaseId, Pacing, Provenance};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
-use keymark_bench::plan::Plan;
+use keymark_bench::plan::{Order, Plan};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::server_load::Saturation;
+use keymark_bench::server_load::{Saturation, ServerLoad};
 use keymark_load::{
     Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target, Weak,
     nanoseconds,
@@ -21,12 +21,17 @@ use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::outcome::{self, Loaded};
+use super::rounds::{self, Next, Rounds, Stretch, Turns};
 use super::saturating;
+use super::servers::Port;
 
 /// Connections that an open loop may have at once.
 pub(super) const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 /// So long a server may be busy, after a load, with what nobody waits for.
 const DRAIN: Duration = Duration::from_secs(120);
+
+/// Users who think for longer settle late.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Who watches a load while it lasts.
 pub trait Watch {
@@ -55,14 +60,16 @@ impl Client<'_> {
         &self,
         target: &Target,
         demand: Demand,
-        (duration, seed): (Duration, u64),
+        stretch: Stretch,
         observer: &mut Told<'_>,
     ) -> Result<Measurement, Error> {
         let settings = Settings {
             threads: self.threads,
-            seed,
+            seed: stretch.seed,
+            round: stretch.round,
+            warm_up: stretch.warm_up,
             weak: self.weak,
-            ..Settings::new(demand, duration)
+            ..Settings::new(demand, stretch.duration)
         };
         let until = (self.clock, self.interrupt);
         keymark_load::run(target, &settings, until, observer)
@@ -87,69 +94,19 @@ impl Measuring<'_> {
         saturating::step(duration)
     }
 
-    /// Measures the cases of the plan one after the other: two loads at once would be in each other's way.
+    /// Measures the cases of the plan in rounds, one load at a time: two at once would be in each other's way.
     pub fn run(
         &self,
         plan: &Plan,
         observer: &mut dyn Observer,
         watch: &mut dyn Watch,
     ) -> Vec<CaseRecord> {
-        one_after_the_other(plan, self.client.interrupt, observer, |case| {
-            self.load(case, plan.settings.seed, watch)
-        })
-    }
-
-    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<Loaded, Error> {
-        let mut cluster = self.start(case)?;
-        let target = target(case, &cluster)?;
-        let asked = Handshake::of(case)?;
-        let (demand, saturation) = match asked.search {
-            Some(Saturating { p99 }) => {
-                let found = self.saturation(case, p99, &target, seed, watch, &mut cluster)?;
-                let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
-                (saturating::users(best), Some(found))
-            }
-            None => (saturating::demand(case.load), None),
+        let mut loading = Loading {
+            measuring: self,
+            plan,
+            watch,
         };
-        let key_use = KeyUse::begin(
-            case,
-            self.keys_of(case)?,
-            &cluster,
-            (self.client.clock, seed),
-        )?;
-        let before = cluster.processor_time()?;
-        let mut observer = Told::of(case, watch);
-        if let Arrangement::Balanced {
-            fate: Fate::OneKilled,
-            ..
-        } = asked.arrangement
-        {
-            observer.killing = Some((&mut cluster, self.client.duration / 2));
-        }
-        let measured =
-            self.client
-                .drive(&target, demand, (self.client.duration, seed), &mut observer);
-        let killed = observer.killed.transpose();
-        let (measured, killed) = (measured?, killed?);
-        let processor = cluster.processor_time()?.saturating_sub(before);
-        // One that has ended answers nobody: its log says why, and what its processes took is lost with them.
-        let ended = cluster.check().err();
-        let handshakes = measured.handshakes();
-        let mut load = measured.record(cluster.describe());
-        load.saturation = saturation;
-        load.killed_ns = killed.map(nanoseconds);
-        load.log = cluster.log_end();
-        if ended.is_none() {
-            load.server_cpu_ns = Some(nanoseconds(processor));
-            // Of one whose key is so slow nobody knows more than that.
-            load.drained_ns = Some(nanoseconds(cluster.drain(DRAIN).unwrap_or(DRAIN)));
-            // The drain ends with a handshake.
-            key_use.end(handshakes + 1, &cluster, self.client.clock, &mut load)?;
-        } else {
-            load.steady = None;
-            load.unsteady = Some("the server has ended".to_owned());
-        }
-        Ok(Loaded { load, ended })
+        rounds::run(plan, self.client.interrupt, observer, &mut loading)
     }
 
     fn saturation(
@@ -165,11 +122,9 @@ impl Measuring<'_> {
         saturating::search(case.load.concurrency, p99, |demand| {
             let step = saturating::step(self.client.duration);
             // The same pauses and arrivals each time would be no chance.
-            let seed = seeds.next().unwrap_or(seed);
+            let stretch = Stretch::alone(step, seeds.next().unwrap_or(seed));
             let mut observer = Told::of(case, watch);
-            let measured = self
-                .client
-                .drive(target, demand, (step, seed), &mut observer)?;
+            let measured = self.client.drive(target, demand, stretch, &mut observer)?;
             cluster.check()?;
             let _ = cluster.drain(DRAIN);
             if self.client.interrupt.load(Ordering::Relaxed) {
@@ -192,12 +147,167 @@ impl Measuring<'_> {
         })
     }
 
+    /// The rounds of a case: one for what does not drift with the machine, what would not settle in less, and where only one
+    /// server can be at the address.
+    fn rounds(&self, case: &Case, keys: &Keys, plan: &Plan) -> Result<Rounds, Error> {
+        let duration = self.client.duration;
+        let paces = case.load.pacing.pause().is_some_and(|pause| pause > PAUSE);
+        let whole = plan.cases.len() == 1
+            || plan.settings.order == Order::Sequential
+            || self.starting.port != Port::Free
+            || keys.identity().provenance == Provenance::Twin
+            || paces
+            || one_is_killed(Handshake::of(case)?.arrangement);
+        Ok(if whole {
+            Rounds::one(duration)
+        } else {
+            Rounds::of(duration)
+        })
+    }
+
     fn start(&self, case: &Case) -> Result<Cluster, Error> {
         let of_device = |keys: &&Keys| keys.identity().device == case.device;
         let keys: Vec<&Keys> = self.keys.iter().filter(of_device).collect();
         let asked = Handshake::of(case)?;
         self.starting
             .start(case, &keys, connections(case, asked.search))
+    }
+}
+
+/// The loads of a run, with who watches them.
+struct Loading<'a> {
+    measuring: &'a Measuring<'a>,
+    plan: &'a Plan,
+    watch: &'a mut dyn Watch,
+}
+
+/// A server that runs, and what it has shown.
+struct UnderWay {
+    cluster: Cluster,
+    target: Target,
+    demand: Demand,
+    saturation: Option<Saturation>,
+    key_use: KeyUse,
+    rounds: Rounds,
+    /// Of all loads and drains.
+    handshakes: u64,
+    killed: Option<Duration>,
+    load: Option<ServerLoad>,
+    ended: Option<Error>,
+}
+
+impl Turns for Loading<'_> {
+    type Started = UnderWay;
+
+    fn begin(&mut self, case: &Case) -> Result<UnderWay, Error> {
+        let (all, seed) = (self.measuring, self.plan.settings.seed);
+        let mut cluster = all.start(case)?;
+        let target = target(case, &cluster)?;
+        let (demand, saturation) = match Handshake::of(case)?.search {
+            Some(Saturating { p99 }) => {
+                let found = all.saturation(case, p99, &target, seed, self.watch, &mut cluster)?;
+                let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
+                (saturating::users(best), Some(found))
+            }
+            None => (saturating::demand(case.load), None),
+        };
+        let keys = all.keys_of(case)?;
+        let clock = (all.client.clock, seed);
+        Ok(UnderWay {
+            key_use: KeyUse::begin(case, keys, &cluster, clock)?,
+            rounds: all.rounds(case, keys, self.plan)?,
+            cluster,
+            target,
+            demand,
+            saturation,
+            handshakes: 0,
+            killed: None,
+            load: None,
+            ended: None,
+        })
+    }
+
+    fn turn(&mut self, case: &Case, its: &mut UnderWay, round: u32) -> Result<Next, Error> {
+        let seed = self.plan.settings.seed.wrapping_add(round.into());
+        let stretch = its.rounds.stretch(round, seed);
+        let measured = self.drive(case, its, stretch)?;
+        if its.rounds.are_too_short(measured.settled) {
+            // What is left of its time goes to one load that can settle.
+            its.rounds = its.rounds.joined();
+            its.load = None;
+            let whole = its.rounds.stretch(0, seed);
+            self.drive(case, its, whole)?;
+        }
+        Ok(match its.ended {
+            None if round + 1 < its.rounds.number => Next::Again,
+            Some(_) | None => Next::Over,
+        })
+    }
+
+    fn conclude(&mut self, its: UnderWay) -> Result<Loaded, Error> {
+        let none = || Error::call("loading the server", "interrupted", "");
+        let mut load = its.load.ok_or_else(none)?;
+        load.saturation = its.saturation;
+        load.killed_ns = its.killed.map(nanoseconds);
+        load.log = its.cluster.log_end();
+        if its.ended.is_none() {
+            let clock = self.measuring.client.clock;
+            its.key_use
+                .end(its.handshakes, &its.cluster, clock, &mut load)?;
+        } else {
+            // One that has ended answers nobody: its log says why, and what its processes took is lost with them.
+            load.server_cpu_ns = None;
+            load.drained_ns = None;
+            load.steady = None;
+            load.unsteady = Some("the server has ended".to_owned());
+        }
+        Ok(Loaded {
+            load,
+            ended: its.ended,
+        })
+    }
+}
+
+impl Loading<'_> {
+    /// One load, behind those that there were.
+    fn drive(
+        &mut self,
+        case: &Case,
+        its: &mut UnderWay,
+        stretch: Stretch,
+    ) -> Result<Measurement, Error> {
+        let before = its.cluster.processor_time()?;
+        let mut observer = Told::of(case, self.watch);
+        if one_is_killed(Handshake::of(case)?.arrangement) {
+            observer.killing = Some((&mut its.cluster, stretch.duration / 2));
+        }
+        let client = &self.measuring.client;
+        let measured = client.drive(&its.target, its.demand, stretch, &mut observer);
+        let killed = observer.killed.transpose();
+        let (measured, killed) = (measured?, killed?);
+        let processor = its.cluster.processor_time()?.saturating_sub(before);
+        its.killed = its.killed.or(killed);
+        its.handshakes += measured.handshakes();
+        its.ended = its.cluster.check().err();
+        let mut load = measured.clone().record(its.cluster.describe());
+        load.server_cpu_ns = Some(nanoseconds(processor));
+        if its.ended.is_none() {
+            // Of one whose key is so slow nobody knows more than that. The drain ends with a handshake.
+            load.drained_ns = Some(nanoseconds(its.cluster.drain(DRAIN).unwrap_or(DRAIN)));
+            its.handshakes += 1;
+        }
+        its.load = Some(match its.load.take() {
+            Some(before) => before.then(load),
+            None => load,
+        });
+        Ok(measured)
+    }
+}
+
+fn one_is_killed(arrangement: Arrangement) -> bool {
+    match arrangement {
+        Arrangement::Balanced { fate, .. } => fate == Fate::OneKilled,
+        Arrangement::One | Arrangement::Beside { .. } => false,
     }
 }
 

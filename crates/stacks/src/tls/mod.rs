@@ -11,6 +11,7 @@ mod keys;
 mod measuring;
 mod outcome;
 mod remote;
+mod rounds;
 mod saturating;
 mod server;
 pub mod servers;

@@ -25,6 +25,7 @@ use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 use super::handshake::Handshake;
 use super::measuring::{Client, Told, Watch, one_after_the_other};
 use super::outcome::Loaded;
+use super::rounds::Stretch;
 use super::saturating;
 
 /// The stack of servers that are not keymark's.
@@ -377,7 +378,7 @@ impl Asking<'_> {
         }
         let demand = saturating::demand(case.load);
         let mut observer = Told::of(case, watch);
-        let how = (self.client.duration, seed);
+        let how = Stretch::alone(self.client.duration, seed);
         let measured = self.client.drive(&target, demand, how, &mut observer)?;
         Ok(measured.record(self.remote.describe(reached)))
     }

@@ -5,9 +5,18 @@ use std::collections::BTreeMap;
 use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
 use keymark_bench::operation::Operation;
 use keymark_bench::server_load::{
-    Durations, LoadLimit, Saturation, Second, ServerLoad, Steady, Totals, Transaction, Tried,
-    TriedDemand,
+    Batch, Durations, LoadLimit, Saturation, Second, ServerLoad, Steady, Totals, Transaction,
+    Tried, TriedDemand,
 };
+
+/// So many transactions in that time.
+pub const fn batch(round: u32, completed: u64, length_ns: u64) -> Batch {
+    Batch {
+        completed,
+        length_ns,
+        round,
+    }
+}
 
 /// A load of three seconds, of which two were steady.
 pub fn server_load() -> ServerLoad {
@@ -25,10 +34,8 @@ pub fn server_load() -> ServerLoad {
         seed: 7,
         elapsed_ns: 3_000_000_000,
         steady: Some(Steady {
-            from_s: 1,
-            to_s: 3,
-            part_ns: 1_000_000_000,
-            completed: vec![3, 5],
+            stretches: vec![(1, 3)],
+            batches: vec![batch(0, 3, 1_000_000_000), batch(0, 5, 1_000_000_000)],
         }),
         unsteady: None,
         seconds: vec![

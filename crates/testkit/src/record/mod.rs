@@ -17,7 +17,7 @@ use keymark_bench::stop::{StopRule, Stopped};
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
 
-pub use load::server_load;
+pub use load::{batch, server_load};
 
 /// A case of the software store.
 pub fn case(algorithm: &str, stack: StackName) -> Case {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
 use keymark_bench::clock::MonotonicClock;
-use keymark_bench::plan::{Order, Plan, Settings};
+use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::{CaseRecord, Record, RunState};
 use keymark_bench::runner::Observer;
 use keymark_bench::stop::StopRule;
@@ -163,7 +163,6 @@ impl Wanted<'_> {
 pub(super) fn settings(duration: Duration, arguments: &TlsRunArguments) -> Settings {
     Settings {
         stop: StopRule::For(duration),
-        order: Order::Sequential,
         time_limit: None,
         warmup: 0,
         seed: arguments.run.seed(),
