@@ -194,7 +194,7 @@ pub struct TlsRunArguments {
 /// A plan over servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TlsSuite {
-    /// RSA, DHE and ECDHE with RSA and ECDSA certificates, and TLS 1.3: the best rate of each
+    /// RSA, DHE and ECDHE with RSA and ECDSA certificates, and TLS 1.3 with X25519MLKEM768: the rate of each when saturated
     KeyExchange,
     /// A key in a file, on SoftHSM2 and on a Nitrokey HSM's twin, under 5, 10, 20 users who pause, and 60 who do not
     Hsm,
@@ -204,6 +204,15 @@ pub enum TlsSuite {
     Dual,
 }
 
+/// How much of a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SuiteExtent {
+    /// Its question, in minutes
+    Short,
+    /// Every length of key on every server, and for key-exchange a search for the users with the best rate
+    Complete,
+}
+
 /// `keymark tls suite`
 #[derive(Debug, Args)]
 pub struct TlsSuiteArguments {
@@ -211,7 +220,18 @@ pub struct TlsSuiteArguments {
     #[arg(value_enum, value_name = "SUITE")]
     pub suite: TlsSuite,
 
-    /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy [default: apache and nginx; apache for hsm and cluster]
+    /// How much of it
+    #[arg(
+        long,
+        value_enum,
+        value_name = "EXTENT",
+        default_value = "short",
+        help_heading = "What to measure"
+    )]
+    pub plan: SuiteExtent,
+
+    /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy [default: apache; for dual and with --plan complete
+    /// apache and nginx]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, help_heading = "What to measure")]
     pub server: Vec<StackName>,
 

@@ -33,6 +33,8 @@ pub use servers::Tracing;
 
 /// Apache with the MPM that distributions choose.
 pub const APACHE: StackName = StackName::of("apache");
+/// A server with a library of cryptography of its own.
+pub const CADDY: StackName = StackName::of("caddy");
 /// nginx.
 pub const NGINX: StackName = StackName::of("nginx");
 

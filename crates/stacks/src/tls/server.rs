@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::handshake::Handshake;
 use crate::tls::servers::{self, Haproxy, Installed, SearchPath};
-use keymark_bench::case::StackName;
+use keymark_bench::case::{Case, StackName};
 use keymark_bench::error::Error;
 
 /// The servers of a plan.
@@ -56,6 +57,14 @@ impl Servers {
                 "",
             )
         })
+    }
+
+    /// Why the server's OpenSSL is too old for a case, if it is.
+    pub fn too_old_for(&self, case: &Case) -> Option<String> {
+        let version = &self.by_stack.get(&case.stack)?.openssl().ok()?.version;
+        let exchange = Handshake::of(case).ok()?.key_exchange;
+        let keys = std::iter::once(case.algorithm);
+        servers::too_new(version, keys, &[exchange]).map(|why| why.to_string())
     }
 
     /// Versions of the programs, and of the library of cryptography that each uses.

@@ -9,19 +9,21 @@ use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::case::{Case, Load, Pacing, StackName};
 use keymark_bench::operation::Operation;
 use keymark_stacks::inventory::{Found, Inventory};
-use keymark_stacks::tls::{APACHE, NGINX};
 use keymark_stacks::tls::{
-    Arrangement, Balance, Fate, Handshake, KeyExchange, Saturating, TlsVersion,
+    APACHE, Arrangement, Balance, CADDY, Fate, Handshake, KeyExchange, NGINX, Saturating, Servers,
+    TlsVersion,
 };
 
 use super::super::Outcome;
 use super::run::Wanted;
-use crate::args::{TlsSuite, TlsSuiteArguments};
+use crate::args::{SuiteExtent, TlsSuite, TlsSuiteArguments};
 use crate::exit::Failure;
 use crate::{output, user};
 
 /// Users at most, where the best rate is looked for.
 const MOST_USERS: NonZeroU32 = NonZeroU32::new(64).unwrap();
+/// Users who leave no server of two cores without work.
+const SATURATING: NonZeroU32 = NonZeroU32::new(16).unwrap();
 /// Users of servers whose time is not a matter of users.
 const SOME_USERS: NonZeroU32 = NonZeroU32::new(8).unwrap();
 /// Enough that four servers with a slow key each have somebody to serve.
@@ -36,17 +38,25 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
     };
     let names: Vec<String> = or_usual(&arguments.device);
     let inventory = super::devices(&names, &user)?;
-    let servers = match arguments.server.as_slice() {
-        [] => suite.servers(),
-        chosen => chosen,
+    let extent = arguments.plan;
+    let mut servers = match arguments.server.as_slice() {
+        [] => suite.servers(extent).to_vec(),
+        chosen => chosen.to_vec(),
     };
     let mut cases = Vec::new();
-    for server in servers {
+    for server in &servers {
         for found in &inventory.devices {
-            cases.extend(suite.cases(*server, found));
+            cases.extend(suite.cases(*server, found, extent));
         }
     }
     leave_out(&mut cases, &inventory, arguments);
+    if too_new(&mut cases, &servers)? && arguments.server.is_empty() && caddy_is_here() {
+        servers.push(CADDY);
+        for found in &inventory.devices {
+            cases.extend(of(found, CADDY, hybrid(closed)));
+        }
+    }
+    let servers = servers.as_slice();
     if cases.is_empty() {
         return Err(Failure::nothing_usable("nothing is left of the suite"));
     }
@@ -86,6 +96,34 @@ fn leave_out(cases: &mut Vec<Case>, inventory: &Inventory, arguments: &TlsSuiteA
     }
 }
 
+/// Leaves out what the installed servers' OpenSSL is too old for, and says so; whether that was anything.
+fn too_new(cases: &mut Vec<Case>, servers: &[StackName]) -> Result<bool, Failure> {
+    let installed = Servers::find(servers).map_err(Failure::nothing_usable)?;
+    let mut reasons = Vec::new();
+    cases.retain(|case| {
+        let reason = installed.too_old_for(case);
+        let possible = reason.is_none();
+        reasons.extend(reason);
+        possible
+    });
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in &reasons {
+        let instead = if caddy_is_here() {
+            ""
+        } else {
+            "; 'make caddy' installs a server that has it"
+        };
+        output::note(&format!("leaving out: {reason}{instead}"));
+    }
+    Ok(!reasons.is_empty())
+}
+
+/// A server with a library of its own, which has the hybrid key exchange whatever OpenSSL is here.
+fn caddy_is_here() -> bool {
+    Servers::find(&[CADDY]).is_ok()
+}
+
 fn has(found: &Found, case: &Case) -> bool {
     let signs = |algorithm| {
         let capabilities = found.device.capabilities().iter();
@@ -114,10 +152,10 @@ impl TlsSuite {
         }
     }
 
-    const fn servers(self) -> &'static [StackName] {
-        match self {
-            Self::KeyExchange | Self::Dual => &[APACHE, NGINX],
-            Self::Hsm | Self::Cluster => &[APACHE],
+    const fn servers(self, extent: SuiteExtent) -> &'static [StackName] {
+        match (self, extent) {
+            (Self::KeyExchange, SuiteExtent::Complete) | (Self::Dual, _) => &[APACHE, NGINX],
+            (Self::KeyExchange, SuiteExtent::Short) | (Self::Hsm | Self::Cluster, _) => &[APACHE],
         }
     }
 
@@ -128,24 +166,24 @@ impl TlsSuite {
         }
     }
 
-    fn cases(self, server: StackName, found: &Found) -> Vec<Case> {
-        let case = |(family, handshake, load): Asked| {
-            let algorithm = Algorithm::of(family)?;
-            Some(super::case(
-                &found.identity,
-                (server, algorithm),
-                handshake,
-                load,
-            ))
+    fn cases(self, server: StackName, found: &Found, extent: SuiteExtent) -> Vec<Case> {
+        let asked = match (self, extent) {
+            (Self::KeyExchange, SuiteExtent::Short) => key_exchange(closed),
+            (Self::KeyExchange, SuiteExtent::Complete) => key_exchange(saturated),
+            (Self::Hsm, _) => hsm(),
+            (Self::Cluster, _) => cluster(),
+            (Self::Dual, _) => dual(),
         };
-        let of = match self {
-            Self::KeyExchange => key_exchange(),
-            Self::Hsm => hsm(),
-            Self::Cluster => cluster(),
-            Self::Dual => dual(),
-        };
-        of.into_iter().filter_map(case).collect()
+        of(found, server, asked)
     }
+}
+
+fn of(found: &Found, server: StackName, asked: Vec<Asked>) -> Vec<Case> {
+    let case = |(family, handshake, load): Asked| {
+        let of = (server, Algorithm::of(family)?);
+        Some(super::case(&found.identity, of, handshake, load))
+    };
+    asked.into_iter().filter_map(case).collect()
 }
 
 /// Key of the certificate, handshake, load.
@@ -154,13 +192,24 @@ type Asked = (Family, Handshake, Load);
 const P256: Family = Family::Weierstrass(Curve::NistP256);
 const P384: Family = Family::Weierstrass(Curve::NistP384);
 
-/// What certificates of each length and kind cost with what key exchanges: the best rate of each.
-fn key_exchange() -> Vec<Asked> {
-    let saturated = |version, exchange| Handshake {
-        search: Some(Saturating { p99: None }),
-        ..Handshake::one(version, exchange)
+/// A handshake under enough users.
+fn closed(handshake: Handshake) -> (Handshake, Load) {
+    (handshake, Load::closed(SATURATING))
+}
+
+/// The same under as many users as bring the best rate.
+fn saturated(handshake: Handshake) -> (Handshake, Load) {
+    let search = Some(Saturating { p99: None });
+    let searched = Handshake {
+        search,
+        ..handshake
     };
-    let in_1_2 = |exchange| saturated(TlsVersion::V1_2, exchange);
+    (searched, Load::closed(MOST_USERS))
+}
+
+/// What certificates of each length and kind cost with what key exchanges.
+fn key_exchange(loaded: fn(Handshake) -> (Handshake, Load)) -> Vec<Asked> {
+    let in_1_2 = |exchange| Handshake::one(TlsVersion::V1_2, exchange);
     let mut asked: Vec<(Family, Handshake)> = Vec::new();
     for bits in [1024_u16, 2048, 3072, 4096] {
         let certificate = Family::Rsa(bits.into());
@@ -169,31 +218,38 @@ fn key_exchange() -> Vec<Asked> {
             KeyExchange::dhe(bits),
             Some(KeyExchange::EcdheP256),
         ];
-        asked.extend(
-            exchanges
-                .into_iter()
-                .flatten()
-                .map(|exchange| (certificate, in_1_2(exchange))),
-        );
+        let exchanges = exchanges.into_iter().flatten();
+        asked.extend(exchanges.map(|exchange| (certificate, in_1_2(exchange))));
     }
     // As many servers had it.
     let old = [2048, 3072].map(|bits| (Family::Rsa(bits), in_1_2(KeyExchange::Dhe1024)));
     asked.extend(old);
     let curves = [P256, P384, Family::Ed25519];
     asked.extend(curves.map(|certificate| (certificate, in_1_2(KeyExchange::EcdheP256))));
-    for certificate in [Family::Rsa(2048), P256] {
-        let exchanges = [
-            KeyExchange::X25519,
-            KeyExchange::EcdheP256,
-            KeyExchange::X25519MlKem768,
-        ];
-        let in_1_3 = |exchange| (certificate, saturated(TlsVersion::V1_3, exchange));
-        asked.extend(exchanges.map(in_1_3));
-    }
+    let with_load = |(certificate, handshake)| {
+        let (handshake, load) = loaded(handshake);
+        (certificate, handshake, load)
+    };
+    let mut asked: Vec<Asked> = asked.into_iter().map(with_load).collect();
+    asked.extend(hybrid(loaded));
     asked
-        .into_iter()
-        .map(|(certificate, handshake)| (certificate, handshake, Load::closed(MOST_USERS)))
-        .collect()
+}
+
+/// TLS 1.3 with and without a key exchange that withstands quantum computers (FIPS 203).
+fn hybrid(loaded: fn(Handshake) -> (Handshake, Load)) -> Vec<Asked> {
+    let exchanges = [
+        KeyExchange::X25519,
+        KeyExchange::EcdheP256,
+        KeyExchange::X25519MlKem768,
+    ];
+    let certificates = [Family::Rsa(2048), P256].into_iter();
+    let each = certificates.flat_map(|certificate| {
+        exchanges.map(|exchange| {
+            let (handshake, load) = loaded(Handshake::one(TlsVersion::V1_3, exchange));
+            (certificate, handshake, load)
+        })
+    });
+    each.collect()
 }
 
 /// The article's users, and its benchmark.

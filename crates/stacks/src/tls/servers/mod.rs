@@ -40,6 +40,7 @@ pub use identity::{Certificates, Identity, TokenKey};
 pub use keymark_load::Weak;
 pub use kind::{Installed, KINDS, Library, ServerKind, kind};
 pub use openssl::LinkedOpenSsl;
+pub(crate) use openssl::too_new;
 pub use process::ProcessorTime;
 pub use program::{SearchPath, Version};
 pub use running::RunningServer;

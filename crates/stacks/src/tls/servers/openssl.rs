@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::algorithm::Family;
+use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use keymark_load::{CipherSuite, KeyExchange, SuiteAuthentication, SuiteExchange, TlsVersion};
 use keymark_stores::places::program;
@@ -64,20 +64,31 @@ impl LinkedOpenSsl {
     }
 }
 
+/// What came with OpenSSL 3.5, of an older one.
+pub(crate) fn too_new(
+    version: &Version,
+    keys: impl IntoIterator<Item = Algorithm>,
+    groups: &[KeyExchange],
+) -> Option<Impossible> {
+    if version.is_at_least(3, 5, 0) {
+        return None;
+    }
+    let mut new = keys
+        .into_iter()
+        .filter(|key| matches!(key.family(), Family::MlDsa(_)));
+    let mut hybrid = groups.iter().filter(|exchange| exchange.is_hybrid());
+    let what = new.next().map(|key| key.to_string());
+    let what = what.or_else(|| hybrid.next().map(KeyExchange::to_string))?;
+    let openssl = version.clone();
+    Some(Impossible::TooNew { what, openssl })
+}
+
 /// Whether the server's OpenSSL can do what is wanted.
 pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
     let version = &server.openssl()?.version;
-    if !version.is_at_least(3, 5, 0) {
-        let keys = spec.certificates.iter().map(|one| one.algorithm);
-        let mut new = keys.filter(|key| matches!(key.family(), Family::MlDsa(_)));
-        let groups = spec.handshakes.groups.iter();
-        let mut hybrid = groups.filter(|exchange| exchange.is_hybrid());
-        let what = new.next().map(|key| key.to_string());
-        let what = what.or_else(|| hybrid.next().map(KeyExchange::to_string));
-        if let Some(what) = what {
-            let openssl = version.clone();
-            return Err(Impossible::TooNew { what, openssl }.into());
-        }
+    let keys = spec.certificates.iter().map(|one| one.algorithm);
+    if let Some(why) = too_new(version, keys, &spec.handshakes.groups) {
+        return Err(why.into());
     }
     // An old client's alone: with TLS 1.3 there is always something else.
     if spec.handshakes.has(TlsVersion::V1_3) {
