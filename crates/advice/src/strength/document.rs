@@ -6,7 +6,7 @@ use keymark_report::answers::{Statement, Topic};
 use keymark_report::document::{Block, Column, Document, Narrow, RemarkKind, Section, TableOf};
 
 use super::{KeyRow, Question, StatusRow};
-use crate::policy::{Status, Use};
+use crate::policy::Status;
 use crate::{Strength, Table, Verified};
 
 /// So many keys get a table each.

@@ -53,8 +53,8 @@ pub use report::ReportArguments;
 pub use serve::PageArguments;
 #[cfg(feature = "pkcs11")]
 pub use tls::{
-    TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsRunArguments,
-    TlsServeArguments, TlsSuite, TlsSuiteArguments,
+    SuiteExtent, TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments,
+    TlsRunArguments, TlsServeArguments, TlsSuite, TlsSuiteArguments,
 };
 
 /// What stands below the help of each command: a part a command, under its name.
