@@ -8,6 +8,7 @@
 
 pub mod advise;
 pub mod audit;
+pub mod capacity;
 pub mod catalogue;
 pub mod compatibility;
 pub mod cost;

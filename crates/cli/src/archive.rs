@@ -2,7 +2,13 @@
 
 use std::path::PathBuf;
 
-use keymark_report::archive::{Archive, ArchiveError};
+use keymark_bench::record::{Record, RunState};
+use keymark_report::archive::{Archive, ArchiveError, RunSelector};
+
+use crate::exit::Failure;
+
+/// Runs whose figures are read where nobody names one.
+const RUNS: usize = 20;
 
 /// The one that is named, or the usual one.
 pub(crate) fn open(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
@@ -12,6 +18,18 @@ pub(crate) fn open(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
 /// For who changes nothing in it.
 pub(crate) fn open_to_read(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
     Archive::open_to_read(&place(named)?)
+}
+
+/// Those with figures of their own, the newest first.
+pub(crate) fn newest(archive: &Archive) -> Result<Vec<Record>, Failure> {
+    let mut lines = archive.runs().map_err(Failure::failed)?;
+    lines.retain(|line| line.state != RunState::Published && line.samples > 0);
+    lines.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.id.0.cmp(&a.id.0)));
+    let newest = lines.iter().take(RUNS);
+    let load = |id: &str| archive.load(&RunSelector::Id(id.to_owned()));
+    newest
+        .map(|line| load(&line.id.0).map_err(Failure::failed))
+        .collect()
 }
 
 fn place(named: Option<&PathBuf>) -> Result<PathBuf, ArchiveError> {

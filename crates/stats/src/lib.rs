@@ -25,6 +25,7 @@ mod pairing;
 mod prior;
 mod quantile;
 mod quantity;
+mod queue;
 mod ratio;
 mod resample;
 mod runs;
@@ -49,6 +50,7 @@ pub use outliers::{Outliers, outliers};
 pub use prior::RunDependence;
 pub use quantile::{Sorted, median, quantile};
 pub use quantity::{PerSecond, Quantity, Ratio, Seconds};
+pub use queue::{Demand, Distribution, QUEUE_PRECISION, Queue, Response, ServiceTimes};
 pub use ratio::{MIN_STRETCHES, differs, independent, paired};
 pub use runs::{
     BetweenRuns, LogRatio, MIN_RUNS, deviation_of_runs, estimate_of_runs, mean_of_runs,

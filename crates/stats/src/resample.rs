@@ -32,6 +32,10 @@ pub(crate) enum Stream {
     Throughput,
     Usl,
     ChangePoints,
+    Arrivals,
+    Services,
+    Choices,
+    Input,
 }
 
 pub(crate) fn rng(seed: u64, stream: Stream) -> ChaCha8Rng {

@@ -3,6 +3,7 @@
 mod advice;
 mod audit;
 mod bench;
+mod capacity;
 mod cards;
 mod comparison;
 mod forms;
@@ -35,6 +36,7 @@ use keymark_stacks::registry;
 pub use advice::{AdviseArguments, StrengthArguments};
 pub use audit::AuditArguments;
 pub use bench::{BenchArguments, RunArguments};
+pub use capacity::CapacityArguments;
 pub use cards::{
     CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
     TokenCommand, TraceArguments,
@@ -135,6 +137,8 @@ pub enum Command {
     Audit(AuditArguments),
     /// Say which device and key fit a purpose, what they cost, and why others do not
     Advise(Box<AdviseArguments>),
+    /// Say how many tokens a rate of operations takes, or so many users
+    Capacity(Box<CapacityArguments>),
     /// Say how strong keys are by every table, and until when policies allow them
     Strength(StrengthArguments),
     /// Import published figures (CSV) or a run of another machine (JSON)

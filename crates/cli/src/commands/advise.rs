@@ -8,8 +8,6 @@ use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
 use keymark_bench::profile::Profile;
-use keymark_bench::record::{Record, RunState};
-use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::exchange::Shipped;
 use keymark_stores::device::Wish;
 use keymark_stores::registry;
@@ -22,15 +20,12 @@ use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{output, user};
 
-/// Runs, the newest first, whose figures are read.
-const RUNS: usize = 20;
-
 pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Outcome {
     if arguments.measure {
         measure(arguments, path)?;
     }
     let archive = archive::open_to_read(path).map_err(Failure::failed)?;
-    let mut records = runs(&archive)?;
+    let mut records = archive::newest(&archive)?;
     for shipped in Shipped::of_times() {
         records.push(shipped.record().map_err(Failure::failed)?);
     }
@@ -103,18 +98,6 @@ fn devices(named: &[String]) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(devices)
-}
-
-/// The newest ones with figures of their own.
-fn runs(archive: &Archive) -> Result<Vec<Record>, Failure> {
-    let mut lines = archive.runs().map_err(Failure::failed)?;
-    lines.retain(|line| line.state != RunState::Published && line.samples > 0);
-    lines.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.id.0.cmp(&a.id.0)));
-    let newest = lines.iter().take(RUNS);
-    let load = |id: &str| archive.load(&RunSelector::Id(id.to_owned()));
-    newest
-        .map(|line| load(&line.id.0).map_err(Failure::failed))
-        .collect()
 }
 
 /// Every answer, and everything that is left out with what refuses it.

@@ -3,6 +3,7 @@
 mod advise;
 mod audit;
 mod bench;
+mod capacity;
 mod compare;
 mod definition;
 mod devices;
@@ -61,6 +62,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Site(own) => site::run(own),
         Command::Audit(own) => audit::run(own),
         Command::Advise(own) => advise::run(own, arguments.archive.as_ref()),
+        Command::Capacity(own) => capacity::run(own, arguments.archive.as_ref()),
         Command::Strength(own) => strength::run(own),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),

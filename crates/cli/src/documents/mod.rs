@@ -22,9 +22,11 @@ use crate::args::{ShownArguments, TableArguments};
 use crate::observers::print_json;
 use crate::output;
 
-/// With what each family of stacks knows of its layers, and of what its rates are compared with.
+/// With what each family of stacks knows of its layers, of what its rates are compared with, and of where operations wait.
 pub(crate) fn analysis(record: &Record) -> Analysis {
-    Analysis::of(record, &registry::layers()).compared(record, registry::comparisons())
+    let analysis = Analysis::of(record, &registry::layers());
+    let analysis = analysis.compared(record, registry::comparisons());
+    analysis.queued(record, registry::places)
 }
 
 /// All that there is to say about a record.

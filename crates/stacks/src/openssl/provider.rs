@@ -40,6 +40,7 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[WAY],
     layers: || Some(layers::layers()),
     comparisons: &[],
+    places: |_| None,
 };
 
 #[derive(Debug)]

@@ -48,6 +48,7 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[AGENT],
     layers: || Some(layers()),
     comparisons: &[],
+    places: |_| None,
 };
 
 /// The agent that is asked.

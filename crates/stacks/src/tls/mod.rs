@@ -54,4 +54,5 @@ pub const FAMILY: StackFamily = StackFamily {
     ],
     layers: || None,
     comparisons: comparisons::ALL,
+    places: comparisons::places,
 };

@@ -1,0 +1,156 @@
+use keymark_bench::case::StackName;
+use keymark_bench::operation::Operation;
+use keymark_report::document::Figure;
+use keymark_report::render::Width;
+use keymark_report::render::text;
+use keymark_stats::ServiceTimes;
+use keymark_testkit::{assert_says, record};
+
+use super::*;
+
+fn wanted(device: &str, algorithm: &str) -> Wanted {
+    Wanted {
+        device: device.to_owned(),
+        algorithm: algorithm.parse().unwrap(),
+        operation: Operation::Sign,
+        stack: StackName::RAW,
+    }
+}
+
+fn asked(rate: f64, p99: Option<f64>) -> Question {
+    Question {
+        service: Service::find(&wanted("twin:nitrokey-hsm", "rsa2048"), &[], &[]).unwrap(),
+        demand: Demand::Arrivals(PerSecond(rate)),
+        from: None,
+        p99: p99.map(Duration::from_secs_f64),
+        spare: 0,
+        tokens: None,
+        seed: 1,
+    }
+}
+
+fn said(question: &Question) -> String {
+    let text = text::render(&question.document(&question.plan()), Width::Unlimited);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn three_tokens_of_740_ms_sign_twice_a_second_within_3_s() {
+    let question = asked(2.0, Some(3.0));
+    let plan = question.plan();
+    assert_eq!(plan.fewest(Distribution::LeastConnections), Some(3));
+    assert!(plan.fewest(Distribution::Random) > Some(3));
+    let one = plan.row(Distribution::Shared, 1).unwrap();
+    assert_eq!((one.response, one.utilisation), (None, 1.48));
+    let text = said(&question);
+    assert_says(
+        &text,
+        [
+            "3 tokens behind least-connections for 2.00/s with 99 % within 3 s",
+            "740 ms, constant (profile nitrokey-hsm, taken from decrypt, twin)",
+        ],
+    );
+    let spare = Question {
+        spare: 1,
+        ..question
+    };
+    assert_says(&said(&spare), ["With 1 of them broken: 4."]);
+}
+
+#[test]
+fn tokens_that_there_are_may_be_too_few() {
+    let question = Question {
+        tokens: Some(2),
+        ..asked(3.0, None)
+    };
+    assert_says(
+        &said(&question),
+        [
+            "3.00/s is 11.0 % more than 2 tokens can do (2.70/s).",
+            "It takes 1 more.",
+        ],
+    );
+    let enough = Question {
+        tokens: Some(4),
+        ..question
+    };
+    assert_says(&said(&enough), ["The 4 that there are suffice."]);
+}
+
+#[test]
+fn no_number_of_tokens_makes_an_operation_faster() {
+    let question = asked(2.0, Some(0.5));
+    let plan = question.plan();
+    assert!(plan.fewest.iter().all(|(_, fewest)| fewest.is_none()));
+    assert_says(&said(&question), ["an operation alone takes 740 ms"]);
+}
+
+#[test]
+fn users_have_a_knee() {
+    let question = Question {
+        demand: Demand::Users {
+            count: 60,
+            pause: Seconds(5.0),
+        },
+        ..asked(1.0, None)
+    };
+    let plan = question.plan();
+    // Eleven are busy all the time: an answer takes 60 / 11 times 0.74 s less the pause of 2.5 s, more than twice 0.74 s.
+    assert_eq!(plan.fewest(Distribution::LeastConnections), Some(12));
+    assert!(plan.fewest(Distribution::Random) > Some(12));
+    // 12 tokens, and (2.5 s + 0.74 s) over 0.74 s users at each.
+    assert_says(
+        &said(&question),
+        ["over users, 12 tokens", "the knee is at 52.5 users"],
+    );
+}
+
+#[test]
+fn the_picture_has_a_curve_for_each_number_of_tokens() {
+    let question = Question {
+        from: Some(PerSecond(0.5)),
+        ..asked(4.0, None)
+    };
+    let Figure::ResponseTimes { curves, .. } = question.figure() else {
+        panic!("another figure");
+    };
+    let labels: Vec<_> = curves.iter().map(|curve| &*curve.of.label).collect();
+    assert_eq!(labels, ["1 token", "2 tokens", "3 tokens", "4 tokens"]);
+    let highest = |curve: usize| curves[curve].points.last().unwrap().load;
+    assert!(
+        highest(0) < 1.36 && highest(2) > 3.9,
+        "{} {}",
+        highest(0),
+        highest(2)
+    );
+}
+
+#[test]
+fn what_nobody_measured_says_what_measures_it() {
+    let refused = |device, algorithm| {
+        let found = Service::find(&wanted(device, algorithm), &[], &[]);
+        found.unwrap_err().to_string()
+    };
+    assert_says(
+        &refused("0a1b2c3d", "rsa2048"),
+        ["'keymark bench --device 0a1b2c3d --algorithm rsa2048 --operation sign --stack raw"],
+    );
+    assert_says(
+        &refused("twin:nitrokey-hsm", "nistp256"),
+        ["its profile has rsa1024"],
+    );
+    assert_says(&refused("twin:nobody", "rsa2048"), ["unknown profile"]);
+}
+
+#[test]
+fn a_measured_histogram_comes_before_a_profile() {
+    let wanted = wanted("twin:nitrokey-hsm", "rsa2048");
+    let case = keymark_testkit::case("rsa2048").operation(Operation::Sign);
+    let case = case.device(&wanted.device).build();
+    let run = record::of(vec![record::measured(case, 150_000.0)]);
+    let service = Service::find(&wanted, &[run.clone()], &[]).unwrap();
+    assert_eq!(service.measured, run.cases[0].latencies());
+    assert_says(&service.source, [&*run.id.0]);
+    let times = ServiceTimes::measured(&service.measured).unwrap();
+    assert_eq!(service.times, times);
+}
