@@ -7,6 +7,7 @@ DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 OHA_VERSION = 1.16.0
 CADDY_VERSION = 2.11.9
+CIW = ciw==3.2.7 networkx==3.6.1 numpy==2.4.6 tqdm==4.70.1
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed.
@@ -16,7 +17,7 @@ ARGS ?=
 KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
-.PHONY: bench bench-all bench-tls tls-peers kryoptic caddy test browser lint deny fuzz faults overhead calibration packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy ciw test browser lint deny fuzz faults overhead calibration packages-bench \
     packages-soft packages-test packages-tls packages-browser build clean serve
 
 # Measures this machine, and ends with the file of its report: the default plan, or
@@ -48,6 +49,10 @@ tls-peers: packages-bench packages-tls build
 	[ -x target/tools/bin/oha ] || $(CARGO) install oha --version $(OHA_VERSION) --locked --root target/tools
 	PATH="$$PATH:$(CURDIR)/target/tools/bin" scripts/tls-peers $(BIN)
 
+# The planner beside Apache and haproxy with 1, 2 and 4 twins, ten minutes: the table of docs/methodology/capacity.md.
+capacity-check: packages-bench packages-tls build
+	scripts/capacity-check $(BIN)
+
 # Kryoptic's PKCS#11 module, with the OpenSSL that keymark has: about a minute (docs/building.md).
 kryoptic: packages-bench
 	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
@@ -56,6 +61,12 @@ kryoptic: packages-bench
 # Caddy, a TLS server that is not linked with OpenSSL, from its Go module: some minutes of processor time.
 caddy:
 	scripts/caddy $(CADDY_VERSION)
+
+# The library of queues that the planner is held against, from PyPI.
+ciw:
+	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv
+	[ -x target/ciw/bin/python ] || python3 -m venv target/ciw
+	target/ciw/bin/pip install -q --disable-pip-version-check --only-binary :all: $(CIW)
 
 build:
 	$(CARGO) build --locked $(KEYMARK)
@@ -129,7 +140,7 @@ packages-tls:
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and the programs of docs/your-program.md.
-packages-test: packages-bench packages-soft packages-tls caddy
+packages-test: packages-bench packages-soft packages-tls caddy ciw
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    sqlite3:sqlite3 jq:jq pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \

@@ -148,7 +148,7 @@ fn a_measured_histogram_comes_before_a_profile() {
     let case = keymark_testkit::case("rsa2048").operation(Operation::Sign);
     let case = case.device(&wanted.device).build();
     let run = record::of(vec![record::measured(case, 150_000.0)]);
-    let service = Service::find(&wanted, &[run.clone()], &[]).unwrap();
+    let service = Service::find(&wanted, std::slice::from_ref(&run), &[]).unwrap();
     assert_eq!(service.measured, run.cases[0].latencies());
     assert_says(&service.source, [&*run.id.0]);
     let times = ServiceTimes::measured(&service.measured).unwrap();

@@ -61,3 +61,68 @@ impl Queued {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::{NonZeroU8, NonZeroU32};
+
+    use keymark_bench::case::{Load, StackName};
+    use keymark_bench::key_use::OperationAlone;
+    use keymark_bench::operation::Operation;
+    use keymark_bench::server_load::Durations;
+    use keymark_stats::Distribution;
+    use keymark_testkit::record::{case, server_load};
+
+    use super::*;
+
+    fn loaded(by: Calculator) -> CaseRecord {
+        let mut load = server_load();
+        load.server_cpu_ns = Some(load.totals.transactions * 2_000_000);
+        load.alone = Some(OperationAlone {
+            operation: Operation::Sign,
+            by,
+            durations: Durations(vec![(740_000_000, 5)]),
+        });
+        let mut of = case("rsa2048", StackName::of("server"));
+        of.load = Load::closed(NonZeroU32::new(16).unwrap());
+        CaseRecord {
+            server_load: Some(Box::new(load)),
+            ..CaseRecord::new(of)
+        }
+    }
+
+    fn predicted(record: &CaseRecord) -> Option<Response> {
+        let places = |_: &Case| {
+            Some(Places {
+                tokens: NonZeroU8::new(4).unwrap(),
+                distribution: Distribution::LeastConnections,
+            })
+        };
+        Queued::of(0, record, places, 1).map(|queued| queued.response)
+    }
+
+    #[test]
+    fn sixteen_users_share_four_tokens() {
+        let found = predicted(&loaded(Calculator::Token)).unwrap();
+        assert!((found.rate.0 - 4.0 / 0.74).abs() < 1e-3, "{found:?}");
+        assert!((found.mean.0 - 4.0 * 0.74).abs() < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn what_waits_for_something_else_is_not_predicted() {
+        let by_processor = loaded(Calculator::Libcrypto("3.0".to_owned()));
+        assert_eq!(predicted(&by_processor), None);
+        let change = |change: fn(&mut keymark_bench::server_load::ServerLoad)| {
+            let mut record = loaded(Calculator::Token);
+            change(record.server_load.as_mut().unwrap());
+            predicted(&record)
+        };
+        assert!(change(|_| ()).is_some());
+        // A server that is busy itself; four servers with one token.
+        assert_eq!(change(|load| load.server_cpu_ns = Some(u64::MAX)), None);
+        let one = change(|load| {
+            load.server.insert("key_places".to_owned(), "1".to_owned());
+        });
+        assert_eq!(one, None);
+    }
+}

@@ -1,0 +1,103 @@
+//! How many tokens: what programs get of it, and the planner beside a library of others.
+
+use std::path::Path;
+use std::process::Command;
+
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, text};
+
+use crate::KEYMARK;
+
+#[test]
+fn each_way_and_number_of_tokens_is_a_line_and_the_fewest_are_the_last() {
+    let place = Place::new(KEYMARK);
+    let asked = "capacity --device twin:nitrokey-hsm --algorithm rsa2048 --rate 2/s --p99 3s --spare 1 --json";
+    let mut rows = place.rows(asked);
+    let last = rows.pop().unwrap();
+    assert_eq!(
+        (
+            &last["fewest"]["leastconn"],
+            &last["fewest_with_spare"]["leastconn"]
+        ),
+        (&3.into(), &4.into())
+    );
+    let ways = ["shared", "leastconn", "roundrobin", "random"];
+    for (number, row) in rows.iter().enumerate() {
+        let expected = (&ways[number % 4].into(), &(number / 4 + 1).into());
+        assert_eq!((&row["distribution"], &row["tokens"]), expected);
+        let figure = |name: &str| row[name].as_f64();
+        match figure("p99_s") {
+            None => assert!(figure("utilisation").unwrap() >= 1.0, "{row}"),
+            Some(p99) => {
+                assert!(
+                    figure("mean_s").unwrap() <= figure("p95_s").unwrap(),
+                    "{row}"
+                );
+                assert!(figure("p95_s").unwrap() <= p99, "{row}");
+                assert_eq!(figure("late").unwrap() <= 0.01, p99 <= 3.0, "{row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_measured_token_is_its_histogram_and_a_picture_is_drawn() {
+    let place = Place::new(KEYMARK);
+    place.stdout("bench --algorithm rsa2048 --operation sign --stack raw --runs 60");
+    let picture = place.path("rates.svg");
+    let asked = "capacity --device software --algorithm rsa2048 --rate 20/s..100/s --plot";
+    let answer = place.stdout(&format!("{asked} {}", picture.display()));
+    assert_says(
+        &answer.split_whitespace().collect::<Vec<_>>().join(" "),
+        [
+            "60 operations, measured",
+            "bootstrap over its blocks",
+            "rates.svg",
+        ],
+    );
+    assert_says(&std::fs::read_to_string(picture).unwrap(), ["1 token"]);
+}
+
+#[test]
+fn what_cannot_be_answered_says_what_would() {
+    let place = Place::new(KEYMARK);
+    for (asked, status, words) in [
+        (
+            "--device twin:nobody --algorithm rsa2048 --rate 1/s",
+            3,
+            "unknown profile 'nobody'",
+        ),
+        (
+            "--device 0a1b2c3d --algorithm rsa2048 --rate 1/s",
+            3,
+            "'keymark bench --device 0a1b2c3d",
+        ),
+        ("--service-time 1s --rate 20/s..1/s", 2, "must rise"),
+        ("--service-time 1s", 2, "--rate <RATE>"),
+        ("--rate 1/s", 2, "--device <DEVICE>"),
+    ] {
+        assert_says(
+            &place.refused(&format!("capacity {asked}"), status),
+            [words],
+        );
+    }
+}
+
+#[test]
+fn ciw_finds_the_same_of_twelve_systems() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let python = root.join("target/ciw/bin/python");
+    assert!(python.exists(), "Ciw is missing: 'make ciw' installs it");
+    let output = Command::new(python)
+        .arg(root.join("scripts/capacity-ciw"))
+        .arg(KEYMARK)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    assert_eq!(text(&output.stdout).lines().count(), 2 + 12);
+}
