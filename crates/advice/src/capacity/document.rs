@@ -8,13 +8,14 @@ use keymark_report::document::{
     Block, Cell, Column, Document, Narrow, RemarkKind, Section, TableOf,
 };
 use keymark_report::units::{self, counted};
-use keymark_stats::{Demand, Distribution, PerSecond, QUEUE_PRECISION, Ratio};
+use keymark_stats::{Demand, Distribution, PerSecond, QUEUE_PRECISION, Ratio, Seconds};
 
 use super::{MOST_TOKENS, Plan, Question, Row};
 
+/// The way that answers are about.
+pub(super) const BEST: Distribution = Distribution::LeastConn;
 /// Rows of each way: so many fewer tokens than suffice are shown, too.
 const BELOW: u32 = 2;
-
 /// A share of operations that so few of them do not tell from none.
 const HARDLY: f64 = 1e-4;
 
@@ -22,10 +23,14 @@ const HARDLY: f64 = 1e-4;
 const fn words(way: Distribution) -> &'static str {
     match way {
         Distribution::Shared => "one shared queue",
-        Distribution::LeastConnections => "least-connections",
+        Distribution::LeastConn => "least-connections",
         Distribution::RoundRobin => "round-robin",
         Distribution::Random => "random choice",
     }
+}
+
+fn chosen(time: Seconds) -> String {
+    units::chosen(Duration::from_secs_f64(time.0))
 }
 
 impl Question {
@@ -44,89 +49,76 @@ impl Question {
         }
     }
 
-    /// `2.00/s`, `60 users`
+    /// `2.00/s with 99 % within 3 s`, `60 users`
     fn asked(&self) -> String {
-        match self.demand {
+        let who = match self.demand {
             Demand::Arrivals(rate) => units::rate(rate),
             Demand::Users { count, .. } => counted(count, "user"),
-        }
+        };
+        let within = self
+            .p99
+            .map(|limit| format!(" with 99 % within {}", chosen(limit)));
+        who + &within.unwrap_or_default()
     }
 
     fn answer(&self, plan: &Plan) -> Option<String> {
-        let (asked, best) = (self.asked(), Distribution::LeastConnections);
-        let within = self
-            .p99
-            .map(|limit| format!(" with 99 % within {}", units::chosen(limit)));
-        let within = within.unwrap_or_default();
-        let Some(tokens) = plan.fewest(best) else {
-            let alone = self.service.times.level(0.99);
+        let asked = self.asked();
+        let Some(tokens) = plan.fewest(BEST) else {
+            let alone = units::duration(self.service.times.level(0.99));
             return Some(if self.is_possible() {
-                format!("{asked}{within} take more than {MOST_TOKENS} tokens.")
+                format!("{asked} takes more than {MOST_TOKENS} tokens.")
             } else {
-                let alone = units::duration(alone);
-                format!("No number of tokens does that{within}: an operation alone takes {alone}.")
+                format!("No number of tokens does {asked}: an operation alone takes {alone}.")
             });
         };
-        let found = plan.row(best, tokens)?.response?;
-        let others = [
-            Distribution::Shared,
-            Distribution::RoundRobin,
-            Distribution::Random,
-        ];
+        let p99 = units::estimated_duration(&plan.row(BEST, tokens)?.response?.p99);
+        let spare = match self.spare {
+            0 => String::new(),
+            broken => format!(" With {broken} of them broken: {}.", tokens + broken),
+        };
+        let others = Distribution::ALL.into_iter().filter(|way| *way != BEST);
         let others = others.map(|way| {
             let fewest = plan.fewest(way).map(|fewest| fewest.to_string());
             format!("{} {}", words(way), fewest.as_deref().unwrap_or("none"))
         });
-        let spare = (self.spare > 0).then(|| {
-            let broken = counted(self.spare, "of them");
-            let broken = broken
-                .trim_end_matches('s')
-                .replace("of them", "of them broken");
-            format!(" With {broken}: {}.", tokens + self.spare)
-        });
+        let others: Vec<String> = others.collect();
         Some(format!(
-            "{} behind {} for {asked}{within}: p99 is {}.{} Other ways: {}.",
+            "{} behind {} for {asked}: p99 is {p99}.{spare} Other ways: {}.",
             counted(tokens, "token"),
-            words(best),
-            units::estimated_duration(&found.p99),
-            spare.unwrap_or_default(),
+            words(BEST),
             others.join(", ")
         ))
     }
 
     /// Why one token fewer does not suffice.
     fn limits(&self, plan: &Plan) -> Option<String> {
-        let fewer = plan
-            .fewest(Distribution::LeastConnections)?
-            .checked_sub(1)?;
-        let row = plan.row(Distribution::LeastConnections, fewer)?;
-        let tokens = counted(fewer, "token");
+        let row = plan.row(BEST, plan.fewest(BEST)?.checked_sub(1)?)?;
         let Some(response) = row.response else {
-            return self.beyond(fewer);
+            return self.beyond(row.tokens);
         };
-        let (busy, p99) = (
-            units::percent(row.utilisation),
-            units::duration(response.p99.value),
-        );
-        let what = if row.utilisation > 0.95 {
-            "The tokens themselves are the limit"
-        } else {
-            "Waiting is the limit, not the work"
+        let what = match row.utilisation {
+            ..0.95 => "Waiting is the limit, not the work",
+            _ => "The tokens themselves are the limit",
         };
         Some(format!(
-            "{what}: {tokens} would be busy {busy} of the time, with a p99 of {p99}."
+            "{what}: {} would be busy {} of the time, with a p99 of {}.",
+            counted(row.tokens, "token"),
+            units::percent(row.utilisation),
+            units::duration(response.p99.value)
         ))
     }
 
     /// By how much a rate is above what so many can do.
     fn beyond(&self, tokens: u32) -> Option<String> {
-        let load = self
-            .queue(Distribution::Shared, tokens, self.demand)
-            .load()?;
-        let most = units::rate(PerSecond(f64::from(tokens) / self.service.times.mean().0));
-        let (asked, tokens) = (self.asked(), counted(tokens, "token"));
+        let load = self.queue(BEST, tokens, self.demand).load()?;
+        let rate = f64::from(tokens) / self.service.times.mean().0;
+        let (asked, most) = (
+            units::rate(PerSecond(rate * load)),
+            units::rate(PerSecond(rate)),
+        );
+        let tokens = counted(tokens, "token");
         Some(if load < 1.0 + HARDLY {
-            format!("{asked} is all that {tokens} can do, so that the queue would grow for ever.")
+            format!("{asked} is all that {tokens} can do: the queue would grow for ever.")
         } else {
             let more = units::percent(load - 1.0);
             format!("{asked} is {more} more than {tokens} can do ({most}).")
@@ -135,47 +127,41 @@ impl Question {
 
     /// Whether those that there are suffice.
     fn there(&self, plan: &Plan) -> Option<String> {
-        let there = self.tokens?;
-        let row = plan.row(Distribution::LeastConnections, there)?;
-        if self.suffices(row) {
-            return Some(format!("The {there} that there are suffice."));
-        }
-        let missing = plan.fewest(Distribution::LeastConnections);
-        let missing = missing.map(|fewest| {
-            let more = fewest - there;
-            format!(" It takes {more} more.")
-        });
-        let beyond = row.response.is_none().then(|| self.beyond(there)).flatten();
-        let beyond = beyond.map(|text| format!("{text} "));
+        let row = plan.row(BEST, self.tokens?)?;
+        let there = row.tokens;
+        let missing = match plan.fewest(BEST) {
+            _ if row.enough => return Some(format!("The {there} that there are suffice.")),
+            Some(fewest) => format!(": it takes {} more.", fewest - there),
+            None => ".".to_owned(),
+        };
+        let beyond = self.beyond(there).filter(|_| row.response.is_none());
+        let beyond = beyond.map_or_else(String::new, |text| format!("{text} "));
         Some(format!(
-            "{}The {there} that there are do not suffice.{}",
-            beyond.unwrap_or_default(),
-            missing.unwrap_or_default()
+            "{beyond}The {there} that there are do not suffice{missing}"
         ))
     }
 
-    fn predicted(&self) -> (DeviceName, Provenance) {
+    pub(super) fn predicted(&self) -> (DeviceName, Provenance) {
         (self.service.device.clone(), Provenance::Predicted)
     }
 
+    /// Of each way the rows around its answer.
     fn table(&self, plan: &Plan) -> Block {
-        let last = plan.rows.last().map_or(0, |row| row.tokens);
+        let last = plan.0.last().map_or(0, |row| row.tokens);
         let shown = |row: &&Row| {
-            let fewest = plan.fewest(row.distribution);
-            let from = fewest.map_or(last - last.min(BELOW), |fewest| fewest - fewest.min(BELOW));
-            let to = fewest.map_or(last, |fewest| fewest + self.spare.max(1));
-            (from..=to).contains(&row.tokens) || self.tokens == Some(row.tokens)
+            let (from, to) = plan
+                .fewest(row.distribution)
+                .map_or((last, last), |fewest| (fewest, fewest + self.spare.max(1)));
+            let range = from.saturating_sub(BELOW)..=to;
+            range.contains(&row.tokens) || self.tokens == Some(row.tokens)
         };
-        let mut rows: Vec<&Row> = plan.rows.iter().filter(shown).collect();
+        let mut rows: Vec<&Row> = plan.0.iter().filter(shown).collect();
         rows.sort_by_key(|row| (row.distribution, row.tokens));
-        let late = self
-            .p99
-            .map(|limit| Column::value(format!("> {}", units::chosen(limit))));
+        let late = |limit| Column::value(format!("> {}", chosen(limit)));
         let closed = matches!(self.demand, Demand::Users { .. });
+        let way = Column::name("distribution").narrow(Narrow::Keep);
         let table = TableOf::new(rows, |_| self.predicted())
-            .column(Column::name("distribution").narrow(Narrow::Keep), |row| {
-                words(row.distribution)
-            })
+            .column(way, |row| words(row.distribution))
             .value("tokens", |row| row.tokens)
             .value("busy", |row| Cell::Share(Ratio(row.utilisation)))
             .maybe(closed.then(|| Column::value("rate")), |row| {
@@ -188,40 +174,35 @@ impl Question {
             .value("p95", |row| Some(row.response?.p95))
             .value("p99", |row| Some(row.response?.p99))
             .shorten(0)
-            .maybe(late, |row| Some(Cell::Share(Ratio(row.response?.late?))))
-            .value(
-                "enough",
-                |row| if self.suffices(row) { "yes" } else { "no" },
-            );
+            .maybe(self.p99.map(late), |row| match row.response?.late? {
+                ..HARDLY => Some(Cell::text("< 0.01 %")),
+                late => Some(Cell::Share(Ratio(late))),
+            })
+            .value("enough", |row| ["no", "yes"][usize::from(row.enough)]);
         Block::Table(table.table())
     }
 
     /// Rate and response time of fewer users, behind the tokens that there are or suffice.
     fn over_users(&self, plan: &Plan) -> Option<Section> {
-        let Demand::Users { count, pause } = self.demand else {
-            return None;
-        };
-        let way = Distribution::LeastConnections;
-        let tokens = self.tokens.or(plan.fewest(way)).unwrap_or(1);
-        let rows = super::picture::steps(count)
-            .into_iter()
-            .filter_map(|count| {
-                let demand = Demand::Users { count, pause };
-                Some((count, self.queue(way, tokens, demand).response(None)?))
-            });
+        let tokens = self.tokens.or(plan.fewest(BEST)).unwrap_or(1);
+        let knee = self.demand.knee(&self.service.times, tokens)?;
+        let rows = self.loads(None).into_iter().filter_map(|(users, demand)| {
+            Some((users, self.queue(BEST, tokens, demand).response(None)?))
+        });
         let table = TableOf::new(rows, |_| self.predicted())
-            .value("users", |(count, _)| *count)
+            .value("users", |(users, _)| *users as u64)
             .value("rate", |(_, found)| found.rate)
             .value("mean", |(_, found)| found.mean)
             .value("p95", |(_, found)| found.p95)
-            .value("p99", |(_, found)| found.p99.value)
-            .table();
-        let knee = self.demand.knee(&self.service.times, tokens)?;
+            .value("p99", |(_, found)| found.p99.value);
         let knee = format!("the knee is at {knee:.1} users: more of them wait for each other");
-        let blocks = vec![Block::Table(table), Block::remark(RemarkKind::Basis, knee)];
+        let blocks = vec![
+            Block::Table(table.table()),
+            Block::remark(RemarkKind::Basis, knee),
+        ];
         let tokens = counted(tokens, "token");
         Some(Section::headed(
-            format!("over users, {tokens} behind least-connections"),
+            format!("over users, {tokens} behind {}", words(BEST)),
             blocks,
         ))
     }
@@ -230,15 +211,12 @@ impl Question {
         let service = &self.service;
         let asking = match self.demand {
             Demand::Arrivals(_) => "arrive at random (Poisson)".to_owned(),
-            Demand::Users { pause, .. } => {
-                let pause = units::chosen(Duration::from_secs_f64(pause.0));
-                format!("follow pauses from 0 s to {pause}")
-            }
+            Demand::Users { pause, .. } => format!("follow pauses from 0 s to {}", chosen(pause)),
         };
-        let open = if service.times.is_constant() || service.measured.is_empty() {
-            ""
-        } else {
+        let open = if service.times.is_uncertain() {
             ", with what the measurement leaves open (bootstrap over its blocks)"
+        } else {
+            ""
         };
         let text = format!(
             "service time: {} ({}); operations {asking}; p99 by simulation, within {:.0} % unless its \

@@ -7,15 +7,16 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
+use std::panic::resume_unwind;
+use std::thread;
 
-use keymark_stats::{Demand, Distribution, PerSecond, Queue, Response, Seconds};
+use keymark_stats::{Demand, Distribution, Queue, Response, Seconds};
 
 pub use service::{NoService, Service, Wanted};
 
 /// Tokens at most: more are a service of another kind.
 pub const MOST_TOKENS: u32 = 100;
-/// Rows of a way of distribution whose limit nobody can keep.
+/// Of tokens that can never suffice, so many numbers are shown that keep up.
 const ENOUGH_ROWS: u32 = 3;
 
 /// What is asked.
@@ -25,10 +26,8 @@ pub struct Question {
     pub service: Service,
     /// Who asks for operations.
     pub demand: Demand,
-    /// The lowest rate that is drawn; that of the demand is the highest.
-    pub from: Option<PerSecond>,
     /// What 99 % of the operations may take; none: as long as the queue does not grow.
-    pub p99: Option<Duration>,
+    pub p99: Option<Seconds>,
     /// Tokens that may be broken.
     pub spare: u32,
     /// Tokens that there are; none: as many as it takes.
@@ -44,76 +43,56 @@ pub struct Row {
     pub distribution: Distribution,
     /// How many.
     pub tokens: u32,
-    /// Share of the time in which each works; above 1 that is not enough.
+    /// Share of the time in which each works; from 1 on that is not enough.
     pub utilisation: f64,
-    /// What operations meet; none where they are not enough.
+    /// What operations meet; none where the queue grows for ever.
     pub response: Option<Response>,
+    /// Whether they suffice.
+    pub enough: bool,
 }
 
-/// What follows.
+/// What follows: a row for each way and number of tokens, from one on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    /// From one token on, by number and way.
-    pub rows: Vec<Row>,
-    /// The fewest that suffice; none where no number does, or more than [`MOST_TOKENS`].
-    pub fewest: Vec<(Distribution, Option<u32>)>,
-}
+pub struct Plan(pub Vec<Row>);
 
 impl Plan {
-    /// The fewest behind a way of distribution.
-    pub fn fewest(&self, wanted: Distribution) -> Option<u32> {
-        let mut each = self.fewest.iter();
-        each.find(|(way, _)| *way == wanted)
-            .and_then(|(_, fewest)| *fewest)
+    /// The fewest behind a way of distribution; none where no number does, or more than [`MOST_TOKENS`].
+    pub fn fewest(&self, way: Distribution) -> Option<u32> {
+        let mut rows = self.0.iter();
+        let found = rows.find(|row| row.distribution == way && row.enough);
+        found.map(|row| row.tokens)
     }
 
-    fn row(&self, distribution: Distribution, tokens: u32) -> Option<&Row> {
-        let mut rows = self.rows.iter();
-        rows.find(|row| (row.distribution, row.tokens) == (distribution, tokens))
+    fn row(&self, way: Distribution, tokens: u32) -> Option<&Row> {
+        let mut rows = self.0.iter();
+        rows.find(|row| (row.distribution, row.tokens) == (way, tokens))
     }
 }
 
 impl Question {
-    /// The fewest tokens of each way, and everything below.
+    /// Every number of tokens up to the fewest of the way that takes most, with spares.
     pub fn plan(&self) -> Plan {
-        let mut plan = Plan {
-            rows: Vec::new(),
-            fewest: Distribution::ALL.map(|way| (way, None)).to_vec(),
-        };
-        for tokens in 1..=MOST_TOKENS {
-            for (distribution, fewest) in &mut plan.fewest {
-                let row = self.row(*distribution, tokens);
-                if self.suffices(&row) {
-                    fewest.get_or_insert(tokens);
-                }
-                plan.rows.push(row);
-            }
-            if self.ends(&plan, tokens) {
+        let mut plan = Plan(Vec::new());
+        let mut last = MOST_TOKENS;
+        if !self.is_possible() {
+            last = (self.least() + ENOUGH_ROWS).min(MOST_TOKENS);
+        }
+        for tokens in 1..=last {
+            plan.0.extend(self.rows(tokens));
+            let found = Distribution::ALL.map(|way| plan.fewest(way));
+            let enough =
+                |fewest: &Option<u32>| fewest.is_some_and(|few| few + self.spare <= tokens);
+            if found.iter().all(enough) && self.tokens.is_none_or(|there| there <= tokens) {
                 break;
             }
         }
         plan
     }
 
-    /// Whether further tokens tell nothing new.
-    fn ends(&self, plan: &Plan, tokens: u32) -> bool {
-        let had = self.tokens.is_none_or(|there| there <= tokens);
-        let fewest = plan.fewest.iter().map(|(_, fewest)| *fewest);
-        let found = fewest.reduce(|a, b| Some(a?.max(b?))).flatten();
-        had && match found {
-            Some(most) => most + self.spare <= tokens,
-            None => !self.is_possible() && self.least() + ENOUGH_ROWS <= tokens,
-        }
-    }
-
     /// Whether an operation by itself is fast enough.
     fn is_possible(&self) -> bool {
         let alone = self.service.times.level(0.99);
-        self.limit().is_none_or(|limit| alone <= limit)
-    }
-
-    fn limit(&self) -> Option<Seconds> {
-        self.p99.map(|limit| Seconds(limit.as_secs_f64()))
+        self.p99.is_none_or(|limit| alone <= limit)
     }
 
     /// The fewest tokens that keep up with the rate.
@@ -122,28 +101,32 @@ impl Question {
         load.map_or(1, |load| load.floor() as u32 + 1)
     }
 
-    fn suffices(&self, row: &Row) -> bool {
-        let Some(response) = row.response else {
-            return false;
-        };
-        match (self.limit(), self.demand) {
-            (Some(limit), _) => response.p99.value <= limit,
-            (None, Demand::Arrivals(_)) => true,
-            // On average they wait no longer than the operation takes.
-            (None, Demand::Users { .. }) => response.mean.0 <= 2.0 * self.service.times.mean().0,
-        }
+    /// Each way, at once.
+    fn rows(&self, tokens: u32) -> Vec<Row> {
+        thread::scope(|scope| {
+            let rows = Distribution::ALL.map(|way| scope.spawn(move || self.row(way, tokens)));
+            let rows = rows.into_iter().map(thread::ScopedJoinHandle::join);
+            rows.map(|row| row.unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        })
     }
 
     fn row(&self, distribution: Distribution, tokens: u32) -> Row {
         let queue = self.queue(distribution, tokens, self.demand);
-        let response = queue.response(self.limit());
-        let response = response.map(|found| found.widened(queue.left_open(&self.service.measured)));
-        let busy = |found: Response| found.rate.0 * queue.times.mean().0 / f64::from(tokens);
+        let response = queue.response(self.p99);
+        let service = queue.times.mean();
+        let busy = |found: Response| found.rate.0 * service.0 / f64::from(tokens);
         Row {
             distribution,
             tokens,
             utilisation: queue.load().or(response.map(busy)).unwrap_or(f64::NAN),
             response,
+            enough: response.is_some_and(|found| match (self.p99, self.demand) {
+                (Some(limit), _) => found.p99.value <= limit,
+                (None, Demand::Arrivals(_)) => true,
+                // On average they wait no longer than the operation takes.
+                (None, Demand::Users { .. }) => found.mean.0 <= 2.0 * service.0,
+            }),
         }
     }
 

@@ -1,97 +1,90 @@
 //! Response times over the load, a curve for each number of tokens.
 
-use keymark_bench::case::Provenance;
 use keymark_report::document::{Figure, LoadCurve, LoadPoint, LoadUnit, Subject};
-use keymark_report::units::{self, counted};
-use keymark_stats::{Demand, Distribution, Estimate, PerSecond};
+use keymark_report::units::counted;
+use keymark_stats::{Demand, Estimate, PerSecond};
 
-use super::{MOST_TOKENS, Question};
+use super::Question;
+use super::document::BEST;
 
-/// Rates of a curve.
-const POINTS: u32 = 12;
-/// As many curves are told apart.
+/// Loads within a decade, in tenths: round, and at nearly equal distances.
+const TENTHS: [u32; 9] = [10, 12, 15, 20, 25, 30, 40, 50, 70];
+/// Curves of more numbers of tokens are not told apart.
 const CURVES: u32 = 6;
 /// Where nobody says from which rate on.
 const TENTH: f64 = 0.1;
 
 impl Question {
-    /// From the lowest load to that which is asked, behind least-connections.
-    pub fn figure(&self) -> Figure {
-        let (unit, loads) = self.loads();
-        let first = loads.first().map_or(1, |demand| self.at(*demand).least());
-        let last = (self.least() + 1).clamp(first + 1, MOST_TOKENS.max(first + 1));
-        let step = (last - first).div_ceil(CURVES).max(1) as usize;
-        let curves = (first..=last).step_by(step);
+    /// From that rate, or the lowest load, to what is asked, behind least-connections.
+    pub fn figure(&self, from: Option<PerSecond>) -> Figure {
+        let loads = self.loads(from);
+        let last = self.least() + 1;
+        let step = last.div_ceil(CURVES) as usize;
+        let curves = (1..=last).step_by(step);
         Figure::ResponseTimes {
             title: format!(
-                "{} by the number of tokens, behind least-connections",
+                "response times by the number of tokens ({})",
                 self.service.words()
             ),
-            load: unit,
+            load: match self.demand {
+                Demand::Arrivals(_) => LoadUnit::Arrivals,
+                Demand::Users { .. } => LoadUnit::Users,
+            },
             curves: curves.map(|tokens| self.curve(tokens, &loads)).collect(),
         }
     }
 
-    fn at(&self, demand: Demand) -> Self {
-        Self {
-            demand,
-            ..self.clone()
-        }
-    }
-
-    fn loads(&self) -> (LoadUnit, Vec<Demand>) {
-        match self.demand {
-            Demand::Arrivals(to) => {
-                let from = self.from.map_or(to.0 * TENTH, |from| from.0);
-                let part = |point: u32| f64::from(point) / f64::from(POINTS - 1);
-                let rate = |point| PerSecond(from * (to.0 / from).powf(part(point)));
-                let rates = (0..POINTS).map(|point| Demand::Arrivals(rate(point)));
-                (LoadUnit::Arrivals, rates.collect())
-            }
-            Demand::Users { count, pause } => {
-                let users = steps(count).into_iter();
-                let users = users.map(|count| Demand::Users { count, pause });
-                (LoadUnit::Users, users.collect())
-            }
-        }
-    }
-
-    fn curve(&self, tokens: u32, loads: &[Demand]) -> LoadCurve {
-        let mut curve = LoadCurve {
-            of: Subject {
-                device: self.service.device.clone(),
-                provenance: Provenance::Predicted,
-                label: counted(tokens, "token"),
-            },
-            points: Vec::new(),
-            knee: self.demand.knee(&self.service.times, tokens),
-            overloaded: Vec::new(),
+    /// Rates or numbers of users up to what is asked.
+    pub(super) fn loads(&self, from: Option<PerSecond>) -> Vec<(f64, Demand)> {
+        let (first, last) = match self.demand {
+            Demand::Arrivals(to) => (from.map_or(to.0 * TENTH, |from| from.0), to.0),
+            Demand::Users { count, .. } => (1.0, f64::from(count)),
         };
-        for demand in loads {
-            let (load, words) = match demand {
-                Demand::Arrivals(rate) => (rate.0, units::rate(*rate)),
-                Demand::Users { count, .. } => (f64::from(*count), counted(*count, "user")),
-            };
-            let queue = self.queue(Distribution::LeastConnections, tokens, *demand);
-            if let Some(found) = queue.response(None) {
-                curve.points.push(LoadPoint {
-                    load,
-                    label: format!("{}, {words}", curve.of.label),
-                    mean: Estimate::bare(found.mean),
-                    p99: Some(found.p99),
-                    rate: matches!(demand, Demand::Users { .. }).then_some(found.rate),
-                });
-            }
+        let decades = first.log10().floor() as i32..=last.log10().ceil() as i32;
+        let round = |decade| TENTHS.map(|tenth| f64::from(tenth) / 10.0 * 10_f64.powi(decade));
+        let between = decades
+            .flat_map(round)
+            .filter(|load| first < *load && *load < last);
+        let mut loads: Vec<f64> = std::iter::once(first)
+            .chain(between)
+            .chain([last])
+            .collect();
+        if let Demand::Users { .. } = self.demand {
+            loads.retain(|users| users.fract() == 0.0);
         }
-        curve
+        loads.dedup();
+        let demand = |load: f64| match self.demand {
+            Demand::Arrivals(_) => Demand::Arrivals(PerSecond(load)),
+            Demand::Users { pause, .. } => Demand::Users {
+                count: load as u32,
+                pause,
+            },
+        };
+        loads.into_iter().map(|load| (load, demand(load))).collect()
     }
-}
 
-/// 1, 2, 5, 10, 20, … and that number.
-pub(super) fn steps(most: u32) -> Vec<u32> {
-    let decades = (0..9).map(|power| 10_u32.pow(power));
-    let steps = decades.flat_map(|decade| [1, 2, 5].map(|digit| digit * decade));
-    let mut steps: Vec<u32> = steps.take_while(|step| *step < most).collect();
-    steps.push(most);
-    steps
+    fn curve(&self, tokens: u32, loads: &[(f64, Demand)]) -> LoadCurve {
+        let (device, provenance) = self.predicted();
+        let label = counted(tokens, "token");
+        let point = |(load, demand): &(f64, Demand)| {
+            let found = self.queue(BEST, tokens, *demand).response(None)?;
+            Some(LoadPoint {
+                load: *load,
+                label: format!("{label} at {load:.2}"),
+                mean: Estimate::bare(found.mean),
+                p99: Some(found.p99),
+                rate: None,
+            })
+        };
+        LoadCurve {
+            points: loads.iter().filter_map(point).collect(),
+            knee: None,
+            overloaded: Vec::new(),
+            of: Subject {
+                device,
+                provenance,
+                label: label.clone(),
+            },
+        }
+    }
 }

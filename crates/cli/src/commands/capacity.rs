@@ -1,11 +1,15 @@
 //! `keymark capacity`
 
+use std::path::PathBuf;
+
 use keymark_advice::capacity::{Plan, Question, Row, Service, Wanted};
+use keymark_bench::case::DeviceName;
 use keymark_bench::operation::Operation;
+use keymark_report::charts::Theme;
 use keymark_report::exchange::Shipped;
-use keymark_report::{charts, pictures};
-use keymark_stats::{Demand, PerSecond, Seconds};
-use serde_json::{Map, Value, json};
+use keymark_report::pictures;
+use keymark_stats::{Demand, Distribution, PerSecond, Seconds};
+use serde_json::{Value, json};
 
 use super::Outcome;
 use crate::archive;
@@ -15,12 +19,11 @@ use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
 
-pub(super) fn run(arguments: &CapacityArguments, path: Option<&std::path::PathBuf>) -> Outcome {
+pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Outcome {
     let question = Question {
-        service: service(arguments, path)?,
+        service: service(arguments, archive)?,
         demand: demand(arguments),
-        from: arguments.rate.and_then(|rates| rates.from),
-        p99: arguments.p99,
+        p99: arguments.p99.map(|limit| Seconds(limit.as_secs_f64())),
         spare: arguments.spare,
         tokens: arguments.tokens.map(std::num::NonZeroU32::get),
         seed: arguments.seed,
@@ -32,97 +35,91 @@ pub(super) fn run(arguments: &CapacityArguments, path: Option<&std::path::PathBu
         output::document(&question.document(&plan), &arguments.tables);
     }
     if let Some(file) = &arguments.plot {
-        let chart = pictures::chart(&question.figure());
+        let from = arguments.rate.and_then(|rates| rates.1);
+        let chart = pictures::chart(&question.figure(from));
         let chart = chart.ok_or_else(|| Failure::nothing_usable(pictures::NOT_ENOUGH))?;
-        documents::pictures::write(&[chart], file, charts::Theme::Light)?;
+        documents::pictures::write(&[chart], file, Theme::Light)?;
     }
     Ok(Exit::Fine)
 }
 
 fn demand(arguments: &CapacityArguments) -> Demand {
-    if let Some(count) = arguments.users {
-        let pause = arguments.delay.unwrap_or_default();
-        return Demand::Users {
-            count: count.get(),
-            pause: Seconds(pause.as_secs_f64()),
-        };
-    }
-    let operations = arguments.operations.map(|rate| rate.0 * arguments.peak);
-    let rate = arguments.rate.map(|rates| rates.to.0).or(operations);
-    Demand::Arrivals(PerSecond(rate.unwrap_or_default()))
+    let operations = arguments
+        .operations
+        .map(|rate| PerSecond(rate.0 * arguments.peak));
+    let rate = arguments.rate.map(|rates| rates.0).or(operations);
+    let users = || Demand::Users {
+        count: arguments.users.map_or(1, std::num::NonZeroU32::get),
+        pause: Seconds(arguments.delay.unwrap_or_default().as_secs_f64()),
+    };
+    rate.map_or_else(users, Demand::Arrivals)
 }
 
-fn service(
-    arguments: &CapacityArguments,
-    path: Option<&std::path::PathBuf>,
-) -> Result<Service, Failure> {
-    if let Some(given) = &arguments.service_time {
-        return Ok(Service::given(
-            given.times.clone(),
-            format!("as given: {}", given.words),
-        ));
-    }
-    let (Some(device), Some(algorithm)) = (&arguments.device, arguments.algorithm) else {
-        return Err(Failure::usage(
-            "name a device with an algorithm, or a service time",
-        ));
+fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<Service, Failure> {
+    let (device, algorithm) = match (
+        &arguments.service_time,
+        &arguments.device,
+        arguments.algorithm,
+    ) {
+        (Some(given), ..) => {
+            return Ok(Service {
+                device: DeviceName::new("token"),
+                times: given.0.clone(),
+                source: format!("as given: {}", given.1),
+            });
+        }
+        (None, Some(device), Some(algorithm)) => (device.clone(), algorithm),
+        (None, ..) => return Err(Failure::usage("name a device with an algorithm")),
     };
-    let usual = if algorithm.has(Operation::Sign) {
-        Operation::Sign
-    } else {
-        Operation::Decrypt
-    };
+    let mut usual = [Operation::Sign, Operation::Decrypt].into_iter();
+    let usual = usual.find(|operation| algorithm.has(*operation));
     let wanted = Wanted {
-        device: device.clone(),
+        device,
         algorithm,
-        operation: arguments.operation.unwrap_or(usual),
+        operation: arguments
+            .operation
+            .or(usual)
+            .unwrap_or(Operation::Decapsulate),
         stack: arguments.stack,
     };
-    let archive = archive::open_to_read(path).map_err(Failure::failed)?;
-    let runs = archive::newest(&archive)?;
+    let runs = archive::newest(&archive::open_to_read(archive).map_err(Failure::failed)?)?;
     let published = Shipped::of_times().map(|shipped| shipped.record().map_err(Failure::failed));
     let published = published.collect::<Result<Vec<_>, _>>()?;
     Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
 }
 
 fn print(question: &Question, plan: &Plan) {
-    for row in &plan.rows {
-        print_json(&line(row));
-    }
+    plan.0.iter().for_each(|row| print_json(&line(row)));
     let fewest = |spare: u32| {
-        let each = plan.fewest.iter().map(|(way, fewest)| {
-            let way = json!(way).as_str().unwrap_or_default().to_owned();
-            (way, json!(fewest.map(|fewest| fewest + spare)))
-        });
-        Value::Object(each.collect::<Map<_, _>>())
+        let fewest = |way| plan.fewest(way).map(|fewest| fewest + spare);
+        json!({
+            "shared": fewest(Distribution::Shared),
+            "leastconn": fewest(Distribution::LeastConn),
+            "roundrobin": fewest(Distribution::RoundRobin),
+            "random": fewest(Distribution::Random),
+        })
     };
     let service = &question.service;
     print_json(&json!({
         "fewest": fewest(0),
-        "spare": question.spare,
         "fewest_with_spare": fewest(question.spare),
-        "p99_limit_s": question.p99.map(|limit| limit.as_secs_f64()),
-        "service": {
-            "mean_s": service.times.mean(),
-            "source": service.source,
-        },
+        "service": { "mean_s": service.times.mean(), "source": service.source },
         "seed": question.seed,
     }));
 }
 
 fn line(row: &Row) -> Value {
-    let response = row.response;
-    let p99 = response.map(|found| found.p99);
+    let found = row.response;
     json!({
         "distribution": row.distribution,
         "tokens": row.tokens,
         "utilisation": row.utilisation,
-        "rate_per_s": response.map(|found| found.rate),
-        "mean_s": response.map(|found| found.mean),
-        "p95_s": response.map(|found| found.p95),
-        "p99_s": p99.map(|p99| p99.value),
-        "p99_low_s": p99.and_then(|p99| p99.low),
-        "p99_high_s": p99.and_then(|p99| p99.high),
-        "late": response.and_then(|found| found.late),
+        "rate_per_s": found.map(|found| found.rate),
+        "mean_s": found.map(|found| found.mean),
+        "p95_s": found.map(|found| found.p95),
+        "p99_s": found.map(|found| found.p99.value),
+        "p99_low_s": found.and_then(|found| found.p99.low),
+        "p99_high_s": found.and_then(|found| found.p99.high),
+        "late": found.and_then(|found| found.late),
     })
 }

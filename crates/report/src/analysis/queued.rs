@@ -95,7 +95,7 @@ mod tests {
         let places = |_: &Case| {
             Some(Places {
                 tokens: NonZeroU8::new(4).unwrap(),
-                distribution: Distribution::LeastConnections,
+                distribution: Distribution::LeastConn,
             })
         };
         Queued::of(0, record, places, 1).map(|queued| queued.response)

@@ -58,7 +58,7 @@ pub(super) fn places(of: &Parameters) -> Option<Places> {
         Arrangement::Balanced { balance, fate, .. } => match (balance, fate) {
             (_, Fate::OneKilled) => return None,
             (Balance::RoundRobin, Fate::AllLive) => Distribution::RoundRobin,
-            (Balance::LeastConnections, Fate::AllLive) => Distribution::LeastConnections,
+            (Balance::LeastConnections, Fate::AllLive) => Distribution::LeastConn,
         },
     };
     Some(Places {

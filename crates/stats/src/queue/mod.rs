@@ -14,8 +14,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::Blocks;
-use crate::estimate::{CONFIDENCE, Estimate, Method};
+use crate::estimate::{Estimate, Method};
 use crate::quantity::{PerSecond, Seconds};
 use crate::resample::{percentile, t_half_width};
 
@@ -24,7 +23,6 @@ pub use service::ServiceTimes;
 pub use station::Distribution;
 
 use demand::Arrivals;
-use service::resampled;
 use station::Station;
 
 /// Operations are simulated until the 99th percentile is known within this share, or there are [`MOST`].
@@ -32,7 +30,7 @@ pub const QUEUE_PRECISION: f64 = 0.03;
 /// Operations of the first attempt; each further one doubles them.
 const FEWEST: usize = 20_000;
 /// Operations at most: tokens that are busy nearly all the time forget slowly.
-const MOST: usize = 1_280_000;
+const MOST: usize = 640_000;
 /// A twentieth of the operations each.
 const BATCHES: usize = 20;
 /// So much of them comes before the queue has its usual length.
@@ -91,21 +89,18 @@ impl Queue<'_> {
         loop {
             run.extend(wanted);
             let p99 = run.p99();
-            let precise = p99
-                .relative_half_width()
-                .is_some_and(|width| width <= QUEUE_PRECISION);
-            if precise || wanted >= MOST {
-                return Some(run.response(p99, limit));
+            let width = p99.relative_half_width().unwrap_or(0.0);
+            if width <= QUEUE_PRECISION || wanted >= MOST {
+                return Some(run.response(self.widened(p99), limit));
             }
             wanted *= 2;
         }
     }
 
-    /// The bounds of the 99th percentile, as shares of it, that the service time leaves open which was measured in these
-    /// blocks; a side on which tokens may not keep up has none. None of a constant, which leaves nothing open.
-    pub fn left_open(&self, measured: &Blocks) -> Option<(f64, Option<f64>)> {
-        if self.times.is_constant() || measured.is_empty() {
-            return None;
+    /// With what a measured service time leaves open, beside what simulation does: as if both were off at once.
+    fn widened(&self, p99: Estimate<Seconds>) -> Estimate<Seconds> {
+        if !self.times.is_uncertain() {
+            return p99;
         }
         let quick = |times: &ServiceTimes| {
             let queue = Queue { times, ..*self };
@@ -117,10 +112,18 @@ impl Queue<'_> {
             run.p99().value.0
         };
         let usual = quick(self.times);
-        let resamples = (0..RESAMPLES).map(|number| resampled(measured, self.seed, number));
+        let resamples = (0..RESAMPLES).map(|number| self.times.resampled(self.seed ^ number << 32));
         let mut shares: Vec<f64> = resamples.map(|times| quick(&times) / usual).collect();
-        let (low, high) = percentile(&mut shares)?;
-        Some((low.min(1.0), high.is_finite().then_some(high.max(1.0))))
+        let (low, high) = percentile(&mut shares).unwrap_or((1.0, 1.0));
+        let times =
+            |bound: Option<Seconds>, share: f64| bound.map(|bound| Seconds(bound.0 * share));
+        Estimate {
+            low: times(p99.low, low.min(1.0)),
+            // On a side on which tokens may not keep up, there is no bound.
+            high: times(p99.high, high.max(1.0)).filter(|high| high.0.is_finite()),
+            method: Method::ClusterBootstrap,
+            ..p99
+        }
     }
 }
 
@@ -159,14 +162,14 @@ impl<'a> Run<'a> {
     fn p99(&self) -> Estimate<Seconds> {
         let kept = self.kept();
         let batches = kept.chunks_exact(kept.len() / BATCHES);
-        let values: Vec<f64> = batches.map(|batch| level(batch, 0.99)).collect();
+        let values: Vec<f64> = batches.map(|batch| level_of(batch, 0.99)).collect();
         let (k, mean) = (
             values.len(),
             values.iter().sum::<f64>() / values.len() as f64,
         );
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let half = t_half_width((squares / (k * (k - 1)) as f64).sqrt(), k);
-        let value = level(kept, 0.99);
+        let value = level_of(kept, 0.99);
         Estimate::new(value, (value - half, value + half), Method::StudentT).widened()
     }
 
@@ -181,38 +184,20 @@ impl<'a> Run<'a> {
         Response {
             rate: PerSecond((count - 1.0) / between),
             mean: Seconds(kept.iter().map(|(_, time)| time).sum::<f64>() / count),
-            p95: Seconds(level(kept, 0.95)),
+            p95: Seconds(level_of(kept, 0.95)),
             p99,
             late: limit.map(late),
         }
     }
 }
 
-/// The response time at a level, nearest rank.
-fn level(of: &[(f64, f64)], level: f64) -> f64 {
-    let mut times: Vec<f64> = of.iter().map(|(_, time)| *time).collect();
-    let rank = ((times.len() as f64 * level).ceil() as usize).max(1) - 1;
+/// What so large a share of them does not exceed, nearest rank.
+fn level(mut times: Vec<f64>, share: f64) -> f64 {
+    let rank = (times.len() as f64 * share).ceil() as usize;
+    let rank = rank.clamp(1, times.len()) - 1;
     *times.select_nth_unstable_by(rank, f64::total_cmp).1
 }
 
-impl Response {
-    /// With what a measured service time leaves open, beside what simulation does: both at once.
-    pub fn widened(self, left_open: Option<(f64, Option<f64>)>) -> Self {
-        let Some((low, high)) = left_open else {
-            return self;
-        };
-        let p99 = self.p99;
-        let times =
-            |bound: Option<Seconds>, share: f64| bound.map(|bound| Seconds(bound.0 * share));
-        Self {
-            p99: Estimate {
-                value: p99.value,
-                low: times(p99.low, low),
-                high: high.and_then(|high| times(p99.high, high)),
-                confidence: CONFIDENCE,
-                method: Method::ClusterBootstrap,
-            },
-            ..self
-        }
-    }
+fn level_of(operations: &[(f64, f64)], share: f64) -> f64 {
+    level(operations.iter().map(|(_, time)| *time).collect(), share)
 }

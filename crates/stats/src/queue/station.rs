@@ -12,18 +12,15 @@ use crate::resample::{Stream, rng};
 
 /// Which token is given an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Distribution {
     /// One queue before all: the token that is free first.
-    #[serde(rename = "shared")]
     Shared,
     /// The token that has the fewest operations, of several such the one that was given none for the longest time.
-    #[serde(rename = "leastconn")]
-    LeastConnections,
+    LeastConn,
     /// Each in its turn.
-    #[serde(rename = "roundrobin")]
     RoundRobin,
     /// Any, all as likely.
-    #[serde(rename = "random")]
     Random,
 }
 
@@ -31,7 +28,7 @@ impl Distribution {
     /// The best first.
     pub const ALL: [Self; 4] = [
         Self::Shared,
-        Self::LeastConnections,
+        Self::LeastConn,
         Self::RoundRobin,
         Self::Random,
     ];
@@ -74,7 +71,7 @@ impl<'a> Station<'a> {
         self.given += 1;
         let token = match self.distribution {
             Distribution::Shared => self.least(|token| (token.free.to_bits(), 0)),
-            Distribution::LeastConnections => {
+            Distribution::LeastConn => {
                 for token in &mut self.tokens {
                     while token.under_way.front().is_some_and(|end| *end <= now) {
                         token.under_way.pop_front();
@@ -88,7 +85,7 @@ impl<'a> Station<'a> {
         let token = &mut self.tokens[token];
         token.free = token.free.max(now) + self.times.draw(&mut self.service);
         token.last = self.given;
-        if self.distribution == Distribution::LeastConnections {
+        if self.distribution == Distribution::LeastConn {
             token.under_way.push_back(token.free);
         }
         token.free
