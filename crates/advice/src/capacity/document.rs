@@ -65,8 +65,11 @@ impl Question {
         let asked = self.asked();
         let Some(tokens) = plan.fewest(BEST) else {
             let alone = units::duration(self.service.times.level(0.99));
+            let least = self.least();
             return Some(if self.is_possible() {
-                format!("{asked} takes more than {MOST_TOKENS} tokens.")
+                format!(
+                    "{asked} takes more than {MOST_TOKENS} tokens; {least} keep up with the rate."
+                )
             } else {
                 format!("No number of tokens does {asked}: an operation alone takes {alone}.")
             });
@@ -128,16 +131,18 @@ impl Question {
     /// Whether those that there are suffice.
     fn there(&self, plan: &Plan) -> Option<String> {
         let row = plan.row(BEST, self.tokens?)?;
-        let there = row.tokens;
-        let missing = match plan.fewest(BEST) {
-            _ if row.enough => return Some(format!("The {there} that there are suffice.")),
-            Some(fewest) => format!(": it takes {} more.", fewest - there),
-            None => ".".to_owned(),
-        };
-        let beyond = self.beyond(there).filter(|_| row.response.is_none());
-        let beyond = beyond.map_or_else(String::new, |text| format!("{text} "));
+        let (fewest, there) = (plan.fewest(BEST), counted(row.tokens, "token"));
+        if row.enough {
+            return Some(format!("What there is ({there}) suffices."));
+        }
+        // Of one fewer than it takes that was said already.
+        let said = row.response.is_some() || fewest == Some(row.tokens + 1);
+        let beyond = self.beyond(row.tokens).filter(|_| !said);
+        let beyond = beyond.map_or_else(String::new, |text| text + " ");
+        let missing = fewest.map(|fewest| format!(": it takes {} more", fewest - row.tokens));
+        let missing = missing.unwrap_or_default();
         Some(format!(
-            "{beyond}The {there} that there are do not suffice{missing}"
+            "{beyond}What there is ({there}) does not suffice{missing}."
         ))
     }
 

@@ -66,14 +66,19 @@ fn tokens_that_there_are_may_be_too_few() {
         &said(&question),
         [
             "3.00/s is 11.0 % more than 2 tokens can do (2.70/s).",
-            "it takes 1 more.",
+            "What there is (2 tokens) does not suffice: it takes 1 more.",
         ],
     );
     let enough = Question {
         tokens: Some(4),
         ..question
     };
-    assert_says(&said(&enough), ["The 4 that there are suffice."]);
+    assert_says(&said(&enough), ["What there is (4 tokens) suffices."]);
+    let many = asked(301.0, None);
+    assert_says(
+        &said(&many),
+        ["more than 100 tokens; 223 keep up with the rate"],
+    );
 }
 
 #[test]
