@@ -93,21 +93,22 @@ impl Question {
         ))
     }
 
-    /// Why one token fewer does not suffice.
+    /// Why those that there are do not suffice, or one fewer than suffice.
     fn limits(&self, plan: &Plan) -> Option<String> {
-        let row = plan.row(BEST, plan.fewest(BEST)?.checked_sub(1)?)?;
-        let Some(response) = row.response else {
-            return self.beyond(row.tokens);
-        };
-        let what = match row.utilisation {
-            ..0.95 => "Waiting is the limit, not the work",
+        let fewest = plan.fewest(BEST);
+        let few = |there: &u32| fewest.is_none_or(|fewest| *there < fewest);
+        let there = self.tokens.filter(few);
+        let row = plan.row(BEST, there.or_else(|| fewest?.checked_sub(1))?)?;
+        let why = match (row.response, row.utilisation) {
+            (None, _) => return self.beyond(row.tokens),
+            (_, ..0.95) => "Waiting is the limit, not the work",
             _ => "The tokens themselves are the limit",
         };
         Some(format!(
-            "{what}: {} would be busy {} of the time, with a p99 of {}.",
+            "{why}: {} would be busy {} of the time, with a p99 of {}.",
             counted(row.tokens, "token"),
             units::percent(row.utilisation),
-            units::duration(response.p99.value)
+            units::duration(row.response?.p99.value)
         ))
     }
 
@@ -130,20 +131,16 @@ impl Question {
 
     /// Whether those that there are suffice.
     fn there(&self, plan: &Plan) -> Option<String> {
-        let row = plan.row(BEST, self.tokens?)?;
-        let (fewest, there) = (plan.fewest(BEST), counted(row.tokens, "token"));
-        if row.enough {
-            return Some(format!("What there is ({there}) suffices."));
-        }
-        // Of one fewer than it takes that was said already.
-        let said = row.response.is_some() || fewest == Some(row.tokens + 1);
-        let beyond = self.beyond(row.tokens).filter(|_| !said);
-        let beyond = beyond.map_or_else(String::new, |text| text + " ");
-        let missing = fewest.map(|fewest| format!(": it takes {} more", fewest - row.tokens));
-        let missing = missing.unwrap_or_default();
-        Some(format!(
-            "{beyond}What there is ({there}) does not suffice{missing}."
-        ))
+        let there = self.tokens?;
+        let tokens = counted(there, "token");
+        Some(match plan.fewest(BEST) {
+            Some(fewest) if there >= fewest => format!("What there is ({tokens}) suffices."),
+            Some(fewest) => format!(
+                "What there is ({tokens}) does not suffice: it takes {} more.",
+                fewest - there
+            ),
+            None => format!("What there is ({tokens}) does not suffice."),
+        })
     }
 
     pub(super) fn predicted(&self) -> (DeviceName, Provenance) {

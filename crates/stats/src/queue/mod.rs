@@ -147,9 +147,9 @@ impl<'a> Run<'a> {
     fn extend(&mut self, wanted: usize) {
         while self.done.len() < wanted {
             let arrival = self.arrivals.next();
-            let departure = self.station.serve(arrival);
-            self.arrivals.answered(departure);
-            self.done.push((arrival, departure - arrival));
+            let response = self.station.serve(arrival);
+            self.arrivals.answered(arrival + response);
+            self.done.push((arrival, response));
         }
     }
 

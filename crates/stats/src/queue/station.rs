@@ -65,7 +65,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// When an operation ends that arrives now.
+    /// How long an operation takes that arrives now, its wait included.
     pub(super) fn serve(&mut self, now: f64) -> f64 {
         let number = self.tokens.len();
         self.given += 1;
@@ -83,12 +83,13 @@ impl<'a> Station<'a> {
             Distribution::Random => self.choice.random_range(0..number),
         };
         let token = &mut self.tokens[token];
-        token.free = token.free.max(now) + self.times.draw(&mut self.service);
+        let response = (token.free - now).max(0.0) + self.times.draw(&mut self.service);
+        token.free = now + response;
         token.last = self.given;
         if self.distribution == Distribution::LeastConn {
             token.under_way.push_back(token.free);
         }
-        token.free
+        response
     }
 
     fn least(&self, by: impl Fn(&Token) -> (u64, u64)) -> usize {
