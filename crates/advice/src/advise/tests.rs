@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::profile::Profile;
 use keymark_bench::record::CaseRecord;
-use keymark_bench::server_load::{ServerLoad, Steady};
+use keymark_bench::server_load::{Batch, ServerLoad, Steady};
 use keymark_report::exchange::Shipped;
 use keymark_report::render::{Width, text};
 use keymark_testkit::record;
@@ -98,10 +98,14 @@ fn a_server_with_old_clients_gets_two_certificates() {
 /// A load of that certificate on a server, with so many transactions in a tenth of a second.
 fn load(algorithm: &str, in_a_part: u64) -> CaseRecord {
     let steady = Steady {
-        from_s: 1,
-        to_s: 3,
-        part_ns: 100_000_000,
-        completed: (0..20).map(|part| in_a_part + part % 2).collect(),
+        stretches: vec![(1, 3)],
+        batches: (0..20)
+            .map(|round| Batch {
+                completed: in_a_part + u64::from(round % 2),
+                length_ns: 100_000_000,
+                round,
+            })
+            .collect(),
     };
     let case = Case {
         operation: Operation::Handshake,
