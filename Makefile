@@ -49,7 +49,7 @@ tls-peers: packages-bench packages-tls build
 	[ -x target/tools/bin/oha ] || $(CARGO) install oha --version $(OHA_VERSION) --locked --root target/tools
 	PATH="$$PATH:$(CURDIR)/target/tools/bin" scripts/tls-peers $(BIN)
 
-# The planner beside Apache and haproxy with 1, 2 and 4 twins, ten minutes: the table of docs/methodology/capacity.md.
+# The planner beside Apache and haproxy with 1, 2 and 4 twins, a quarter of an hour: the table of docs/methodology/capacity.md.
 capacity-check: packages-bench packages-tls build
 	scripts/capacity-check $(BIN)
 

@@ -36,7 +36,7 @@ fn chosen(time: Seconds) -> String {
 impl Question {
     /// For people.
     pub fn document(&self, plan: &Plan) -> Document {
-        let said = [self.answer(plan), self.limits(plan), self.there(plan)];
+        let said = [self.answer(plan), self.limits(plan)];
         let said = said.into_iter().flatten();
         let mut sections = vec![Section::bare(vec![self.table(plan)])];
         sections.extend(self.over_users(plan));
@@ -93,12 +93,9 @@ impl Question {
         ))
     }
 
-    /// Why those that there are do not suffice, or one fewer than suffice.
+    /// Why one token fewer does not suffice.
     fn limits(&self, plan: &Plan) -> Option<String> {
-        let fewest = plan.fewest(BEST);
-        let few = |there: &u32| fewest.is_none_or(|fewest| *there < fewest);
-        let there = self.tokens.filter(few);
-        let row = plan.row(BEST, there.or_else(|| fewest?.checked_sub(1))?)?;
+        let row = plan.row(BEST, plan.fewest(BEST)?.checked_sub(1)?)?;
         let why = match (row.response, row.utilisation) {
             (None, _) => return self.beyond(row.tokens),
             (_, ..0.95) => "Waiting is the limit, not the work",
@@ -129,20 +126,6 @@ impl Question {
         })
     }
 
-    /// Whether those that there are suffice.
-    fn there(&self, plan: &Plan) -> Option<String> {
-        let there = self.tokens?;
-        let tokens = counted(there, "token");
-        Some(match plan.fewest(BEST) {
-            Some(fewest) if there >= fewest => format!("What there is ({tokens}) suffices."),
-            Some(fewest) => format!(
-                "What there is ({tokens}) does not suffice: it takes {} more.",
-                fewest - there
-            ),
-            None => format!("What there is ({tokens}) does not suffice."),
-        })
-    }
-
     pub(super) fn predicted(&self) -> (DeviceName, Provenance) {
         (self.service.device.clone(), Provenance::Predicted)
     }
@@ -155,7 +138,7 @@ impl Question {
                 .fewest(row.distribution)
                 .map_or((last, last), |fewest| (fewest, fewest + self.spare.max(1)));
             let range = from.saturating_sub(BELOW)..=to;
-            range.contains(&row.tokens) || self.tokens == Some(row.tokens)
+            range.contains(&row.tokens)
         };
         let mut rows: Vec<&Row> = plan.0.iter().filter(shown).collect();
         rows.sort_by_key(|row| (row.distribution, row.tokens));
@@ -184,15 +167,21 @@ impl Question {
         Block::Table(table.table())
     }
 
-    /// Rate and response time of fewer users, behind the tokens that there are or suffice.
+    /// Rate and response time of fewer users, behind the tokens that suffice.
     fn over_users(&self, plan: &Plan) -> Option<Section> {
-        let tokens = self.tokens.or(plan.fewest(BEST)).unwrap_or(1);
+        let tokens = plan.fewest(BEST).unwrap_or(1);
         let knee = self.demand.knee(&self.service.times, tokens)?;
-        let rows = self.loads(None).into_iter().filter_map(|(users, demand)| {
-            Some((users, self.queue(BEST, tokens, demand).response(None)?))
+        let Demand::Users { count, pause } = self.demand else {
+            return None;
+        };
+        let steps = (0..6).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u32.pow(power)));
+        let steps = steps.filter(|step| *step < count).chain([count]);
+        let rows = steps.filter_map(|count| {
+            let queue = self.queue(BEST, tokens, Demand::Users { count, pause });
+            Some((count, queue.response(None)?))
         });
         let table = TableOf::new(rows, |_| self.predicted())
-            .value("users", |(users, _)| *users as u64)
+            .value("users", |(users, _)| *users)
             .value("rate", |(_, found)| found.rate)
             .value("mean", |(_, found)| found.mean)
             .value("p95", |(_, found)| found.p95)

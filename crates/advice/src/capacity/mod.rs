@@ -30,8 +30,6 @@ pub struct Question {
     pub p99: Option<Seconds>,
     /// Tokens that may be broken.
     pub spare: u32,
-    /// Tokens that there are; none: as many as it takes.
-    pub tokens: Option<u32>,
     /// Of the simulation.
     pub seed: u64,
 }
@@ -82,7 +80,7 @@ impl Question {
             let found = Distribution::ALL.map(|way| plan.fewest(way));
             let enough =
                 |fewest: &Option<u32>| fewest.is_some_and(|few| few + self.spare <= tokens);
-            if found.iter().all(enough) && self.tokens.is_none_or(|there| there <= tokens) {
+            if found.iter().all(enough) {
                 break;
             }
         }

@@ -4,15 +4,15 @@
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StackName};
 use keymark_bench::operation::Operation;
-use keymark_bench::profile::{Profile, ProfileError, ServiceTime};
+use keymark_bench::profile::{Profile, Sampler, ServiceTime};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_report::units::{self, counted};
 use keymark_stats::{Seconds, ServiceTimes};
 
 use crate::cost::Figures;
 
-/// Levels between two quantiles of a profile.
-const LEVELS: u32 = 100;
+/// What stands for the distribution of a profile.
+const DRAWS: u32 = 20_000;
 const TWIN: &str = "twin:";
 
 /// Of which operation.
@@ -39,20 +39,14 @@ pub struct Service {
     pub source: String,
 }
 
-/// Why there is none.
+/// Nobody measured it.
 #[derive(Debug, thiserror::Error)]
-pub enum NoService {
-    /// Nobody measured it.
-    #[error(
-        "no figure of {key} {operation} on {device}; 'keymark bench --device {device} --algorithm {key} --operation \
-         {operation} --stack {stack}' measures it, or say what an operation takes: --service-time 740ms",
-        key = .0.algorithm, operation = .0.operation, device = .0.device, stack = .0.stack
-    )]
-    NotMeasured(Wanted),
-    /// No such twin.
-    #[error(transparent)]
-    Profile(#[from] ProfileError),
-}
+#[error(
+    "no figure of {key} {operation} on {device}; 'keymark bench --device {device} --algorithm {key} --operation \
+     {operation} --stack {stack}' measures it, or say what an operation takes: --service-time 740ms",
+    key = .0.algorithm, operation = .0.operation, device = .0.device, stack = .0.stack
+)]
+pub struct NoService(Wanted);
 
 impl Service {
     /// That of a device: by runs, the newest first, its profile, or published records.
@@ -60,16 +54,11 @@ impl Service {
     /// # Errors
     /// When nobody knows it.
     pub fn find(wanted: &Wanted, runs: &[Record], published: &[Record]) -> Result<Self, NoService> {
-        let name = wanted.device.strip_prefix(TWIN);
-        let profile = match (Profile::find(name.unwrap_or(&wanted.device)), name) {
-            (Err(unknown), Some(_)) => return Err(unknown.into()),
-            (found, _) => found.ok(),
-        };
-        let measured = runs.iter().find_map(|run| wanted.in_run(run));
-        let found = measured
-            .or_else(|| wanted.in_profile(&profile?))
-            .or_else(|| wanted.published(&Figures::of(published)));
-        found.ok_or_else(|| NoService::NotMeasured(wanted.clone()))
+        let name = wanted.device.strip_prefix(TWIN).unwrap_or(&wanted.device);
+        let mut found = runs.iter().find_map(|run| wanted.in_run(run));
+        found = found.or_else(|| wanted.in_profile(&Profile::find(name).ok()?));
+        found = found.or_else(|| wanted.published(&Figures::of(published)));
+        found.ok_or_else(|| NoService(wanted.clone()))
     }
 
     /// `740 ms, constant`, `151 ms on average, 99 % within 302 ms`
@@ -113,7 +102,12 @@ impl Wanted {
         if let Some(assumed) = service.assumed {
             source += &format!(", taken from {}", assumed.operation());
         }
-        let times = ServiceTimes::of(atoms(&service.time))?;
+        let mut sampler = Sampler::new(0);
+        let times = match &service.time {
+            ServiceTime::Constant(time) => vec![*time],
+            quantiles => (0..DRAWS).map(|_| sampler.draw(quantiles)).collect(),
+        };
+        let times = ServiceTimes::of(times.iter().map(|time| Seconds(time.as_secs_f64())))?;
         Some(self.service(times, &source, Provenance::Twin))
     }
 
@@ -126,16 +120,4 @@ impl Wanted {
             figure.provenance,
         ))
     }
-}
-
-/// A constant, or the middles of equal parts of what lies between two quantiles.
-fn atoms(time: &ServiceTime) -> Vec<Seconds> {
-    let ServiceTime::Quantiles(quantiles) = time else {
-        return vec![Seconds(time.mean().as_secs_f64())];
-    };
-    let between = quantiles.windows(2).flat_map(|pair| {
-        let part = |part: u32| (f64::from(part) + 0.5) / f64::from(LEVELS);
-        (0..LEVELS).map(move |level| pair[0] + (pair[1] - pair[0]).mul_f64(part(level)))
-    });
-    between.map(|time| Seconds(time.as_secs_f64())).collect()
 }

@@ -23,7 +23,6 @@ fn asked(rate: f64, p99: Option<f64>) -> Question {
         demand: Demand::Arrivals(PerSecond(rate)),
         p99: p99.map(Seconds),
         spare: 0,
-        tokens: None,
         seed: 1,
     }
 }
@@ -57,23 +56,14 @@ fn three_tokens_of_740_ms_sign_twice_a_second_within_3_s() {
 }
 
 #[test]
-fn tokens_that_there_are_may_be_too_few() {
-    let question = Question {
-        tokens: Some(2),
-        ..asked(3.0, None)
-    };
+fn a_rate_above_what_tokens_can_do_says_by_how_much() {
     assert_says(
-        &said(&question),
+        &said(&asked(3.0, None)),
         [
+            "3 tokens",
             "3.00/s is 11.0 % more than 2 tokens can do (2.70/s).",
-            "What there is (2 tokens) does not suffice: it takes 1 more.",
         ],
     );
-    let enough = Question {
-        tokens: Some(4),
-        ..question
-    };
-    assert_says(&said(&enough), ["What there is (4 tokens) suffices."]);
     let many = asked(301.0, None);
     assert_says(
         &said(&many),
@@ -140,7 +130,10 @@ fn what_nobody_measured_says_what_measures_it() {
         &refused("twin:nitrokey-hsm", "nistp256"),
         ["no figure of nistp256 sign"],
     );
-    assert_says(&refused("twin:nobody", "rsa2048"), ["unknown profile"]);
+    assert_says(
+        &refused("twin:nobody", "rsa2048"),
+        ["no figure of rsa2048 sign on twin:nobody"],
+    );
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
-use keymark_advice::capacity::MOST_TOKENS;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::StackName;
 use keymark_bench::operation::Operation;
@@ -61,14 +60,11 @@ pub struct CapacityArguments {
     /// So many tokens may be broken
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..10))]
     pub spare: u32,
-    /// So many there are: do they suffice?
-    #[arg(long, value_name = "N", value_parser = |text: &str| count("tokens", MOST_TOKENS, text))]
-    pub tokens: Option<NonZeroU32>,
     /// Seed of the simulation
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Draw response times over the load, a curve for each number of tokens (.svg or .png)
-    #[arg(long, value_name = "FILE", value_parser = picture_file)]
+    /// Draw response times over rates, a curve for each number of tokens (.svg or .png)
+    #[arg(long, value_name = "FILE", conflicts_with = "users", value_parser = picture_file)]
     pub plot: Option<PictureFile>,
     /// One JSON object for each way of distribution and number of tokens, and one with the fewest
     #[arg(long)]

@@ -25,7 +25,6 @@ pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> O
         demand: demand(arguments),
         p99: arguments.p99.map(|limit| Seconds(limit.as_secs_f64())),
         spare: arguments.spare,
-        tokens: arguments.tokens.map(std::num::NonZeroU32::get),
         seed: arguments.seed,
     };
     let plan = question.plan();

@@ -62,7 +62,7 @@ fn what_cannot_be_answered_says_what_would() {
         (
             "--device twin:nobody --algorithm rsa2048 --rate 1/s",
             3,
-            "unknown profile 'nobody'",
+            "no figure of rsa2048 sign on twin:nobody",
         ),
         (
             "--device 0a1b2c3d --algorithm rsa2048 --rate 1/s",
