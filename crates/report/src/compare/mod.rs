@@ -89,9 +89,10 @@ impl Comparison {
             for (number, (two, same, devices)) in (1..).zip(&others) {
                 let matching = same.get(&what(a, *devices)).into_iter().flatten();
                 let pairs = matching.filter_map(|b| two.pair(a, b));
-                comparison
-                    .pairs
-                    .extend(pairs.map(|pair| pair.of_side(number)));
+                comparison.pairs.extend(pairs.map(|pair| Pair {
+                    side: number,
+                    ..pair
+                }));
             }
         }
         comparison.decide();

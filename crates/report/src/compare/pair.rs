@@ -130,16 +130,6 @@ impl Pair {
         }
     }
 
-    /// The same as one of a side.
-    pub(super) fn of_side(self, side: usize) -> Self {
-        Self { side, ..self }
-    }
-
-    /// The same, with whose case it is compared, if that is not of its own side.
-    pub(super) fn borrowing(self, borrowed: Option<usize>) -> Self {
-        Self { borrowed, ..self }
-    }
-
     /// The same, with what is known of the sides' devices.
     pub(super) fn on(self, old: &Record, new: &Record) -> Self {
         let assumed = |case: &Case, record: &Record| {

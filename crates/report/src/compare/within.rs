@@ -37,9 +37,11 @@ impl Comparison {
                     None
                 };
                 let borrowed = Some(other).filter(|other| *other != number);
-                comparison
-                    .pairs
-                    .extend(pair.map(|pair| pair.of_side(number).borrowing(borrowed)));
+                comparison.pairs.extend(pair.map(|pair| Pair {
+                    side: number,
+                    borrowed,
+                    ..pair
+                }));
             }
         }
         comparison.decide();

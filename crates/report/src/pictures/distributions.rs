@@ -15,7 +15,7 @@ use crate::visible::visible;
 pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart> {
     let (shown, all) = drawable(distributions, CURVES, |one| {
         one.quantiles.len() > 1 && one.quantiles.iter().all(|time| is_time(*time))
-    });
+    })?;
     let first = *shown.first()?;
     let key = |one: &Distribution| (one.algorithm, one.operation);
     let name = |one: &Distribution| {
@@ -37,7 +37,6 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
         let series = names.number(&name(one));
         marks.extend(percentiles(one, series));
     }
-    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
     let mut notes =
         vec!["Marks: median, 90th and 99th percentile, with their 95 % intervals.".to_owned()];
     notes.extend(left_out(shown.len(), all, "distributions"));
@@ -49,6 +48,7 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
         _ => None,
     };
     let x = Scale::new("time of an operation", Unit::Seconds, Spacing::Logarithmic);
+    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
     Some(Chart {
         panels: vec![Panel {
             heading,

@@ -12,12 +12,9 @@ pub(super) fn chart(title: &str, histograms: &[Histogram]) -> Option<Chart> {
     let (shown, _) = drawable(histograms, usize::MAX, |one| {
         let mut bins = one.bins.iter();
         one.bins.len() > 1 && bins.all(|(from, to, _)| is_time(*from) && is_time(*to))
-    });
-    if shown.is_empty() {
-        return None;
-    }
-    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
+    })?;
     let x = Scale::new("time of an operation", Unit::Seconds, Spacing::Linear);
+    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
     Some(Chart {
         panels: shown.iter().map(|one| panel(one)).collect(),
         fills: fills(shown.iter().map(|one| one.of.provenance)),

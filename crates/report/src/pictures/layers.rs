@@ -16,7 +16,7 @@ pub(super) fn chart(title: &str, stacks: &[Stack], left_out: &[String]) -> Optio
     let sound = |time: f64| time.is_finite() && time >= 0.0;
     let (shown, all) = drawable(stacks, ROWS, |stack| {
         is_time(stack.sum) && stack.parts.iter().all(|part| sound(part.time.0))
-    });
+    })?;
     let parts = shown.iter().flat_map(|stack| &stack.parts);
     let names = Hues::of(parts.map(|part| part.name.as_str()));
     let rows = shown.iter().enumerate();
@@ -29,13 +29,13 @@ pub(super) fn chart(title: &str, stacks: &[Stack], left_out: &[String]) -> Optio
     };
     let scale =
         Scale::new("time of an operation", Unit::Seconds, Spacing::Linear).within(Bounds::FromZero);
-    let said: Vec<String> = shown.iter().map(|stack| said(stack)).collect();
     let mut notes: Vec<String> = left_out
         .iter()
         .map(|note| super::capital(&format!("{}.", visible(note))))
         .collect();
     notes.extend(super::words::left_out(shown.len(), all, "operations"));
-    (!shown.is_empty()).then(|| Chart {
+    let said: Vec<String> = shown.iter().map(|stack| said(stack)).collect();
+    Some(Chart {
         panels: vec![Panel::rows(
             vec![Group {
                 heading: common,

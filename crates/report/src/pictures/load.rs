@@ -20,19 +20,15 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
         |point: &LoadPoint| is_time(point.mean.value) && point.load.is_finite() && point.load > 0.0;
     let (shown, all) = drawable(curves, CURVES, |curve| {
         curve.points.len() > 1 && curve.points.iter().all(sound)
-    });
-    if shown.is_empty() {
-        return None;
-    }
+    })?;
     let (common, names) = apart(shown.iter().map(|curve| curve.of.label.as_str()));
     let (what, unit) = match load {
         LoadUnit::Users => ("users", Unit::Count),
         LoadUnit::Arrivals => ("arrivals a second", Unit::PerSecond),
     };
     let points = || shown.iter().flat_map(|curve| &curve.points);
-    let mut loads: Vec<f64> = points().map(|point| point.load).collect();
-    loads.sort_by(f64::total_cmp);
-    loads.dedup();
+    let loads = points().map(|point| point.load).sorted_by(f64::total_cmp);
+    let loads = loads.dedup().collect();
     let knees = shown.iter();
     let knees = knees.filter_map(|curve| knee(curve, load, shown.len()));
     let each = |pick: fn(&LoadCurve, usize, &str) -> Vec<Mark>| {
@@ -58,8 +54,8 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
             marks: each(rates).collect(),
         });
     }
-    let said: Vec<String> = shown.iter().map(|curve| said(curve, what)).collect();
     let x = Scale::new(what, unit, Spacing::Logarithmic).ticks(loads);
+    let said: Vec<String> = shown.iter().map(|curve| said(curve, what)).collect();
     Some(Chart {
         panels,
         keys: if names.len() > 1 { names } else { Vec::new() },

@@ -29,7 +29,7 @@ const APART: f64 = 8.0;
 const SAID: usize = 40;
 
 pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<Chart> {
-    let (means, all) = drawable(means, ROWS, |mean| is_time(mean.mean.value));
+    let (means, all) = drawable(means, ROWS, |mean| is_time(mean.mean.value))?;
     let times = means.iter().map(|mean| mean.mean.value.0);
     let (shortest, longest) = times.minmax_by(f64::total_cmp).into_option()?;
     let (groups, order) = groups(&means);

@@ -16,6 +16,7 @@ mod selection;
 mod throughput;
 mod words;
 
+use itertools::Itertools;
 use keymark_bench::case::Provenance;
 
 use crate::charts::{About, Chart, Fill, Line, Path, Scale};
@@ -78,11 +79,11 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
 }
 
 /// The first of a list that can be drawn, and how many there are of these.
-fn drawable<T>(all: &[T], most: usize, sound: impl Fn(&T) -> bool) -> (Vec<&T>, usize) {
+fn drawable<T>(all: &[T], most: usize, sound: impl Fn(&T) -> bool) -> Option<(Vec<&T>, usize)> {
     let mut shown: Vec<&T> = all.iter().filter(|one| sound(one)).collect();
     let count = shown.len();
     shown.truncate(most);
-    (shown, count)
+    (count > 0).then_some((shown, count))
 }
 
 /// A chart whose panels are still to come, with the words for so many of its parts.
@@ -158,9 +159,6 @@ const fn fill(provenance: Provenance) -> Fill {
 
 /// What the fills of these kinds mean.
 fn fills(kinds: impl Iterator<Item = Provenance>) -> Vec<(Fill, String)> {
-    let mut kinds: Vec<Provenance> = kinds.collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let fills = kinds.into_iter();
-    fills.map(|kind| (fill(kind), kind.to_string())).collect()
+    let kinds = kinds.sorted_unstable().dedup();
+    kinds.map(|kind| (fill(kind), kind.to_string())).collect()
 }

@@ -14,10 +14,7 @@ use crate::units;
 use crate::visible::visible;
 
 pub(super) fn chart(title: &str, tolerance: Seconds, predictions: &[Predicted]) -> Option<Chart> {
-    let (mut shown, all) = drawable(predictions, ROWS, |one| is_time(one.time));
-    if shown.is_empty() {
-        return None;
-    }
+    let (mut shown, all) = drawable(predictions, ROWS, |one| is_time(one.time))?;
     let whats = Names::of(shown.iter().map(|one| one.what.as_str()));
     shown.sort_by_key(|one| whats.place(&one.what));
     let mut groups: Vec<Group> = Vec::new();
@@ -40,15 +37,15 @@ pub(super) fn chart(title: &str, tolerance: Seconds, predictions: &[Predicted]) 
         }
         marks.push(dot(one, row));
     }
-    let each: Vec<String> = shown.iter().map(|one| said(one)).collect();
     let mut notes = vec!["Lines: the least and the most when one assumption is varied.".to_owned()];
     notes.extend(left_out(shown.len(), all, "predictions"));
     let x = Scale::new("predicted time", Unit::Seconds, Spacing::Logarithmic);
+    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
     Some(Chart {
         panels: vec![Panel::rows(groups, marks)],
         fills: fills([Provenance::Predicted].into_iter()),
         notes,
-        ..framed("predictions", title, &each, 40, x)
+        ..framed("predictions", title, &said, 40, x)
     })
 }
 

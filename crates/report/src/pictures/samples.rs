@@ -30,10 +30,7 @@ pub(super) fn chart(
     let (shown, _) = drawable(timelines, PANELS, |one| {
         let mut points = one.points.iter();
         !one.points.is_empty() && points.all(|(at, time)| at.0.is_finite() && is_time(*time))
-    });
-    if shown.is_empty() {
-        return None;
-    }
+    })?;
     let mut panels: Vec<Panel> = shown.iter().map(|one| panel(one)).collect();
     panels.extend(speed(machine));
     let mut notes = Vec::new();
@@ -44,7 +41,6 @@ pub(super) fn chart(
         notes.push("Broken lines: the trend over the case (Theil & Sen).".to_owned());
     }
     notes.extend(left_out(shown.len(), of, "cases"));
-    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
     let x = Scale::new(
         "time since the first operation of the run",
         Unit::Seconds,
@@ -57,6 +53,7 @@ pub(super) fn chart(
     // The run's own end, and not the next round number.
     let end = end.filter(|at| at.is_finite()).fold(0.0, f64::max);
     let x = x.within(Bounds::Fixed(0.0, end));
+    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
     Some(Chart {
         panels,
         fills: fills(shown.iter().map(|one| one.of.provenance)),

@@ -1,6 +1,7 @@
 //! What strength costs: mean time over bits of security.
 
 use crate::charts::{Along, Axis, Chart, Dot, Mark, Panel, Scale, Spacing, Unit};
+use itertools::Itertools;
 use keymark_stats::Seconds;
 
 use super::hues::Hues;
@@ -10,10 +11,9 @@ use super::{ROWS, about, drawable, fill, fills, framed};
 use crate::document::Mean;
 
 pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> Option<Chart> {
-    let (shown, all) = drawable(means, ROWS, |(_, mean)| is_time(mean.mean.value));
-    let mut strengths: Vec<u32> = shown.iter().map(|(bits, _)| *bits).collect();
-    strengths.sort_unstable();
-    strengths.dedup();
+    let (shown, all) = drawable(means, ROWS, |(_, mean)| is_time(mean.mean.value))?;
+    let strengths = shown.iter().map(|(bits, _)| *bits).sorted_unstable();
+    let strengths: Vec<u32> = strengths.dedup().collect();
     let (Some(weakest), Some(strongest)) = (strengths.first(), strengths.last()) else {
         return None;
     };

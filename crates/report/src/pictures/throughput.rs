@@ -22,7 +22,7 @@ const FAR: f64 = 1.6;
 pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
     let (shown, all) = drawable(curves, CURVES, |curve| {
         curve.levels.len() > 1 && rates(curve).all(|rate| rate.is_finite() && rate > 0.0)
-    });
+    })?;
     let (common, labels) = apart(shown.iter().map(|curve| curve.of.label.as_str()));
     let names = Hues::of(labels.iter().map(String::as_str));
     let named = || {
@@ -40,20 +40,17 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
     } else {
         Scale::new("operations a second", Unit::PerSecond, Spacing::Linear).within(Bounds::FromZero)
     };
-    let mut levels: Vec<f64> = shown
-        .iter()
-        .flat_map(|curve| curve.levels.iter().map(|(level, _)| f64::from(*level)))
-        .collect();
-    levels.sort_by(f64::total_cmp);
-    levels.dedup();
+    let levels = shown.iter().flat_map(|curve| &curve.levels);
+    let levels = levels.map(|(level, _)| *level).sorted_unstable().dedup();
+    let levels = levels.map(f64::from).collect();
     let (bounds, mut notes) = bounds(&shown, &labels);
     if shown.iter().any(|curve| !curve.law.is_empty()) {
         notes.push("Broken lines: the Universal Scalability Law, where it fits.".to_owned());
     }
     notes.extend(left_out(shown.len(), all, "curves"));
-    let said: Vec<String> = shown.iter().map(|curve| said(curve)).collect();
     let heading = |words: &str| Some(words.to_owned());
     let x = Scale::new("workers", Unit::Count, Spacing::Logarithmic).ticks(levels);
+    let said: Vec<String> = shown.iter().map(|curve| said(curve)).collect();
     Some(Chart {
         panels: vec![
             Panel {

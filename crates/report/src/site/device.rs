@@ -136,9 +136,8 @@ impl Catalogue {
         };
         let own = [identified.name.clone(), identified.id.0.clone()];
         // The name for people may be one of the others once more.
-        let mut names: Vec<String> = own.iter().chain(&entry.names).map(|n| normal(n)).collect();
-        names.sort_unstable();
-        names.dedup();
+        let names = own.iter().chain(&entry.names).map(|name| normal(name));
+        let names = names.sorted_unstable().dedup().collect_vec();
         let processors = entry.processors.iter().map(|name| normal(name));
         let sets = [
             (names, &mut self.names),
