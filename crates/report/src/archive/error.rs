@@ -150,6 +150,24 @@ pub enum ArchiveError {
     },
 }
 
+/// The same, where only whoever asked knows of which file.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    #[error(transparent)]
+    Sql(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Refused(#[from] ArchiveError),
+}
+
+impl Fault {
+    pub(super) fn of(self, path: &Path) -> ArchiveError {
+        match self {
+            Self::Sql(error) => ArchiveError::of_sqlite(path, error),
+            Self::Refused(error) => error,
+        }
+    }
+}
+
 impl ArchiveError {
     #[allow(
         clippy::wildcard_enum_match_arm,

@@ -74,7 +74,7 @@ impl Archive {
     /// # Errors
     /// When the archive cannot be read.
     pub fn history(&self, wanted: &CaseWords) -> Result<Vec<Past>> {
-        self.past(wanted).map_err(|error| self.failed(error))
+        self.ask(|_| Ok(self.past(wanted)?))
     }
 
     fn past(&self, wanted: &CaseWords) -> rusqlite::Result<Vec<Past>> {
@@ -125,7 +125,7 @@ impl Archive {
             for point in trend.points.iter_mut().rev().take(last) {
                 let Some(row) = point.row else { continue };
                 let record = CaseRecord {
-                    blocks: self.blocks(row).map_err(|error| self.failed(error))?,
+                    blocks: self.ask(|_| Ok(self.blocks(row)?))?,
                     ..CaseRecord::new(case.clone())
                 };
                 // Only this case's samples are read, not what the run's others tell.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use keymark_bench::record::{CaseRecord, Record, RunState};
 
 use super::rows::Writing;
-use super::{Archive, PATIENCE, Result};
+use super::{Archive, Fault, PATIENCE, Result};
 
 /// Samples of a transaction, at least: about a tenth of a second's work.
 const PART: usize = 50_000;
@@ -31,6 +31,11 @@ impl Archive {
     }
 
     pub(super) fn insert_in_parts(&mut self, record: &Record, part: usize) -> Result<()> {
+        let inserted = self.parts_of(record, part);
+        inserted.map_err(|fault| fault.of(&self.path))
+    }
+
+    fn parts_of(&mut self, record: &Record, part: usize) -> Result<(), Fault> {
         self.be_patient(PATIENCE)?;
         let Some(mut place) = self.place(record)? else {
             return Ok(());
@@ -52,7 +57,7 @@ impl Archive {
     }
 
     /// Where the run goes on; nowhere if it is whole.
-    fn place(&mut self, record: &Record) -> Result<Option<Place>> {
+    fn place(&mut self, record: &Record) -> Result<Option<Place>, Fault> {
         let writing = Writing::begin(self)?;
         if !writing.has(&record.id)? {
             let rows = writing.head(record, RunState::Unfinished)?;
@@ -71,12 +76,12 @@ impl Archive {
         if is_part_of(&found, record) {
             Ok(Some(Place { rows, blocks }))
         } else {
-            Err(exists)
+            Err(exists.into())
         }
     }
 
     /// Adds blocks, or what is said of the run at its end. Whether more is to come.
-    fn add_part(&mut self, record: &Record, place: &mut Place, part: usize) -> Result<bool> {
+    fn add_part(&mut self, record: &Record, place: &mut Place, part: usize) -> Result<bool, Fault> {
         let writing = Writing::begin(self)?;
         let mut added = 0;
         for ((row, written), case) in place.rows.iter().zip(&mut place.blocks).zip(&record.cases) {

@@ -35,16 +35,15 @@ impl Archive {
     /// # Errors
     /// When the archive cannot be read.
     pub fn last_means(&self) -> Result<LastMeans> {
-        let read = || {
-            let mut statement = self.connection.prepare(NEWEST_FIRST)?;
+        self.ask(|database| {
+            let mut statement = database.prepare(NEWEST_FIRST)?;
             let mut means = LastMeans::new();
             for mean in statement.query_map((), mean)? {
                 let (key, mean) = mean?;
                 means.entry(key).or_insert(mean);
             }
             Ok(means)
-        };
-        read().map_err(|error| self.failed(error))
+        })
     }
 }
 
@@ -74,8 +73,7 @@ impl Archive {
     /// # Errors
     /// When the archive cannot be read.
     pub fn between_runs(&self, compared: &[&Record], single: &[&Record]) -> Result<BetweenRuns> {
-        self.earlier_means(compared, single)
-            .map_err(|error| self.failed(error))
+        self.ask(|_| Ok(self.earlier_means(compared, single)?))
     }
 
     fn earlier_means(

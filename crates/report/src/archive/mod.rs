@@ -27,6 +27,7 @@ use keymark_bench::sample::Outcome;
 use rusqlite::Connection;
 
 pub use error::ArchiveError;
+use error::Fault;
 pub use history::{CaseWords, Past};
 pub use means::LastMeans;
 pub use reader::RunLine;
@@ -108,12 +109,12 @@ impl Archive {
 
     /// Waits that long for another process that writes.
     fn be_patient(&self, patience: Duration) -> Result<()> {
-        let set = self.connection.busy_timeout(patience);
-        set.map_err(|error| self.failed(error))
+        self.ask(|database| Ok(database.busy_timeout(patience)?))
     }
 
-    fn failed(&self, error: rusqlite::Error) -> ArchiveError {
-        ArchiveError::of_sqlite(&self.path, error)
+    /// Asks the database; what fails is this archive.
+    fn ask<T>(&self, what: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T> {
+        what(&self.connection).map_err(|fault| fault.of(&self.path))
     }
 }
 
@@ -121,17 +122,16 @@ impl Archive {
 /// changes to a write-ahead log, SQLite asks no busy handler (sqlite.org/c3ref/busy_handler.html).
 fn connect(path: &Path) -> Result<Connection> {
     const STEP: Duration = Duration::from_millis(5);
-    let attempt = || {
-        let failed = |error| ArchiveError::of_sqlite(path, error);
-        let mut connection = Connection::open(path).map_err(failed)?;
-        connection.busy_timeout(Duration::ZERO).map_err(failed)?;
+    let attempt = || -> Result<Connection, Fault> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::ZERO)?;
         schema::prepare(&mut connection, path)?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.busy_timeout(PATIENCE)?;
         Ok(connection)
     };
     let mut waited = Duration::ZERO;
     loop {
-        match attempt() {
+        match attempt().map_err(|fault| fault.of(path)) {
             Err(ArchiveError::Locked(_)) if waited < PATIENCE => {
                 std::thread::sleep(STEP);
                 waited += STEP;

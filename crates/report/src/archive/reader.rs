@@ -86,12 +86,11 @@ impl Archive {
     /// # Errors
     /// When the archive cannot be read.
     pub fn runs(&self) -> Result<Vec<RunLine>> {
-        let read = || {
-            let snapshot = self.connection.unchecked_transaction()?;
+        self.ask(|database| {
+            let snapshot = database.unchecked_transaction()?;
             let all = format!("{LINE} FROM run ORDER BY started_utc DESC, id DESC");
-            lines(&snapshot, &all, ())
-        };
-        read().map_err(|error| self.failed(error))
+            Ok(lines(&snapshot, &all, ())?)
+        })
     }
 
     /// One run with all its samples.
@@ -118,35 +117,33 @@ impl Archive {
     }
 
     pub(super) fn load_id(&self, id: &str) -> Result<Record> {
-        let read = || {
+        self.ask(|database| {
             // One snapshot: the run may still be under way.
-            let _snapshot = self.connection.unchecked_transaction()?;
+            let _snapshot = database.unchecked_transaction()?;
             let head =
                 "SELECT id, started_utc, state, schema, plan, environment, harness, stores, in_series
                  FROM run WHERE id = ?1";
-            let mut record = self.connection.query_row(head, [id], record)?;
+            let mut record = database.query_row(head, [id], record)?;
             record.cases = self.cases(id)?;
             Ok(record)
-        };
-        read().map_err(|error| self.failed(error))
+        })
     }
 
     fn last(&self, back: u32, which: &RunSelector) -> Result<String> {
         let nth = "SELECT id FROM run WHERE state <> 'published'
                    ORDER BY started_utc DESC, id DESC LIMIT 1 OFFSET ?1";
-        let id = self
-            .connection
-            .query_row(nth, [back], |row| row.get(0))
-            .optional();
-        if let Some(id) = id.map_err(|error| self.failed(error))? {
-            return Ok(id);
-        }
         let all = "SELECT count(*) FROM run WHERE state <> 'published'";
-        let count = self.connection.query_row(all, (), |row| row.get(0));
-        Err(ArchiveError::NotSoMany {
-            path: self.path.clone(),
-            wanted: which.to_string(),
-            count: count.map_err(|error| self.failed(error))?,
+        self.ask(|database| {
+            let id = database.query_row(nth, [back], |row| row.get(0));
+            if let Some(id) = id.optional()? {
+                return Ok(id);
+            }
+            let refused = ArchiveError::NotSoMany {
+                path: self.path.clone(),
+                wanted: which.to_string(),
+                count: database.query_row(all, (), |row| row.get(0))?,
+            };
+            Err(refused.into())
         })
     }
 
@@ -160,12 +157,11 @@ impl Archive {
 
     /// The one name that begins so; a whole name goes first.
     pub(super) fn one_of(&self, names: &str, prefix: &str, wanted: &str) -> Result<String> {
-        let read = || {
-            let mut statement = self.connection.prepare(names)?;
+        let ids: Vec<String> = self.ask(|database| {
+            let mut statement = database.prepare(names)?;
             let ids = statement.query_map([prefix], |row| row.get(0))?;
-            ids.collect::<rusqlite::Result<Vec<String>>>()
-        };
-        let ids = read().map_err(|error| self.failed(error))?;
+            Ok(ids.collect::<rusqlite::Result<_>>()?)
+        })?;
         match ids.as_slice() {
             [] => Err(self.no_such_run(wanted)),
             [only] => Ok(only.clone()),

@@ -5,10 +5,12 @@ use std::path::Path;
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::sample::{Block, Sample};
-use rusqlite::{Connection, Transaction, TransactionBehavior, named_params, params};
+use rusqlite::{Params, Transaction, TransactionBehavior, named_params, params};
 
 use super::column::{Json, Word};
-use super::{Archive, ArchiveError, Result, outcome_code};
+use super::{Archive, ArchiveError, Fault, outcome_code};
+
+type Result<T> = std::result::Result<T, Fault>;
 
 /// A transaction; undone when dropped.
 pub(super) struct Writing<'a> {
@@ -19,39 +21,27 @@ pub(super) struct Writing<'a> {
 impl<'a> Writing<'a> {
     pub(super) fn begin(archive: &'a mut Archive) -> Result<Self> {
         let Archive { connection, path } = archive;
-        let transaction = connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| ArchiveError::of_sqlite(path, error))?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         Ok(Self { transaction, path })
     }
 
     pub(super) fn commit(self) -> Result<()> {
-        let Self { transaction, path } = self;
-        transaction
-            .commit()
-            .map_err(|error| ArchiveError::of_sqlite(path, error))
-    }
-
-    /// Calls the database.
-    fn run<T>(&self, what: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
-        what(&self.transaction).map_err(|error| ArchiveError::of_sqlite(self.path, error))
+        Ok(self.transaction.commit()?)
     }
 
     pub(super) fn has(&self, id: &RunId) -> Result<bool> {
-        self.run(|sql| {
-            sql.query_row("SELECT count(*) FROM run WHERE id = ?1", [&id.0], |row| {
-                row.get(0)
-            })
-        })
+        let count = "SELECT count(*) FROM run WHERE id = ?1";
+        Ok(self
+            .transaction
+            .query_row(count, [&id.0], |row| row.get(0))?)
     }
 
     /// The rows of a run's cases, in the plan's order.
     pub(super) fn rows(&self, id: &RunId) -> Result<Vec<i64>> {
-        self.run(|sql| {
-            let mut rows = sql.prepare("SELECT id FROM case_ WHERE run = ?1 ORDER BY number")?;
-            let rows = rows.query_map([&id.0], |row| row.get(0))?;
-            rows.collect()
-        })
+        let rows = "SELECT id FROM case_ WHERE run = ?1 ORDER BY number";
+        let mut rows = self.transaction.prepare(rows)?;
+        let rows = rows.query_map([&id.0], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     pub(super) fn exists(&self, id: &RunId) -> ArchiveError {
@@ -63,18 +53,16 @@ impl<'a> Writing<'a> {
 
     /// The run and its cases without blocks and endings; yields the rows of the cases.
     pub(super) fn head(&self, record: &Record, state: RunState) -> Result<Vec<i64>> {
-        self.run(|sql| {
-            sql.execute(
-                "INSERT INTO run VALUES (:id, :started, :state, :keymark, :schema, :plan, :environment,
-                                         :harness, :stores, :series)",
-                named_params! {
-                    ":id": record.id.0, ":started": format!("{:.9}", record.started), ":state": Word(state),
-                    ":keymark": record.environment.keymark, ":schema": record.schema, ":plan": Json(&record.plan),
-                    ":environment": Json(&record.environment), ":harness": record.harness.map(Json),
-                    ":stores": Json(&record.stores), ":series": record.series.as_ref().map(Json),
-                },
-            )
-        })?;
+        self.transaction.execute(
+            "INSERT INTO run VALUES (:id, :started, :state, :keymark, :schema, :plan, :environment,
+                                     :harness, :stores, :series)",
+            named_params! {
+                ":id": record.id.0, ":started": format!("{:.9}", record.started), ":state": Word(state),
+                ":keymark": record.environment.keymark, ":schema": record.schema, ":plan": Json(&record.plan),
+                ":environment": Json(&record.environment), ":harness": record.harness.map(Json),
+                ":stores": Json(&record.stores), ":series": record.series.as_ref().map(Json),
+            },
+        )?;
         (0_u32..)
             .zip(&record.cases)
             .map(|(number, case)| self.case(&record.id, number, case))
@@ -84,15 +72,10 @@ impl<'a> Writing<'a> {
     fn case(&self, run: &RunId, number: u32, record: &CaseRecord) -> Result<i64> {
         let insert = "INSERT INTO case_ (run, number, \"case\", published, parts) VALUES (?1, ?2, ?3, ?4, ?5)";
         let (published, parts) = (&record.published, &record.parts);
-        self.run(|sql| {
-            sql.prepare_cached(insert)?.insert(params![
-                run.0,
-                number,
-                Json(&record.case),
-                published.as_ref().map(Json),
-                parts.as_ref().map(Json)
-            ])
-        })
+        let mut insert = self.transaction.prepare_cached(insert)?;
+        let (published, parts) = (published.as_ref().map(Json), parts.as_ref().map(Json));
+        let case = Json(&record.case);
+        Ok(insert.insert(params![run.0, number, case, published, parts])?)
     }
 
     pub(super) fn block(&self, case: i64, block: &Block) -> Result<()> {
@@ -107,19 +90,12 @@ impl<'a> Writing<'a> {
         let reference = block.reference_ns;
         let reference = reference.map(|ns| stored(ns, "the reference's time"));
         let reference = reference.transpose()?;
-        let id = self.run(|sql| {
-            sql.prepare_cached("INSERT INTO block VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6)")?
-                .insert(params![
-                    case,
-                    block.round,
-                    samples,
-                    length,
-                    waiting,
-                    reference
-                ])
-        })?;
-        let mut insert =
-            self.run_cached("INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+        let insert = "INSERT INTO block VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6)";
+        let mut insert = self.transaction.prepare_cached(insert)?;
+        let round = block.round;
+        let id = insert.insert(params![case, round, samples, length, waiting, reference])?;
+        let insert = "INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        let mut insert = self.transaction.prepare_cached(insert)?;
         for (number, sample) in (0_i64..).zip(&block.samples) {
             let Sample {
                 worker,
@@ -132,18 +108,16 @@ impl<'a> Writing<'a> {
             let (scheduled, start, end) = (time(scheduled)?, time(start)?, time(end)?);
             let (user, system) = (cpu.map(|cpu| cpu.user_us), cpu.map(|cpu| cpu.system_us));
             let outcome = outcome_code(outcome);
-            insert
-                .execute(params![
-                    id, number, worker, scheduled, start, end, outcome, user, system
-                ])
-                .map_err(|error| ArchiveError::of_sqlite(self.path, error))?;
+            insert.execute(params![
+                id, number, worker, scheduled, start, end, outcome, user, system
+            ])?;
         }
         Ok(())
     }
 
-    fn run_cached(&self, statement: &str) -> Result<rusqlite::CachedStatement<'_>> {
-        let prepared = self.transaction.prepare_cached(statement);
-        prepared.map_err(|error| ArchiveError::of_sqlite(self.path, error))
+    fn execute(&self, statement: &str, values: impl Params) -> Result<()> {
+        self.transaction.execute(statement, values)?;
+        Ok(())
     }
 
     /// How the case ended, and what is known of it only then.
@@ -153,35 +127,32 @@ impl<'a> Writing<'a> {
         };
         if let Some(load) = &record.server_load {
             let insert = "INSERT OR REPLACE INTO server_load VALUES (?1, ?2)";
-            self.run(|sql| sql.execute(insert, params![case, Json(load)]))?;
+            self.execute(insert, params![case, Json(load)])?;
         }
         let update = "UPDATE case_ SET ending = ?2, parts = ?3 WHERE id = ?1";
         let values = params![case, Json(ending), record.parts.as_ref().map(Json)];
-        self.run(|sql| sql.execute(update, values)).map(drop)
+        self.execute(update, values)
     }
 
     pub(super) fn harness(&self, run: &RunId, harness: &Harness) -> Result<()> {
         let update = "UPDATE run SET harness = ?2 WHERE id = ?1";
-        self.run(|sql| sql.execute(update, params![run.0, Json(harness)]))
-            .map(drop)
+        self.execute(update, params![run.0, Json(harness)])
     }
 
     /// The run with all that is of it.
     pub(super) fn remove(&self, run: &RunId) -> Result<()> {
-        self.run(|sql| sql.execute("DELETE FROM run WHERE id = ?1", [&run.0]))
-            .map(drop)
+        self.execute("DELETE FROM run WHERE id = ?1", [&run.0])
     }
 
     pub(super) fn state(&self, run: &RunId, state: RunState) -> Result<()> {
         let update = "UPDATE run SET state = ?2 WHERE id = ?1";
-        self.run(|sql| sql.execute(update, params![run.0, Word(state)]))
-            .map(drop)
+        self.execute(update, params![run.0, Word(state)])
     }
 }
 
 /// SQLite's integers are signed.
 fn stored(number: u64, what: &'static str) -> Result<i64> {
-    i64::try_from(number).map_err(|_| ArchiveError::TooLarge(what))
+    i64::try_from(number).map_err(|_| ArchiveError::TooLarge(what).into())
 }
 
 fn time(timestamp: Timestamp) -> Result<i64> {

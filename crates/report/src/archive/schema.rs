@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::error::ArchiveError;
+use super::error::{ArchiveError, Fault};
 
 /// SQLite's mark for whose file this is: "KMRK".
 const APPLICATION_ID: i64 = 0x4B4D_524B;
@@ -35,41 +35,31 @@ impl Header {
 }
 
 /// Makes an empty file an archive. One that is no archive, or one of another version, is left as it is.
-pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), ArchiveError> {
-    let failed = |error| ArchiveError::of_sqlite(path, error);
-    let header = connection
-        .transaction()
-        .and_then(|snapshot| Header::read(&snapshot))
-        .map_err(failed)?;
+pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
+    let snapshot = connection.transaction();
+    let header = snapshot.and_then(|snapshot| Header::read(&snapshot))?;
     let content = check(&header, path)?;
-    configure(connection).map_err(failed)?;
+    configure(connection)?;
     match content {
         Content::Runs => return Ok(()),
         Content::Nothing => {}
     }
-    let transaction = connection
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(failed)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been quicker.
-    match check(&Header::read(&transaction).map_err(failed)?, path)? {
+    match check(&Header::read(&transaction)?, path)? {
         Content::Runs => return Ok(()),
-        Content::Nothing => transaction.execute_batch(TABLES).map_err(failed)?,
+        Content::Nothing => transaction.execute_batch(TABLES)?,
     }
-    transaction
-        .pragma_update(None, "application_id", APPLICATION_ID)
-        .map_err(failed)?;
-    transaction
-        .pragma_update(None, "user_version", VERSION)
-        .map_err(failed)?;
-    transaction.commit().map_err(failed)
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    Ok(transaction.commit()?)
 }
 
 /// Whether the file can be read as it is: an empty one cannot.
-pub(super) fn check_as_it_is(connection: &Connection, path: &Path) -> Result<(), ArchiveError> {
-    let header = Header::read(connection).map_err(|error| ArchiveError::of_sqlite(path, error))?;
-    match check(&header, path)? {
+pub(super) fn check_as_it_is(connection: &Connection, path: &Path) -> Result<(), Fault> {
+    match check(&Header::read(connection)?, path)? {
         Content::Runs => Ok(()),
-        Content::Nothing => Err(ArchiveError::Foreign(path.into())),
+        Content::Nothing => Err(ArchiveError::Foreign(path.into()).into()),
     }
 }
 

@@ -57,8 +57,8 @@ impl Archive {
             .to
             .map(|to| day(to.saturating_add(jiff::Span::new().days(1))));
         let wanted: [&dyn ToSql; 4] = [&device, &algorithm, &from, &to];
-        let read = || {
-            let snapshot = self.connection.unchecked_transaction()?;
+        self.ask(|database| {
+            let snapshot = database.unchecked_transaction()?;
             let ids =
                 format!("SELECT id FROM run WHERE {CONDITION} ORDER BY started_utc DESC, id DESC");
             let mut ids = snapshot.prepare_cached(&ids)?;
@@ -79,8 +79,7 @@ impl Archive {
                 runs,
                 all: ids.len() as u64,
             })
-        };
-        read().map_err(|error| self.failed(error))
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use keymark_bench::record::{Record, RunId};
 use keymark_bench::series::SeriesId;
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, Row};
 
 use super::{Archive, ArchiveError, Result, RunSelector, SideSelector};
 
@@ -67,30 +67,29 @@ impl Archive {
         // Names begin with the time; of two that alternate, the one of the keymark that made them is the last.
         let nth = "SELECT DISTINCT series FROM run WHERE series IS NOT NULL
                    ORDER BY series DESC LIMIT 1 OFFSET ?1";
-        let name = self.connection.query_row(nth, [back], |row| row.get(0));
-        let name: Option<String> = name.optional().map_err(|error| self.failed(error))?;
+        let name = |row: &Row<'_>| row.get::<_, String>(0);
+        let name = self.ask(|database| Ok(database.query_row(nth, [back], name).optional()?))?;
         name.map(SeriesId)
             .ok_or_else(|| self.no_such_run(&which.to_string()))
     }
 
     fn series_of(&self, id: &str) -> Result<Option<SeriesId>> {
         let series = "SELECT series FROM run WHERE id = ?1";
-        let name = self.connection.query_row(series, [id], |row| row.get(0));
-        let name: Option<String> = name.map_err(|error| self.failed(error))?;
+        let name = |row: &Row<'_>| row.get::<_, Option<String>>(0);
+        let name = self.ask(|database| Ok(database.query_row(series, [id], name)?))?;
         Ok(name.map(SeriesId))
     }
 
     /// The runs of a series in their order: the finished ones, if there are any.
     fn runs_of(&self, series: &SeriesId) -> Result<Vec<String>> {
-        let read = || {
-            let mut runs = self.connection.prepare(
+        let runs: Vec<(String, bool)> = self.ask(|database| {
+            let mut runs = database.prepare(
                 "SELECT id, state = 'finished' FROM run WHERE series = ?1
                  ORDER BY series_number, started_utc, id",
             )?;
             let runs = runs.query_map([&series.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            runs.collect::<rusqlite::Result<Vec<(String, bool)>>>()
-        };
-        let runs = read().map_err(|error| self.failed(error))?;
+            Ok(runs.collect::<rusqlite::Result<_>>()?)
+        })?;
         let some = runs.iter().any(|(_, finished)| *finished);
         let kept = runs.into_iter().filter(|(_, finished)| *finished || !some);
         Ok(kept.map(|(id, _)| id).collect())

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{ArchiveError, PATIENCE, Result, schema};
+use super::{ArchiveError, Fault, PATIENCE, Result, schema};
 
 /// With a write-ahead log, a reader needs the index beside it, which SQLite makes where it may and takes as it is where
 /// it may not (sqlite.org/wal.html#readonly). Where there is neither index nor log, the file holds everything, and is
 /// read as one that nobody changes.
 pub(super) fn connect(path: &Path) -> Result<Connection> {
-    match attempt(path, "mode=ro") {
-        Err(ArchiveError::ReadOnly(_)) if is_empty(&log(path)) => attempt(path, "immutable=1"),
+    let attempt = |how| attempt(path, how).map_err(|fault| fault.of(path));
+    match attempt("mode=ro") {
+        Err(ArchiveError::ReadOnly(_)) if is_empty(&log(path)) => attempt("immutable=1"),
         Err(ArchiveError::ReadOnly(_)) => Err(ArchiveError::Unfinished {
             path: path.into(),
             log: log(path),
@@ -22,13 +23,12 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
     }
 }
 
-fn attempt(path: &Path, how: &str) -> Result<Connection> {
-    let failed = |error| ArchiveError::of_sqlite(path, error);
+fn attempt(path: &Path, how: &str) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(address(path, how), flags).map_err(failed)?;
-    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    let connection = Connection::open_with_flags(address(path, how), flags)?;
+    connection.busy_timeout(PATIENCE)?;
     schema::check_as_it_is(&connection, path)?;
     Ok(connection)
 }

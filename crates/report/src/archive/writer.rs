@@ -9,7 +9,7 @@ use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
 
 use super::rows::Writing;
-use super::{Archive, ArchiveError, PATIENCE, Result};
+use super::{Archive, ArchiveError, Fault, PATIENCE, Result};
 
 /// How long a block waits for another process that writes: it is tried again with the next one.
 const BETWEEN_BLOCKS: Duration = Duration::from_millis(100);
@@ -104,7 +104,8 @@ impl RunWriter<'_> {
             self.waiting.clear();
             return;
         }
-        match self.written(patience) {
+        let written = self.written(patience);
+        match written.map_err(|fault| fault.of(&self.archive.path)) {
             Ok(cases) => {
                 self.cases = cases;
                 self.waiting.clear();
@@ -118,7 +119,7 @@ impl RunWriter<'_> {
     }
 
     /// The rows of the cases, which are known once the run has its place.
-    fn written(&mut self, patience: Duration) -> Result<Vec<i64>> {
+    fn written(&mut self, patience: Duration) -> Result<Vec<i64>, Fault> {
         self.archive.be_patient(patience)?;
         let mut cases = self.cases.clone();
         let writing = Writing::begin(self.archive)?;
@@ -127,7 +128,7 @@ impl RunWriter<'_> {
             match event {
                 Event::Begun(head) => {
                     if writing.has(&head.id)? {
-                        return Err(writing.exists(&head.id));
+                        return Err(writing.exists(&head.id).into());
                     }
                     cases = writing.head(head, RunState::Unfinished)?;
                 }
