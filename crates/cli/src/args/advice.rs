@@ -88,12 +88,7 @@ pub struct AdviseArguments {
     )]
     pub device: Vec<String>,
     /// Only these algorithms
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "Among what"
-    )]
+    #[arg(long, value_name = "LIST", help_heading = "Among what")]
     pub algorithm: Vec<Algorithm>,
     /// Measure on this machine first
     #[arg(long)]

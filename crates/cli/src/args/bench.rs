@@ -77,7 +77,7 @@ pub struct BenchArguments {
 #[command(next_help_heading = "What to measure")]
 pub struct SelectionArguments {
     /// Operations: decrypt, sign, authenticate, decapsulate [default: all of the algorithms]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST")]
     pub operation: Option<Vec<Operation>>,
 
     /// Algorithms: names, 'all', or 'longest' (the longest of each kind)
@@ -87,24 +87,19 @@ pub struct SelectionArguments {
     /// Devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process), 'twin:PROFILE', a card's
     /// serial number or a part of its product name, 'softhsm', 'kryoptic', 'swtpm', 'tpm', a PKCS#11 module's
     /// file or name, a 'pkcs11:' URI, 'all' [default: software]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST")]
     pub device: Option<Vec<String>>,
 
     /// Stacks: raw, agent, gnupg, and others that 'keymark devices' lists
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = stack
-    )]
+    #[arg(long, value_name = "LIST", value_parser = stack)]
     pub stack: Option<Vec<StackName>>,
 
     /// How many workers at once
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", value_parser = concurrency, allow_negative_numbers = true)]
     pub concurrency: Option<Vec<NonZeroU32>>,
 
     /// How many processes at once; each opens the key itself, like the processes of a forking server
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", value_parser = concurrency, allow_negative_numbers = true)]
     pub processes: Option<Vec<NonZeroU32>>,
 
     /// Open loop: operations arrive at random at this rate, such as 50/s, and queue if necessary
@@ -116,32 +111,17 @@ pub struct SelectionArguments {
     pub think: Option<Duration>,
 
     /// Protection of keys: none, or a passphrase that the agent has cached
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = |word: &str| PROTECTION.parse(word)
-    )]
+    #[arg(long, value_name = "LIST", value_parser = |word: &str| PROTECTION.parse(word))]
     pub protection: Option<Vec<&'static str>>,
 
     /// Libraries for keys in memory through raw: openssl (built in), openssl-system (the one that servers and
     /// ssh load here), libgcrypt (that of gpg-agent), rustcrypto [default: openssl]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = |word: &str| LIBRARY.parse(word)
-    )]
+    #[arg(long, value_name = "LIST", value_parser = |word: &str| LIBRARY.parse(word))]
     pub library: Option<Vec<&'static str>>,
 
     /// Schemes through raw: pkcs1, pss, oaep, oaep-sha1 for RSA; hashed and pss-hashed, where the key store
     /// hashes the message as well [default: pkcs1, for other algorithms a signature of a digest]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = |word: &str| SCHEME.parse(word)
-    )]
+    #[arg(long, value_name = "LIST", value_parser = |word: &str| SCHEME.parse(word))]
     pub scheme: Option<Vec<&'static str>>,
 
     /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent for ssh

@@ -124,7 +124,7 @@ pub struct ServeArguments {
 
     /// Its keys [default: all that the device has, or rsa2048,nistp256]
     #[cfg(feature = "pkcs11")]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "pkcs11")]
+    #[arg(long, value_name = "LIST", requires = "pkcs11")]
     pub algorithm: Option<Vec<Algorithm>>,
 
     /// What other programs need as JSON: module, uri, pin, environment

@@ -20,8 +20,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::builder::{PossibleValue, PossibleValuesParser, Str, TypedValueParser};
+use clap::{Arg, ArgAction, Args, CommandFactory, Parser, Subcommand};
 use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
@@ -64,7 +64,7 @@ const BELOW_HELP: &str = include_str!("examples.md");
 
 /// The command line's definition, with examples.
 pub fn command() -> clap::Command {
-    let mut all = Arguments::command();
+    let mut all = with_lists(Arguments::command());
     let parts = BELOW_HELP.split("## keymark");
     for (name, text) in parts.filter_map(|part| part.split_once('\n')) {
         let mut words = name.split_whitespace();
@@ -75,6 +75,23 @@ pub fn command() -> clap::Command {
         }
     }
     all
+}
+
+/// Whatever takes a LIST takes it with commas between.
+fn with_lists(command: clap::Command) -> clap::Command {
+    let is_list = |arg: &Arg| {
+        let named = arg.get_value_names().is_some_and(|names| {
+            let name = |name: &Str| name == "LIST" || name == "NAME,…";
+            names.iter().any(name)
+        });
+        named && matches!(arg.get_action(), ArgAction::Append)
+    };
+    command
+        .mut_args(|arg| match is_list(&arg) {
+            true => arg.value_delimiter(','),
+            false => arg,
+        })
+        .mut_subcommands(with_lists)
 }
 
 /// Measures what a private key costs, wherever it is kept.

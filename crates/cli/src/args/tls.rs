@@ -55,34 +55,19 @@ pub struct TlsBenchArguments {
 #[command(next_help_heading = "What to measure")]
 pub struct TlsSelectionArguments {
     /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, default_value = "nginx")]
+    #[arg(long, value_name = "LIST", value_parser = server, default_value = "nginx")]
     pub server: Vec<StackName>,
 
     /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "software"
-    )]
+    #[arg(long, value_name = "LIST", default_value = "software")]
     pub device: Vec<String>,
 
     /// Algorithms of the certificates' keys
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "rsa2048,nistp256"
-    )]
+    #[arg(long, value_name = "LIST", default_value = "rsa2048,nistp256")]
     pub algorithm: Vec<Algorithm>,
 
     /// Key exchanges: rsa, dhe-1024 to dhe-4096, ecdhe-p256, ecdhe-p384, x25519, x25519mlkem768
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "x25519"
-    )]
+    #[arg(long, value_name = "LIST", default_value = "x25519")]
     pub kex: Vec<KeyExchange>,
 
     /// Version of TLS [default: 1.3, and 1.2 for rsa and dhe]
@@ -90,7 +75,7 @@ pub struct TlsSelectionArguments {
     pub tls: Option<TlsVersion>,
 
     /// How many users at once, each with one transaction at a time
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, default_value = "8", allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", value_parser = concurrency, default_value = "8", allow_negative_numbers = true)]
     pub users: Vec<NonZeroU32>,
 
     /// Users pause before each transaction, for a random time up to this, as with siege [default: none, siege's
@@ -232,17 +217,12 @@ pub struct TlsSuiteArguments {
 
     /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy [default: apache; for dual and with --plan complete
     /// apache and nginx]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, help_heading = "What to measure")]
+    #[arg(long, value_name = "LIST", value_parser = server, help_heading = "What to measure")]
     pub server: Vec<StackName>,
 
     /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI [default: software; for
     /// hsm software, softhsm and twin:nitrokey-hsm; for cluster twin:nitrokey-hsm]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "What to measure"
-    )]
+    #[arg(long, value_name = "LIST", help_heading = "What to measure")]
     pub device: Vec<String>,
 
     /// How long each load lasts [default: 30s for hsm and cluster, else 8s]
@@ -273,12 +253,7 @@ pub struct TlsConfigArguments {
     #[arg(long, value_name = "DEVICE", default_value = "software")]
     pub device: Vec<String>,
     /// What a key in a file is; two are an RSA and an ECDSA key, each with a certificate
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "nistp256"
-    )]
+    #[arg(long, value_name = "LIST", default_value = "nistp256")]
     pub algorithm: Vec<Algorithm>,
     /// The server's name
     #[arg(long, value_name = "NAME", default_value = "www.example.org")]
