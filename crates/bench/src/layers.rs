@@ -1,10 +1,6 @@
 //! How stacks of one family lie on one another, and what their rates are compared with: what analysis subtracts from
 //! what, and divides by what, as data, so that it knows no stack by name.
 
-use std::num::NonZeroU8;
-
-use keymark_stats::Distribution;
-
 use crate::case::{Case, Parameters, StackName, StoreKind};
 
 /// A way to a key: through which stack, with which of its family's parameters.
@@ -140,15 +136,6 @@ pub struct Comparison {
     /// The parameters of the case beside the one that has these, which is the same in all else; none where nothing is to
     /// be compared.
     pub beside: fn(&Parameters) -> Option<Parameters>,
-}
-
-/// Where operations wait for a key: so many tokens, each of which has one like the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Places {
-    /// How many.
-    pub tokens: NonZeroU8,
-    /// Which is given the next operation.
-    pub distribution: Distribution,
 }
 
 /// How the quotient of two rates is said.

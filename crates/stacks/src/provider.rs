@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use keymark_bench::case::{Case, Dimension, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
-use keymark_bench::layers::{Comparison, Layers, Places};
+use keymark_bench::layers::{Comparison, Layers};
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
@@ -30,8 +30,6 @@ pub struct StackFamily {
     pub layers: fn() -> Option<Layers>,
     /// What the rates of its cases are compared with.
     pub comparisons: &'static [Comparison],
-    /// Where operations wait for the key, if one case keeps several tokens or a queue of its own.
-    pub places: fn(&Parameters) -> Option<Places>,
 }
 
 /// A family whose programs were looked for.

@@ -2,7 +2,7 @@
 
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::{Case, Dimension, ParameterChoice, Provenance, StackName, USUAL};
-use keymark_bench::layers::{Comparison, Layers, Places};
+use keymark_bench::layers::{Comparison, Layers};
 
 use crate::provider::StackFamily;
 use crate::{gnupg, openssl, raw, ssh, tls};
@@ -40,11 +40,6 @@ pub fn layers() -> Vec<Layers> {
 /// What the rates of each family's cases are compared with.
 pub fn comparisons() -> impl Iterator<Item = &'static Comparison> {
     FAMILIES.iter().flat_map(|family| family.comparisons)
-}
-
-/// Where the operations of a case wait for the key.
-pub fn places(case: &Case) -> Option<Places> {
-    (family_of(case.stack)?.places)(&case.parameters)
 }
 
 /// What the stacks that the runner drives distinguish.

@@ -22,11 +22,9 @@ use crate::args::{ShownArguments, TableArguments};
 use crate::observers::print_json;
 use crate::output;
 
-/// With what each family of stacks knows of its layers, of what its rates are compared with, and of where operations wait.
+/// With what each family of stacks knows of its layers, and of what its rates are compared with.
 pub(crate) fn analysis(record: &Record) -> Analysis {
-    let analysis = Analysis::of(record, &registry::layers());
-    let analysis = analysis.compared(record, registry::comparisons());
-    analysis.queued(record, registry::places)
+    Analysis::of(record, &registry::layers()).compared(record, registry::comparisons())
 }
 
 /// All that there is to say about a record.

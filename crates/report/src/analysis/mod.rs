@@ -11,7 +11,6 @@ mod latencies;
 mod limits;
 mod loss;
 pub(crate) mod overload;
-mod queued;
 mod rates;
 mod remarks;
 mod saturation;
@@ -26,7 +25,7 @@ use crate::document::Answer;
 use keymark_bench::case::{Case, CaseId, Pacing};
 use keymark_bench::clock::Timestamp;
 use keymark_bench::error::ReturnCode;
-use keymark_bench::layers::{Comparison, Layers, Places};
+use keymark_bench::layers::{Comparison, Layers};
 use keymark_bench::parts::Parts;
 use keymark_bench::plan::Plan;
 use keymark_bench::record::{CaseRecord, Record};
@@ -49,7 +48,6 @@ pub use latencies::{Latencies, Machine};
 pub use limits::{Finding, Undecided};
 pub use loss::Loss;
 pub use overload::Overload;
-pub use queued::Queued;
 pub use rates::{Rates, RelativeRate};
 pub use saturation::Saturated;
 pub use scaling::{Bounds, Limit, Refused, Scaling};
@@ -160,8 +158,6 @@ pub struct Analysis {
     pub speed: Option<MachineSpeed>,
     /// Rates of servers beside one another.
     pub rates: Vec<Rates>,
-    /// What waiting for tokens lets servers do.
-    pub queued: Vec<Queued>,
     /// The families there are.
     pub(crate) families: Vec<Layers>,
 }
@@ -185,7 +181,6 @@ impl Analysis {
             .collect();
         Self {
             rates: Vec::new(),
-            queued: Vec::new(),
             scaling: scaling::scaling(record, &rows, families),
             breakdowns: breakdown::breakdowns(&rows, &latencies, families),
             families: families.to_vec(),
@@ -202,19 +197,6 @@ impl Analysis {
     ) -> Self {
         Self {
             rates: rates::relative(&record.cases, comparisons, record.plan.settings.seed),
-            ..self
-        }
-    }
-}
-
-impl Analysis {
-    /// The same, and what is predicted of servers whose operations wait at these places.
-    pub fn queued(self, record: &Record, places: impl Fn(&Case) -> Option<Places>) -> Self {
-        let seed = record.plan.settings.seed;
-        let cases = record.cases.iter().enumerate();
-        let queued = cases.filter_map(|(index, case)| Queued::of(index, case, &places, seed));
-        Self {
-            queued: queued.collect(),
             ..self
         }
     }

@@ -3,7 +3,6 @@
 use keymark_bench::layers::Times;
 use keymark_stats::{Estimate, Ratio};
 
-use super::queued::Queued;
 use super::rates::Rates;
 use super::tables::{handshakes, loaded};
 use super::{Analysis, Row};
@@ -25,11 +24,7 @@ impl Analysis {
             "a server is killed during the load: what failed from then on, and for how long",
             lost,
         );
-        let queued = section(
-            "loads on tokens, and what waiting for them predicts (the operation by itself, and nothing else)",
-            queued(&self.rows, &self.queued),
-        );
-        let first = [limits, lost, queued].map(|section| section.map(Section::first));
+        let first = [limits, lost].map(|section| section.map(Section::first));
         first.into_iter().chain(rates).flatten().collect()
     }
 }
@@ -49,22 +44,6 @@ fn saturated(rows: &[Row]) -> Table {
         .optional(2, "its rate", |(_, found)| found.knee_rate)
         .optional(3, "rate within the limit", |(_, found)| found.within_limit)
         .optional(1, "loads", |(_, found)| found.loads)
-        .provenance()
-        .table()
-}
-
-fn queued(rows: &[Row], queued: &[Queued]) -> Table {
-    let known = queued
-        .iter()
-        .filter_map(|one| Some((rows.get(one.case)?, one.response)));
-    handshakes(known, |(row, _)| &row.case)
-        .value("rate (95 % interval)", |(row, _)| row.throughput)
-        .shorten(1)
-        .value("predicted", |(_, response)| response.rate)
-        .value("mean", |(row, _)| row.mean())
-        .value("predicted", |(_, response)| response.mean)
-        .optional(0, "p95", |(row, _)| row.under_load.as_ref()?.p95)
-        .optional(0, "predicted", |(_, response)| response.p95)
         .provenance()
         .table()
 }

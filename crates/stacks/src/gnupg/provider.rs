@@ -31,7 +31,6 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[PROTECTION],
     layers: || Some(layers::layers()),
     comparisons: &[],
-    places: |_| None,
 };
 
 /// The longest path that a socket has in a private directory.

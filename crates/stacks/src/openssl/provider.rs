@@ -40,7 +40,6 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[WAY],
     layers: || Some(layers::layers()),
     comparisons: &[],
-    places: |_| None,
 };
 
 #[derive(Debug)]

@@ -29,7 +29,6 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[LIBRARY, SCHEME],
     layers: || None,
     comparisons: &[],
-    places: |_| None,
 };
 
 /// What calculates with keys in memory; the usual is the OpenSSL that is built in.

@@ -48,7 +48,6 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[AGENT],
     layers: || Some(layers()),
     comparisons: &[],
-    places: |_| None,
 };
 
 /// The agent that is asked.

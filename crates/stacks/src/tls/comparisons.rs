@@ -1,10 +1,9 @@
 //! What rates of servers are compared with: the case that differs in one thing.
 
 use keymark_bench::case::Parameters;
-use keymark_bench::layers::{Comparison, Places, Times};
-use keymark_stats::Distribution;
+use keymark_bench::layers::{Comparison, Times};
 
-use super::handshake::{ARRANGEMENT, Arrangement, Balance, Fate, KEY_EXCHANGE, VERSION};
+use super::handshake::{ARRANGEMENT, Arrangement, Fate, KEY_EXCHANGE, VERSION};
 use super::{KeyExchange, TlsVersion};
 
 pub(super) const ALL: &[Comparison] = &[
@@ -48,23 +47,6 @@ pub(super) const ALL: &[Comparison] = &[
 fn arrangement(of: &Parameters) -> Option<Arrangement> {
     of.get(KEY_EXCHANGE.name)?;
     Some(of.read(&ARRANGEMENT).ok()?.unwrap_or_default())
-}
-
-/// The tokens of servers, a token each; what becomes of those that are left when one is killed is not steady.
-pub(super) fn places(of: &Parameters) -> Option<Places> {
-    let arrangement = arrangement(of)?;
-    let distribution = match arrangement {
-        Arrangement::One | Arrangement::Beside { .. } => Distribution::Shared,
-        Arrangement::Balanced { balance, fate, .. } => match (balance, fate) {
-            (_, Fate::OneKilled) => return None,
-            (Balance::RoundRobin, Fate::AllLive) => Distribution::RoundRobin,
-            (Balance::LeastConnections, Fate::AllLive) => Distribution::LeastConn,
-        },
-    };
-    Some(Places {
-        tokens: arrangement.servers(),
-        distribution,
-    })
 }
 
 #[cfg(test)]

@@ -54,5 +54,4 @@ pub const FAMILY: StackFamily = StackFamily {
     ],
     layers: || None,
     comparisons: comparisons::ALL,
-    places: comparisons::places,
 };
