@@ -70,13 +70,6 @@ impl Usl {
         let cost = 1.0 + self.sigma.value * (n - 1.0) + self.kappa.value * n * (n - 1.0);
         PerSecond(self.lambda.value.0 * n / cost)
     }
-
-    /// Number of workers of highest throughput, √((1−σ)/κ) (Gunther 2007, eq. 4.33);
-    /// `None` if the throughput never falls, 1 if more workers never help.
-    pub fn best_concurrency(&self) -> Option<f64> {
-        let (sigma, kappa) = (self.sigma.value, self.kappa.value);
-        (kappa > 0.0).then(|| ((1.0 - sigma).max(0.0) / kappa).sqrt().max(1.0))
-    }
 }
 
 /// Fits the law; levels of equal concurrency are joined, those that completed

@@ -12,13 +12,11 @@ use openssl::error::ErrorStack;
 use openssl::hash::hash;
 use openssl::md::{Md, MdRef};
 use openssl::md_ctx::MdCtx;
-use openssl::pkey::KeyType;
-use openssl::pkey::{Id, PKey, PKeyRef, Private, Public};
+use openssl::pkey::{Id, KeyType, PKey, PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
 use openssl::rsa::Rsa;
 
-use crate::scheme::Scheme;
-use crate::scheme::padded;
+use crate::scheme::{Scheme, padded};
 use crate::software::elgamal::ElgamalPublic;
 use crate::test_key::{Secret, TestKey, nid};
 

@@ -1,6 +1,7 @@
 //! Which key for a service that signs for years: signatures a second, how long each lasts, and a mix of families among
 //! several nodes, so that the end of one algorithm is not the end of the service.
 
+use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::key_family::KeyFamily;
 use keymark_report::document::{Block, Column, Document, Narrow, Section, TableOf};
@@ -65,10 +66,9 @@ impl Question {
         if mix.len() < 2 {
             return None;
         }
-        let words: Vec<String> = mix
+        let mut words = mix
             .iter()
-            .map(|(family, algorithm)| format!("{algorithm} ({})", family.name()))
-            .collect();
+            .map(|(family, algorithm)| format!("{algorithm} ({})", family.name()));
         Some(format!(
             "With several nodes, a mix keeps timestamps valid when one family falls: {}.",
             words.join(", ")

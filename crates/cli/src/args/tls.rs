@@ -8,9 +8,8 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Rate, StackName};
-use keymark_stacks::tls::Address;
 use keymark_stacks::tls::servers::{TokenWay, kind};
-use keymark_stacks::tls::{KeyExchange, TlsVersion};
+use keymark_stacks::tls::{Address, KeyExchange, TlsVersion};
 
 use super::bench::RunArguments;
 use super::{CardArguments, concurrency, duration, one_of};

@@ -14,11 +14,10 @@ use keymark_stores::registry;
 use serde_json::json;
 
 use super::Outcome;
-use crate::archive;
 use crate::args::AdviseArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::{output, user};
+use crate::{archive, output, user};
 
 pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Outcome {
     if arguments.measure {

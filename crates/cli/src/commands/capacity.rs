@@ -12,12 +12,10 @@ use keymark_stats::{Demand, Distribution, PerSecond, Seconds};
 use serde_json::{Value, json};
 
 use super::Outcome;
-use crate::archive;
 use crate::args::CapacityArguments;
-use crate::documents;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output;
+use crate::{archive, documents, output};
 
 pub(super) fn run(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Outcome {
     let question = Question {

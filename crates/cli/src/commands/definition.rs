@@ -6,9 +6,8 @@ use std::path::Path;
 use clap_complete::Shell;
 
 use super::Outcome;
-use crate::args;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::{args, output};
 
 pub(super) fn completions(shell: Shell) -> Exit {
     let mut script = Vec::new();

@@ -14,8 +14,7 @@ use keymark_report::render::Width;
 
 use crate::args::{PictureFile, PictureFormat};
 use crate::exit::Failure;
-use crate::file;
-use crate::output;
+use crate::{file, output};
 
 /// Columns of a picture where nobody says how wide the terminal is.
 const COLUMNS: usize = 100;

@@ -1,5 +1,6 @@
 //! Devices beside one another: which is the fastest with each key, and how they stand beside this CPU.
 
+use itertools::Itertools;
 use keymark_bench::case::{Case, Provenance, StackName, StoreKind};
 
 use super::figure::{Figure, alone, between, device, listed, sentence, to, way, what};
@@ -144,10 +145,9 @@ fn fastest(contests: &[Contest<'_>]) -> Option<Statement> {
     } else {
         ""
     };
-    let won: Vec<String> = won
+    let mut won = won
         .iter()
-        .map(|(who, keys)| format!("{who} with {}", listed(keys)))
-        .collect();
+        .map(|(who, keys)| format!("{who} with {}", listed(keys)));
     let text = format!(
         "fastest device{besides} {} {}: {}",
         to(case.operation),

@@ -1,5 +1,6 @@
 //! What the time goes into: the key or the program around it, and what would not help.
 
+use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{CaseId, Provenance};
 use keymark_bench::layers::Point;
@@ -239,12 +240,7 @@ fn passphrase(analysis: &Analysis, family: &FamilyBreakdown) -> Option<Statement
     } else {
         Topic::Layers
     };
-    let kept: Vec<&str> = step
-        .upper
-        .parameters
-        .pairs()
-        .map(|(_, word)| word)
-        .collect();
+    let mut kept = step.upper.parameters.pairs().map(|(_, word)| word);
     let text = format!(
         "A passphrase ({}) adds {} to each operation{} ({} {}).",
         kept.join(", "),

@@ -1,8 +1,7 @@
 //! A folder of files that others have contributed: which of them are meant to be records.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Endings of files that are read; what stands beside them (a README, a licence) is no record.
 pub const ENDINGS: [&str; 2] = ["json", "csv"];

@@ -12,11 +12,10 @@ use keymark_shim_protocol::pkcs11::settings::{
     DEVICE, MODULE, Settings, TRACE, TWIN, TwinSettings,
 };
 
-use crate::clock;
-use crate::environment;
 use crate::target::Target;
 use crate::trace::Trace;
 use crate::twin::Twin;
+use crate::{clock, environment};
 
 /// All of it.
 #[derive(Debug)]

@@ -12,12 +12,11 @@ use std::process::Command;
 use keymark_bench::error::Error;
 use zeroize::Zeroizing;
 
-use super::Gnupg;
 use super::assuan::{Assuan, data_lines};
 use super::listing::{ListedKey, listed_keys};
 use super::scdaemon::{CardLink, Scdaemon};
-use super::status;
 use super::token_home::TokenLink;
+use super::{Gnupg, status};
 use crate::private_dir;
 use crate::programs::{Daemon, START, check_socket, write_private};
 

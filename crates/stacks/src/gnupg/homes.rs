@@ -11,32 +11,19 @@ use keymark_bench::error::Error;
 use keymark_stores::access::{Certificate, ModuleAccess};
 use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};
-use keymark_stores::tokens::reader::Reader;
-use keymark_stores::user::Pin;
 
 use super::certificate::{self, Parts};
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
-use super::scdaemon::CardLink;
 use super::{Gnupg, Protection, card_home, token_home};
 use crate::private_dir::PrivateDir;
 use crate::programs::{MadeOnce, RefusedPins};
-
-/// A card with keys, in a reader of this process.
-#[allow(missing_debug_implementations, reason = "it holds a PIN")]
-pub struct LoadedCard {
-    pub reader: Reader,
-    /// The card's user PIN.
-    pub pin: Pin,
-    /// The home with the same keys in files.
-    pub plain: Arc<KeyHome>,
-}
 
 /// The homes.
 #[derive(derive_more::Debug)]
 #[debug("GnupgHomes({gnupg:?}, {dir:?})")]
 pub struct GnupgHomes {
-    gnupg: Gnupg,
+    pub(super) gnupg: Gnupg,
     passphrase: Passphrase,
     file_homes: MadeOnce<(Algorithm, Protection), KeyHome>,
     /// Of a card in a reader one, of others one an algorithm.
@@ -160,44 +147,8 @@ impl GnupgHomes {
         })
     }
 
-    /// Makes a card with the keys of an algorithm, and the fingerprints that they have in the home
-    /// without a card; for who puts it into a reader of their own.
-    pub fn loaded_card(
-        &self,
-        cards: &dyn KeyStore,
-        algorithm: Algorithm,
-    ) -> Result<LoadedCard, Error> {
-        let lacking = || {
-            let reason = format!("such a card cannot hold a {algorithm} key");
-            Error::call("making a card", reason, "")
-        };
-        let capabilities = cards.capabilities()?;
-        let mut offered = capabilities.into_iter();
-        let capability = offered
-            .find(|capability| capability.algorithm == algorithm)
-            .ok_or_else(lacking)?;
-        let access = cards.access(&cards.key(capability)?)?;
-        let (card, _) = access.card.ok_or_else(lacking)?;
-        let CardPlace::Virtual { reader, test_keys } = card.place() else {
-            return Err(lacking());
-        };
-        let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
-        card_home::load(cards, algorithm, &plain, card.as_ref())?;
-        Ok(LoadedCard {
-            reader: reader.clone(),
-            pin: card.user_pin()?,
-            plain,
-        })
-    }
-
-    /// A home for such a card, which is reached in that way.
-    pub fn home_with(&self, card: &LoadedCard, link: CardLink) -> Result<KeyHome, Error> {
-        let path = self.directory()?;
-        card_home::linked_home(&self.gnupg, path, &card.plain, link, &card.pin, None)
-    }
-
     /// One for the next home; that of a home which came to nothing is not taken again.
-    fn directory(&self) -> Result<PathBuf, Error> {
+    pub(super) fn directory(&self) -> Result<PathBuf, Error> {
         let number = self.directories.fetch_add(1, Ordering::Relaxed);
         self.dir.subdirectory(&format!("g{number}"))
     }

@@ -20,6 +20,7 @@ mod provider;
 pub mod scdaemon;
 pub mod signatures;
 pub mod status;
+pub mod testing;
 mod token_home;
 pub mod traced;
 

@@ -18,8 +18,7 @@ use super::agent::AgentStack;
 use super::homes::GnupgHomes;
 use super::process::GnupgStack;
 use super::protection::{PROTECTION, Protection};
-use super::token_home;
-use super::{Gnupg, layers};
+use super::{Gnupg, layers, token_home};
 use crate::private_dir;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 

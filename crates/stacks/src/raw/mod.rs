@@ -15,9 +15,8 @@ use keymark_stores::access::{AccessKind, KeyUse, Library};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::scheme::Scheme;
-use keymark_stores::software;
 use keymark_stores::store::KeyStore;
-use keymark_stores::worker;
+use keymark_stores::{software, worker};
 
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 

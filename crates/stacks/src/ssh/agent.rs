@@ -12,9 +12,8 @@ use keymark_stores::user::Pin;
 
 use super::client::Connection;
 use super::{OpenSsh, key, protocol};
-use crate::private_dir;
-use crate::program;
 use crate::programs::{Daemon, START, check_socket};
+use crate::{private_dir, program};
 
 const STEP: Duration = Duration::from_millis(1);
 /// Its socket, in its directory.

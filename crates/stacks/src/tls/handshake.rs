@@ -11,6 +11,7 @@ use keymark_bench::error::Error;
 use keymark_bench::strength::{self, Strength};
 use keymark_bench::words::words;
 use keymark_load::{KeyExchange, TlsVersion};
+use serde::Deserialize;
 
 /// The dimension of versions.
 pub const VERSION: Dimension = Dimension {
@@ -149,7 +150,8 @@ impl From<Handshake> for Parameters {
 }
 
 /// What stands behind the address that clients ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Arrangement {
     /// One server with one certificate.
     #[default]
@@ -208,6 +210,14 @@ impl fmt::Display for Arrangement {
                 }
             }
         }
+    }
+}
+
+impl TryFrom<String> for Arrangement {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 

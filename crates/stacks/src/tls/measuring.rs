@@ -1,5 +1,6 @@
 //! Loads of servers: each is started, driven in rounds with the others, and ended.
 
+use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,13 +16,16 @@ use keymark_load::{
     Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target, Weak,
     nanoseconds,
 };
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 
 use super::cluster::{Cluster, Starting};
 use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::outcome::{self, Loaded};
-use super::rounds::{self, Next, Rounds, Stretch, Turns};
+use super::rounds::{Rounds, Stretch};
 use super::saturating;
 use super::servers::Port;
 
@@ -106,7 +110,7 @@ impl Measuring<'_> {
             plan,
             watch,
         };
-        rounds::run(plan, self.client.interrupt, observer, &mut loading)
+        loading.run(observer)
     }
 
     fn saturation(
@@ -196,8 +200,60 @@ struct UnderWay {
     ended: Option<Error>,
 }
 
-impl Turns for Loading<'_> {
-    type Started = UnderWay;
+impl Loading<'_> {
+    /// Round by round, in an order drawn anew for each. Servers keep running between their turns.
+    fn run(&mut self, observer: &mut dyn Observer) -> Vec<CaseRecord> {
+        let (plan, interrupt) = (self.plan, self.measuring.client.interrupt);
+        let records = plan.cases.iter().cloned().map(CaseRecord::new);
+        let mut records: Vec<CaseRecord> = records.collect();
+        let mut order = ChaCha8Rng::seed_from_u64(plan.settings.seed);
+        let mut left: Vec<usize> = (0..records.len()).collect();
+        let mut under_way: BTreeMap<usize, UnderWay> = BTreeMap::new();
+        let mut end = |index: usize, load: Result<Loaded, Error>, observer: &mut dyn Observer| {
+            let record = &mut records[index];
+            outcome::note(record, load, interrupt);
+            observer.finished(CaseId::at(index), record);
+        };
+        for round in 0.. {
+            if left.is_empty() {
+                break;
+            }
+            match plan.settings.order {
+                Order::Sequential => {}
+                Order::Interleaved => left.shuffle(&mut order),
+            }
+            for index in std::mem::take(&mut left) {
+                if interrupt.load(Ordering::Relaxed) {
+                    break;
+                }
+                let case = &plan.cases[index];
+                let its = under_way.remove(&index).map_or_else(
+                    || {
+                        observer.preparing(CaseId::at(index), case);
+                        self.begin(case)
+                    },
+                    Ok,
+                );
+                let turned = its.and_then(|mut its| {
+                    self.turn(case, &mut its, round)?;
+                    Ok(its)
+                });
+                match turned {
+                    Ok(its) if its.ended.is_none() && round + 1 < its.rounds.number => {
+                        under_way.insert(index, its);
+                        left.push(index);
+                    }
+                    Ok(its) => end(index, self.conclude(its), observer),
+                    Err(error) => end(index, Err(error), observer),
+                }
+            }
+        }
+        // Interrupted: what was measured of them is kept.
+        for (index, its) in under_way {
+            end(index, self.conclude(its), observer);
+        }
+        records
+    }
 
     fn begin(&mut self, case: &Case) -> Result<UnderWay, Error> {
         let (all, seed) = (self.measuring, self.plan.settings.seed);
@@ -227,7 +283,7 @@ impl Turns for Loading<'_> {
         })
     }
 
-    fn turn(&mut self, case: &Case, its: &mut UnderWay, round: u32) -> Result<Next, Error> {
+    fn turn(&mut self, case: &Case, its: &mut UnderWay, round: u32) -> Result<(), Error> {
         let seed = self.plan.settings.seed.wrapping_add(round.into());
         let stretch = its.rounds.stretch(round, seed);
         let measured = self.drive(case, its, stretch)?;
@@ -238,13 +294,10 @@ impl Turns for Loading<'_> {
             let whole = its.rounds.stretch(0, seed);
             self.drive(case, its, whole)?;
         }
-        Ok(match its.ended {
-            None if round + 1 < its.rounds.number => Next::Again,
-            Some(_) | None => Next::Over,
-        })
+        Ok(())
     }
 
-    fn conclude(&mut self, its: UnderWay) -> Result<Loaded, Error> {
+    fn conclude(&self, its: UnderWay) -> Result<Loaded, Error> {
         let none = || Error::call("loading the server", "interrupted", "");
         let mut load = its.load.ok_or_else(none)?;
         load.saturation = its.saturation;
@@ -266,9 +319,7 @@ impl Turns for Loading<'_> {
             ended: its.ended,
         })
     }
-}
 
-impl Loading<'_> {
     /// One load, behind those that there were.
     fn drive(
         &mut self,
@@ -325,8 +376,7 @@ pub(super) fn one_after_the_other(
         if !interrupt.load(Ordering::Relaxed) {
             observer.preparing(id, case);
             let load = load(case);
-            record.ending = Some(outcome::ending(&load, interrupt));
-            record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
+            outcome::note(&mut record, load, interrupt);
             observer.finished(id, &record);
         }
         records.push(record);

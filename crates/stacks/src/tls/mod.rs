@@ -23,7 +23,7 @@ use keymark_bench::plan::Standing;
 use crate::provider::StackFamily;
 
 pub use cluster::{Cluster, Starting};
-pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating};
+pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating, VERSION};
 pub use keymark_load::{KeyExchange, TlsVersion};
 pub use keys::Keys;
 pub use measuring::{Client, Measuring, Watch};
@@ -31,12 +31,8 @@ pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};
 pub use server::Servers;
 pub use servers::Tracing;
 
-/// Apache with the MPM that distributions choose.
-pub const APACHE: StackName = StackName::of("apache");
 /// A server with a library of cryptography of its own.
 pub const CADDY: StackName = StackName::of("caddy");
-/// nginx.
-pub const NGINX: StackName = StackName::of("nginx");
 
 /// Servers that keymark starts, and those that run already.
 pub const FAMILY: StackFamily = StackFamily {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use keymark_bench::error::Error;
-use keymark_bench::record::Ending;
+use keymark_bench::record::{CaseRecord, Ending};
 use keymark_bench::server_load::ServerLoad;
 use keymark_bench::stop::Stopped;
 
@@ -20,8 +20,14 @@ impl From<ServerLoad> for Loaded {
     }
 }
 
+/// Notes what came of a case.
+pub(super) fn note(record: &mut CaseRecord, load: Result<Loaded, Error>, interrupt: &AtomicBool) {
+    record.ending = Some(ending(&load, interrupt));
+    record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
+}
+
 /// How a case ended.
-pub(super) fn ending(load: &Result<Loaded, Error>, interrupt: &AtomicBool) -> Ending {
+fn ending(load: &Result<Loaded, Error>, interrupt: &AtomicBool) -> Ending {
     let plain = |stopped, reason| Ending {
         stopped,
         reason,

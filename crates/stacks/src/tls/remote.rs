@@ -16,9 +16,9 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::ServerLoad;
 use keymark_bench::store::StoreIdentity;
 use keymark_load::{
-    Certificate, Expected, Failure, Fingerprint, Probed, Target, Timeouts, Weak, probe,
+    Certificate, Expected, Failure, Fingerprint, KeyExchange, Probed, Target, Timeouts, TlsVersion,
+    Weak, probe,
 };
-use keymark_load::{KeyExchange, TlsVersion};
 use openssl::error::ErrorStack;
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 

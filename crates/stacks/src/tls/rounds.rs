@@ -1,20 +1,7 @@
-//! Cases of servers in rounds of short loads, in an order drawn anew for each, so that what the machine does meanwhile
-//! meets all of them alike. Servers keep running between their turns.
+//! How the time of a server's case is divided into rounds of short loads, so that what the machine does meanwhile meets all
+//! cases alike.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-use keymark_bench::case::{Case, CaseId};
-use keymark_bench::error::Error;
-use keymark_bench::plan::{Order, Plan};
-use keymark_bench::record::CaseRecord;
-use keymark_bench::runner::Observer;
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-
-use super::outcome::{self, Loaded};
 
 /// Shorter loads have too little beside their beginning.
 const SHORTEST: Duration = Duration::from_millis(2500);
@@ -87,82 +74,4 @@ impl Rounds {
     pub(super) fn joined(self) -> Self {
         Self::one(self.each * (self.number - 1))
     }
-}
-
-/// Whether a case has had all its loads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
-    Again,
-    Over,
-}
-
-/// What is done for a case in its turns.
-pub(super) trait Turns {
-    /// What runs between them.
-    type Started;
-
-    /// Before the first.
-    fn begin(&mut self, case: &Case) -> Result<Self::Started, Error>;
-
-    /// One load.
-    fn turn(&mut self, case: &Case, its: &mut Self::Started, round: u32) -> Result<Next, Error>;
-
-    /// After the last.
-    fn conclude(&mut self, its: Self::Started) -> Result<Loaded, Error>;
-}
-
-/// Gives each case its turns, round by round.
-pub(super) fn run<T: Turns>(
-    plan: &Plan,
-    interrupt: &AtomicBool,
-    observer: &mut dyn Observer,
-    turns: &mut T,
-) -> Vec<CaseRecord> {
-    let records = plan.cases.iter().cloned().map(CaseRecord::new);
-    let mut records: Vec<CaseRecord> = records.collect();
-    let mut order = ChaCha8Rng::seed_from_u64(plan.settings.seed);
-    let mut left: Vec<usize> = (0..records.len()).collect();
-    let mut started: BTreeMap<usize, T::Started> = BTreeMap::new();
-    let mut end = |index: usize, load: Result<Loaded, Error>, observer: &mut dyn Observer| {
-        let record = &mut records[index];
-        record.ending = Some(outcome::ending(&load, interrupt));
-        record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
-        observer.finished(CaseId::at(index), record);
-    };
-    for round in 0.. {
-        if left.is_empty() {
-            break;
-        }
-        match plan.settings.order {
-            Order::Sequential => {}
-            Order::Interleaved => left.shuffle(&mut order),
-        }
-        for index in std::mem::take(&mut left) {
-            if interrupt.load(Ordering::Relaxed) {
-                break;
-            }
-            let case = &plan.cases[index];
-            let its = started.remove(&index).map_or_else(
-                || {
-                    observer.preparing(CaseId::at(index), case);
-                    turns.begin(case)
-                },
-                Ok,
-            );
-            let turned = its.and_then(|mut its| Ok((turns.turn(case, &mut its, round)?, its)));
-            match turned {
-                Ok((Next::Again, its)) => {
-                    started.insert(index, its);
-                    left.push(index);
-                }
-                Ok((Next::Over, its)) => end(index, turns.conclude(its), observer),
-                Err(error) => end(index, Err(error), observer),
-            }
-        }
-    }
-    // Interrupted: what was measured of them is kept.
-    for (index, its) in started {
-        end(index, turns.conclude(its), observer);
-    }
-    records
 }

@@ -1,8 +1,7 @@
 //! A token of keymark's own for other programs, as long as keymark keeps it.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::places::private_dir::PIN_FILE;

@@ -10,9 +10,8 @@ use std::process::{Child, Command, Stdio};
 
 use keymark_bench::error::Error;
 
-use crate::places::private_dir;
 use crate::places::process::Process;
-use crate::places::program;
+use crate::places::{private_dir, program};
 
 const SHELL: &str = "/bin/sh";
 /// Its input is a pipe whose other end this keymark alone holds; `0` is its own group (kill(1)).

@@ -10,8 +10,7 @@ use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
 use super::SoftwareStore;
-use crate::access::Library;
-use crate::access::{AccessKind, KeyUse, read_errand};
+use crate::access::{AccessKind, KeyUse, Library, read_errand};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};

@@ -20,8 +20,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
 
-use crate::access::Library;
-use crate::access::{Access, Errand};
+use crate::access::{Access, Errand, Library};
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
-use keymark_bench::case::DeviceName;
-use keymark_bench::case::StoreKind;
+use keymark_bench::case::{DeviceName, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;

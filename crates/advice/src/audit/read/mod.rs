@@ -8,9 +8,8 @@ mod ssh;
 mod x509;
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use keymark_bench::outside::read;
 use keymark_bench::outside::visible::excerpt;

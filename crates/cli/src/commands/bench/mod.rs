@@ -33,9 +33,8 @@ use super::Outcome;
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
 use crate::frame::{self, Frame};
-use crate::leftovers;
 use crate::view::RunView;
-use crate::{archive, output, signals, user};
+use crate::{archive, leftovers, output, signals, user};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     if arguments.series.is_wanted() && !arguments.run.dry_run {

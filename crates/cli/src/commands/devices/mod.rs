@@ -22,9 +22,8 @@ use super::Outcome;
 use crate::args::DevicesArguments;
 use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
-use crate::leftovers;
 use crate::observers::print_json;
-use crate::{output, user};
+use crate::{leftovers, output, user};
 
 /// Room for the names of facts, of operations and of twins.
 const FACT: usize = 12;

@@ -13,10 +13,9 @@ use super::count;
 use crate::args::FirmwareArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
-use crate::file;
 use crate::observers::print_json;
 use crate::output::{self, Table};
-use crate::parts;
+use crate::{file, parts};
 
 pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
     let mcu = parts::part(&arguments.mcu).map_err(Failure::usage)?;

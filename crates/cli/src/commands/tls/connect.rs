@@ -7,8 +7,7 @@ use std::sync::atomic::Ordering;
 use keymark_bench::case::Case;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
-use keymark_stacks::tls::Handshake;
-use keymark_stacks::tls::{Address, Asking, CONNECT, Client, Remote, Tried, Trust};
+use keymark_stacks::tls::{Address, Asking, CONNECT, Client, Handshake, Remote, Tried, Trust};
 
 use super::super::Outcome;
 use super::{bench, run as running};

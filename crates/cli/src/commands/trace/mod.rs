@@ -25,8 +25,7 @@ use super::Outcome;
 use crate::args::TraceArguments;
 use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
-use crate::leftovers;
-use crate::{output, user};
+use crate::{leftovers, output, user};
 use child::ForwardedSignals;
 use summary::Trace;
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use keymark_stacks::gnupg::Gnupg;
-use keymark_stacks::gnupg::homes::{GnupgHomes, LoadedCard};
+use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::key_home::KeyHome;
+use keymark_stacks::gnupg::testing::LoadedCard;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
 use keymark_stores::tokens::card::{Answer, Card, CardFault};

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
-use keymark_load::TlsVersion;
-use keymark_load::{Certificate, Expected, Target, Timeouts, Weak, probe};
+use keymark_load::{Certificate, Expected, Target, Timeouts, TlsVersion, Weak, probe};
 use keymark_stores::places::program;
 use keymark_stores::user::Pin;
 

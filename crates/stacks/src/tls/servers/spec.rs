@@ -6,8 +6,7 @@ use std::str::FromStr;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::strength::{self, Strength};
-use keymark_load::Weak;
-use keymark_load::{KeyExchange, TlsVersion};
+use keymark_load::{KeyExchange, TlsVersion, Weak};
 
 use crate::tls::servers::error::Impossible;
 use crate::tls::servers::identity::{Certificates, Identity};

@@ -18,11 +18,10 @@ use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use zeroize::Zeroizing;
 
 use super::super::codes::failed;
-use super::super::keys;
 use super::super::module::{Module, ModuleFile};
 use super::super::store::{Origin, TokenStore};
 use super::super::token::Token;
-use super::super::token_info;
+use super::super::{keys, token_info};
 use super::{ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn};
 use crate::access::Certificate;
 use crate::journal::{Journal, Journals};
