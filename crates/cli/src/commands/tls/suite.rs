@@ -20,7 +20,7 @@ use serde::Deserialize;
 
 use super::super::Outcome;
 use super::run::Wanted;
-use crate::args::{SuiteExtent, TlsSuite, TlsSuiteArguments};
+use crate::args::{SuiteExtent, TlsSuiteArguments};
 use crate::exit::Failure;
 use crate::{output, user};
 
