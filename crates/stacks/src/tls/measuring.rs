@@ -287,7 +287,8 @@ impl Loading<'_> {
         let seed = self.plan.settings.seed.wrapping_add(round.into());
         let stretch = its.rounds.stretch(round, seed);
         let measured = self.drive(case, its, stretch)?;
-        if its.rounds.are_too_short(measured.settled) {
+        let ended = self.measuring.client.interrupt.load(Ordering::Relaxed);
+        if round == 0 && !ended && its.rounds.are_too_short(measured.settled) {
             // What is left of its time goes to one load that can settle.
             its.rounds = its.rounds.joined();
             its.load = None;

@@ -187,9 +187,7 @@ fn too_new(cases: &mut Vec<Case>, servers: &[StackName]) -> Result<bool, Failure
         reasons.extend(reason);
         possible
     });
-    reasons.sort_unstable();
-    reasons.dedup();
-    for reason in &reasons {
+    for reason in reasons.iter().sorted_unstable().dedup() {
         let instead = if caddy_is_here() {
             ""
         } else {
