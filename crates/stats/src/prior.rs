@@ -93,13 +93,12 @@ impl RunDependence {
         }
     }
 
-    /// Of blocks that lie so many rounds apart; `None` of what has no rounds: batches of one load.
+    /// Of blocks that lie so many rounds apart; `None` of what has no rounds.
     pub(crate) fn at(&self, distance: Option<f64>) -> Weights {
-        let Some(distance) = distance else {
-            return Weights::of_batches();
-        };
-        let farthest = self.by_distance.last();
-        let known = self.by_distance.get(place(distance)).or(farthest);
+        let known = distance.and_then(|distance| {
+            let farthest = self.by_distance.last();
+            self.by_distance.get(place(distance)).or(farthest)
+        });
         known.copied().unwrap_or_else(Weights::unknown)
     }
 }
@@ -281,7 +280,7 @@ mod tests {
         );
         assert_eq!(
             RunDependence::of(&run(1, 40, 16, 0.6, 0.0)).at(None),
-            Weights::of_batches()
+            unknown
         );
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::pairing::Stretches;
-use crate::prior::RunDependence;
+use crate::prior::{RunDependence, Weights};
 use crate::quantity::{NS, PerSecond, Ratio};
 use crate::ratio::{independent_clusters, over_stretches};
 use crate::resample::{Cluster, Stream, ratio_of_sums_estimate, rng};
@@ -80,7 +80,8 @@ pub(crate) fn computed(
     seed: u64,
 ) -> Option<Estimate<f64>> {
     let rng = rng(seed, Stream::Throughput);
-    let prior = run.at(distance(windows));
+    // Windows of one round are batches of one load.
+    let prior = distance(windows).map_or_else(Weights::of_batches, |apart| run.at(Some(apart)));
     let rate = ratio_of_sums_estimate(&clusters(windows), || true, &prior, rng)?;
     Some(Estimate {
         low: rate.low.map(|low| low.max(0.0)),
