@@ -5,8 +5,8 @@
 //! Waiting for the last ones instead lengthens the time by a tail in which fewer and fewer users ask.
 //!
 //! **What is done.** A window is chosen by time alone: from when the steady state has begun to before the cut-off. The
-//! rate is the number of transactions that end within it, less one, over the time from the end of the first to that of the
-//! last. Windows of a fixed length would count one more or one less of a server that takes its time: 20 s of one that does
+//! rate is the number of transactions that end within it after the first, over the time from the end of the first to that of
+//! the last. Windows of a fixed length would count one more or one less of a server that takes its time: 20 s of one that does
 //! exactly 1.351/s are 27 of them. The mean response time is that of the transactions that end in the window's whole
 //! seconds; each was under way to its end, so that long ones are not censored, as they would be if those that *begin* in
 //! the window were taken and some are still under way at the cut-off.
@@ -74,14 +74,15 @@ impl Completions {
         let ended: Vec<(u64, u64)> = ended.collect();
         let done: u64 = ended.iter().map(|(_, count)| count).sum();
         let mut ended = ended.into_iter();
+        // What ends together with the first is before the time that counts.
         let (mut last, first) = ended.next().ok_or(NoSteadyState::NothingDone)?;
-        let most = BATCHES.min(done.saturating_sub(1)).max(1);
+        let most = BATCHES.min(done - first).max(1);
         let mut batches: Vec<Batch> = Vec::new();
-        let (mut counted, mut completed) = (0, first - 1);
+        let (mut counted, mut completed) = (0, 0);
         for (at, count) in ended {
             completed += count;
             // As many behind the batch as belong there, and none without length.
-            if (counted + completed) * most >= (batches.len() as u64 + 1) * (done - 1) {
+            if (counted + completed) * most >= (batches.len() as u64 + 1) * (done - first) {
                 let length_ns = (at - last) * nanoseconds(BIN);
                 batches.push(Batch {
                     completed,
