@@ -112,7 +112,7 @@ fn look_at(record: Option<Record>) {
         harmless(&text::render(&document, width));
     }
     harmless(&markdown::render(&document));
-    harmless(&render::json::render(&document).expect("a document has a form in JSON"));
+    harmless(&render::json(&document).expect("a document has a form in JSON"));
     let mut csv = Vec::new();
     table::csv(&analysis.rows, &mut csv).expect("memory can be written to");
     harmless(&String::from_utf8_lossy(&csv));

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::archive::Past;
 use crate::compare::facts_of;
-use crate::grouped::grouped;
+use crate::grouped;
 
 /// Of the simulated series that say how large a change has to be, and of the intervals of single runs.
 pub(crate) const SEED: u64 = 1;

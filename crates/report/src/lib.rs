@@ -15,16 +15,29 @@ pub mod compare;
 pub mod document;
 pub mod exchange;
 pub mod formats;
-mod grouped;
 pub mod history;
-mod lines;
 pub mod pictures;
 pub mod pivot;
 pub mod render;
 pub mod report;
-pub mod series;
 pub mod site;
 pub mod table;
 pub mod units;
 pub mod visible;
 mod xml;
+
+/// Things that have something in common, in the order in which they first came: each key with what has it.
+pub(crate) fn grouped<K: PartialEq, T>(
+    items: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for item in items {
+        let key = key(&item);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
+}

@@ -1,12 +1,15 @@
-//! Text from outside, made harmless (`keymark_bench::outside::visible`), and in the forms that programs read.
+//! Text as it is shown: what is from outside is made harmless (`keymark_bench::outside::visible`); in the forms that
+//! programs read; in lines that have room, broken between words.
 
 use std::borrow::Cow;
 use std::io;
 
+use keymark_bench::outside::visible::is_unseen;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
+use textwrap::core::Word;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-use keymark_bench::outside::visible::is_unseen;
 pub use keymark_bench::outside::visible::{excerpt, message, visible, visible_lines};
 
 /// JSON in which everything unseen is escaped: it may be printed as well.
@@ -54,10 +57,60 @@ pub fn no_formula(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// What stands behind a number in a sentence, and on the same line.
+const UNITS: [&str; 6] = ["s", "ms", "µs", "ns", "%", "MHz"];
+
+/// As many words a line as fit, which are told apart so.
+pub(crate) fn wrapped(
+    text: &str,
+    limit: usize,
+    indent: &str,
+    words: for<'a> fn(&'a str) -> Box<dyn Iterator<Item = Word<'a>> + 'a>,
+) -> Vec<String> {
+    let options = Options::new(limit)
+        .initial_indent(indent)
+        .subsequent_indent(indent)
+        .break_words(false)
+        .word_separator(WordSeparator::Custom(words))
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    let lines = textwrap::wrap(text, options).into_iter();
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Words, and numbers with their units.
+pub(crate) fn words(text: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let is_unit = |word: &str| {
+        let word = word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
+        UNITS.contains(&word)
+    };
+    split(text, |piece, rest| {
+        let number = piece.ends_with(|c: char| c.is_ascii_digit());
+        !(number && is_unit(rest.split(' ').next().unwrap_or_default()))
+    })
+}
+
+/// Pieces of a text that end at those of its spaces at which they may.
+pub(crate) fn split<'a>(
+    text: &'a str,
+    may_end: impl Fn(&str, &str) -> bool,
+) -> Box<dyn Iterator<Item = Word<'a>> + 'a> {
+    let (mut pieces, mut start) = (Vec::new(), 0);
+    for (space, _) in text.match_indices(' ') {
+        if may_end(&text[start..space], &text[space + 1..]) {
+            pieces.push(Word::from(&text[start..=space]));
+            start = space + 1;
+        }
+    }
+    pieces.push(Word::from(&text[start..]));
+    Box::new(pieces.into_iter())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn a_formula_is_none_any_more() {

@@ -12,7 +12,7 @@ use keymark_report::analysis::Analysis;
 use keymark_report::answers::answers;
 use keymark_report::document::Document;
 use keymark_report::pivot::Axis;
-use keymark_report::series;
+use keymark_report::report::{series, series_rows};
 use keymark_report::units::counted;
 use keymark_report::visible::excerpt;
 use keymark_stacks::registry;
@@ -99,10 +99,10 @@ pub(crate) fn imported(record: &Record) -> String {
 
 /// The runs of a series in one table.
 pub(crate) fn print_series(runs: &[Record], json: bool, tables: &TableArguments) {
-    let rows = series::rows(runs);
+    let rows = series_rows(runs);
     if json {
         rows.iter().for_each(print_json);
     } else {
-        output::document(&series::document(runs, &rows), tables);
+        output::document(&series(runs, &rows), tables);
     }
 }

@@ -6,7 +6,7 @@ use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::Statement;
 use keymark_report::charts::terminal::{self, Signs};
-use keymark_report::charts::{Chart, Theme, png, svg};
+use keymark_report::charts::{Chart, Theme, svg};
 use keymark_report::document::Figure;
 use keymark_report::history::Trend;
 use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
@@ -87,7 +87,7 @@ pub(crate) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Resul
         let path = numbered(&file.path, number);
         let bytes = match file.format {
             PictureFormat::Svg => svg::draw(chart, theme).into_bytes(),
-            PictureFormat::Png => png::draw(chart, theme).map_err(Failure::failed)?,
+            PictureFormat::Png => svg::png(chart, theme).map_err(Failure::failed)?,
         };
         file::replace(&path, &bytes).map_err(|error| {
             Failure::failed(format!(

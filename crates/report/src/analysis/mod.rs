@@ -1,27 +1,19 @@
 //! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
 
-mod baselines;
 mod beside;
 mod breakdown;
-pub(crate) mod failures;
 pub(crate) mod figures;
-pub(crate) mod head;
 pub(crate) mod key_use;
-mod latencies;
+pub(crate) mod latencies;
 mod limits;
-mod loss;
-pub(crate) mod overload;
-mod rates;
 mod remarks;
-mod saturation;
 mod scaling;
-mod servers;
+pub(crate) mod servers;
 pub(crate) mod tables;
 mod under_load;
 
 use std::time::Duration;
 
-use crate::document::Answer;
 use keymark_bench::case::{Case, CaseId, Pacing};
 use keymark_bench::clock::Timestamp;
 use keymark_bench::error::ReturnCode;
@@ -37,21 +29,19 @@ use keymark_stats::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use beside::PublishedFigure;
-pub(crate) use beside::asks_the_same;
-pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};
-pub(crate) use head::stop_and_order;
-pub use remarks::failures;
+use crate::document::Answer;
 
-pub(crate) use key_use::Spent;
-pub use latencies::{Latencies, Machine};
+pub use beside::PublishedFigure;
+pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};
+pub use latencies::{Latencies, Machine, Overload};
 pub use limits::{Finding, Undecided};
-pub use loss::Loss;
-pub use overload::Overload;
-pub use rates::{Rates, RelativeRate};
-pub use saturation::Saturated;
+pub use remarks::failures;
 pub use scaling::{Bounds, Limit, Refused, Scaling};
-pub use under_load::UnderLoad;
+pub use servers::{Rates, RelativeRate};
+pub use under_load::{Loss, Saturated, UnderLoad};
+
+pub(crate) use beside::asks_the_same;
+pub(crate) use key_use::Spent;
 
 /// One case with its statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -196,7 +186,7 @@ impl Analysis {
         comparisons: impl Iterator<Item = &'c Comparison>,
     ) -> Self {
         Self {
-            rates: rates::relative(&record.cases, comparisons, record.plan.settings.seed),
+            rates: servers::relative(&record.cases, comparisons, record.plan.settings.seed),
             ..self
         }
     }
@@ -225,11 +215,11 @@ pub fn row_of<'l>(
     let seed = plan.settings.seed;
     let windows = windows(record);
     let published = record.published.as_ref();
-    let overload = overload::overload(record);
+    let overload = latencies::overload(record);
     let summary = latencies(index).summary(machine, seed);
-    let baseline = plan
-        .baseline(index)
-        .filter(|&baseline| overload.is_none() && overload::overload(&records[baseline]).is_none());
+    let baseline = plan.baseline(index).filter(|&baseline| {
+        overload.is_none() && latencies::overload(&records[baseline]).is_none()
+    });
     Row {
         id: CaseId::at(index),
         case: record.case.clone(),

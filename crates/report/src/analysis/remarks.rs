@@ -13,8 +13,7 @@ use super::{
     Analysis, Basis, Breakdown, FamilyBreakdown, Finding, Limit, Refused, Row, Scaling, Undecided,
 };
 use crate::document::{Remark, RemarkKind};
-use crate::grouped::grouped;
-use crate::units;
+use crate::{grouped, units};
 
 /// More cases than this are counted, not named.
 const NAMED: usize = 3;
@@ -459,10 +458,7 @@ fn severity(warning: &Warning) -> Option<(RemarkKind, f64)> {
 }
 
 /// Times in the same words as everywhere; what has none says it itself.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the others are said as they are"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "said as they are")]
 fn said(warning: &Warning) -> String {
     match warning {
         Warning::Steps(modes) => modes.said(units::duration),

@@ -1,11 +1,9 @@
-//! A load on a server: as siege sums it up, so that old articles compare line by line, and where its time went.
+//! A load on a server: as siege sums it up, so that old articles compare line by line, and where its time went; what a
+//! search for the limits has found, and what clients noticed when one of several servers was killed.
 
-use keymark_bench::server_load::{LoadLimit, ServerLoad};
+use keymark_bench::server_load::{LoadLimit, Second, ServerLoad, TriedDemand};
 use keymark_stats::{PerSecond, Seconds};
 use serde::{Deserialize, Serialize};
-
-use super::loss::Loss;
-use super::saturation::Saturated;
 
 /// The figures that siege prints, with its names, for which all of the load counts, its start and end too (the row's
 /// throughput is that of the steady state); the phases of transactions in the steady state; and whose processors they took.
@@ -107,9 +105,91 @@ fn p95(load: &ServerLoad) -> Option<u64> {
     durations.get(rank.checked_sub(1)?).copied()
 }
 
+/// The limits of a server. The best rate itself is the row's throughput, of a load of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Saturated {
+    /// Users of the load that counts.
+    pub best_users: u32,
+    /// The fewest that reached nearly as much.
+    pub knee_users: u32,
+    /// What those reached on the way.
+    pub knee_rate: Option<PerSecond>,
+    /// The highest rate of arrivals at which 99 % of the transactions stayed below the limit.
+    pub within_limit: Option<PerSecond>,
+    /// Loads that it took.
+    pub loads: u64,
+}
+
+impl Saturated {
+    pub(super) fn of(load: &ServerLoad) -> Option<Self> {
+        let found = load.saturation.as_ref()?;
+        let mut tried = found.tried.iter();
+        let knee = tried.find(|tried| tried.demand == TriedDemand::Users(found.knee_users));
+        Some(Self {
+            best_users: found.best_users,
+            knee_users: found.knee_users,
+            knee_rate: knee.map(|tried| PerSecond(tried.rate)),
+            within_limit: found.rate_within_limit.map(PerSecond),
+            loads: found.tried.len() as u64,
+        })
+    }
+}
+
+/// The loss of a server in the middle of a load, to the second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Loss {
+    /// When, since the load's start.
+    pub killed_at: Seconds,
+    /// Transactions that failed from then on.
+    pub failed: u64,
+    /// From then to the end of the last second in which one failed: no longer than that.
+    pub lasted: Seconds,
+    /// Rate of the steady seconds before.
+    pub before: Option<PerSecond>,
+    /// Rate of those after the last failure.
+    pub after: Option<PerSecond>,
+}
+
+impl Loss {
+    /// Of a load in which a server was killed.
+    pub(super) fn of(load: &ServerLoad) -> Option<Self> {
+        const SECOND: u64 = 1_000_000_000;
+        let killed = load.killed_ns?;
+        let second = usize::try_from(killed / SECOND).ok()?;
+        // Such a load is one without a pause.
+        let stretches = load.steady.iter().flat_map(|steady| &steady.stretches);
+        let steady = stretches.last().map_or(0..0, |&(from, to)| {
+            let index = |second: u64| usize::try_from(second).unwrap_or(usize::MAX);
+            index(from)..index(to).min(load.seconds.len())
+        });
+        let failed = |second: &Second| second.failures.values().sum::<u64>();
+        let since = load.seconds.get(second..).unwrap_or_default();
+        let last = since.iter().rposition(|second| failed(second) > 0);
+        let healed = last.map_or(second + 1, |last| second + last + 1);
+        let lasted = last.map_or(0.0, |_| healed as f64 - killed as f64 / SECOND as f64);
+        Some(Self {
+            killed_at: Seconds(killed as f64 / SECOND as f64),
+            failed: since.iter().map(failed).sum(),
+            lasted: Seconds(lasted),
+            before: rate(load, steady.start..second),
+            after: rate(load, healed.max(steady.start)..steady.end),
+        })
+    }
+}
+
+fn rate(load: &ServerLoad, seconds: std::ops::Range<usize>) -> Option<PerSecond> {
+    let seconds = load.seconds.get(seconds).filter(|some| !some.is_empty())?;
+    let done = |second: &Second| second.whole.0.iter().map(|(_, count)| count).sum::<u64>();
+    let sum: u64 = seconds.iter().map(done).sum();
+    Some(PerSecond(sum as f64 / seconds.len() as f64))
+}
+
 #[cfg(test)]
 mod tests {
-    use keymark_testkit::record::server_load;
+    use std::collections::BTreeMap;
+
+    use keymark_bench::server_load::{Durations, Steady};
+    use keymark_testkit::record::{batch, server_load};
 
     use super::*;
 
@@ -146,5 +226,60 @@ mod tests {
         let completed: Vec<f64> = windows.iter().map(|window| window.completed).collect();
         assert_eq!(completed, [3.0, 5.0]);
         assert_eq!(load.failures(), [("handshake timeout", 3)].into());
+    }
+
+    #[test]
+    fn the_knee_has_the_rate_that_was_tried_with_its_users() {
+        let mut load = server_load();
+        let found = Saturated::of(&load).unwrap();
+        assert_eq!(
+            (found.best_users, found.knee_rate, found.loads),
+            (4, None, 2)
+        );
+        assert_eq!(found.within_limit, Some(PerSecond(2.5)));
+        load.saturation.as_mut().unwrap().knee_users = 4;
+        assert_eq!(
+            Saturated::of(&load).unwrap().knee_rate,
+            Some(PerSecond(3.0))
+        );
+        load.saturation = None;
+        assert_eq!(Saturated::of(&load), None);
+    }
+
+    #[test]
+    fn what_was_lost_and_for_how_long_is_told() {
+        let second = |done: u64, failed: u64| Second {
+            whole: Durations(vec![(1_000_000, done)]),
+            failures: BTreeMap::from([("closed".to_owned(), failed)]),
+            ..Second::default()
+        };
+        let load = ServerLoad {
+            seconds: [(9, 3), (8, 0), (8, 0), (5, 2), (1, 1), (4, 0), (4, 0)]
+                .map(|(done, failed)| second(done, failed))
+                .to_vec(),
+            steady: Some(Steady {
+                stretches: vec![(1, 7)],
+                batches: vec![batch(0, 2, 300_000_000); 20],
+            }),
+            killed_ns: Some(3_250_000_000),
+            ..server_load()
+        };
+        let loss = Loss::of(&load).unwrap();
+        assert_eq!((loss.failed, loss.lasted), (3, Seconds(1.75)));
+        assert_eq!(
+            (loss.before, loss.after),
+            (Some(PerSecond(8.0)), Some(PerSecond(4.0)))
+        );
+        let unhurt = ServerLoad {
+            seconds: vec![second(8, 0); 7],
+            ..load.clone()
+        };
+        let loss = Loss::of(&unhurt).unwrap();
+        assert_eq!((loss.failed, loss.lasted), (0, Seconds(0.0)));
+        let nothing = ServerLoad {
+            killed_ns: None,
+            ..load
+        };
+        assert_eq!(Loss::of(&nothing), None);
     }
 }

@@ -9,7 +9,7 @@ use super::figure::{Figure, alone, device, listed, range, sentence, to, way};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
 use crate::document::{Mean, Subject};
-use crate::grouped::grouped;
+use crate::grouped;
 
 /// Other keys that are named beside the fastest.
 const BESIDE: usize = 3;

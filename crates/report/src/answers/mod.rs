@@ -2,31 +2,33 @@
 //! how certain it is. Each has its figure, the rows that it rests on, and says nothing that their intervals do not
 //! carry: what overlaps is alike.
 
-mod certainty;
 mod changes;
 mod devices;
 mod figure;
 mod keys;
 mod layers;
 mod patience;
-mod predictions;
 mod servers;
-mod striking;
 #[cfg(test)]
 mod tests;
 mod titles;
 mod workers;
 
-use keymark_bench::record::Record;
+use std::collections::BTreeMap;
 
-use crate::analysis::Analysis;
-use crate::grouped::grouped;
+use keymark_bench::case::Provenance;
+use keymark_bench::record::{Record, RunState};
+
+use crate::analysis::{Analysis, Row};
+use crate::grouped;
+use crate::units::{self, counted};
 
 pub use crate::document::{Statement, Topic};
 pub use changes::{of_comparison, of_history};
-pub(crate) use figure::between;
-pub use predictions::WAITING;
+pub use patience::WAITING;
 pub use titles::title_of;
+
+pub(crate) use figure::between;
 
 /// More sentences than this are not read; the last one says how certain the others are.
 const MOST: usize = 6;
@@ -34,12 +36,12 @@ const MOST: usize = 6;
 /// What most readers come for.
 pub fn answers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
     if analysis.rows.iter().all(|row| row.mean().is_none()) {
-        return vec![certainty::nothing(&analysis.rows)];
+        return vec![nothing(&analysis.rows)];
     }
-    let mut all = striking::striking(analysis);
+    let mut all = devices::striking(analysis);
     all.extend(devices::devices(analysis));
     all.extend(patience::patience(analysis, record));
-    all.extend(predictions::predictions(analysis, record));
+    all.extend(patience::predictions(analysis, record));
     all.extend(servers::servers(analysis, record));
     all.extend(keys::keys(analysis));
     all.extend(workers::workers(analysis, record.environment.cores));
@@ -48,7 +50,7 @@ pub fn answers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
     if chosen.len() < MOST - 1 && chosen.iter().all(|said| said.topic != Topic::Patience) {
         chosen.extend(patience::nothing_is_slow(analysis, record));
     }
-    chosen.push(certainty::certainty(analysis, record));
+    chosen.push(certainty(analysis, record));
     chosen
 }
 
@@ -65,4 +67,116 @@ fn chosen(all: Vec<Statement>, most: usize) -> Vec<Statement> {
     turns.truncate(most);
     turns.sort_by_key(|(turn, statement)| (statement.topic, *turn));
     turns.into_iter().map(|(_, statement)| statement).collect()
+}
+
+/// That there is nothing to answer with.
+pub(super) fn nothing(rows: &[Row]) -> Statement {
+    let failed = rows.iter().filter(|row| row.failure.is_some());
+    let text = match (rows.len(), failed.clone().count()) {
+        (0, _) => "This run has no case, and so no answer.".to_owned(),
+        (all, 0) => format!(
+            "This run has no figure: nothing measured in {}.",
+            counted(all, "case")
+        ),
+        (all, failed) => format!(
+            "This run has no figure: {failed} of {} failed.",
+            counted(all, "case")
+        ),
+    };
+    Statement::new(Topic::Certainty, text, failed.map(|row| row.id))
+}
+
+/// The last sentence of every answer.
+pub(super) fn certainty(analysis: &Analysis, record: &Record) -> Statement {
+    let rows = &analysis.rows;
+    let mut parts = vec![kinds(rows)];
+    parts.extend(precision(rows));
+    match rows.iter().filter(|row| row.failure.is_some()).count() {
+        0 => {}
+        failed => parts.push(format!("{failed} of {} cases failed", rows.len())),
+    }
+    match record.state {
+        RunState::Interrupted | RunState::Unfinished => {
+            parts.push("the run ended early".to_owned());
+        }
+        RunState::Finished | RunState::Published => {}
+    }
+    // What a model or an article says is the same each time.
+    let ran = rows.iter().any(|row| match row.case.provenance {
+        Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
+        Provenance::Predicted | Provenance::Published => false,
+    });
+    if ran && record.series.is_none() {
+        parts.push("another run may differ by more".to_owned());
+    }
+    Statement::new(
+        Topic::Certainty,
+        format!("How certain: {}.", parts.join("; ")),
+        [],
+    )
+}
+
+/// How many figures there are of each kind.
+fn kinds(rows: &[Row]) -> String {
+    let mut kinds: BTreeMap<Provenance, usize> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.mean().is_some()) {
+        *kinds.entry(row.case.provenance).or_default() += 1;
+    }
+    let said: Vec<String> = kinds
+        .iter()
+        .map(|(kind, number)| format!("{number} {kind}"))
+        .collect();
+    match (kinds.iter().next(), said.as_slice()) {
+        (Some((kind, 1)), [_]) => format!("one mean, {kind}"),
+        (Some((kind, all)), [_]) => format!("all {all} means are {kind}"),
+        _ => format!(
+            "of {} means {}",
+            kinds.values().sum::<usize>(),
+            said.join(", ")
+        ),
+    }
+}
+
+/// What may be off by all of itself is hardly known.
+const HARDLY: f64 = 1.0;
+
+/// By how much half of the means may be off, and the worst of them.
+fn precision(rows: &[Row]) -> Option<String> {
+    let means = rows
+        .iter()
+        .filter_map(|row| Some(&row.summary.as_ref()?.mean));
+    let widths: Vec<Option<f64>> = means.map(|mean| mean.relative_half_width()).collect();
+    let mut known: Vec<f64> = widths.iter().copied().flatten().collect();
+    known.sort_by(f64::total_cmp);
+    let open = widths.len() - known.len();
+    let bounds = known
+        .get(known.len() / 2)
+        .zip(known.last())
+        .map(|(half, most)| {
+            let is_hardly = |width: &f64| *width >= HARDLY;
+            match (known.len(), is_hardly(half), is_hardly(most)) {
+                (1, true, _) => return "hardly known at all".to_owned(),
+                (_, true, _) => return "most of them hardly known at all".to_owned(),
+                (_, false, true) => {
+                    let half = units::width(*half);
+                    return format!("half of them known to ±{half}, some hardly at all");
+                }
+                (_, false, false) => {}
+            }
+            let (half, most) = (units::width(*half), units::width(*most));
+            match known.as_slice() {
+                [_] => format!("known to ±{most}"),
+                _ if half == most => format!("known to ±{half} or better"),
+                _ => format!("half of them known to ±{half}, all to ±{most}"),
+            }
+        });
+    match (bounds, open) {
+        (None, 0) => None,
+        (None, _) => Some("too few samples to say how well any is known".to_owned()),
+        (Some(bounds), 0) => Some(bounds),
+        (Some(bounds), open) => Some(format!(
+            "{bounds}; {} without an interval",
+            counted(open, "mean")
+        )),
+    }
 }

@@ -9,7 +9,7 @@ use keymark_stats::{Estimate, PerSecond};
 use super::figure::{about, device, listed, may_be_alike, times};
 use super::{Statement, Topic};
 use crate::analysis::{Analysis, Rates, RelativeRate, Row, Spent, UnderLoad};
-use crate::grouped::grouped;
+use crate::grouped;
 use crate::units::{self, counted};
 
 /// Certificates that are named.

@@ -9,7 +9,7 @@ use super::figure::{between, listed};
 use super::{devices, keys, layers, workers};
 use crate::analysis::{Analysis, figures};
 use crate::document::{Distribution, Figure, LoadCurve, LoadUnit, Mean, Predicted};
-use crate::grouped::grouped;
+use crate::grouped;
 use crate::units::{self, counted};
 
 /// The percentile by which a single distribution is told.

@@ -6,7 +6,7 @@ use keymark_stats::{Estimate, PerSecond, Ratio};
 use super::figure::{between, device, gained, is_known, is_virtual_card, listed, way, what};
 use super::{Statement, Topic};
 use crate::analysis::{Analysis, Limit, Scaling};
-use crate::grouped::grouped;
+use crate::grouped;
 use crate::units::counted;
 
 /// Who gains less with all the cores there are gains nothing worth the name.

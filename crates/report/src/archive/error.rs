@@ -27,7 +27,7 @@ pub enum ArchiveError {
         /// Its version.
         found: i64,
         /// The version that this program reads.
-        known: u32,
+        known: i64,
     },
     /// Its last runs are in a log that cannot be read where nothing can be written.
     #[error(
@@ -169,56 +169,43 @@ impl Fault {
 }
 
 impl ArchiveError {
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "another library's, to which more may come"
-    )]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
     pub(super) fn of_sqlite(path: &Path, source: rusqlite::Error) -> Self {
-        let damaged = |reason: &dyn ToString| Self::Damaged {
-            path: path.into(),
-            reason: reason.to_string(),
-        };
-        match source.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => Self::Foreign(path.into()),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked(path.into()),
-            Some(ErrorCode::DiskFull) => Self::Full(path.into()),
-            Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
-                Self::NoPermission(path.into())
+        use rusqlite::Error;
+        let path = path.into();
+        match (source.sqlite_error_code(), &source) {
+            (Some(ErrorCode::NotADatabase), _) => Self::Foreign(path),
+            (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Self::Locked(path),
+            (Some(ErrorCode::DiskFull), _) => Self::Full(path),
+            (Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied), _) => {
+                Self::NoPermission(path)
             }
             // The file itself could be opened before: what cannot is the write-ahead log beside it.
-            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Self::ReadOnly(path.into()),
-            Some(ErrorCode::DatabaseCorrupt) => damaged(&source),
-            Some(_) => Self::Database {
-                path: path.into(),
-                source,
+            (Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen), _) => Self::ReadOnly(path),
+            (Some(ErrorCode::DatabaseCorrupt), _)
+            | (
+                None,
+                Error::FromSqlConversionFailure(..)
+                | Error::ToSqlConversionFailure(_)
+                | Error::IntegralValueOutOfRange(..)
+                | Error::InvalidColumnType(..),
+            ) => Self::Damaged {
+                path,
+                reason: source.to_string(),
             },
-            None => match source {
-                rusqlite::Error::FromSqlConversionFailure(..)
-                | rusqlite::Error::ToSqlConversionFailure(_)
-                | rusqlite::Error::IntegralValueOutOfRange(..)
-                | rusqlite::Error::InvalidColumnType(..) => damaged(&source),
-                _ => Self::Database {
-                    path: path.into(),
-                    source,
-                },
-            },
+            _ => Self::Database { path, source },
         }
     }
 
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "another library's, to which more may come"
-    )]
+    #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
     pub(super) fn of_io(path: &Path, source: io::Error) -> Self {
+        let path = path.into();
         match source.kind() {
-            io::ErrorKind::PermissionDenied => Self::NoPermission(path.into()),
-            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly(path.into()),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full(path.into()),
-            io::ErrorKind::IsADirectory => Self::Foreign(path.into()),
-            _ => Self::Io {
-                path: path.into(),
-                source,
-            },
+            io::ErrorKind::PermissionDenied => Self::NoPermission(path),
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly(path),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full(path),
+            io::ErrorKind::IsADirectory => Self::Foreign(path),
+            _ => Self::Io { path, source },
         }
     }
 }

@@ -1,18 +1,12 @@
 //! The archive: every run with every sample, in one SQLite file that users can query themselves
 //! (`1.sql` documents its tables).
 
-mod column;
 mod error;
 mod history;
-mod import;
-mod means;
+mod open;
 mod reader;
 mod rows;
-mod schema;
-mod search;
 mod select;
-mod sides;
-mod unwritten;
 mod writer;
 
 use std::env;
@@ -26,12 +20,11 @@ use etcetera::base_strategy::{BaseStrategy, Xdg};
 use keymark_bench::sample::Outcome;
 use rusqlite::Connection;
 
-pub use error::ArchiveError;
 use error::Fault;
-pub use history::{CaseWords, Past};
-pub use means::LastMeans;
-pub use reader::RunLine;
-pub use search::{Found, RunSearch, Window};
+
+pub use error::ArchiveError;
+pub use history::{CaseWords, LastMeans, Past};
+pub use reader::{Found, RunLine, RunSearch, Window};
 pub use select::{RunSelector, SelectorError, SideSelector};
 pub use writer::RunWriter;
 
@@ -80,7 +73,7 @@ impl Archive {
             .open(path)
             .map_err(refused)?;
         Ok(Self {
-            connection: connect(path)?,
+            connection: open::connect(path)?,
             path: path.into(),
         })
     }
@@ -94,7 +87,7 @@ impl Archive {
             Err(ArchiveError::NoPermission(_) | ArchiveError::ReadOnly(_))
                 if File::open(path).is_ok() =>
             {
-                let connection = unwritten::connect(path)?;
+                let connection = open::connect_to_read(path)?;
                 let path = path.into();
                 Ok(Self { connection, path })
             }
@@ -115,29 +108,6 @@ impl Archive {
     /// Asks the database; what fails is this archive.
     fn ask<T>(&self, what: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T> {
         what(&self.connection).map_err(|fault| fault.of(&self.path))
-    }
-}
-
-/// Two programs that open a new archive at once can both be refused without a wait: while the file
-/// changes to a write-ahead log, SQLite asks no busy handler (sqlite.org/c3ref/busy_handler.html).
-fn connect(path: &Path) -> Result<Connection> {
-    const STEP: Duration = Duration::from_millis(5);
-    let attempt = || -> Result<Connection, Fault> {
-        let mut connection = Connection::open(path)?;
-        connection.busy_timeout(Duration::ZERO)?;
-        schema::prepare(&mut connection, path)?;
-        connection.busy_timeout(PATIENCE)?;
-        Ok(connection)
-    };
-    let mut waited = Duration::ZERO;
-    loop {
-        match attempt().map_err(|fault| fault.of(path)) {
-            Err(ArchiveError::Locked(_)) if waited < PATIENCE => {
-                std::thread::sleep(STEP);
-                waited += STEP;
-            }
-            ended => return ended,
-        }
     }
 }
 

@@ -1,4 +1,6 @@
 //! Reads runs back.
+//!
+//! Runs by what was measured in them and when.
 
 use std::collections::HashMap;
 
@@ -9,11 +11,11 @@ use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use keymark_bench::series::SeriesId;
 use keymark_bench::server_load::ServerLoad;
-use rusqlite::types::Type;
+use rusqlite::types::{ToSql, Type};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 
-use super::column::{Json, Started, Word};
+use super::rows::{Json, Started, Word};
 use super::{Archive, ArchiveError, Result, RunSelector, outcome_code};
 
 /// A run in brief.
@@ -74,7 +76,9 @@ pub(super) fn lines(
                     read
                 }
             };
-            push_new(&mut line.algorithms, algorithm);
+            if !line.algorithms.contains(&algorithm) {
+                line.algorithms.push(algorithm);
+            }
         }
     }
     Ok(lines)
@@ -185,10 +189,15 @@ impl Archive {
             "SELECT id, \"case\", ending, published, parts FROM case_ WHERE run = ?1 ORDER BY number",
         )?;
         let cases = statement.query_map([run], |row| {
-            let (id, mut record) = (row.get(0)?, case(row)?);
-            record.blocks = self.blocks(id)?;
-            record.server_load = self.server_load(id)?;
-            Ok(record)
+            let id = row.get(0)?;
+            Ok(CaseRecord {
+                ending: some_json(row, 2)?,
+                published: some_json(row, 3)?,
+                parts: some_json(row, 4)?,
+                blocks: self.blocks(id)?,
+                server_load: self.server_load(id)?,
+                ..CaseRecord::new(json(row, 1)?)
+            })
         })?;
         cases.collect()
     }
@@ -211,11 +220,15 @@ impl Archive {
              FROM sample WHERE block = ?1 ORDER BY number",
         )?;
         let blocks = blocks.query_map([case], |row| {
+            let number = |column| -> rusqlite::Result<Option<u64>> {
+                Ok(row.get::<_, Option<i64>>(column)?.map(i64::unsigned_abs))
+            };
+            let queue = number(3)?.zip(number(4)?);
             let mut block = Block {
                 round: row.get(1)?,
                 samples: Vec::with_capacity(row.get::<_, u32>(2)? as usize),
-                queue: stretch(row)?,
-                reference_ns: row.get::<_, Option<i64>>(5)?.map(i64::unsigned_abs),
+                queue: queue.map(|(length_ns, waiting)| Stretch { length_ns, waiting }),
+                reference_ns: number(5)?,
             };
             let mut rows = samples.query(params![row.get::<_, i64>(0)?])?;
             while let Some(row) = rows.next()? {
@@ -224,20 +237,6 @@ impl Archive {
             Ok(block)
         })?;
         blocks.collect()
-    }
-}
-
-fn stretch(row: &Row<'_>) -> rusqlite::Result<Option<Stretch>> {
-    let number = |column| row.get::<_, Option<i64>>(column);
-    Ok(number(3)?.zip(number(4)?).map(|(length, waiting)| Stretch {
-        length_ns: length.unsigned_abs(),
-        waiting: waiting.unsigned_abs(),
-    }))
-}
-
-fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if !list.contains(&item) {
-        list.push(item);
     }
 }
 
@@ -268,15 +267,6 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         stores: json(row, 7)?,
         series: some_json(row, 8)?,
         cases: Vec::new(),
-    })
-}
-
-fn case(row: &Row<'_>) -> rusqlite::Result<CaseRecord> {
-    Ok(CaseRecord {
-        ending: some_json(row, 2)?,
-        published: some_json(row, 3)?,
-        parts: some_json(row, 4)?,
-        ..CaseRecord::new(json(row, 1)?)
     })
 }
 
@@ -313,4 +303,154 @@ fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
             .zip(system)
             .map(|(user_us, system_us)| CpuTime { user_us, system_us }),
     })
+}
+
+/// What is looked for; what is not said leaves all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunSearch {
+    /// A part of a device's name, in any case.
+    pub device: Option<String>,
+    /// A part of an algorithm's name, in any case.
+    pub algorithm: Option<String>,
+    /// Started on this day (UTC) or later.
+    pub from: Option<jiff::civil::Date>,
+    /// Started on this day (UTC) or earlier.
+    pub to: Option<jiff::civil::Date>,
+}
+
+/// Some of the runs that were found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Those that were wanted, the newest first.
+    pub runs: Vec<RunLine>,
+    /// How many there are.
+    pub all: u64,
+}
+
+/// Which of the runs that are found are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// How many newer ones are skipped.
+    pub skip: u64,
+    /// How many at most.
+    pub take: u64,
+}
+
+const CONDITION: &str = "
+    (?1 IS NULL OR EXISTS (SELECT 1 FROM case_ WHERE run = run.id AND instr(lower(device), ?1) > 0))
+    AND (?2 IS NULL OR EXISTS (SELECT 1 FROM case_ WHERE run = run.id AND instr(algorithm, ?2) > 0))
+    AND (?3 IS NULL OR started_utc >= ?3)
+    AND (?4 IS NULL OR started_utc < ?4)";
+
+impl Archive {
+    /// Runs that a search finds.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn search(&self, search: &RunSearch, window: Window) -> Result<Found> {
+        let day = |day: jiff::civil::Date| format!("{day}T");
+        let device = search.device.as_ref().map(|name| name.to_lowercase());
+        let algorithm = search.algorithm.as_ref().map(|name| name.to_lowercase());
+        let from = search.from.map(day);
+        // The day after the last one.
+        let to = search
+            .to
+            .map(|to| day(to.saturating_add(jiff::Span::new().days(1))));
+        let wanted: [&dyn ToSql; 4] = [&device, &algorithm, &from, &to];
+        self.ask(|database| {
+            let snapshot = database.unchecked_transaction()?;
+            let ids =
+                format!("SELECT id FROM run WHERE {CONDITION} ORDER BY started_utc DESC, id DESC");
+            let mut ids = snapshot.prepare_cached(&ids)?;
+            // Who searches among the cases does that once.
+            let ids: Vec<String> = ids
+                .query_map(&wanted[..], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            let shown = ids
+                .iter()
+                .skip(window.skip as usize)
+                .take(window.take as usize);
+            let line = format!("{} FROM run WHERE id = ?1", LINE);
+            let mut runs = Vec::new();
+            for id in shown {
+                runs.extend(lines(&snapshot, &line, [id])?);
+            }
+            Ok(Found {
+                runs,
+                all: ids.len() as u64,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_bench::case::DeviceName;
+    use keymark_bench::record::Record;
+    use keymark_testkit::record::mixed as record;
+
+    use super::*;
+
+    fn archive() -> (tempfile::TempDir, Archive) {
+        let directory = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(&directory.path().join("runs.sqlite3")).unwrap();
+        for (day, device) in [(1, "software"), (2, "YubiKey 5"), (3, "yubikey 4")] {
+            let mut run: Record = record(&format!("run-{day}"));
+            run.started = format!("2026-01-0{day}T23:30:00Z").parse().unwrap();
+            run.cases
+                .iter_mut()
+                .for_each(|case| case.case.device = DeviceName::new(device));
+            archive.insert(&run).unwrap();
+        }
+        (directory, archive)
+    }
+
+    const ALL: Window = Window { skip: 0, take: 100 };
+
+    fn found(archive: &Archive, search: &RunSearch) -> Vec<String> {
+        let found = archive.search(search, ALL).unwrap();
+        assert_eq!(found.all, found.runs.len() as u64);
+        found.runs.into_iter().map(|run| run.id.0).collect()
+    }
+
+    #[test]
+    fn runs_are_found_by_device_algorithm_and_day() {
+        let (_directory, archive) = archive();
+        let day = |text: &str| Some(text.parse().unwrap());
+        let all = RunSearch::default();
+        assert_eq!(found(&archive, &all), ["run-3", "run-2", "run-1"]);
+        let device = |name: &str| RunSearch {
+            device: Some(name.to_owned()),
+            ..RunSearch::default()
+        };
+        assert_eq!(found(&archive, &device("YUBI")), ["run-3", "run-2"]);
+        assert_eq!(found(&archive, &device("%")), [""; 0]);
+        let algorithm = |name: &str| RunSearch {
+            algorithm: Some(name.to_owned()),
+            ..device("yubikey 5")
+        };
+        assert_eq!(found(&archive, &algorithm("RSA40")), ["run-2"]);
+        assert_eq!(found(&archive, &algorithm("mldsa")), [""; 0]);
+        let on = RunSearch {
+            from: day("2026-01-02"),
+            to: day("2026-01-02"),
+            ..RunSearch::default()
+        };
+        assert_eq!(found(&archive, &on), ["run-2"]);
+    }
+
+    #[test]
+    fn a_window_shows_some_and_counts_all() {
+        let (_directory, archive) = archive();
+        let window = Window { skip: 1, take: 1 };
+        let found = archive.search(&RunSearch::default(), window).unwrap();
+        assert_eq!(found.all, 3);
+        assert_eq!(found.runs, archive.runs().unwrap()[1..2]);
+        assert_eq!(found.runs[0].cases, 3);
+        let beyond = Window { skip: 9, take: 1 };
+        assert_eq!(
+            archive.search(&RunSearch::default(), beyond).unwrap().runs,
+            []
+        );
+    }
 }

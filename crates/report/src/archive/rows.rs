@@ -1,13 +1,16 @@
-//! One transaction that writes rows.
+//! One transaction that writes rows, and columns that hold what an export holds.
 
 use std::path::Path;
 
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
-use keymark_bench::sample::{Block, Sample};
-use rusqlite::{Params, Transaction, TransactionBehavior, named_params, params};
+use keymark_bench::sample::Block;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Params, ToSql, Transaction, TransactionBehavior, named_params, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::column::{Json, Word};
 use super::{Archive, ArchiveError, Fault, outcome_code};
 
 type Result<T> = std::result::Result<T, Fault>;
@@ -71,43 +74,33 @@ impl<'a> Writing<'a> {
 
     fn case(&self, run: &RunId, number: u32, record: &CaseRecord) -> Result<i64> {
         let insert = "INSERT INTO case_ (run, number, \"case\", published, parts) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let (published, parts) = (&record.published, &record.parts);
         let mut insert = self.transaction.prepare_cached(insert)?;
-        let (published, parts) = (published.as_ref().map(Json), parts.as_ref().map(Json));
+        let published = record.published.as_ref().map(Json);
+        let parts = record.parts.as_ref().map(Json);
         let case = Json(&record.case);
         Ok(insert.insert(params![run.0, number, case, published, parts])?)
     }
 
     pub(super) fn block(&self, case: i64, block: &Block) -> Result<()> {
         let samples = i64::try_from(block.samples.len()).unwrap_or(i64::MAX);
-        let length = block
-            .queue
-            .map(|queue| stored(queue.length_ns, "a block's length"));
-        let waiting = block
-            .queue
-            .map(|queue| stored(queue.waiting, "a queue's length"));
-        let (length, waiting) = (length.transpose()?, waiting.transpose()?);
-        let reference = block.reference_ns;
-        let reference = reference.map(|ns| stored(ns, "the reference's time"));
-        let reference = reference.transpose()?;
+        let known =
+            |number: Option<u64>, what| number.map(|number| stored(number, what)).transpose();
+        let length = known(block.queue.map(|queue| queue.length_ns), "a block's length")?;
+        let waiting = known(block.queue.map(|queue| queue.waiting), "a queue's length")?;
+        let reference = known(block.reference_ns, "the reference's time")?;
         let insert = "INSERT INTO block VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6)";
         let mut insert = self.transaction.prepare_cached(insert)?;
         let round = block.round;
         let id = insert.insert(params![case, round, samples, length, waiting, reference])?;
         let insert = "INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let mut insert = self.transaction.prepare_cached(insert)?;
+        let time = |timestamp: Timestamp| stored(timestamp.0, "a sample's time");
         for (number, sample) in (0_i64..).zip(&block.samples) {
-            let Sample {
-                worker,
-                scheduled,
-                start,
-                end,
-                outcome,
-                cpu,
-            } = *sample;
-            let (scheduled, start, end) = (time(scheduled)?, time(start)?, time(end)?);
-            let (user, system) = (cpu.map(|cpu| cpu.user_us), cpu.map(|cpu| cpu.system_us));
-            let outcome = outcome_code(outcome);
+            let (scheduled, start) = (time(sample.scheduled)?, time(sample.start)?);
+            let (worker, end) = (sample.worker, time(sample.end)?);
+            let cpu = sample.cpu.map(|cpu| (cpu.user_us, cpu.system_us));
+            let (user, system) = cpu.unzip();
+            let outcome = outcome_code(sample.outcome);
             insert.execute(params![
                 id, number, worker, scheduled, start, end, outcome, user, system
             ])?;
@@ -155,6 +148,59 @@ fn stored(number: u64, what: &'static str) -> Result<i64> {
     i64::try_from(number).map_err(|_| ArchiveError::TooLarge(what).into())
 }
 
-fn time(timestamp: Timestamp) -> Result<i64> {
-    stored(timestamp.0, "a sample's time")
+/// JSON, as in an export.
+pub(super) struct Json<T>(pub(super) T);
+
+/// The word that stands for a value in an export.
+pub(super) struct Word<T>(pub(super) T);
+
+impl<T: Serialize> ToSql for Json<T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let json = serde_json::to_string(&self.0).map_err(unwritable)?;
+        Ok(json.into())
+    }
+}
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?)
+            .map(Self)
+            .map_err(unreadable)
+    }
+}
+
+impl<T: Serialize> ToSql for Word<T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = serde_json::to_value(&self.0).map_err(unwritable)?;
+        let word = value.as_str().map(str::to_owned);
+        Ok(word.unwrap_or_else(|| value.to_string()).into())
+    }
+}
+
+impl<T: DeserializeOwned> FromSql for Word<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let word = Value::String(value.as_str()?.to_owned());
+        serde_json::from_value(word).map(Self).map_err(unreadable)
+    }
+}
+
+fn unwritable(error: serde_json::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
+fn unreadable<E: std::error::Error + Send + Sync + 'static>(error: E) -> FromSqlError {
+    FromSqlError::Other(Box::new(error))
+}
+
+/// When a run started.
+pub(super) struct Started(pub(super) jiff::Timestamp);
+
+impl FromSql for Started {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value
+            .as_str()?
+            .parse()
+            .map(Self)
+            .map_err(unreadable::<jiff::Error>)
+    }
 }

@@ -1,6 +1,6 @@
 //! What a chart shows, before anybody decides how it looks.
 
-use crate::charts::unit::Unit;
+use super::scale::Unit;
 
 /// A picture: panels one below the other over one axis of x.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,32 +4,24 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `chart.rs` | the description |
-//! | `unit.rs`, `scale.rs` | how values are written, and where they are on an axis |
-//! | `svg/` | SVG: colours resolved, no styles, the same bytes each time |
+//! | `metrics.rs` | how wide text is |
+//! | `scale.rs` | how values are written, and where they are on an axis |
+//! | `svg/` | SVG: colours resolved, no styles, the same bytes each time; and PNG of it, with a font of its own |
 //! | `terminal/` | text, in Unicode or ASCII |
-//! | `png.rs` | PNG of the SVG, with a font of its own (feature `png`) |
 //!
 //! The writer is our own: kuva 0.6 began an axis at 10⁻⁷ s for times from 16 ms, and had neither a text alternative
 //! nor a way to show provenance but colour; plotters 0.3.7 lost labels of categories and laid its legend over data.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 mod chart;
 mod metrics;
-pub mod png;
 mod scale;
 pub mod svg;
 pub mod terminal;
-mod theme;
-mod unit;
 
 pub use chart::{
     About, Along, Axis, Bar, Bounds, Chart, Column, Dot, Fill, Group, Line, Mark, Panel, Path,
     Reach, Row, Rule, Scale, Size, Spacing,
 };
 pub use metrics::{Weight, width as text_width};
-pub use theme::{Theme, light_and_dark};
-pub use unit::Unit;
+pub use scale::Unit;
+pub use svg::{Theme, light_and_dark};

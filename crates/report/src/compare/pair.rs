@@ -6,7 +6,7 @@ use keymark_bench::sample::Outcome;
 use keymark_bench::store::Assumed;
 use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, mean_of_runs};
 
-use crate::analysis::overload::overload;
+use crate::analysis::latencies::overload;
 
 /// A pair of cases that measure the same thing.
 #[derive(Debug, Clone, PartialEq)]

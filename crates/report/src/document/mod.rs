@@ -3,29 +3,25 @@
 //! the same order.
 
 mod cap;
-mod cell;
-mod conditions;
 mod figure;
-mod statement;
 mod table;
 
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use keymark_bench::case::Provenance;
+use keymark_bench::case::{CaseId, Provenance};
 use serde::Serialize;
 
 use crate::units::counted;
 
 pub use cap::Limits;
-pub use cell::{Answer, Brief, Cell, Figured, Mark};
-pub use conditions::{Conditions, Fact, Rerun};
 pub use figure::{
     Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
     StackPart, Subject, ThroughputCurve, Timeline,
 };
-pub use statement::{Statement, Topic};
-pub use table::{Align, Column, Narrow, Source, Table, TableOf, TableRow};
+pub use table::{
+    Align, Answer, Brief, Cell, Column, Figured, Mark, Narrow, Source, Table, TableOf, TableRow,
+};
 
 /// Remarks on one screen, at most.
 pub(crate) const REMARKS: usize = 3;
@@ -303,4 +299,100 @@ pub enum RemarkKind {
     Steps,
     /// There is more than is shown.
     Capped,
+}
+
+/// What is known of each run, and what tells them apart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Conditions {
+    /// Names of the runs; the first one is what the others are compared with.
+    pub runs: Vec<String>,
+    /// Machine, programs, devices, settings.
+    pub facts: Vec<Fact>,
+    /// A command each that makes the run again.
+    pub commands: Vec<Rerun>,
+}
+
+impl Conditions {
+    /// What is not the same in all runs.
+    pub fn differences(&self) -> impl Iterator<Item = &Fact> {
+        self.facts.iter().filter(|fact| fact.differs())
+    }
+}
+
+/// One thing that is known of runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// What it is.
+    pub name: String,
+    /// Of each run, in their order; none where it is not known.
+    pub values: Vec<Option<String>>,
+}
+
+impl Fact {
+    /// Whether it tells the runs apart.
+    pub fn differs(&self) -> bool {
+        self.values.windows(2).any(|pair| pair[0] != pair[1])
+    }
+}
+
+/// How a run is made again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rerun {
+    /// The run.
+    pub run: String,
+    /// What to type.
+    pub command: String,
+    /// What to know about it.
+    pub remark: Option<String>,
+}
+
+/// What a sentence is about, in the order in which they are said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Topic {
+    /// What stands out beyond expectation.
+    Striking,
+    /// Which device is the fastest, and by how much.
+    Devices,
+    /// What users have to wait for.
+    Patience,
+    /// Firmware that is simulated.
+    Predictions,
+    /// Servers under load.
+    Servers,
+    /// Which key is the fastest, and how strong it is.
+    Keys,
+    /// Several workers at once.
+    Workers,
+    /// What the time goes into.
+    Layers,
+    /// A token's software beside this CPU, on which it runs.
+    Tokens,
+    /// What is not as it was.
+    Change,
+    /// Which key, device or policy follows from what was asked.
+    Choice,
+    /// How far to trust the others.
+    Certainty,
+}
+
+/// One sentence of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Statement {
+    /// What it is about.
+    pub topic: Topic,
+    /// In words.
+    pub text: String,
+    /// The rows that it rests on; all of them where it names none.
+    pub rows: Vec<CaseId>,
+}
+
+impl Statement {
+    /// A sentence that rests on those rows, or on none of a run.
+    pub fn new(topic: Topic, text: String, rows: impl IntoIterator<Item = CaseId>) -> Self {
+        let mut rows: Vec<CaseId> = rows.into_iter().collect();
+        rows.sort_unstable_by_key(|id| id.0);
+        rows.dedup();
+        Self { topic, text, rows }
+    }
 }

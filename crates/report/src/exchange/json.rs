@@ -59,10 +59,7 @@ fn schema(parsed: &serde_json::Result<Record>, content: &[u8]) -> Option<u64> {
     }
 }
 
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "another library's, to which more may come"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
 fn refused(content: &[u8], error: &serde_json::Error) -> Fault {
     let reason = excerpt(&error.to_string());
     let head: serde_json::Result<Head> = serde_json::from_slice(content);

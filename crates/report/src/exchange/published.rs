@@ -1,12 +1,20 @@
-//! Tables of published figures: `device,algorithm,operation,stack,mean_s,n,note`, one mean a line
-//! (`data/published/README.md`).
+//! Tables of published figures: those of one article, `device,algorithm,operation,stack,mean_s,n,note`, one mean a line
+//! (`data/published/README.md`); those of many sources, each row with its own unit, conditions and kind of evidence
+//! (`data/published/tokens-tpm-javacard.csv`); and those that keymark brings along.
+//!
+//! A row of many sources becomes a case only where it says without doubt which one: the curve is named, or no other has
+//! its length; the padding is; the value is a number, not "about" or "less than". The others stay in the table, for
+//! people to read.
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
+use include_dir::{Dir, File, include_dir};
 use itertools::Itertools;
+use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, DeviceName, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
@@ -16,7 +24,8 @@ use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_stats::Seconds;
 use serde::Deserialize;
 
-use super::{Fault, ImportError, limits, source_table};
+use super::{Fault, ImportError, limits};
+use crate::document::{Block, Column, Narrow, RemarkKind, Section, TableOf};
 use crate::visible::excerpt;
 
 /// The columns, in any order.
@@ -45,13 +54,17 @@ pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
     Ok(record(path, cases))
 }
 
-fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
-    let mut reader = ReaderBuilder::new()
+fn reader(content: &[u8]) -> csv::Reader<&[u8]> {
+    ReaderBuilder::new()
         .trim(Trim::All)
         .comment(Some(b'#'))
-        .from_reader(content);
+        .from_reader(content)
+}
+
+fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
+    let mut reader = reader(content);
     let header = reader.headers()?.clone();
-    let of_sources = source_table::has_columns(&header);
+    let of_sources = header.iter().join(",") == OF_SOURCES;
     if !of_sources {
         check(&header)?;
     }
@@ -64,7 +77,7 @@ fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
         let longest = row.iter().map(str::len).max().unwrap_or(0);
         limits::text(longest).map_or(Ok(()), |reason| Err(refused(reason)))?;
         if of_sources {
-            let found = source_table::of_row(&row.deserialize(Some(&header))?).map_err(refused)?;
+            let found = of_row(&row.deserialize(Some(&header))?).map_err(refused)?;
             // Of several figures of one case the first counts.
             let new = |case: &CaseRecord| known.insert(case.case.key());
             cases.extend(found.into_iter().filter(new));
@@ -117,7 +130,7 @@ fn parsed<T: FromStr<Err: ToString>>(word: &str) -> Result<T, String> {
 }
 
 /// The device of a line, of which no more is known than its name.
-pub(super) fn reported(device: &str) -> Result<StoreIdentity, String> {
+fn reported(device: &str) -> Result<StoreIdentity, String> {
     if device.is_empty() {
         return Err("the device has no name".to_owned());
     }
@@ -187,11 +200,7 @@ fn parameters(stack: StackName, note: &str) -> Parameters {
 }
 
 fn mean(text: &str) -> Result<Seconds, String> {
-    let seconds = text
-        .parse()
-        .ok()
-        .filter(|mean: &f64| mean.is_finite() && *mean > 0.0);
-    seconds.map(Seconds).ok_or_else(|| {
+    seconds(text, "s").ok_or_else(|| {
         let text = excerpt(text);
         format!("mean_s '{text}' must be a number of seconds above 0")
     })
@@ -243,4 +252,305 @@ fn beginning_of_year(stem: &str) -> jiff::Timestamp {
         .filter(|digits| ("1970".."2100").contains(digits))
         .find_map(|year| format!("{year}-01-01T00:00:00Z").parse().ok())
         .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+}
+
+/// The columns of a table of many sources, in this order.
+const OF_SOURCES: &str =
+    "device,device_class,algorithm,operation,value,unit,min,max,n,conditions,source_url,evidence";
+
+/// What is asked of the key, and how.
+fn uses(operation: &str) -> Vec<(Operation, Parameters)> {
+    const NONE: Parameters = Parameters::NONE;
+    match operation {
+        "sign RSASSA" | "sign ECDSA" | "sign, hash off-card" | "ecdsa-sign, hash off-card" => {
+            vec![(Operation::Sign, NONE)]
+        }
+        "sign RSAPSS" => vec![(Operation::Sign, Parameters::from([("scheme", "pss")]))],
+        "decrypt RSAES (PKCS1v1.5)" | "decrypt-pkcs1v15 (CRT)" | "ecdh" => {
+            vec![(Operation::Decrypt, NONE)]
+        }
+        "sign/decrypt" => vec![(Operation::Sign, NONE), (Operation::Decrypt, NONE)],
+        _ => Vec::new(),
+    }
+}
+
+/// An algorithm without doubt.
+fn algorithm(name: &str) -> Option<Algorithm> {
+    let word = match name {
+        "EC P-256" => "nistp256".to_owned(),
+        "EC P-384" => "nistp384".to_owned(),
+        // Brainpool's longest has 512 bits.
+        "EC-521" => "nistp521".to_owned(),
+        rsa => format!("rsa{}", rsa.strip_prefix("RSA-")?),
+    };
+    word.parse().ok()
+}
+
+fn seconds(value: &str, unit: &str) -> Option<Seconds> {
+    let value: f64 = value.parse().ok()?;
+    let factor = match unit {
+        "s" => 1.0,
+        "ms" => 1e-3,
+        "µs" | "us" => 1e-6,
+        _ => return None,
+    };
+    (value.is_finite() && value > 0.0).then_some(Seconds(value * factor))
+}
+
+#[derive(Deserialize)]
+struct SourceLine<'r> {
+    device: &'r str,
+    algorithm: &'r str,
+    operation: &'r str,
+    value: &'r str,
+    unit: &'r str,
+    n: &'r str,
+    conditions: &'r str,
+    source_url: &'r str,
+    evidence: &'r str,
+}
+
+/// The cases of a row, if it says which ones it is of.
+fn of_row(line: &SourceLine<'_>) -> Result<Vec<CaseRecord>, String> {
+    let device = reported(line.device)?;
+    let mean = seconds(line.value, line.unit);
+    let Some((algorithm, mean)) = algorithm(line.algorithm).zip(mean) else {
+        return Ok(Vec::new());
+    };
+    let number = line.n.parse::<u32>().ok().filter(|n| *n > 0);
+    let published = PublishedMean {
+        mean,
+        band: None,
+        n: number.map(u64::from),
+        note: format!(
+            "{}; {}: {}",
+            line.conditions, line.evidence, line.source_url
+        ),
+    };
+    let offered = uses(line.operation)
+        .into_iter()
+        .filter(|(operation, _)| algorithm.operations().contains(operation));
+    let case = |(operation, parameters)| CaseRecord {
+        published: Some(published.clone()),
+        ..CaseRecord::new(Case {
+            parameters,
+            ..device.case(Capability {
+                algorithm,
+                operation,
+            })
+        })
+    };
+    Ok(offered.map(case).collect())
+}
+
+/// All of them; a new one needs no line here.
+static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../data/published");
+
+/// A file of `data/published`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shipped {
+    /// Its name without the ending.
+    pub name: &'static str,
+    /// Where the figures were published: the comment in its first line.
+    pub source: &'static str,
+    content: &'static str,
+}
+
+/// A table as it stands in its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cells {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Of as many cells each.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// All there are, by their names.
+static SHIPPED: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
+    let mut shipped: Vec<Shipped> = FILES.files().filter_map(of_file).collect();
+    shipped.sort_unstable_by_key(|each| each.name);
+    shipped
+});
+
+fn of_file(file: &'static File<'static>) -> Option<Shipped> {
+    let name = file.path().to_str()?.strip_suffix(".csv")?;
+    let content = file.contents_utf8()?;
+    let source = content.lines().next()?.strip_prefix("# ")?;
+    Some(Shipped {
+        name,
+        source,
+        content,
+    })
+}
+
+/// Text that names none of them, or more than one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown published figures '{wanted}'; choose from {}", .known.join(", "))]
+pub struct UnknownFigures {
+    wanted: String,
+    known: Vec<&'static str>,
+}
+
+impl Shipped {
+    /// Those with times of operations, which are records as well; the others have loads or ratios.
+    pub fn of_times() -> impl Iterator<Item = &'static Self> {
+        SHIPPED.iter().filter(|shipped| shipped.cells().is_none())
+    }
+
+    /// By its name, or enough of its beginning.
+    ///
+    /// # Errors
+    /// When that is the beginning of none, or of several.
+    pub fn named(wanted: &str) -> Result<Self, UnknownFigures> {
+        let fitting = || SHIPPED.iter().filter(|each| each.name.starts_with(wanted));
+        let exactly = fitting().find(|each| each.name == wanted);
+        let only = exactly.or_else(|| fitting().next().filter(|_| fitting().count() == 1));
+        only.filter(|_| !wanted.is_empty())
+            .copied()
+            .ok_or_else(|| UnknownFigures {
+                wanted: wanted.to_owned(),
+                known: SHIPPED.iter().map(|each| each.name).collect(),
+            })
+    }
+
+    /// Its rows as they stand, if they are no times of operations: loads in siege's words, ratios.
+    pub fn cells(self) -> Option<Cells> {
+        let mut reader = reader(self.content.as_bytes());
+        let words = |record: &StringRecord| record.iter().map(str::to_owned).collect::<Vec<_>>();
+        let columns = words(reader.headers().ok()?);
+        let of_times = |name: &String| matches!(name.as_str(), "mean_s" | "value");
+        if columns.iter().any(of_times) {
+            return None;
+        }
+        let rows = reader.records().filter_map(Result::ok);
+        let rows = rows.map(|row| words(&row)).collect();
+        Some(Cells { columns, rows })
+    }
+
+    /// The same as a section; none of times of operations, which are beside a run's own.
+    pub fn section(self) -> Option<Section> {
+        let Cells { columns, rows } = self.cells()?;
+        let subject = |_: &Vec<String>| (DeviceName::new(self.name), Provenance::Published);
+        let mut table = TableOf::new(rows, subject);
+        for (place, name) in columns.iter().enumerate() {
+            let heading = name.replace('_', " ");
+            let narrow = match place {
+                0..=3 => Narrow::Keep,
+                // From the right, where there is no room.
+                _ => Narrow::Leave(u8::try_from(columns.len() - place).unwrap_or(0)),
+            };
+            table = table.column(Column::name(heading).narrow(narrow), |row| {
+                row[place].clone()
+            });
+        }
+        let source = Block::remark(
+            RemarkKind::MixedProvenance,
+            format!("published: {}", self.source),
+        );
+        let heading = format!("published: {}", self.name);
+        Some(Section::headed(
+            heading,
+            vec![Block::Table(table.table()), source],
+        ))
+    }
+
+    /// As a run of published figures: the one that importing the file makes.
+    ///
+    /// # Errors
+    /// When a line makes no sense, which tests rule out.
+    pub fn record(self) -> Result<Record, ImportError> {
+        let path = format!("{}.csv", self.name);
+        parse(Path::new(&path), self.content.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_testkit::assert_says;
+
+    use super::*;
+    use crate::exchange::Shipped;
+
+    #[test]
+    fn rows_become_cases_where_they_say_which_one() {
+        let record = Shipped::named("tokens").unwrap().record().unwrap();
+        let found = |device: &str, case: &str| {
+            let mut cases = record.cases.iter();
+            let found = cases.find(|each| {
+                let words = format!(
+                    "{} {} {}",
+                    each.case.algorithm,
+                    each.case.operation,
+                    each.case.way()
+                );
+                each.case.device.as_str() == device && words == case
+            })?;
+            Some(found.published.as_ref().unwrap().mean.0)
+        };
+        let tpm = "TPM 2.0 STM  fw 73.4.17568.4452";
+        let signs = found(tpm, "rsa2048 sign raw").unwrap();
+        assert!((0.01..1.0).contains(&signs), "{signs}");
+        assert!(found(tpm, "rsa2048 sign raw pss").is_some());
+        assert!(found(tpm, "nistp256 sign raw").is_some());
+        // Sixty thousand milliseconds over a hundred a minute.
+        assert_eq!(
+            found("Nitrokey HSM (SmartCard-HSM)", "rsa2048 sign raw"),
+            Some(0.6)
+        );
+        // Which curve of 256 bits is not said there.
+        assert_eq!(
+            found("Nitrokey HSM (SmartCard-HSM)", "nistp256 sign raw"),
+            None
+        );
+        assert_eq!(
+            found(
+                "Pico OpenPGP (Raspberry Pi Pico RP2040)",
+                "rsa4096 decrypt raw"
+            ),
+            Some(15.0)
+        );
+        // "~1.5" is no number.
+        assert_eq!(found("Gnuk 1.2.19 on STM32F103", "rsa2048 sign raw"), None);
+        let notes = record
+            .cases
+            .iter()
+            .map(|case| &case.published.as_ref().unwrap().note);
+        assert!(
+            notes.clone().all(|note| note.contains("http")),
+            "every row has its source"
+        );
+        assert_eq!(record.cases.len(), 122);
+    }
+
+    #[test]
+    fn each_is_found_by_its_beginning_and_makes_sense() {
+        assert_eq!(
+            Shipped::named("lwn-2017").unwrap().name,
+            "lwn-2017-keycards"
+        );
+        for wanted in ["", "x", "lwn-2018"] {
+            let refused = Shipped::named(wanted).unwrap_err().to_string();
+            assert_says(&refused, ["zeitgitter-2019-sign"]);
+        }
+        let readme = include_str!("../../../../data/published/README.md");
+        for shipped in SHIPPED.iter() {
+            assert!(readme.contains(shipped.source), "{}", shipped.source);
+            if let Some(cells) = shipped.cells() {
+                assert!(cells.rows.len() > 1, "{}", shipped.name);
+                assert!(shipped.record().is_err() && shipped.section().is_some());
+                continue;
+            }
+            let record = shipped.record().unwrap();
+            let mut cases = record.cases.iter();
+            assert!(cases.len() > 1, "{}", shipped.name);
+            assert!(cases.all(|case| case.case.provenance == Provenance::Published));
+        }
+    }
+
+    #[test]
+    fn all_files_say_where_they_are_from() {
+        let tables = FILES.files().map(|file| file.path().display().to_string());
+        let tables = tables.filter(|name| name.ends_with(".csv"));
+        assert_eq!(tables.count(), SHIPPED.len());
+    }
 }

@@ -1,27 +1,176 @@
-//! The forms in which runs are written, for people and for other programs. A form is a file with a
-//! [`Format`](crate::render::Format), and its line in [`FORMATS`].
+//! The forms in which runs are written, for people and for other programs. A form is a
+//! [`Format`](crate::render::Format) with its line in [`FORMATS`]. Here are the whole record, which `keymark import` reads,
+//! and CSV.
 
-mod csv;
-mod github;
-mod junit;
-mod measured;
+pub mod ci;
 mod openmetrics;
-mod record;
-pub mod suite;
 #[cfg(test)]
 mod tests;
 
-use crate::render::{Format, html, json, latex, markdown};
+use keymark_bench::case::Case;
+use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
+use serde::Serialize;
+
+use crate::analysis::Row;
+use crate::exchange::json;
+use crate::render::{self, Exported, Format, FormatError, html, latex, markdown};
+use crate::report::{SeriesRow, series_rows};
+use crate::table;
+use crate::visible::no_formula;
 
 /// All there are.
 pub static FORMATS: &[&Format] = &[
-    &record::FORMAT,
-    &csv::FORMAT,
+    &RECORD,
+    &CSV,
     &markdown::FORMAT,
-    &json::FORMAT,
+    &render::DOCUMENT,
     &openmetrics::FORMAT,
-    &junit::FORMAT,
-    &github::FORMAT,
+    &ci::JUNIT,
+    &ci::GITHUB,
     &html::FORMAT,
     &latex::FORMAT,
 ];
+
+/// A case with its figures, of a run or of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// What was measured.
+    pub case: Case,
+    /// Mean time, if there is one.
+    pub mean: Option<Estimate<Seconds>>,
+    /// Operations a second.
+    pub throughput: Option<Estimate<PerSecond>>,
+    /// Time that half of the operations did not exceed.
+    pub median: Option<Seconds>,
+    /// Time that 99 % of them did not exceed; none where so few operations do not bound it.
+    pub p99: Option<Seconds>,
+    /// Operations behind the figures.
+    pub operations: Option<u64>,
+    /// Runs behind the figures.
+    pub runs: u64,
+    /// By how much these differ (standard deviation), if there are several.
+    pub between_runs: Option<Ratio>,
+    /// Operations that failed.
+    pub failed: u64,
+    /// Why the case ended early, if it did.
+    pub failure: Option<String>,
+}
+
+impl From<&Row> for Measured {
+    fn from(row: &Row) -> Self {
+        let summary = row.summary.as_ref();
+        let published = row.published.map(Estimate::bare);
+        Self {
+            case: row.case.clone(),
+            mean: summary.map(|summary| summary.mean).or(published),
+            throughput: row.throughput,
+            median: summary.map(|summary| summary.median.value),
+            p99: summary.and_then(|summary| Some(summary.p99?.value)),
+            operations: row.n(),
+            runs: 1,
+            between_runs: None,
+            failed: row.failed as u64,
+            failure: row.failure.clone().or_else(|| {
+                let overload = row.overload.as_ref()?;
+                Some(format!(
+                    "overloaded: {:.2} times as many operations arrive as can be served",
+                    overload.utilisation.0
+                ))
+            }),
+        }
+    }
+}
+
+impl From<&SeriesRow> for Measured {
+    fn from(row: &SeriesRow) -> Self {
+        Self {
+            case: row.case.clone(),
+            mean: Some(row.mean_s),
+            throughput: None,
+            median: None,
+            p99: None,
+            operations: None,
+            runs: row.runs as u64,
+            between_runs: row.between_runs,
+            failed: 0,
+            failure: None,
+        }
+    }
+}
+
+/// The cases of the first run, or of the series.
+fn measured(exported: &Exported<'_>) -> Vec<Measured> {
+    match exported {
+        Exported::Runs { .. } => exported.rows().iter().map(Measured::from).collect(),
+        Exported::Series { runs, .. } => series_rows(runs).iter().map(Measured::from).collect(),
+    }
+}
+
+/// The whole record.
+static RECORD: Format = Format {
+    word: "json",
+    about: "The whole record with every sample (schema/record-1.json), on one line: 'keymark import' reads it. For a \
+            series one line for each run",
+    endings: &[],
+    write: |exported, out| {
+        let mut records = exported.records().iter();
+        Ok(records.try_for_each(|record| json::write(record, &mut *out))?)
+    },
+};
+
+/// A line a case. A run has the columns of [`crate::table`], a series fewer.
+static CSV: Format = Format {
+    word: "csv",
+    about: "One line for each case",
+    endings: &["csv"],
+    write: |exported, out| {
+        let mut text = Vec::new();
+        match exported {
+            Exported::Runs { runs: [_], .. } => table::csv(&exported.rows(), &mut text)?,
+            Exported::Runs { .. } => return Err(FormatError::SeveralRuns),
+            Exported::Series { .. } => series_csv(&measured(exported), &mut text)?,
+        }
+        Ok(out.write_all(&text)?)
+    },
+};
+
+#[derive(Serialize)]
+struct Line {
+    device: String,
+    algorithm: String,
+    operation: String,
+    stack: String,
+    provenance: String,
+    runs: u64,
+    mean_s: Option<f64>,
+    ci_low_s: Option<f64>,
+    ci_high_s: Option<f64>,
+    between_runs: Option<f64>,
+}
+
+/// A series, with a header line.
+fn series_csv(cases: &[Measured], out: impl std::io::Write) -> Result<(), csv::Error> {
+    let mut writer = csv::Writer::from_writer(out);
+    for Measured {
+        case,
+        mean,
+        runs,
+        between_runs,
+        ..
+    } in cases
+    {
+        writer.serialize(Line {
+            device: no_formula(case.device.as_str()).into_owned(),
+            algorithm: case.algorithm.to_string(),
+            operation: case.operation.to_string(),
+            stack: case.way(),
+            provenance: case.provenance.to_string(),
+            runs: *runs,
+            mean_s: mean.map(|mean| mean.value.0),
+            ci_low_s: mean.and_then(|mean| mean.low).map(|low| low.0),
+            ci_high_s: mean.and_then(|mean| mean.high).map(|high| high.0),
+            between_runs: between_runs.map(|share| share.0),
+        })?;
+    }
+    writer.flush().map_err(csv::Error::from)
+}

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use keymark_bench::case::Pacing;
 
-use super::measured::{Measured, measured};
+use super::{Measured, measured};
 use crate::render::Format;
 use crate::visible::visible;
 

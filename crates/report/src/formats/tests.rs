@@ -2,11 +2,10 @@ use std::collections::BTreeSet;
 
 use keymark_bench::case::DeviceName;
 use keymark_testkit::assert_says;
-
-use super::measured::Measured;
-use super::*;
-use crate::analysis::Analysis;
 use keymark_testkit::record::mixed as record;
+
+use super::{Measured, *};
+use crate::analysis::Analysis;
 
 /// A bit of everything, on a device whose name is an attack on each of the forms.
 fn cases() -> Vec<Measured> {
@@ -62,7 +61,7 @@ fn openmetrics_follows_the_grammar() {
 
 #[test]
 fn junit_counts_what_failed_and_says_why() {
-    let xml = junit::render("run", &cases()).unwrap();
+    let xml = ci::junit("run", &cases()).unwrap();
     assert_says(
         &xml,
         ["tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""],
@@ -80,7 +79,7 @@ fn junit_counts_what_failed_and_says_why() {
 
 #[test]
 fn github_benchmark_has_a_number_for_each_case_that_has_a_mean() {
-    let text = github::render("run", &cases()).unwrap();
+    let text = ci::github("run", &cases()).unwrap();
     let entries: serde_json::Value = serde_json::from_str(&text).unwrap();
     let entries = entries.as_array().unwrap();
     assert_eq!(entries.len(), 2);
@@ -98,7 +97,7 @@ fn csv_of_a_series_has_no_formulas() {
     let mut all = cases();
     all[0].case.device = DeviceName::new("=1+1");
     let mut text = Vec::new();
-    csv::render(&all, &mut text).unwrap();
+    series_csv(&all, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(
         text.lines().nth(1).unwrap().starts_with("'=1+1,rsa2048,"),

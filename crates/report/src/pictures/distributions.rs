@@ -1,14 +1,15 @@
-//! Empirical distribution functions, with their percentiles.
+//! How durations are distributed: empirical distribution functions with their percentiles, and how often each duration
+//! came, a panel a case.
 
 use itertools::Itertools;
 
-use crate::charts::{Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Scale, Spacing, Unit};
-
-use super::hues::Hues;
 use super::means::{is_time, reach};
-use super::words::left_out;
-use super::{CURVES, about, drawable, fill, fills, framed, line, said_of};
-use crate::document::Distribution;
+use super::names::{Hues, left_out};
+use super::{CURVES, about, drawable, fill, framed, line, said_of};
+use crate::charts::{
+    Along, Axis, Bounds, Chart, Column, Dot, Line, Mark, Panel, Scale, Spacing, Unit,
+};
+use crate::document::{Distribution, Histogram};
 use crate::units;
 use crate::visible::visible;
 
@@ -28,15 +29,10 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
     };
     let labels: Vec<String> = shown.iter().map(|one| name(one)).collect();
     let names = Hues::of(labels.iter().map(String::as_str));
-    let mut marks = Vec::new();
-    for one in &shown {
-        let series = names.number(&name(one));
-        marks.push(curve(one, series));
-    }
-    for one in &shown {
-        let series = names.number(&name(one));
-        marks.extend(percentiles(one, series));
-    }
+    let numbered = || shown.iter().map(|one| (*one, names.number(&name(one))));
+    let curves = numbered().map(|(one, series)| curve(one, series));
+    let percentiles = numbered().flat_map(|(one, series)| percentiles(one, series));
+    let marks = curves.chain(percentiles).collect();
     let mut notes =
         vec!["Marks: median, 90th and 99th percentile, with their 95 % intervals.".to_owned()];
     notes.extend(left_out(shown.len(), all, "distributions"));
@@ -48,7 +44,7 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
         _ => None,
     };
     let x = Scale::new("time of an operation", Unit::Seconds, Spacing::Logarithmic);
-    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
+    let parts = shown.iter().map(|one| (one.of.provenance, said(one)));
     Some(Chart {
         panels: vec![Panel {
             heading,
@@ -65,9 +61,8 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
             marks,
         }],
         keys: names.keys(),
-        fills: fills(shown.iter().map(|one| one.of.provenance)),
         notes,
-        ..framed("distributions", title, &said, CURVES, x)
+        ..framed("distributions", title, parts, CURVES, x)
     })
 }
 
@@ -109,4 +104,58 @@ fn said(one: &Distribution) -> String {
         one.n,
         percentiles.format(", ")
     )
+}
+
+pub(super) fn histograms(title: &str, histograms: &[Histogram]) -> Option<Chart> {
+    let (shown, _) = drawable(histograms, usize::MAX, |one| {
+        let mut bins = one.bins.iter();
+        one.bins.len() > 1 && bins.all(|(from, to, _)| is_time(*from) && is_time(*to))
+    })?;
+    let x = Scale::new("time of an operation", Unit::Seconds, Spacing::Linear);
+    let parts = shown.iter().map(|one| (one.of.provenance, bins(one)));
+    Some(Chart {
+        panels: shown.iter().map(|one| panel(one)).collect(),
+        ..framed("histogram", title, parts, shown.len(), x)
+    })
+}
+
+fn panel(one: &Histogram) -> Panel {
+    let columns = one.bins.iter().filter(|(_, _, count)| *count > 0);
+    let columns = columns.map(|(from, to, count)| {
+        let text = format!(
+            "{count} operations from {} to {}",
+            units::duration(*from),
+            units::duration(*to)
+        );
+        Mark::Column(Column {
+            from: from.0,
+            to: to.0,
+            height: *count as f64,
+            series: 0,
+            fill: fill(one.of.provenance),
+            about: about(&one.of, text),
+        })
+    });
+    Panel {
+        heading: Some(visible(&one.of.label).into_owned()),
+        y: Axis::Scale(
+            Scale::new("operations", Unit::Count, Spacing::Linear).within(Bounds::FromZero),
+        ),
+        height: 130.0,
+        marks: columns.collect(),
+    }
+}
+
+fn bins(one: &Histogram) -> String {
+    let held: usize = one.bins.iter().map(|(_, _, count)| count).sum();
+    let ends = one.bins.first().zip(one.bins.last());
+    let ends = ends.map_or_else(String::new, |((from, ..), (_, to, _))| {
+        format!(
+            " from {} to {}",
+            units::duration(*from),
+            units::duration(*to)
+        )
+    });
+    let (of, beyond) = (said_of(&one.of), one.beyond);
+    format!("{of}: {held} operations in several steps{ends}; {beyond} beyond the picture")
 }

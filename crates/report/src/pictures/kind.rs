@@ -1,9 +1,13 @@
-//! Kinds of pictures, and which one fits a run.
+//! Kinds of pictures, which one fits a run, and which cases of which runs it shows.
 
-use keymark_bench::case::Provenance;
+use std::collections::BTreeSet;
+
+use keymark_bench::case::{CaseKey, DeviceName, Provenance};
+use keymark_bench::record::Record;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::analysis::figures::joined_loads;
+use crate::archive::CaseWords;
 use crate::document::{Figure, LoadCurve, LoadUnit, Stack, Statement, Topic};
 
 /// Bars on one axis from zero are told apart if the longest is no more than so many times the shortest.
@@ -147,56 +151,29 @@ pub fn joined(figures: Vec<Figure>) -> Vec<Figure> {
 
 /// What is of another kind is left out, which [`joined`] does not ask for.
 fn join(known: &mut Figure, figure: Figure) {
-    use Figure::{
-        Distributions, Histograms, Layers, Means, Predictions, ResponseTimes, Samples, Security,
-        Throughput,
-    };
-    match (known, figure) {
-        (Means { means, .. }, Means { means: more, .. }) => means.extend(more),
-        (Security { means, .. }, Security { means: more, .. }) => means.extend(more),
-        (
-            Distributions { distributions, .. },
-            Distributions {
-                distributions: more,
-                ..
-            },
-        ) => {
-            distributions.extend(more);
-        }
-        (
-            Histograms { histograms, .. },
-            Histograms {
-                histograms: more, ..
-            },
-        ) => {
-            histograms.extend(more);
-        }
-        (Layers { stacks, .. }, Layers { stacks: more, .. }) => stacks.extend(more),
-        (Throughput { curves, .. }, Throughput { curves: more, .. }) => curves.extend(more),
-        (ResponseTimes { curves, load, .. }, ResponseTimes { curves: more, .. }) => {
-            join_loads(curves, more, *load);
-        }
-        (
-            Samples { timelines, of, .. },
-            Samples {
-                timelines: more,
-                of: others,
-                ..
-            },
-        ) => {
-            timelines.extend(more);
-            *of += others;
-        }
-        (
-            Predictions { predictions, .. },
-            Predictions {
-                predictions: more, ..
-            },
-        ) => {
-            predictions.extend(more);
-        }
-        _ => {}
+    macro_rules! one_behind_the_other {
+        ($($kind:ident: $list:ident),*) => {
+            match (known, figure) {
+                $((Figure::$kind { $list, .. }, Figure::$kind { $list: more, .. }) => $list.extend(more),)*
+                (
+                    Figure::ResponseTimes { curves, load, .. },
+                    Figure::ResponseTimes { curves: more, .. },
+                ) => join_loads(curves, more, *load),
+                (
+                    Figure::Samples { timelines, of, .. },
+                    Figure::Samples { timelines: more, of: others, .. },
+                ) => {
+                    timelines.extend(more);
+                    *of += others;
+                }
+                _ => {}
+            }
+        };
     }
+    one_behind_the_other!(
+        Means: means, Security: means, Distributions: distributions, Histograms: histograms,
+        Layers: stacks, Throughput: curves, Predictions: predictions
+    );
 }
 
 /// The same case under other loads is one curve.
@@ -208,6 +185,40 @@ fn join_loads(curves: &mut Vec<LoadCurve>, more: Vec<LoadCurve>, load: LoadUnit)
         match curves.iter_mut().find(same) {
             Some(known) => joined_loads(known, curve, load),
             None => curves.push(curve),
+        }
+    }
+}
+
+/// Leaves of a record the cases in whose name all the words stand.
+pub fn keep_cases(record: &mut Record, words: &CaseWords) {
+    record.cases.retain(|case| words.name(&case.case));
+    record.plan.cases = record.cases.iter().map(|case| case.case.clone()).collect();
+}
+
+/// Where the same case stands in several runs, their devices are named with the run.
+pub fn tell_apart(records: &mut [Record]) {
+    let mut known: BTreeSet<CaseKey> = BTreeSet::new();
+    let mut same = false;
+    for record in records.iter() {
+        let keys = record.cases.iter().map(|case| case.case.key());
+        let own: BTreeSet<CaseKey> = keys.collect();
+        same |= own.iter().any(|key| known.contains(key));
+        known.extend(own);
+    }
+    if !same {
+        return;
+    }
+    for record in records {
+        let id = record.id.to_string();
+        let named = |device: &mut DeviceName| *device = DeviceName::new(format!("{device} ({id})"));
+        for case in &mut record.cases {
+            named(&mut case.case.device);
+        }
+        for case in &mut record.plan.cases {
+            named(&mut case.device);
+        }
+        for store in &mut record.stores {
+            named(&mut store.device);
         }
     }
 }

@@ -2,12 +2,10 @@
 
 use itertools::Itertools;
 
-use crate::charts::{Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit};
-
-use super::hues::Hues;
 use super::means::is_time;
-use super::words::apart;
-use super::{ROWS, about, drawable, fill, fills, framed, said_of};
+use super::names::{Hues, apart};
+use super::{ROWS, about, drawable, fill, framed, said_of};
+use crate::charts::{Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit};
 use crate::document::Stack;
 use crate::units;
 use crate::visible::visible;
@@ -17,8 +15,8 @@ pub(super) fn chart(title: &str, stacks: &[Stack], left_out: &[String]) -> Optio
     let (shown, all) = drawable(stacks, ROWS, |stack| {
         is_time(stack.sum) && stack.parts.iter().all(|part| sound(part.time.0))
     })?;
-    let parts = shown.iter().flat_map(|stack| &stack.parts);
-    let names = Hues::of(parts.map(|part| part.name.as_str()));
+    let names = shown.iter().flat_map(|stack| &stack.parts);
+    let names = Hues::of(names.map(|part| part.name.as_str()));
     let rows = shown.iter().enumerate();
     let marks = rows.flat_map(|(row, stack)| bars(stack, row, &names));
     let marks = marks.collect();
@@ -33,8 +31,8 @@ pub(super) fn chart(title: &str, stacks: &[Stack], left_out: &[String]) -> Optio
         .iter()
         .map(|note| super::capital(&format!("{}.", visible(note))))
         .collect();
-    notes.extend(super::words::left_out(shown.len(), all, "operations"));
-    let said: Vec<String> = shown.iter().map(|stack| said(stack)).collect();
+    notes.extend(super::names::left_out(shown.len(), all, "operations"));
+    let parts = shown.iter().map(|stack| (stack.of.provenance, said(stack)));
     Some(Chart {
         panels: vec![Panel::rows(
             vec![Group {
@@ -44,9 +42,8 @@ pub(super) fn chart(title: &str, stacks: &[Stack], left_out: &[String]) -> Optio
             marks,
         )],
         keys: names.keys(),
-        fills: fills(shown.iter().map(|stack| stack.of.provenance)),
         notes,
-        ..framed("layers", title, &said, ROWS, scale)
+        ..framed("layers", title, parts, ROWS, scale)
     })
 }
 

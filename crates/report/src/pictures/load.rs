@@ -1,17 +1,17 @@
 //! Response times over load, with the knee.
 
+use itertools::Itertools;
+use keymark_stats::{Estimate, PerSecond, Seconds};
+
+use super::means::{is_time, reach};
+use super::names::{apart, left_out};
+use super::{CURVES, drawable, fill, framed, line, said_of};
 use crate::charts::{
     About, Along, Axis, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
 };
-
-use super::means::{is_time, reach};
-use super::words::{apart, left_out};
-use super::{CURVES, drawable, fill, fills, framed, line, said_of};
 use crate::document::{LoadCurve, LoadPoint, LoadUnit};
 use crate::units;
 use crate::visible::visible;
-use itertools::Itertools;
-use keymark_stats::{Estimate, PerSecond, Seconds};
 
 const RESPONSE: &str = "mean, and 99th percentile (broken lines)";
 
@@ -55,13 +55,14 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
         });
     }
     let x = Scale::new(what, unit, Spacing::Logarithmic).ticks(loads);
-    let said: Vec<String> = shown.iter().map(|curve| said(curve, what)).collect();
+    let parts = shown
+        .iter()
+        .map(|curve| (curve.of.provenance, said(curve, what)));
     Some(Chart {
         panels,
         keys: if names.len() > 1 { names } else { Vec::new() },
-        fills: fills(shown.iter().map(|curve| curve.of.provenance)),
         notes: notes(&shown, all),
-        ..framed("load", title, &said, CURVES, x)
+        ..framed("load", title, parts, CURVES, x)
     })
 }
 

@@ -1,25 +1,27 @@
-//! Dots with intervals per algorithm and device, with a line at what users tolerate. Figures of one magnitude lie on an
-//! axis from zero, others on a logarithmic one.
+//! Mean times as dots with intervals: per algorithm and device with a line at what users tolerate; run by run under the
+//! levels of a history; predictions with what their assumptions leave open; and over bits of security.
 //!
-//! A bar on a logarithmic axis begins wherever the axis does, so that its length says nothing; a dot is read by its place.
+//! Figures of one magnitude lie on an axis from zero, others on a logarithmic one. A bar on a logarithmic axis begins
+//! wherever the axis does, so that its length says nothing; a dot is read by its place.
 
 use std::time::Duration;
 
-use crate::charts::{
-    Along, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
-};
 use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::Provenance;
 use keymark_bench::operation::Operation;
 use keymark_stats::{Estimate, Seconds};
 
-use super::hues::Hues;
-use super::words::{Names, left_out, listed};
-use super::{CURVES, ROWS, about, drawable, fill, fills, framed};
-use crate::document::Mean;
-use crate::grouped::grouped;
-use crate::units;
+use super::names::{Hues, Names, left_out, listed};
+use super::{CURVES, ROWS, about, drawable, fill, framed};
+use crate::charts::{
+    About, Along, Axis, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing,
+    Unit,
+};
+use crate::document::{Mean, Predicted, Subject};
+use crate::history::{Point, Trend, date};
 use crate::visible::visible;
+use crate::{grouped, units};
 
 /// Where all figures are shorter than tolerated by this factor, the line would leave half of the axis empty.
 const FAR: f64 = 5.0;
@@ -39,7 +41,8 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
     let near = rule.is_some();
     marks.extend(rule);
     for (row, &place) in order.iter().enumerate() {
-        marks.push(mark(means[place], row, series[place]));
+        let mean = means[place];
+        marks.push(mark(&mean.mean, row, series[place], &mean.of, said(mean)));
     }
     let mut notes = Vec::new();
     notes.extend(left_out(means.len(), all, "figures"));
@@ -50,18 +53,18 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
         ));
     }
     let x = axis(shortest, longest);
+    let parts = means.iter().map(|mean| (mean.of.provenance, String::new()));
     Some(Chart {
         summary: summary(title, tolerance, &means),
         panels: vec![Panel::rows(groups, marks)],
         keys: names.keys(),
-        fills: fills(means.iter().map(|mean| mean.of.provenance)),
         notes,
-        ..framed("means", title, &[], 0, x)
+        ..framed("means", title, parts, 0, x)
     })
 }
 
 /// From zero where the shortest is still told from it.
-pub(super) fn axis(shortest: f64, longest: f64) -> Scale {
+fn axis(shortest: f64, longest: f64) -> Scale {
     let what = "mean time of an operation";
     if longest <= shortest * APART {
         Scale::new(what, Unit::Seconds, Spacing::Linear).within(Bounds::FromZero)
@@ -77,7 +80,7 @@ fn chosen(tolerance: Seconds) -> String {
 }
 
 /// The line of what users tolerate, unless it would squeeze figures into a corner that are far shorter.
-pub(super) fn tolerance_rule(along: Along, longest: f64, tolerance: Seconds) -> Option<Mark> {
+fn tolerance_rule(along: Along, longest: f64, tolerance: Seconds) -> Option<Mark> {
     (longest * FAR >= tolerance.0).then(|| {
         Mark::Rule(Rule {
             along,
@@ -105,16 +108,21 @@ pub(super) fn reach<T>(
     (low.is_some() || high.is_some()).then_some(Reach { along, low, high })
 }
 
-fn mark(mean: &Mean, row: usize, series: usize) -> Mark {
-    let (about, fill) = (about(&mean.of, said(mean)), fill(mean.of.provenance));
+/// A dot in a row.
+fn mark(mean: &Estimate<Seconds>, row: usize, series: usize, of: &Subject, said: String) -> Mark {
     Mark::Dot(Dot {
-        reach: reach(&mean.mean, Along::X, |time| time.0),
-        ..Dot::new((mean.mean.value.0, row as f64), series, fill, about)
+        reach: reach(mean, Along::X, |time| time.0),
+        ..Dot::new(
+            (mean.value.0, row as f64),
+            series,
+            fill(of.provenance),
+            about(of, said),
+        )
     })
 }
 
 /// `rsa2048 decrypt software gnupg: 7.91 ms (7.85–7.98), measured`
-pub(super) fn said(mean: &Mean) -> String {
+fn said(mean: &Mean) -> String {
     let time = if mean.mean.low.is_some() || mean.mean.high.is_some() {
         units::estimated_duration(&mean.mean)
     } else {
@@ -221,4 +229,174 @@ fn summary(title: &str, tolerance: Seconds, means: &[&Mean]) -> String {
     );
     let each: Vec<String> = means.iter().map(|mean| said(mean)).collect();
     text + &listed(&each, SAID) + "."
+}
+
+/// The last so many points; none of fewer than two.
+pub fn history(trend: &Trend, last: usize) -> Option<Chart> {
+    let skipped = trend.points.len().saturating_sub(last.min(ROWS));
+    let points = trend.points.iter().enumerate().skip(skipped);
+    let points: Vec<(usize, &Point)> = points
+        .filter(|(_, point)| is_time(point.mean.value))
+        .collect();
+    if points.len() < 2 {
+        return None;
+    }
+    let times = points.iter().map(|(_, point)| point.mean.value.0);
+    let (shortest, longest) = times.minmax_by(f64::total_cmp).into_option()?;
+    let axis = axis(shortest, longest);
+    let mut groups: Vec<(Option<usize>, Group)> = Vec::new();
+    for (number, point) in &points {
+        let level = trend.level(*number);
+        let place = level.map(|(place, _)| place);
+        let row = Row {
+            label: date(point.started),
+            value: units::duration(point.mean.value),
+        };
+        match groups.last_mut() {
+            Some((known, group)) if *known == place => group.rows.push(row),
+            _ => {
+                let heading = level
+                    .map(|(_, step)| format!("level {}", units::estimated_duration(&step.level)));
+                let rows = vec![row];
+                groups.push((place, Group { heading, rows }));
+            }
+        }
+    }
+    let kind = trend.case.provenance;
+    let said = |point: &Point| format!("{}: {}", point.name, units::duration(point.mean.value));
+    let marks = points
+        .iter()
+        .enumerate()
+        .map(|(row, (_, point))| mark(&point.mean, row, 0, &Subject::of(&trend.case), said(point)));
+    let parts = points.iter().map(|(_, point)| (kind, said(point)));
+    let title = format!("{}, run by run", trend.case);
+    Some(Chart {
+        panels: vec![Panel::rows(
+            groups.into_iter().map(|(_, group)| group).collect(),
+            marks.collect(),
+        )],
+        ..framed("history", &title, parts, ROWS, axis)
+    })
+}
+
+pub(super) fn predictions(
+    title: &str,
+    tolerance: Seconds,
+    predictions: &[Predicted],
+) -> Option<Chart> {
+    let (mut shown, all) = drawable(predictions, ROWS, |one| is_time(one.time))?;
+    let whats = Names::of(shown.iter().map(|one| one.what.as_str()));
+    shown.sort_by_key(|one| whats.place(&one.what));
+    let mut groups: Vec<Group> = Vec::new();
+    let mut marks = Vec::new();
+    let longest = shown.iter().map(|one| one.time.0).fold(0.0, f64::max);
+    marks.extend(tolerance_rule(Along::X, longest, tolerance));
+    for (row, one) in shown.iter().enumerate() {
+        let heading = visible(&one.what).into_owned();
+        let entry = Row {
+            label: visible(one.device.as_str()).into_owned(),
+            // Bands are often narrower than a dot.
+            value: units::banded_duration(one.time, one.band),
+        };
+        match groups.last_mut() {
+            Some(group) if group.heading.as_ref() == Some(&heading) => group.rows.push(entry),
+            _ => groups.push(Group {
+                heading: Some(heading),
+                rows: vec![entry],
+            }),
+        }
+        marks.push(predicted(one, row));
+    }
+    let mut notes = vec!["Lines: the least and the most when one assumption is varied.".to_owned()];
+    notes.extend(left_out(shown.len(), all, "predictions"));
+    let x = Scale::new("predicted time", Unit::Seconds, Spacing::Logarithmic);
+    let parts = shown
+        .iter()
+        .map(|one| (Provenance::Predicted, said_of_model(one)));
+    Some(Chart {
+        panels: vec![Panel::rows(groups, marks)],
+        notes,
+        ..framed("predictions", title, parts, SAID, x)
+    })
+}
+
+fn predicted(one: &Predicted, row: usize) -> Mark {
+    let about = About {
+        case: Some(format!(
+            "{} {}",
+            visible(&one.what),
+            visible(one.device.as_str())
+        )),
+        text: said_of_model(one),
+    };
+    let at = (one.time.0, row as f64);
+    Mark::Dot(Dot {
+        reach: Some(Reach {
+            along: Along::X,
+            low: Some(one.band.low.0),
+            high: Some(one.band.high.0),
+        }),
+        ..Dot::new(at, 0, fill(Provenance::Predicted), about)
+    })
+}
+
+fn said_of_model(one: &Predicted) -> String {
+    format!(
+        "{} on {}: {}",
+        visible(&one.what),
+        visible(one.device.as_str()),
+        units::banded_duration(one.time, one.band)
+    )
+}
+
+pub(super) fn security(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> Option<Chart> {
+    let (shown, all) = drawable(means, ROWS, |(_, mean)| is_time(mean.mean.value))?;
+    let strengths = shown.iter().map(|(bits, _)| *bits).sorted_unstable();
+    let strengths: Vec<u32> = strengths.dedup().collect();
+    let (Some(weakest), Some(strongest)) = (strengths.first(), strengths.last()) else {
+        return None;
+    };
+    if weakest == strongest {
+        return None;
+    }
+    let devices = Hues::of(shown.iter().map(|(_, mean)| mean.of.device.as_str()));
+    let mut marks = Vec::new();
+    let longest = shown
+        .iter()
+        .map(|(_, mean)| mean.mean.value.0)
+        .fold(0.0, f64::max);
+    marks.extend(tolerance_rule(Along::Y, longest, tolerance));
+    let said = |bits: u32, mean: &Mean| format!("{bits}-bit security: {}", said(mean));
+    for (bits, mean) in &shown {
+        let about = about(&mean.of, said(*bits, mean));
+        let series = devices.number(mean.of.device.as_str());
+        let at = (f64::from(*bits), mean.mean.value.0);
+        marks.push(Mark::Dot(Dot {
+            reach: reach(&mean.mean, Along::Y, |time| time.0),
+            label: Some(mean.algorithm.to_string()),
+            ..Dot::new(at, series, fill(mean.of.provenance), about)
+        }));
+    }
+    let parts = shown
+        .iter()
+        .map(|(bits, mean)| (mean.of.provenance, said(*bits, mean)));
+    let mut notes = vec![
+        "Strength against attackers without a quantum computer (NIST SP 800-57, table 2; FIPS 203 to 205).".to_owned(),
+    ];
+    notes.extend(left_out(shown.len(), all, "figures"));
+    let ends = (f64::from(*weakest) - 12.0, f64::from(*strongest) + 12.0);
+    let scale = Scale::new("bits of security", Unit::Bits, Spacing::Linear)
+        .within(Bounds::Fixed(ends.0, ends.1))
+        .ticks(strengths.iter().map(|bits| f64::from(*bits)).collect());
+    Some(Chart {
+        panels: vec![Panel {
+            heading: None,
+            y: Axis::Scale(Scale::new("mean time", Unit::Seconds, Spacing::Logarithmic)),
+            height: 340.0,
+            marks,
+        }],
+        keys: devices.keys(),
+        notes,
+        ..framed("security", title, parts, SAID, scale)
+    })
 }

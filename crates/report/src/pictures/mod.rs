@@ -2,19 +2,13 @@
 //! words for who does not see it.
 
 mod distributions;
-mod histograms;
-mod history;
-mod hues;
 mod kind;
 mod layers;
 mod load;
 mod means;
-mod predictions;
+mod names;
 mod samples;
-mod security;
-mod selection;
 mod throughput;
-mod words;
 
 use itertools::Itertools;
 use keymark_bench::case::Provenance;
@@ -23,9 +17,8 @@ use crate::charts::{About, Chart, Fill, Line, Path, Scale};
 use crate::document::{Figure, Subject};
 use crate::visible::visible;
 
-pub use history::chart as history;
-pub use kind::{Kind, joined, of_the_answer};
-pub use selection::{keep_cases, tell_apart};
+pub use kind::{Kind, joined, keep_cases, of_the_answer, tell_apart};
+pub use means::history;
 
 /// What stands in place of a picture that there is too little for.
 pub const NOT_ENOUGH: &str = "not enough data for a picture";
@@ -47,7 +40,7 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
             title,
             distributions,
         } => distributions::chart(title, distributions),
-        Figure::Histograms { title, histograms } => histograms::chart(title, histograms),
+        Figure::Histograms { title, histograms } => distributions::histograms(title, histograms),
         Figure::Layers {
             title,
             stacks,
@@ -69,12 +62,12 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
             title,
             tolerance,
             means,
-        } => security::chart(title, *tolerance, means),
+        } => means::security(title, *tolerance, means),
         Figure::Predictions {
             title,
             tolerance,
             predictions,
-        } => predictions::chart(title, *tolerance, predictions),
+        } => means::predictions(title, *tolerance, predictions),
     }
 }
 
@@ -86,17 +79,25 @@ fn drawable<T>(all: &[T], most: usize, sound: impl Fn(&T) -> bool) -> Option<(Ve
     (count > 0).then_some((shown, count))
 }
 
-/// A chart whose panels are still to come, with the words for so many of its parts.
-fn framed(kind: &'static str, title: &str, said: &[String], most: usize, x: Scale) -> Chart {
+/// A chart whose panels are still to come, with the words for so many of its parts, and what their fills mean.
+fn framed(
+    kind: &'static str,
+    title: &str,
+    parts: impl Iterator<Item = (Provenance, String)>,
+    most: usize,
+    x: Scale,
+) -> Chart {
     let title = capital(&visible(title));
+    let (kinds, said): (Vec<Provenance>, Vec<String>) = parts.unzip();
+    let kinds = kinds.into_iter().sorted_unstable().dedup();
     Chart {
         kind,
-        summary: format!("{title}. {}.", words::listed(said, most)),
+        summary: format!("{title}. {}.", names::listed(&said, most)),
         title,
         x,
         panels: Vec::new(),
         keys: Vec::new(),
-        fills: Vec::new(),
+        fills: kinds.map(|kind| (fill(kind), kind.to_string())).collect(),
         notes: Vec::new(),
     }
 }
@@ -155,10 +156,4 @@ const fn fill(provenance: Provenance) -> Fill {
         Provenance::Predicted => Fill::Dotted,
         Provenance::Published => Fill::Hollow,
     }
-}
-
-/// What the fills of these kinds mean.
-fn fills(kinds: impl Iterator<Item = Provenance>) -> Vec<(Fill, String)> {
-    let kinds = kinds.sorted_unstable().dedup();
-    kinds.map(|kind| (fill(kind), kind.to_string())).collect()
 }

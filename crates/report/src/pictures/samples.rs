@@ -1,15 +1,15 @@
 //! Durations in the order in which they came, a panel a case, above the machine's own speed.
 
-use crate::charts::{
-    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
-    Unit,
-};
 use itertools::Itertools;
 use keymark_stats::{Ratio, Seconds};
 
 use super::means::is_time;
-use super::words::left_out;
-use super::{about, drawable, fill, fills, framed, line, said_of};
+use super::names::left_out;
+use super::{about, drawable, fill, framed, line, said_of};
+use crate::charts::{
+    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
+    Unit,
+};
 use crate::document::Timeline;
 use crate::units;
 use crate::visible::visible;
@@ -53,12 +53,11 @@ pub(super) fn chart(
     // The run's own end, and not the next round number.
     let end = end.filter(|at| at.is_finite()).fold(0.0, f64::max);
     let x = x.within(Bounds::Fixed(0.0, end));
-    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
+    let parts = shown.iter().map(|one| (one.of.provenance, said(one)));
     Some(Chart {
         panels,
-        fills: fills(shown.iter().map(|one| one.of.provenance)),
         notes,
-        ..framed("samples", title, &said, PANELS, x)
+        ..framed("samples", title, parts, PANELS, x)
     })
 }
 

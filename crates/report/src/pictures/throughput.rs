@@ -1,15 +1,14 @@
 //! Throughput, and what it gains over that of one worker, over the number of workers.
 
-use crate::charts::{
-    Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
-};
 use itertools::Itertools;
 use keymark_stats::Estimate;
 
-use super::hues::Hues;
 use super::means::reach;
-use super::words::{apart, left_out};
-use super::{CURVES, about, drawable, fill, fills, framed, line, said_of};
+use super::names::{Hues, apart, left_out};
+use super::{CURVES, about, drawable, fill, framed, line, said_of};
+use crate::charts::{
+    Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
+};
 use crate::document::ThroughputCurve;
 use crate::units;
 use crate::visible::visible;
@@ -50,7 +49,7 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
     notes.extend(left_out(shown.len(), all, "curves"));
     let heading = |words: &str| Some(words.to_owned());
     let x = Scale::new("workers", Unit::Count, Spacing::Logarithmic).ticks(levels);
-    let said: Vec<String> = shown.iter().map(|curve| said(curve)).collect();
+    let parts = shown.iter().map(|curve| (curve.of.provenance, said(curve)));
     Some(Chart {
         panels: vec![
             Panel {
@@ -76,9 +75,8 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
             },
         ],
         keys: names.keys(),
-        fills: fills(shown.iter().map(|curve| curve.of.provenance)),
         notes,
-        ..framed("throughput", title, &said, CURVES, x)
+        ..framed("throughput", title, parts, CURVES, x)
     })
 }
 

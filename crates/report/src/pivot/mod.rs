@@ -1,18 +1,15 @@
 //! A run in one figure a cell: a row for each key and operation, a column for each value of what a reader compares.
 
 mod axis;
-mod choice;
 mod overview;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 
-use keymark_bench::case::{Case, Provenance};
-use keymark_stats::Estimate;
-
-use keymark_bench::case::DeviceName;
+use keymark_bench::case::{Case, DeviceName, Provenance};
 use keymark_bench::record::Record;
+use keymark_stats::Estimate;
 
 use crate::analysis::{Row, asks_the_same};
 use crate::document::{Brief, Cell, Column, Figured, Mark, Narrow, Table, TableOf};
@@ -133,7 +130,7 @@ struct Line<'p, 'r> {
 impl<'r> Pivot<'r> {
     /// With these axes as columns, or with those that suit the cases.
     pub fn new(entries: Vec<Entry<'r>>, by: Option<&[Axis]>) -> Self {
-        let columns = by.map_or_else(|| choice::columns(&cases(&entries)), <[Axis]>::to_vec);
+        let columns = by.map_or_else(|| axis::columns(&cases(&entries)), <[Axis]>::to_vec);
         Self { entries, columns }
     }
 

@@ -12,9 +12,8 @@ use super::{Axis, Entry, Pivot, Shown};
 use crate::analysis::{Analysis, Row, figures};
 use crate::answers::between;
 use crate::document::{Block, Figure, Figured, Mean, RemarkKind, Section};
-use crate::grouped::grouped;
-use crate::render::cell::words;
-use crate::units;
+use crate::render::words;
+use crate::{grouped, units};
 
 impl Analysis {
     /// The first sections of a run's document, with columns of that kind if somebody has chosen it.

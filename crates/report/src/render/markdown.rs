@@ -6,7 +6,7 @@ use askama::Template;
 use askama::filters::Escaper;
 use comfy_table::presets;
 
-use super::{Format, cell, grid};
+use super::{Format, grid, words};
 use crate::document::{Align, Block, Conditions, Document, Table};
 use crate::visible::visible;
 
@@ -66,7 +66,7 @@ fn table(table: &Table) -> String {
     let align: Vec<Align> = table.columns.iter().map(|column| column.align).collect();
     let rows = table.rows.iter().map(|row| {
         let cells = table.cells(row).into_iter();
-        cells.map(|cell| escaped(&cell::words(&cell))).collect()
+        cells.map(|cell| escaped(&words(&cell))).collect()
     });
     aligned(&header, &align, rows.collect())
 }

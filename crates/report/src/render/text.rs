@@ -8,8 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::layout::Layout;
 use super::{Width, grid};
 use crate::document::{Align, Block, Cell, Document, Narrow, Section, Table, TableRow};
-use crate::lines::{words, wrapped};
-use crate::visible::visible;
+use crate::visible::{visible, words, wrapped};
 
 /// How headings look.
 pub const HEADING: Style = Style::new().bold();

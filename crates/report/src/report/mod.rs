@@ -2,21 +2,24 @@
 //! them apart, then each run's own sections.
 
 mod comparison;
-mod facts;
 mod gallery;
 mod history;
 mod run;
-mod subject;
 #[cfg(test)]
 mod tests;
 
-use keymark_bench::record::Record;
+use itertools::Itertools;
+use keymark_bench::case::{Case, Provenance, StackName};
+use keymark_bench::environment::Environment;
+use keymark_bench::operation::Operation;
+use keymark_bench::record::{Record, RunState};
 
 use crate::answers;
-use crate::compare::Comparison;
+use crate::compare::{Comparison, conditions};
 use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Section};
+use crate::units::counted;
 
-pub use history::history;
+pub use history::{SeriesRow, history, series, series_rows};
 
 /// A run with what is said of it.
 #[derive(Debug)]
@@ -34,10 +37,10 @@ pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document
     let records: Vec<&Record> = parts.iter().map(|part| part.record).collect();
     let names: Vec<String> = records.iter().map(|record| record.id.to_string()).collect();
     let mut whole = Document {
-        title: Some(subject::title(&records)),
+        title: Some(title(&records)),
         sections: comparison.map_or_else(Vec::new, |comparison| compared(comparison, &names)),
         conditions: Some(Conditions {
-            facts: facts::facts(&records),
+            facts: conditions::facts(&records),
             commands: parts.iter().filter_map(|part| part.rerun.clone()).collect(),
             runs: names,
         }),
@@ -99,4 +102,82 @@ fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
         section.heading.get_or_insert(heading);
     }
     sections
+}
+
+/// More devices than these are counted.
+const NAMED: usize = 3;
+
+/// What runs are of, in words for their report's head: `GnuPG keys on AMD EPYC, 2 cores`. Of one run, or of several that
+/// are of the same.
+fn title(records: &[&Record]) -> String {
+    let mut subjects: Vec<String> = records.iter().map(|record| subject(record)).collect();
+    subjects.dedup();
+    match (subjects.as_slice(), records.len()) {
+        ([], _) => "no run".to_owned(),
+        ([only], 1) => only.clone(),
+        ([only], runs) => format!("{only}: {runs} runs compared"),
+        (several, _) => several.join(" against "),
+    }
+}
+
+fn subject(record: &Record) -> String {
+    let cases = || record.cases.iter().map(|case| &case.case);
+    if record.state == RunState::Published {
+        let name = record.id.0.trim_start_matches("published-");
+        return format!("Published figures: {name}");
+    }
+    let of = |has: &dyn Fn(&Case) -> bool| cases().any(has);
+    let what = if cases().all(|case| case.provenance == Provenance::Predicted) {
+        "Predicted times of keys"
+    } else if of(&|case| case.operation == Operation::Handshake) {
+        "TLS servers"
+    } else if of(&|case| [StackName::GNUPG, StackName::AGENT].contains(&case.stack)) {
+        "GnuPG keys"
+    } else {
+        "Private keys"
+    };
+    let mut devices: Vec<&str> = Vec::new();
+    for case in cases() {
+        let device = case.device.as_str();
+        // A token's software on this CPU is no other place.
+        let elsewhere = device != "software" && case.provenance != Provenance::Virtual;
+        if elsewhere && !devices.contains(&device) {
+            devices.push(device);
+        }
+    }
+    let here =
+        |case: &Case| case.device.as_str() == "software" || case.provenance == Provenance::Virtual;
+    let own = cases().any(here);
+    let machine = own.then(|| machine(&record.environment)).flatten();
+    let mut on: Vec<String> = if devices.len() > NAMED {
+        vec![counted(devices.len(), "device")]
+    } else {
+        devices.iter().map(ToString::to_string).collect()
+    };
+    on.splice(0..0, machine);
+    match on.split_last() {
+        None => what.to_owned(),
+        Some((last, [])) => format!("{what} on {last}"),
+        Some((last, others)) => format!("{what} on {} and {last}", others.join(", ")),
+    }
+}
+
+/// `AMD EPYC, 2 cores`, without what every processor is called.
+fn machine(environment: &Environment) -> Option<String> {
+    let model = environment.cpu_model.as_deref()?;
+    let mut words = String::new();
+    let mut depth = 0;
+    for letter in model.chars() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '@' => break,
+            _ if depth == 0 => words.push(letter),
+            _ => {}
+        }
+    }
+    let common = |word: &&str| !["Processor", "CPU"].contains(word);
+    let words = words.split_whitespace().filter(common).format(" ");
+    let cores = counted(environment.cores, "core");
+    Some(format!("{words}, {cores}"))
 }

@@ -7,9 +7,10 @@ use keymark_bench::server_load::LoadLimit;
 use super::gallery::Gallery;
 use crate::analysis::tables::{self, PARTS};
 use crate::analysis::{
-    Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, failures, figures, head, key_use,
+    Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, figures, key_use, servers,
 };
 use crate::answers::answers;
+use crate::compare::conditions;
 use crate::document::{Block, Depth, Document, LeftOut, RemarkKind, SCHEMA, Section, mixed};
 use crate::pictures::Kind;
 use crate::pivot::Axis;
@@ -47,7 +48,7 @@ impl Analysis {
             gallery.all(Kind::Load),
         ));
         sections.extend(key_use::sections(record));
-        sections.extend(failures::section(record));
+        sections.extend(servers::failed(record));
         let families = self.breakdowns.iter();
         sections.extend(families.filter_map(|family| Self::breakdown(family, &mut gallery)));
         for (heading, title, wanted) in PARTS {
@@ -77,7 +78,7 @@ impl Analysis {
             sections.push(Section::headed("a thread of messages", remarks.collect()));
         }
         let warnings = self.warnings(&record.plan);
-        let (head, head_in_brief) = head::head(record, self.speed.as_ref());
+        let (head, head_in_brief) = conditions::head(record, self.speed.as_ref());
         Document {
             schema: SCHEMA,
             title: Some(format!("run {}", record.id)),

@@ -1,8 +1,9 @@
-use super::facts::facts;
+use keymark_bench::record::Record;
+use keymark_testkit::record::{measured, mixed as record, of, signing};
+
 use super::*;
 use crate::analysis::Analysis;
-use keymark_bench::record::Record;
-use keymark_testkit::record::mixed as record;
+use crate::compare::conditions::facts;
 
 fn part(record: &Record) -> Part<'_> {
     Part {
@@ -82,4 +83,21 @@ fn of_several_runs_each_line_says_whose_it_is() {
             .all(|line| line.starts_with("run one: ") || line.starts_with("run other: "))
     );
     assert_eq!(whole.warnings.len(), 2 * part(&one).document.warnings.len());
+}
+
+#[test]
+fn a_title_names_keys_and_machine() {
+    let mut run = of(vec![measured(
+        signing("rsa2048", StackName::GNUPG, 1),
+        500.0,
+    )]);
+    run.environment.cores = 2;
+    run.environment.cpu_model = Some("AMD EPYC Processor (with IBPB)".to_owned());
+    assert_eq!(title(&[&run]), "GnuPG keys on AMD EPYC, 2 cores");
+    run.environment.cpu_model = Some("Intel(R) Core(TM) i5-6200U CPU @ 2.30GHz".to_owned());
+    assert_eq!(title(&[&run]), "GnuPG keys on Intel Core i5-6200U, 2 cores");
+    assert_eq!(
+        title(&[&run, &run]),
+        "GnuPG keys on Intel Core i5-6200U, 2 cores: 2 runs compared"
+    );
 }

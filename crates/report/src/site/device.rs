@@ -13,7 +13,7 @@ use keymark_bench::case::{Case, Provenance, StoreKind};
 use keymark_bench::record::Record;
 use serde::Deserialize;
 
-use super::address;
+use super::pages;
 
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
@@ -120,7 +120,7 @@ impl Catalogue {
                 )));
             }
             // So that no name from a record ever leads to it.
-            if address::may_be_unique(&entry.id) {
+            if pages::may_be_unique(&entry.id) {
                 return Err(wrong(format!("'{}' looks like a generated id", entry.id)));
             }
             ids.push(entry.id.clone());
@@ -192,7 +192,7 @@ impl Catalogue {
             (name, _) => name.to_owned(),
         };
         Identified {
-            id: DeviceId(address::unique(&name, class, &[class, &name, run, device])),
+            id: DeviceId(pages::unique(&name, class, &[class, &name, run, device])),
             name: if nameless {
                 format!("{shown} (run {run})")
             } else {
@@ -239,4 +239,228 @@ fn named<'r>(record: &'r Record, case: &'r Case) -> Named<'r> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::collections::HashMap;
+
+    use keymark_bench::case::{DeviceName, StackName};
+    use keymark_bench::record::RunId;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::exchange::Shipped;
+    use keymark_testkit::record as testing;
+
+    /// A record with one case of a device that it says this about.
+    fn record(kind: StoreKind, provenance: Provenance, product: &str) -> Record {
+        let mut record = testing::mixed("run-1");
+        let mut case = testing::case("rsa2048", StackName::RAW);
+        case.device = DeviceName::new("openpgp-card-1");
+        case.store = kind;
+        case.provenance = provenance;
+        record.stores = vec![testing::store(&case, product)];
+        record.plan.cases = vec![case.clone()];
+        record.cases = vec![keymark_bench::record::CaseRecord::new(case)];
+        record
+    }
+
+    fn identified(record: &Record) -> Identified {
+        let catalogue = Catalogue::shipped().unwrap();
+        catalogue.identify(record, &record.cases[0].case)
+    }
+
+    fn card(product: &str) -> Identified {
+        identified(&record(
+            StoreKind::OPENPGP_CARD,
+            Provenance::Measured,
+            product,
+        ))
+    }
+
+    #[test]
+    fn the_same_device_has_one_page_whatever_it_is_called() {
+        let measured = card("YubiKey 4 (firmware 4.3.5)");
+        let twin = record(
+            StoreKind::OPENPGP_CARD,
+            Provenance::Twin,
+            "twin of a YubiKey 4",
+        );
+        let behind_a_reader = record(StoreKind::OPENPGP_CARD, Provenance::Twin, "twin:yubikey-4");
+        let lwn = Shipped::named("lwn").unwrap().record().unwrap();
+        let published = lwn
+            .cases
+            .iter()
+            .find(|each| each.case.device.as_str() == "YubiKey-4")
+            .unwrap();
+        let published = Catalogue::shipped()
+            .unwrap()
+            .identify(&lwn, &published.case);
+        for found in [
+            measured,
+            identified(&twin),
+            identified(&behind_a_reader),
+            published,
+        ] {
+            assert_eq!(
+                (found.id.as_str(), found.name.as_str()),
+                ("yubikey-4", "YubiKey 4")
+            );
+        }
+        // A device that is not in the list: measured and twin meet by its name.
+        let twin = record(StoreKind::PKCS11, Provenance::Twin, "twin of a Luna K7");
+        let measured = record(
+            StoreKind::PKCS11,
+            Provenance::Measured,
+            "Luna K7, token 'secret'",
+        );
+        assert_eq!(identified(&twin), identified(&measured));
+        assert_eq!(identified(&twin).name, "Luna K7");
+    }
+
+    #[test]
+    fn two_devices_have_two_pages() {
+        let names = [
+            "Nitrokey Start",
+            "nitrokey start",
+            "Nitrokey-Start",
+            "NITROKEY  START!",
+            "Nitrokey Start ü",
+            "Nitrokey Start é",
+            "",
+            "..",
+            "../x",
+            "x",
+            "\u{202e}x",
+            "令牌",
+            "🔑",
+            "CON",
+            "yubikey-4/",
+            "YubiKey 40",
+        ];
+        let mut pages: HashMap<DeviceId, &str> = HashMap::new();
+        for name in names {
+            let id = card(name).id;
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(id.as_str().chars().all(plain), "{id}");
+            assert_eq!(pages.insert(id, name), None, "{name}");
+        }
+        // A processor that is called like a card is none.
+        let mut software = record(StoreKind::SOFTWARE, Provenance::Measured, "this CPU");
+        software.environment.cpu_model = Some("x".to_owned());
+        assert_eq!(pages.get(&identified(&software).id), None);
+        assert_eq!(identified(&software).name, "x");
+    }
+
+    #[test]
+    fn what_says_nothing_of_the_device_is_told_apart_by_its_run() {
+        let opensc = |run: &str| {
+            let mut record = record(
+                StoreKind::PKCS11,
+                Provenance::Measured,
+                "PKCS#15 emulated, token 'token'",
+            );
+            record.id = RunId(run.to_owned());
+            identified(&record)
+        };
+        assert_eq!(opensc("a"), opensc("a"));
+        assert_ne!(opensc("a").id, opensc("b").id);
+        assert_eq!(opensc("a").name, "PKCS#15 emulated (run a)");
+        let nameless = |run: &str| {
+            let mut record = record(StoreKind::SOFTWARE, Provenance::Measured, "this CPU");
+            record.environment.cpu_model = None;
+            record.id = RunId(run.to_owned());
+            identified(&record)
+        };
+        assert_ne!(nameless("a").id, nameless("b").id);
+        // Every article has a CPU.
+        let of = |name: &str| {
+            let mut record = record(StoreKind::REPORTED, Provenance::Published, "");
+            record.id = RunId(format!("published-{name}"));
+            record.cases[0].case.device = DeviceName::new("CPU");
+            identified(&record)
+        };
+        assert_ne!(of("one").id, of("two").id);
+    }
+
+    #[test]
+    fn addresses_are_pinned() {
+        // They are cited: a change here breaks links elsewhere.
+        for (product, expected) in [
+            ("YubiKey 5 (firmware 5.7.1)", "yubikey-5"),
+            ("Nitrokey Start", "nitrokey-start-bf4c2568e5d1bed6dc19"),
+            ("Luna K7", "luna-k7-9b4d2fa53a7940a889aa"),
+        ] {
+            assert_eq!(card(product).id.as_str(), expected);
+        }
+        let mut software = record(StoreKind::SOFTWARE, Provenance::Measured, "this CPU");
+        software.environment.cpu_model = Some("Intel(R) Xeon(R) Processor".to_owned());
+        assert_eq!(
+            identified(&software).id.as_str(),
+            "intel-r-xeon-r-processor-7ecdc6d0ceac6863a0c3"
+        );
+    }
+
+    #[test]
+    fn twins_that_come_with_keymark_stand_beside_what_they_were_made_of() {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/profiles");
+        let mut profiles = 0;
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let product = text
+                .lines()
+                .find_map(|line| line.strip_prefix("product = \""))
+                .unwrap();
+            let product = product.trim_end_matches('"');
+            let twin = record(
+                StoreKind::OPENPGP_CARD,
+                Provenance::Twin,
+                &format!("twin of a {product}"),
+            );
+            let id = identified(&twin).id;
+            let published = Shipped::of_times().any(|article| {
+                let record = article.record().unwrap();
+                record.cases.iter().any(|case| {
+                    Catalogue::shipped()
+                        .unwrap()
+                        .identify(&record, &case.case)
+                        .id
+                        == id
+                })
+            });
+            assert!(published, "{product}: {id}");
+            profiles += 1;
+        }
+        assert!(profiles >= 10, "{profiles}");
+    }
+
+    #[test]
+    fn a_list_that_is_ambiguous_is_refused() {
+        let parse =
+            |devices: &str| Catalogue::parse(&format!("schema = 1\nnameless = []\n{devices}"));
+        let device = |id: &str, names: &str| {
+            format!("[[device]]\nid = '{id}'\nname = 'A'\nnames = [{names}]\n")
+        };
+        assert!(parse(&device("a", "'B'")).is_ok());
+        for wrong in [
+            device("a", "") + &device("b", ""),
+            device("a", "") + "[[device]]\nid = 'a'\nname = 'C'\n",
+            device("../a", ""),
+            device("", ""),
+            device("A", ""),
+            device("x-0123456789abcdef0123", ""),
+            device("a", "") + "more = 1\n",
+        ] {
+            assert!(parse(&wrong).is_err(), "{wrong}");
+        }
+        assert!(Catalogue::parse("schema = 2\nnameless = []\ndevice = []").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn only_names_that_are_the_same_share_a_page(a in ".{0,40}", b in ".{0,40}") {
+            let same = normal(&a) == normal(&b);
+            // What the list knows is meant to be shared, and the label is no part of the name.
+            prop_assume!(!a.contains(", token '") && !b.contains(", token '"));
+            prop_assert_eq!(card(&a).id == card(&b).id, same);
+        }
+    }
+}

@@ -2,9 +2,7 @@
 //!
 //! Everything is said here; [`render::html`](crate::render::html) writes it down.
 
-mod address;
 mod device;
-mod machine;
 mod pages;
 mod sections;
 mod source;
@@ -16,10 +14,9 @@ use keymark_bench::key_family::KeyFamily;
 use keymark_bench::strength::Strength;
 
 pub use device::{Catalogue, CatalogueError, DeviceId, Identified};
-pub use machine::Machine;
 pub use pages::{Added, Collision, Pages, SUMS, sum};
 pub use sections::KeySection;
-pub use source::{Held, Origin, Source, SourceDevice};
+pub use source::{Held, Machine, Origin, Source, SourceDevice};
 
 /// What has to be known before two rows are set against one another. Stands on every page with figures of several sources.
 pub const NO_RANKING: &str = "This page shows figures of different machines, programs and days side by side. They \

@@ -1,13 +1,13 @@
-//! A record as a source of figures.
+//! A record as a source of figures, and on which machine it was made, as far as it says.
 
 use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::record::{Record, RunId};
+use keymark_bench::record::{Record, RunId, RunState};
 
-use super::address;
 use super::device::{Catalogue, Identified};
-use super::machine::Machine;
+use super::pages;
 use crate::analysis::{Analysis, Row};
 use crate::exchange::Shipped;
+use crate::history;
 
 /// Who brought it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Source {
         Self {
             run: record.id.clone(),
             name: record.id.to_string(),
-            address: address::unique(&record.id.0, "record", &["record", file]),
+            address: pages::unique(&record.id.0, "record", &["record", file]),
             origin,
             started: record.started,
             keymark: record.environment.keymark.clone(),
@@ -178,5 +178,37 @@ impl SourceDevice {
                 .map(|(name, version)| format!("{name} {version}"))
                 .collect(),
         }
+    }
+}
+
+/// A machine, or several of which records say the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Machine {
+    /// In words: processor, cores, virtual machine, memory.
+    pub words: String,
+    /// Its place on the page of machines.
+    pub id: String,
+}
+
+impl Machine {
+    /// The machine of a record; none of what was not run.
+    pub fn of(record: &Record) -> Option<Self> {
+        let ran = |provenance| match provenance {
+            Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
+            Provenance::Predicted | Provenance::Published => false,
+        };
+        let mut cases = record.cases.iter();
+        if record.state == RunState::Published || !cases.any(|each| ran(each.case.provenance)) {
+            return None;
+        }
+        let environment = &record.environment;
+        let mut words = history::machine(environment);
+        if environment.cpu_model.is_none() {
+            words = format!("a processor without a name, {words}");
+        }
+        Some(Self {
+            id: pages::unique(&words, "machine", &["machine", &words]),
+            words,
+        })
     }
 }

@@ -1,9 +1,10 @@
-use super::*;
-use crate::document::{Block, Figure, RemarkKind};
-use crate::exchange::json;
 use keymark_bench::case::{DeviceName, StackName};
 use keymark_bench::record::{Record, RunId};
 use keymark_testkit::record::{block, case, mixed as record};
+
+use super::*;
+use crate::document::{Block, Figure, RemarkKind};
+use crate::exchange::json;
 
 fn source(record: &Record, origin: Origin) -> Source {
     let analysis = crate::analysis::Analysis::of(record, &[]);
@@ -161,7 +162,7 @@ fn every_number_has_its_interval_and_n_or_says_that_there_is_none() {
                     .iter()
                     .flat_map(|row| (0..9).map(move |c| (row, c)))
                 {
-                    let words = crate::render::cell::words(&table.cell(row, column));
+                    let words = crate::render::words(&table.cell(row, column));
                     let is_figure =
                         (5..9).contains(&column) && words.starts_with(|c: char| c.is_ascii_digit());
                     assert!(!is_figure || words.contains('('), "{words}");
@@ -300,7 +301,7 @@ fn predictions_have_their_band_and_no_interval() {
         panic!("{:?}", section.blocks);
     };
     assert_eq!(predictions.len(), 1);
-    let words = |column| crate::render::cell::words(&table.cell(&table.rows[0], column));
+    let words = |column| crate::render::words(&table.cell(&table.rows[0], column));
     assert_eq!(
         (words(4), words(5)),
         (

@@ -423,13 +423,12 @@ fn identifiers_of_two_pictures_in_a_page_differ() {
 
 #[test]
 fn text_has_pixels_in_a_png() {
-    use keymark_report::charts::png;
     let drawn = |title: &str| {
         let chart = Chart {
             title: title.to_owned(),
             ..every_fill()
         };
-        png::draw(&chart, Theme::Light).unwrap()
+        svg::png(&chart, Theme::Light).unwrap()
     };
     let pixels = |bytes: &[u8]| {
         let pixmap = resvg::tiny_skia::Pixmap::decode_png(bytes).unwrap();

@@ -188,7 +188,7 @@ fn no_figure_of_a_narrow_table_is_cut() {
 
 #[test]
 fn every_row_has_its_device_and_provenance() {
-    let json: Value = serde_json::from_str(&json::render(&report()).unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&json(&report()).unwrap()).unwrap();
     let known: BTreeSet<&str> = DEVICES
         .iter()
         .map(|(device, _)| *device)

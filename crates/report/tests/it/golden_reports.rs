@@ -52,7 +52,7 @@ fn golden_records_have_every_form() {
             ("csv", String::from_utf8(csv).unwrap()),
             ("markdown", markdown::render(&document).unwrap()),
             ("latex", latex::render(&document).unwrap()),
-            ("json", json::render(&document).unwrap()),
+            ("json", json(&document).unwrap()),
             ("html", own(&html::render(document, Place::File).unwrap())),
         ] {
             insta::assert_snapshot!(format!("{name}_{form}"), content);

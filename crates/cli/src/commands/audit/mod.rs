@@ -7,7 +7,7 @@ use jiff::Zoned;
 use keymark_advice::audit::sarif::{self, Log};
 use keymark_advice::audit::{Audit, Audited, Lists, Places, Question};
 use keymark_advice::policy::Policy;
-use keymark_report::formats::suite::{Test, suite};
+use keymark_report::formats::ci::{Test, suite};
 
 use super::Outcome;
 use crate::args::AuditArguments;

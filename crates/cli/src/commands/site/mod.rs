@@ -8,7 +8,7 @@ use itertools::Itertools;
 use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
 use keymark_report::document::Document;
-use keymark_report::exchange::folder::Folder;
+use keymark_report::exchange::Folder;
 use keymark_report::exchange::share::{self, Shared};
 use keymark_report::exchange::{self, Shipped, json};
 use keymark_report::render::html::{self, Place};

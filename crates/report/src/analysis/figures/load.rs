@@ -1,13 +1,16 @@
-//! Response times over load: users of a server, or arrivals at a key.
+//! Response times over load (users of a server, or arrivals at a key), and throughput over the number of workers.
 
 use std::num::NonZeroU32;
 
 use keymark_bench::case::{Case, CaseKey, Load, Pacing, Rate};
 use keymark_bench::record::Record;
+use keymark_stats::{PerSecond, Ratio, Usl};
 
 use super::Row;
-use crate::analysis::overload;
-use crate::document::{Figure, LoadCurve, LoadPoint, LoadUnit, Subject};
+use crate::analysis::latencies::service;
+use crate::analysis::{Bounds, Scaling};
+use crate::document::{Figure, LoadCurve, LoadPoint, LoadUnit, Subject, ThroughputCurve};
+use crate::grouped;
 
 /// The knee is where this share of the best throughput is reached: with more users they wait for each other (as `keymark tls
 /// bench --saturate` has it).
@@ -164,6 +167,71 @@ fn knee(points: &[LoadPoint]) -> Option<f64> {
 fn capacity(record: &Record, group: &Group<'_>) -> Option<f64> {
     let (_, row) = group.rows.first()?;
     let case = record.cases.get(row.id.0 as usize)?;
-    let service = overload::service(case)?;
+    let service = service(case)?;
     (service.0 > 0.0).then(|| f64::from(case.case.concurrency()) / service.0)
+}
+
+/// Points of a law.
+const POINTS: u32 = 40;
+
+/// More curves than this in one picture are not told apart.
+const CURVES: usize = 8;
+
+/// One of all, or one for each algorithm and operation if they are too many for that.
+pub(in crate::analysis) fn throughput(scaling: &[Scaling]) -> Vec<Figure> {
+    let shown: Vec<&Scaling> = scaling
+        .iter()
+        .filter(|group| group.levels.len() > 1)
+        .collect();
+    let title = "throughput of several workers";
+    if (1..=CURVES).contains(&shown.len()) {
+        return vec![Figure::Throughput {
+            title: title.to_owned(),
+            curves: shown.into_iter().map(throughput_curve).collect(),
+        }];
+    }
+    let groups = grouped(shown, |group| (group.case.algorithm, group.case.operation));
+    let figure = |((algorithm, operation), groups): (_, Vec<&Scaling>)| Figure::Throughput {
+        title: format!("{title}: {algorithm} {operation}"),
+        curves: groups.into_iter().map(throughput_curve).collect(),
+    };
+    groups.into_iter().map(figure).collect()
+}
+
+fn throughput_curve(group: &Scaling) -> ThroughputCurve {
+    let mut bounds: Vec<(String, Ratio)> = Vec::new();
+    if let Some(found) = &group.bounds {
+        let server = found.by_server().zip(found.server.as_ref());
+        bounds.extend(server.map(|(bound, (server, _))| (server.name.to_owned(), bound)));
+        bounds.push(("cores".to_owned(), Bounds::by_cores(found)));
+    }
+    let fits = group.law.as_ref().ok().filter(|law| !law.rejected());
+    ThroughputCurve {
+        of: Subject::labelled(
+            &group.case,
+            format!(
+                "{} {} {} {}",
+                group.case.algorithm,
+                group.case.operation,
+                group.case.device,
+                group.way()
+            ),
+        ),
+        levels: group.levels.clone(),
+        gains: group.gains.clone(),
+        bounds,
+        law: fits.map(|law| points(law, group)).unwrap_or_default(),
+    }
+}
+
+fn points(law: &Usl, group: &Scaling) -> Vec<(f64, PerSecond)> {
+    let ends = group.levels.first().zip(group.levels.last());
+    let Some((first, last)) = ends.map(|(first, last)| (f64::from(first.0), f64::from(last.0)))
+    else {
+        return Vec::new();
+    };
+    let at = |number: u32| first * (last / first).powf(f64::from(number) / f64::from(POINTS));
+    (0..=POINTS)
+        .map(|number| (at(number), law.throughput(at(number))))
+        .collect()
 }

@@ -1,10 +1,8 @@
 //! Data of the pictures of a run: what is computed stands in them as it does in tables.
 
-mod distributions;
+mod durations;
 mod layers;
 mod load;
-mod throughput;
-mod timeline;
 
 use std::collections::BTreeSet;
 
@@ -16,13 +14,12 @@ use keymark_stats::{Estimate, Seconds};
 use super::tables::PARTS;
 use super::{Analysis, Row};
 use crate::document::{Figure, Mean, Predicted, Subject};
-use crate::grouped::grouped;
+use crate::grouped;
+use layers::{of_breakdown, of_parts};
+use load::{response_times, throughput};
 
 pub(crate) use layers::title as layers_title;
-use layers::{of_breakdown, of_parts};
 pub(crate) use load::joined as joined_loads;
-use load::response_times;
-use throughput::throughput;
 
 impl Analysis {
     /// All that can be drawn of a run. A report has a few of them.
@@ -53,9 +50,9 @@ fn of_rows(record: &Record, rows: &[Row]) -> Vec<Figure> {
         });
     }
     figures.extend(security(rows, tolerance));
-    figures.extend(distributions::distributions(record, rows));
-    figures.extend(distributions::histograms(record, rows));
-    figures.extend(timeline::timeline(record, rows));
+    figures.extend(durations::distributions(record, rows));
+    figures.extend(durations::histograms(record, rows));
+    figures.extend(durations::timeline(record, rows));
     figures
 }
 

@@ -1,10 +1,10 @@
-//! Inks, and what shows without them how a figure was had.
+//! Inks, and what shows without them how a figure was had. Colours stand in the picture as they are: `var()` and `@media`
+//! are ignored by many that show SVG, resvg among them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use crate::charts::chart::Fill;
-use crate::charts::theme::{Palette, Theme};
 use crate::xml::Xml;
 
 /// What is painted with, and which patterns were needed.
@@ -157,5 +157,138 @@ impl Paint {
         let line = out.tag("rect").attr("width", width).attr("height", size);
         line.attr("fill", &pattern.ink).end();
         out.close("pattern");
+    }
+}
+
+/// Dark on light, or light on dark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Theme {
+    /// For paper.
+    #[default]
+    Light,
+    /// For dark pages.
+    Dark,
+}
+
+/// Colours of a theme.
+pub(crate) struct Palette {
+    pub ground: &'static str,
+    pub text: &'static str,
+    pub muted: &'static str,
+    pub grid: &'static str,
+    pub axis: &'static str,
+    /// Of a reference line.
+    pub rule: &'static str,
+    /// Of series, by their number; each has a contrast of 3 to the ground, and the first six are told apart with any
+    /// kind of colour blindness (after Okabe & Ito 2008, darkened or lightened).
+    pub series: [&'static str; 8],
+}
+
+impl Theme {
+    /// In a word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    pub(crate) const fn palette(self) -> &'static Palette {
+        match self {
+            Self::Light => &LIGHT,
+            Self::Dark => &DARK,
+        }
+    }
+}
+
+/// Colours of the light theme, each with what stands in its place in the dark one: a page that shows a light picture by a style
+/// of its own turns it dark.
+pub fn light_and_dark() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let colours = |palette: &'static Palette| {
+        let Palette {
+            ground,
+            text,
+            muted,
+            grid,
+            axis,
+            rule,
+            series,
+        } = palette;
+        [ground, text, muted, grid, axis, rule]
+            .into_iter()
+            .chain(series)
+            .copied()
+    };
+    colours(&LIGHT).zip(colours(&DARK))
+}
+
+impl Palette {
+    pub(crate) fn series(&self, number: usize) -> &'static str {
+        self.series[number % self.series.len()]
+    }
+}
+
+const LIGHT: Palette = Palette {
+    ground: "#ffffff",
+    text: "#1b1f24",
+    muted: "#57606a",
+    grid: "#e4e7eb",
+    axis: "#8c959f",
+    rule: "#a4261d",
+    series: [
+        "#0f62a8", "#c2500a", "#0b7a5b", "#a23f83", "#7a6200", "#2f8fc4", "#5b3fa0", "#6a6f76",
+    ],
+};
+
+const DARK: Palette = Palette {
+    ground: "#14181d",
+    text: "#e6e9ed",
+    muted: "#a3adb8",
+    grid: "#2a313a",
+    axis: "#6b7683",
+    rule: "#ff8f84",
+    series: [
+        "#6cb6ff", "#ff9a57", "#45cfa3", "#f09ad6", "#dcc04b", "#8fdcff", "#b9a3ff", "#b6bec8",
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance (WCAG 2.2).
+    fn luminance([red, green, blue]: [u8; 3]) -> f64 {
+        let linear = |channel: u8| {
+            let value = f64::from(channel) / 255.0;
+            if value <= 0.040_45 {
+                value / 12.92
+            } else {
+                ((value + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+    }
+
+    fn of(colour: &str) -> f64 {
+        let channel = |at: usize| u8::from_str_radix(&colour[at..at + 2], 16).unwrap();
+        luminance([channel(1), channel(3), channel(5)])
+    }
+
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (of(a), of(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn everything_stands_out_from_its_ground() {
+        for theme in [Theme::Light, Theme::Dark] {
+            let palette = theme.palette();
+            for text in [palette.text, palette.muted, palette.rule] {
+                assert!(contrast(text, palette.ground) >= 4.5, "{theme:?} {text}");
+            }
+            for mark in palette.series {
+                assert!(contrast(mark, palette.ground) >= 3.0, "{theme:?} {mark}");
+            }
+        }
     }
 }

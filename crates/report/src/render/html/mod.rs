@@ -1,27 +1,25 @@
 //! The document as one HTML file that asks nothing of anybody: style, script and data stand in it, and its
 //! policy lets nothing else in. What is said can be read without the script, which sorts, filters and compares.
 
-mod figure;
-mod policy;
+mod blocks;
 mod runs;
 mod site;
-mod table;
 
 use std::fmt;
 use std::sync::LazyLock;
 
 use askama::Template;
 use askama::filters::{Escaper, Html};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use keymark_bench::record::RunState;
+use sha2::{Digest, Sha256};
 
+use super::Format;
 use crate::document::{Block, Conditions, Depth, Document, Limits, REMARKS, Remark, Section};
 use crate::units::counted;
 use crate::visible::{json, visible};
-
-use super::Format;
-
-use self::figure::Pictures;
-use self::table::Numbering;
+use blocks::{EVERY, Numbering, Pictures};
 
 pub use runs::{Import, policy_of_runs, runs};
 pub use site::add_pages;
@@ -31,8 +29,11 @@ pub const MARK: &str = "<meta name=\"generator\" content=\"keymark\">";
 
 /// The style of all pages, and of pictures in them.
 static STYLE: LazyLock<String> =
-    LazyLock::new(|| include_str!("../../../templates/page.css").to_owned() + &figure::dark());
+    LazyLock::new(|| include_str!("../../../templates/page.css").to_owned() + &blocks::dark());
 const SCRIPT: &str = include_str!("../../../templates/page.js");
+
+/// A file sends nothing anywhere.
+static OF_FILE: LazyLock<String> = LazyLock::new(|| of_page(&STYLE, SCRIPT, "'none'"));
 
 /// Rows of a table that need not be folded.
 const OPEN: usize = 12;
@@ -187,7 +188,7 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
         .collect::<Result<_, _>>()?;
     let (warnings, more_warnings) = remarks(&document.warnings);
     let page = Page {
-        policy: policy::of_file(),
+        policy: &OF_FILE,
         style: &STYLE,
         script: SCRIPT,
         ways: place.ways(),
@@ -213,7 +214,7 @@ fn remarks(all: &[Remark]) -> (Vec<&Remark>, Vec<&Remark>) {
 
 /// The policy of a page as the header of an answer, which can say more than an element.
 pub fn policy_of_answer() -> String {
-    format!("{}; frame-ancestors 'none'", policy::of_answer())
+    of_page(&STYLE, SCRIPT, "'self'") + "; frame-ancestors 'none'"
 }
 
 /// How a run ended, in a word.
@@ -251,7 +252,7 @@ fn written<'a>(
         Depth::Every => true,
     };
     let what = match section.depth {
-        Depth::Every => table::EVERY,
+        Depth::Every => EVERY,
         Depth::First | Depth::Detail => "the figures",
     };
     Ok(Written {
@@ -274,4 +275,19 @@ fn data(document: &Document) -> Result<String, HtmlError> {
         .replace('<', "\\u003c")
         .replace('>', "\\u003e")
         .replace('&', "\\u0026"))
+}
+
+/// What a page of keymark's with this style and script may do (Content Security Policy 3): show the style, run the script,
+/// send its forms there, and nothing else.
+fn of_page(style: &str, script: &str, forms: &str) -> String {
+    format!(
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action {forms}",
+        hash(style),
+        hash(script),
+    )
+}
+
+fn hash(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    format!("'sha256-{}'", STANDARD.encode(digest))
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use askama::Template;
 use itertools::Itertools;
 
-use super::{HtmlError, STYLE, policy};
+use super::{HtmlError, STYLE, of_page};
 use crate::archive::{Found, RunSearch, Window};
 
 const SCRIPT: &str = include_str!("../../../templates/runs.js");
@@ -86,7 +86,7 @@ impl Runs<'_> {
 
 /// What this page may do: ask the server that it is from.
 pub fn policy_of_runs() -> String {
-    policy::of_page(&STYLE, SCRIPT, "'self'") + "; connect-src 'self'; frame-ancestors 'none'"
+    of_page(&STYLE, SCRIPT, "'self'") + "; connect-src 'self'; frame-ancestors 'none'"
 }
 
 fn few<T: Display>(names: &[T]) -> String {

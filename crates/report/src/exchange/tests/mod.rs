@@ -374,3 +374,35 @@ fn a_million_levels_are_no_danger_to_the_stack() {
         }
     }
 }
+
+#[test]
+fn records_are_files_with_their_ending_wherever_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = |name: &str| directory.path().join(name);
+    fs::create_dir_all(place("b/c")).unwrap();
+    fs::create_dir(place(".git")).unwrap();
+    for name in [
+        "b/c/2.JSON",
+        "a.json",
+        "b/1.csv",
+        "README.md",
+        ".git/x.json",
+    ] {
+        fs::write(place(name), "x").unwrap();
+    }
+    std::os::unix::fs::symlink("/etc/passwd", place("link.json")).unwrap();
+    let folder = Folder::list(directory.path()).unwrap();
+    assert_eq!(
+        folder.records,
+        ["a.json", "b/1.csv", "b/c/2.JSON"].map(place)
+    );
+    assert_eq!(folder.aside, [place("README.md")]);
+    let refused: Vec<String> = folder.refused.iter().map(ToString::to_string).collect();
+    assert_eq!(refused.len(), 1);
+    assert!(
+        refused[0].contains("link.json is a symbolic link"),
+        "{refused:?}"
+    );
+    let nowhere = Folder::list(&place("nowhere")).unwrap_err().to_string();
+    assert_says(&nowhere, ["cannot read folder"]);
+}

@@ -1,0 +1,362 @@
+//! Under which conditions runs were made: in lines for the head of a report, as facts by name, and what differs between
+//! sides besides what they were measured for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use itertools::Itertools;
+use keymark_bench::case::Provenance;
+use keymark_bench::environment::{Environment, View};
+use keymark_bench::plan::{Order, Settings};
+use keymark_bench::record::{Record, RunState};
+use keymark_bench::stop::StopRule;
+use keymark_bench::store::StoreIdentity;
+use keymark_stats::{MachineSpeed, Seconds};
+
+use super::Side;
+use crate::document::Fact;
+use crate::units;
+
+/// Something that is not the same everywhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is: `kernel`, `libgcrypt`.
+    pub what: String,
+    /// Its values, each with the sides that have it.
+    pub values: Vec<(String, Vec<String>)>,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: ", self.what)?;
+        for (number, (value, sides)) in self.values.iter().enumerate() {
+            let comma = if number > 0 { "; " } else { "" };
+            write!(f, "{comma}{value} ({})", sides.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// Machines whose own speed differs by less are about as fast.
+const SPEED: f64 = 0.05;
+
+/// What the sides, or runs of one, differ in. Published figures say nothing of machines.
+pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
+    let known: Vec<(&str, Vec<BTreeMap<String, String>>)> = sides
+        .iter()
+        .map(|side| {
+            let measured = side
+                .runs
+                .iter()
+                .filter(|run| run.state != RunState::Published);
+            (side.name.as_str(), measured.map(facts_of_run).collect())
+        })
+        .collect();
+    let names: BTreeSet<&String> = known
+        .iter()
+        .flat_map(|(_, runs)| runs.iter().flat_map(BTreeMap::keys))
+        .collect();
+    let mut found: Vec<Difference> = ORDER
+        .iter()
+        .map(|name| (*name).to_owned())
+        .chain(
+            names
+                .into_iter()
+                .filter(|name| !ORDER.contains(&name.as_str()))
+                .cloned(),
+        )
+        .filter_map(|name| difference(name, &known))
+        .collect();
+    found.extend(speed(sides));
+    found
+}
+
+/// These are said first.
+const ORDER: [&str; 9] = [
+    "processor",
+    "cores",
+    "virtual machine",
+    "memory",
+    "system",
+    "kernel",
+    "governor",
+    "keymark",
+    "settings",
+];
+
+fn difference(what: String, known: &[(&str, Vec<BTreeMap<String, String>>)]) -> Option<Difference> {
+    let mut values: Vec<(String, Vec<String>)> = Vec::new();
+    for (side, runs) in known {
+        for run in runs {
+            // Who does not say, does not differ: a plan without gpg has no version of it.
+            let Some(value) = run.get(&what) else {
+                continue;
+            };
+            let at = values.iter().position(|(other, _)| other == value);
+            let at = at.unwrap_or_else(|| {
+                values.push((value.to_owned(), Vec::new()));
+                values.len() - 1
+            });
+            let sides = &mut values[at].1;
+            if !sides.iter().any(|name| name == side) {
+                sides.push((*side).to_owned());
+            }
+        }
+    }
+    (values.len() > 1).then_some(Difference { what, values })
+}
+
+/// What a run was made on and how, by names. What is not known is not there.
+fn facts_of_run(run: &Record) -> BTreeMap<String, String> {
+    let mut facts = facts_of(&run.environment);
+    let settings = stop_and_order(&run.plan.settings);
+    facts.insert("settings".to_owned(), settings);
+    for store in &run.stores {
+        for (name, version) in &store.versions {
+            facts.insert(format!("{name} of {}", store.device), version.clone());
+        }
+    }
+    facts
+}
+
+/// Machine and programs, by names.
+pub(crate) fn facts_of(environment: &Environment) -> BTreeMap<String, String> {
+    facts_in_order(environment).collect()
+}
+
+/// The machine first, then the programs.
+pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = (String, String)> {
+    // What the kernel keeps for itself differs by megabytes from start to start.
+    let gibibytes = |kib: u64| format!("{:.0} GiB", kib as f64 / 1_048_576.0);
+    let known = [
+        ("processor", environment.cpu_model.clone()),
+        ("cores", Some(environment.cores.to_string())),
+        ("virtual machine", environment.virtualization.clone()),
+        ("memory", environment.memory_kib.map(gibibytes)),
+        ("system", environment.os.clone()),
+        ("kernel", environment.kernel.clone()),
+        ("governor", environment.governor.clone()),
+        ("keymark", Some(environment.keymark.clone())),
+    ];
+    let known = known
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let versions = environment.versions.iter();
+    known.chain(versions.map(|(name, version)| (name.clone(), version.clone())))
+}
+
+/// How long the fixed calculation took on average, where that differs.
+fn speed(sides: &[Side]) -> Option<Difference> {
+    let mean = |side: &Side| {
+        let blocks = side
+            .runs
+            .iter()
+            .flat_map(|run| &run.cases)
+            .flat_map(|case| &case.blocks);
+        let times: Vec<f64> = blocks
+            .filter_map(|block| Some(block.reference_ns? as f64))
+            .collect();
+        (!times.is_empty())
+            .then(|| Seconds::from_nanos(times.iter().sum::<f64>() / times.len() as f64))
+    };
+    let known: Vec<(&Side, Seconds)> = sides
+        .iter()
+        .filter_map(|side| Some((side, mean(side)?)))
+        .collect();
+    let times = known.iter().map(|(_, time)| time.0);
+    let (least, most) = times.minmax_by(f64::total_cmp).into_option()?;
+    (most > least * (1.0 + SPEED)).then(|| Difference {
+        what: "machine speed, by a fixed calculation".to_owned(),
+        values: known
+            .iter()
+            .map(|(side, time)| (units::duration(*time), vec![side.name.clone()]))
+            .collect(),
+    })
+}
+
+/// In the order of the first run; what only another one has comes behind.
+pub(crate) fn facts(records: &[&Record]) -> Vec<Fact> {
+    let known: Vec<Vec<(String, String)>> = records.iter().map(|record| known(record)).collect();
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in known.iter().flatten() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let value = |of: &Vec<(String, String)>, name: &String| {
+        let mut of = of.iter();
+        of.find(|(other, _)| other == name)
+            .map(|(_, value)| value.clone())
+    };
+    names
+        .into_iter()
+        .map(|name| Fact {
+            name: name.clone(),
+            values: known.iter().map(|of| value(of, name)).collect(),
+        })
+        .collect()
+}
+
+fn known(record: &Record) -> Vec<(String, String)> {
+    let environment = &record.environment;
+    let mut known: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        known.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    add(
+        "started",
+        Some(record.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
+    );
+    add("ended", Some(ended(record.state).to_owned()));
+    if record.state != RunState::Published {
+        let load = environment.load_average;
+        add("load before", load.map(|load| load.to_string()));
+        for (name, value) in facts_in_order(environment) {
+            add(&name, Some(value));
+        }
+        let settings = &record.plan.settings;
+        add("settings", Some(stop_and_order(settings)));
+        let case_limit = match settings.stop {
+            StopRule::Precision { max_time, .. } => max_time,
+            StopRule::Runs(_) | StopRule::For(_) => None,
+        };
+        add("time a case", case_limit.map(units::chosen));
+        add("time in all", settings.time_limit.map(units::chosen));
+        add("seed", Some(settings.seed.to_string()));
+        let baseline = Some(settings.baseline.to_string());
+        add("ratios to", baseline.filter(|named| !named.is_empty()));
+    }
+    for store in &record.stores {
+        add(&format!("device {}", store.device), Some(device(store)));
+    }
+    known
+}
+
+const fn ended(state: RunState) -> &'static str {
+    match state {
+        RunState::Unfinished => "no: keymark was killed, or is still measuring",
+        RunState::Finished => "by itself",
+        RunState::Interrupted => "early, by the user",
+        RunState::Published => "not run here: published figures",
+    }
+}
+
+fn device(store: &StoreIdentity) -> String {
+    let serial = store.serial.iter().map(|serial| format!("serial {serial}"));
+    let versions = store.versions.iter();
+    let versions = versions.map(|(name, version)| format!("{name} {version}"));
+    let parts = [store.product.clone(), store.provenance.to_string()];
+    parts.into_iter().chain(serial).chain(versions).join(", ")
+}
+
+/// The conditions of a run, and how many of the lines everybody has to read.
+pub(crate) fn head(record: &Record, speed: Option<&MachineSpeed>) -> (Vec<String>, usize) {
+    if record.state == RunState::Published {
+        let stated = "published figures, as their source states them";
+        return (vec![stated.to_owned()], 1);
+    }
+    let environment = &record.environment;
+    let mut stores = record.stores.iter();
+    if stores.clone().next().is_some()
+        && stores.all(|store| store.provenance == Provenance::Predicted)
+    {
+        let own = format!("predicted by keymark {}", environment.keymark);
+        let basis = "no device was measured; this computer's speed does not matter";
+        return (vec![own, basis.to_owned()], 2);
+    }
+    let mut lines = vec![machine(environment).join(", ")];
+    lines.extend(unfinished(record.state).map(str::to_owned));
+    let in_brief = lines.len();
+    let settings = &record.plan.settings;
+    lines.extend([
+        versions(environment).join(", "),
+        format!("{}, seed {}", stop_and_order(settings), settings.seed),
+    ]);
+    let twins = record
+        .stores
+        .iter()
+        .filter(|store| store.provenance == Provenance::Twin);
+    lines.extend(twins.map(|twin| format!("{}: {}", twin.device, twin.product)));
+    if let Some(harness) = record.harness {
+        let ns = |nanoseconds: u64| units::duration(Seconds(nanoseconds as f64 * 1e-9));
+        lines.push(format!(
+            "timer overhead: {} per sample (resolution {}); {} between two samples",
+            ns(harness.clock_reading_ns),
+            ns(harness.clock_resolution_ns),
+            ns(harness.loop_ns)
+        ));
+    }
+    lines.extend(speed.map(machine_speed));
+    match environment.view {
+        View::None => {}
+        View::Terminal => lines.push("progress display: on".to_owned()),
+    }
+    (lines, in_brief)
+}
+
+/// What a run that did not come to its end says of itself.
+const fn unfinished(state: RunState) -> Option<&'static str> {
+    match state {
+        RunState::Interrupted => Some("ended early, before everything was measured"),
+        RunState::Unfinished => {
+            Some("unfinished: keymark was killed; figures until then are shown")
+        }
+        RunState::Finished | RunState::Published => None,
+    }
+}
+
+/// Runs on machines that differ in this, or that were as uneven, compare badly.
+fn machine_speed(speed: &MachineSpeed) -> String {
+    let MachineSpeed {
+        mean, p5, p95, n, ..
+    } = speed;
+    let off = |time: Seconds| (time.0 / mean.value.0 - 1.0) * 100.0;
+    format!(
+        "machine speed: {} for a fixed calculation, 90 % of {n} checks within {:+.0} % to {:+.0} %",
+        units::duration(mean.value),
+        off(*p5),
+        off(*p95),
+    )
+}
+
+/// Processor, cores, system.
+fn machine(environment: &Environment) -> Vec<String> {
+    let processor = environment.cpu_model.clone();
+    let mut machine = vec![processor.unwrap_or_else(|| "unknown processor".to_owned())];
+    machine.push(units::counted(environment.cores, "core"));
+    let virtualization = environment.virtualization.as_ref();
+    machine.extend(virtualization.map(|name| format!("virtual machine ({name})")));
+    machine.extend(environment.os.clone());
+    let kernel = environment.kernel.as_ref();
+    machine.extend(kernel.map(|kernel| format!("Linux {kernel}")));
+    machine
+}
+
+/// Programs and libraries, keymark last.
+fn versions(environment: &Environment) -> Vec<String> {
+    let versions = environment.versions.iter().map(|(name, version)| {
+        if version.to_lowercase().starts_with(name.as_str()) {
+            version.clone()
+        } else {
+            format!("{name} {version}")
+        }
+    });
+    let own = format!("keymark {}", environment.keymark);
+    versions.chain([own]).collect()
+}
+
+/// When cases end, and in which order they are measured.
+pub(crate) fn stop_and_order(settings: &Settings) -> String {
+    let stop = match settings.stop {
+        StopRule::Runs(runs) => format!("{runs} operations of each case"),
+        StopRule::Precision { target, .. } => format!(
+            "until the mean is known to ±{} %",
+            target.fraction() * 100.0
+        ),
+        StopRule::For(length) => format!("{} a case", units::chosen(length)),
+    };
+    let order = match settings.order {
+        Order::Interleaved => "interleaved",
+        Order::Sequential => "sequential",
+    };
+    format!("{stop}, {order}")
+}

@@ -1,0 +1,416 @@
+//! A site's pages: the first one with the devices, by name and by what keys they have; that of the machines, with the
+//! records of each; and one a device: where its figures are from, then a chart and a table for each key and operation.
+//! The pages of records are reports.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use askama::Template;
+use itertools::Itertools;
+use keymark_bench::case::Provenance;
+use keymark_bench::key_family::KeyFamily;
+use keymark_bench::outside::visible::shortened;
+use keymark_bench::strength::Strength;
+
+use super::blocks::{Numbering, Pictures};
+use super::{HtmlError, LIMITS, METHODOLOGY, STYLE, of_page};
+use crate::document::{Block, Document, Section};
+use crate::site::{
+    Collision, Device, Devices, KeySection, Machine, OfDevice, Origin, Pages, Site, Source,
+};
+use crate::units::counted;
+
+/// Rows of a table, beyond which a browser gets slow.
+const ROWS: usize = 1_000;
+/// Letters of a name that may be longer in its record.
+const NAME: usize = 120;
+/// Letters of a word that widens its column too much.
+const WORD: usize = 24;
+
+static SITE_STYLE: LazyLock<String> =
+    LazyLock::new(|| format!("{}{}", *STYLE, include_str!("../../../templates/site.css")));
+const SCRIPT: &str = include_str!("../../../templates/site.js");
+static POLICY: LazyLock<String> = LazyLock::new(|| of_page(&SITE_STYLE, SCRIPT, "'none'"));
+
+/// Why the pages cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteError {
+    /// A page cannot be written.
+    #[error(transparent)]
+    Html(#[from] HtmlError),
+    /// Two pages want the same place.
+    #[error(transparent)]
+    Collision(#[from] Collision),
+}
+
+/// What all pages have.
+struct Shell {
+    policy: &'static str,
+    style: &'static str,
+    script: &'static str,
+    title: String,
+    /// The way to the site's top.
+    root: &'static str,
+    made_by: &'static str,
+    methodology: &'static str,
+}
+
+/// What can be chosen.
+struct Tools {
+    what: &'static str,
+    words: bool,
+    families: Vec<Choice>,
+    levels: Vec<Choice>,
+}
+
+struct Choice {
+    value: String,
+    words: String,
+}
+
+/// Adds the site's own pages to those of its records.
+pub fn add_pages(site: &Site, pages: &mut Pages) -> Result<(), SiteError> {
+    let written = |page: Result<String, askama::Error>| page.map_err(HtmlError::from);
+    let mut add = |path: String, page: String| pages.add(path, page.into_bytes()).map(drop);
+    add("index.html".to_owned(), written(index(site).render())?)?;
+    add(
+        "machines.html".to_owned(),
+        written(machines(site).render())?,
+    )?;
+    for device in &site.devices {
+        let page = written(device_page(site, device)?.render())?;
+        add(device_address(device), page)?;
+    }
+    Ok(())
+}
+
+fn shell(title: String, root: &'static str) -> Shell {
+    Shell {
+        policy: &POLICY,
+        style: &SITE_STYLE,
+        script: SCRIPT,
+        title,
+        root,
+        made_by: concat!("keymark ", env!("CARGO_PKG_VERSION")),
+        methodology: METHODOLOGY,
+    }
+}
+
+/// Text from outside, as long as a page has room for.
+fn name(text: &str) -> String {
+    shortened(text, NAME)
+}
+
+/// Whether a word of it widens its column.
+fn is_long(text: &str) -> bool {
+    name(text)
+        .split(' ')
+        .any(|word| word.chars().count() > WORD)
+}
+
+fn device_address(device: &Device) -> String {
+    format!("devices/{}.html", device.identified.id)
+}
+
+/// As the script compares it.
+fn key(family: KeyFamily, strength: Option<Strength>) -> String {
+    format!("{family}/{}", level(strength))
+}
+
+fn level(strength: Option<Strength>) -> String {
+    strength.map_or_else(|| "unknown".to_owned(), |strength| strength.0.to_string())
+}
+
+fn level_words(strength: Option<Strength>) -> String {
+    match strength {
+        Some(strength) if strength.is_weak() => format!("{strength}, weak"),
+        Some(strength) => strength.to_string(),
+        None => "no table has it".to_owned(),
+    }
+}
+
+fn tools<'d>(what: &'static str, words: bool, devices: impl Iterator<Item = &'d Device>) -> Tools {
+    let (mut families, mut levels) = (BTreeSet::new(), BTreeSet::new());
+    for (family, strengths) in devices.flat_map(|device| &device.strengths) {
+        families.insert(*family);
+        levels.extend(strengths);
+    }
+    let families = families.into_iter().map(|family| Choice {
+        value: family.to_string(),
+        words: family.name().to_owned(),
+    });
+    let levels = levels.into_iter().map(|strength| Choice {
+        value: level(strength),
+        words: level_words(strength),
+    });
+    Tools {
+        what,
+        words,
+        families: families.collect(),
+        levels: levels.collect(),
+    }
+}
+
+/// `2 measured, 1 twin`
+fn kinds(device: &Device) -> String {
+    let kinds = device.kinds.iter();
+    let mut words = kinds.map(|(kind, number)| format!("{number} {kind}"));
+    words.join(", ")
+}
+
+fn oldest_first(records: usize) -> String {
+    let order = if records > 1 {
+        ", the oldest first"
+    } else {
+        ""
+    };
+    counted(records, "record") + order
+}
+
+fn made(source: &Source) -> String {
+    // Of a table without a year in its name.
+    if source.started == jiff::Timestamp::UNIX_EPOCH {
+        return "not stated".to_owned();
+    }
+    let published = source
+        .devices
+        .iter()
+        .all(|device| device.provenance == Provenance::Published);
+    let form = if published { "%Y" } else { "%Y-%m-%d" };
+    source.started.strftime(form).to_string()
+}
+
+/// Keys whose times stand on the first page.
+const TIMES: usize = 3;
+
+#[derive(Template)]
+#[template(path = "site.html")]
+pub(super) struct Index<'a> {
+    shell: Shell,
+    tools: Tools,
+    site: &'a Site,
+}
+
+pub(super) fn index(site: &Site) -> Index<'_> {
+    Index {
+        shell: shell(name(&site.title), ""),
+        tools: tools("devices", true, site.devices.iter()),
+        site,
+    }
+}
+
+fn summary(site: &Site) -> String {
+    let contributed = site.contributed().count();
+    let machines = match site.machines.len() {
+        0 => String::new(),
+        machines => format!(" of {}", counted(machines, "machine")),
+    };
+    let published = match site.of {
+        Devices::Contributed => "; published figures of these devices are shown beside them",
+        Devices::AlsoPublished => ", and by published figures",
+    };
+    format!(
+        "What a private key costs on {}, by {}{machines} from contributors{published}.",
+        counted(site.devices.len(), "device"),
+        counted(contributed, "record"),
+    )
+}
+
+/// As the script compares them.
+fn keys(device: &Device) -> String {
+    let mut keys = device.strengths.iter().flat_map(|(family, strengths)| {
+        let levels = strengths.iter();
+        levels.map(|strength| key(*family, *strength))
+    });
+    keys.join(" ")
+}
+
+fn strengths(device: &Device) -> String {
+    let mut words = device.strengths.iter().map(|(family, strengths)| {
+        let levels = strengths.iter().map(|strength| level(*strength));
+        format!("{} {}", family.name(), levels.format(" "))
+    });
+    words.join("; ")
+}
+
+/// What the first of its keys take, and how many more there are.
+fn times(device: &Device) -> String {
+    let all = device.sections.iter();
+    let times =
+        all.filter_map(|section| Some(format!("{}: {}", section.heading, section.times.as_ref()?)));
+    let times: Vec<String> = times.collect();
+    let more = match times.len().saturating_sub(TIMES) {
+        0 => String::new(),
+        more => format!("; {more} more"),
+    };
+    times[..times.len().min(TIMES)].join("; ") + &more
+}
+
+#[derive(Template)]
+#[template(path = "device.html")]
+pub(super) struct DevicePage<'a> {
+    shell: Shell,
+    tools: Tools,
+    site: &'a Site,
+    device: &'a Device,
+    sections: Vec<SectionEntry<'a>>,
+}
+
+struct SectionEntry<'a> {
+    of: &'a KeySection,
+    blocks: Vec<String>,
+    said: Vec<String>,
+}
+
+pub(super) fn device_page<'a>(
+    site: &'a Site,
+    device: &'a Device,
+) -> Result<DevicePage<'a>, HtmlError> {
+    let (mut numbering, mut pictures) = (Numbering::default(), Pictures::default());
+    let sections = device
+        .sections
+        .iter()
+        .map(|section| section_entry(section, &mut numbering, &mut pictures))
+        .collect::<Result<_, HtmlError>>()?;
+    let title = format!("{} – {}", name(&device.identified.name), name(&site.title));
+    Ok(DevicePage {
+        shell: shell(title, "../"),
+        tools: tools("sections", false, std::iter::once(device)),
+        site,
+        device,
+        sections,
+    })
+}
+
+impl DevicePage<'_> {
+    fn source(&self, of: &OfDevice) -> &Source {
+        &self.site.sources[of.source]
+    }
+}
+
+fn counts(site: &Site, device: &Device) -> String {
+    let machines = match site.machines_of(device) {
+        0 => String::new(),
+        machines => format!(" on {}", counted(machines, "machine")),
+    };
+    format!(
+        "{} figures of {}{machines}. The address of this page stays: {}",
+        kinds(device),
+        counted(device.sources.len(), "record"),
+        device_address(device),
+    )
+}
+
+fn provenances(of: &OfDevice) -> String {
+    let kinds: BTreeSet<Provenance> = of.devices.iter().map(|device| device.provenance).collect();
+    kinds.iter().join(", ")
+}
+
+/// What a source calls the device, with its product and versions there.
+fn called(of: &OfDevice) -> String {
+    let mut devices = of.devices.iter().map(|device| {
+        let product = Some(device.product.clone())
+            .filter(|product| !product.is_empty() && product != device.called.as_str());
+        let parts = [device.called.to_string()].into_iter().chain(product);
+        let parts = parts.chain(device.versions.iter().cloned());
+        parts.map(|part| name(&part)).join("; ")
+    });
+    devices.join(" | ")
+}
+
+/// Where an address leads, in few words: the rest of it may be long.
+fn host(link: &str) -> String {
+    let (_, rest) = link.split_once("://").unwrap_or(("", link));
+    name(rest.split(['/', '?', '#']).next().unwrap_or(rest))
+}
+
+fn section_entry<'a>(
+    section: &'a KeySection,
+    numbering: &mut Numbering,
+    pictures: &mut Pictures,
+) -> Result<SectionEntry<'a>, HtmlError> {
+    // What is beyond a browser's patience is left out, and said.
+    let document = Document::of(vec![Section::bare(section.blocks.clone())]).capped(LIMITS);
+    let (mut blocks, mut said) = (Vec::new(), Vec::new());
+    for block in document.sections.iter().flat_map(|section| &section.blocks) {
+        match block {
+            Block::Table(table) => blocks.push(numbering.table(table, &section.heading)?),
+            Block::Figure(figure) => blocks.push(pictures.html(figure)),
+            Block::Remark(remark) if said.len() < ROWS => {
+                said.push(remark.text.clone());
+            }
+            Block::Remark(_) => {}
+        }
+    }
+    Ok(SectionEntry {
+        of: section,
+        blocks,
+        said,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "machines.html")]
+pub(super) struct MachinesPage<'a> {
+    shell: Shell,
+    site: &'a Site,
+    machines: Vec<MachineEntry<'a>>,
+}
+
+/// A machine, or what was not run on any.
+struct MachineEntry<'a> {
+    id: &'a str,
+    words: &'a str,
+    records: Vec<&'a Source>,
+}
+
+pub(super) fn machines(site: &Site) -> MachinesPage<'_> {
+    let of = |machine: Option<&Machine>| {
+        let records = site.sources.iter();
+        let its = records.filter(|source| source.machine.as_ref() == machine);
+        its.collect::<Vec<&Source>>()
+    };
+    let each = site.machines.iter().map(|machine| MachineEntry {
+        id: &machine.id,
+        words: &machine.words,
+        records: of(Some(machine)),
+    });
+    let none = MachineEntry {
+        id: "none",
+        words: "Published and predicted: no machine that keymark ran on",
+        records: of(None),
+    };
+    let none = Some(none).filter(|none| !none.records.is_empty());
+    MachinesPage {
+        shell: shell(format!("Machines – {}", name(&site.title)), ""),
+        site,
+        machines: each.chain(none).collect(),
+    }
+}
+
+impl MachinesPage<'_> {
+    fn summary(&self) -> String {
+        format!(
+            "{} of {}. Identical machines (processor, cores, virtual machine, memory) are merged.",
+            counted(self.site.sources.len(), "record"),
+            counted(self.site.machines.len(), "machine"),
+        )
+    }
+
+    /// Those that have a page, each kind of figures once: articles have figures of many devices that nobody has
+    /// contributed to.
+    fn devices(&self, source: &Source) -> Vec<(&Device, Provenance)> {
+        let mut devices: Vec<(&Device, Provenance)> = Vec::new();
+        for device in &source.devices {
+            let mut known = self.site.devices.iter();
+            let known = known.find(|known| known.identified.id == device.identified.id);
+            let same = |(other, kind): &(&Device, Provenance)| {
+                other.identified.id == device.identified.id && *kind == device.provenance
+            };
+            if !devices.iter().any(same) {
+                devices.extend(known.map(|known| (known, device.provenance)));
+            }
+        }
+        devices
+    }
+}
