@@ -65,98 +65,74 @@ values! {
 
 type Of = fn(&Row) -> Option<Value>;
 
+/// Columns with their names, and what stands in them, if the row has it.
+macro_rules! columns {
+    ($row:ident => $($name:ident: $value:expr,)*) => {
+        &[$((stringify!($name), |$row| $value)),*]
+    };
+}
+
 /// Every column, and what stands in it.
-const COLUMNS: [(&str, Of); 57] = [
-    ("device", |row| Value::text(&row.case.device)),
-    ("store", |row| Value::word(row.case.store)),
-    ("algorithm", |row| Value::word(row.case.algorithm)),
-    ("operation", |row| Value::word(row.case.operation)),
-    ("stack", |row| Value::word(row.case.stack)),
-    ("parameters", |row| {
-        Some(Value::Parameters(row.case.parameters.clone()))
-    }),
-    ("concurrency", |row| Some(row.case.concurrency().into())),
-    ("rate", |row| {
-        Some(row.case.load.pacing.rate()?.per_second().into())
-    }),
-    ("replica", |row| Some(row.case.replica.into())),
-    ("provenance", |row| Value::word(row.case.provenance)),
-    ("n", |row| Some(row.n()?.into())),
-    ("mean_s", |row| Some(row.mean()?.into())),
-    ("ci_low_s", |row| Some(summary(row)?.mean.low?.into())),
-    ("ci_high_s", |row| Some(summary(row)?.mean.high?.into())),
-    ("ci_method", |row| Some(summary(row)?.mean.method.into())),
-    ("median_s", |row| Some(summary(row)?.median.value.into())),
-    ("p90_s", |row| Some(summary(row)?.p90.value.into())),
-    ("p99_s", |row| Some(summary(row)?.p99?.value.into())),
-    ("max_s", |row| Some(summary(row)?.max.into())),
-    ("stddev_s", |row| Some(summary(row)?.stddev?.value.into())),
-    ("ops_per_s", |row| Some(row.throughput?.value.into())),
-    ("ratio", |row| Some(row.ratio?.value.into())),
-    ("ratio_low", |row| Some(row.ratio?.low?.into())),
-    ("ratio_high", |row| Some(row.ratio?.high?.into())),
-    ("user_s", |row| Some(row.child_cpu?.0.into())),
-    ("system_s", |row| Some(row.child_cpu?.1.into())),
-    ("failed", |row| Some(row.failed.into())),
-    ("reason", |row| Value::text(row.failure.as_ref()?)),
-    ("code", |row| Value::text(row.code.as_ref()?)),
-    ("think_s", |row| {
-        Some(row.case.load.pacing.pause()?.as_secs_f64().into())
-    }),
-    ("worker", |row| Value::word(row.case.load.worker)),
-    ("backlog_per_s", |row| Some(row.overload?.growth?.into())),
-    ("assumed", |row| Value::word(row.assumed?)),
-    ("median_low_s", |row| Some(summary(row)?.median.low?.into())),
-    ("median_high_s", |row| {
-        Some(summary(row)?.median.high?.into())
-    }),
-    ("p99_low_s", |row| Some(summary(row)?.p99?.low?.into())),
-    ("p99_high_s", |row| Some(summary(row)?.p99?.high?.into())),
-    ("ops_low_per_s", |row| Some(row.throughput?.low?.into())),
-    ("ops_high_per_s", |row| Some(row.throughput?.high?.into())),
-    ("raw_mean_s", |row| {
-        Some(summary(row)?.controlled?.raw.value.into())
-    }),
+const COLUMNS: &[(&str, Of)] = columns! { row =>
+    device: Value::text(&row.case.device),
+    store: Value::word(row.case.store),
+    algorithm: Value::word(row.case.algorithm),
+    operation: Value::word(row.case.operation),
+    stack: Value::word(row.case.stack),
+    parameters: Some(Value::Parameters(row.case.parameters.clone())),
+    concurrency: Some(row.case.concurrency().into()),
+    rate: Some(row.case.load.pacing.rate()?.per_second().into()),
+    replica: Some(row.case.replica.into()),
+    provenance: Value::word(row.case.provenance),
+    n: Some(row.n()?.into()),
+    mean_s: Some(row.mean()?.into()),
+    ci_low_s: Some(summary(row)?.mean.low?.into()),
+    ci_high_s: Some(summary(row)?.mean.high?.into()),
+    ci_method: Some(summary(row)?.mean.method.into()),
+    median_s: Some(summary(row)?.median.value.into()),
+    p90_s: Some(summary(row)?.p90.value.into()),
+    p99_s: Some(summary(row)?.p99?.value.into()),
+    max_s: Some(summary(row)?.max.into()),
+    stddev_s: Some(summary(row)?.stddev?.value.into()),
+    ops_per_s: Some(row.throughput?.value.into()),
+    ratio: Some(row.ratio?.value.into()),
+    ratio_low: Some(row.ratio?.low?.into()),
+    ratio_high: Some(row.ratio?.high?.into()),
+    user_s: Some(row.child_cpu?.0.into()),
+    system_s: Some(row.child_cpu?.1.into()),
+    failed: Some(row.failed.into()),
+    reason: Value::text(row.failure.as_ref()?),
+    code: Value::text(row.code.as_ref()?),
+    think_s: Some(row.case.load.pacing.pause()?.as_secs_f64().into()),
+    worker: Value::word(row.case.load.worker),
+    backlog_per_s: Some(row.overload?.growth?.into()),
+    assumed: Value::word(row.assumed?),
+    median_low_s: Some(summary(row)?.median.low?.into()),
+    median_high_s: Some(summary(row)?.median.high?.into()),
+    p99_low_s: Some(summary(row)?.p99?.low?.into()),
+    p99_high_s: Some(summary(row)?.p99?.high?.into()),
+    ops_low_per_s: Some(row.throughput?.low?.into()),
+    ops_high_per_s: Some(row.throughput?.high?.into()),
+    raw_mean_s: Some(summary(row)?.controlled?.raw.value.into()),
     // Of a load on a server; the others have none.
-    ("server", |row| {
-        row.under_load?;
-        Value::word(row.case.stack)
-    }),
-    ("users", |row| {
-        let best = load(row)?.saturated.map(|found| found.best_users);
-        Some(best.unwrap_or(row.case.concurrency()).into())
-    }),
-    ("delay_s", |row| {
-        row.under_load?;
-        let pacing = row.case.load.pacing;
-        let pause = pacing.pause().unwrap_or_default();
-        pacing.rate().is_none().then(|| pause.as_secs_f64().into())
-    }),
-    ("transactions", |row| Some(load(row)?.transactions.into())),
-    ("availability", |row| Some(load(row)?.availability.into())),
-    ("response_s", |row| Some(load(row)?.response_time.into())),
-    ("rate_per_s", |row| {
-        row.under_load?;
-        Some(row.throughput?.value.into())
-    }),
-    ("concurrency_mean", |row| {
-        Some(load(row)?.concurrency.into())
-    }),
-    ("longest_s", |row| Some(load(row)?.longest.into())),
-    ("shortest_s", |row| Some(load(row)?.shortest.into())),
-    ("p50_s", |row| {
-        row.under_load?;
-        Some(summary(row)?.median.value.into())
-    }),
-    ("p95_s", |row| Some(load(row)?.p95?.into())),
-    ("server_cpu_s", |row| Some(load(row)?.server_cpu?.into())),
-    ("client_cpu_s", |row| Some(load(row)?.client_cpu.into())),
-    ("knee_users", |row| Some(limits(row)?.knee_users.into())),
-    ("limit_rate_per_s", |row| {
-        Some(limits(row)?.within_limit?.into())
-    }),
-    ("id", |row| Some(row.id.0.into())),
-];
+    server: { row.under_load?; Value::word(row.case.stack) },
+    users: { let best = load(row)?.saturated.map(|found| found.best_users); Some(best.unwrap_or(row.case.concurrency()).into()) },
+    delay_s: { row.under_load?; let pacing = row.case.load.pacing; let pause = pacing.pause().unwrap_or_default(); pacing.rate().is_none().then(|| pause.as_secs_f64().into()) },
+    transactions: Some(load(row)?.transactions.into()),
+    availability: Some(load(row)?.availability.into()),
+    response_s: Some(load(row)?.response_time.into()),
+    rate_per_s: { row.under_load?; Some(row.throughput?.value.into()) },
+    concurrency_mean: Some(load(row)?.concurrency.into()),
+    longest_s: Some(load(row)?.longest.into()),
+    shortest_s: Some(load(row)?.shortest.into()),
+    p50_s: { row.under_load?; Some(summary(row)?.median.value.into()) },
+    p95_s: Some(load(row)?.p95?.into()),
+    server_cpu_s: Some(load(row)?.server_cpu?.into()),
+    client_cpu_s: Some(load(row)?.client_cpu.into()),
+    knee_users: Some(limits(row)?.knee_users.into()),
+    limit_rate_per_s: Some(limits(row)?.within_limit?.into()),
+    id: Some(row.id.0.into()),
+};
 
 fn summary(row: &Row) -> Option<&Summary> {
     row.summary.as_ref()
@@ -192,11 +168,11 @@ pub fn csv(rows: &[Row], out: impl std::io::Write) -> Result<(), csv::Error> {
         .has_headers(false)
         .from_writer(out);
     if !rows.is_empty() {
-        writer.write_record(COLUMNS.map(|(name, _)| name))?;
+        writer.write_record(COLUMNS.iter().map(|(name, _)| name))?;
     }
     for row in rows {
-        let cells = COLUMNS.map(|(_, of)| of(row).map(Value::in_csv));
-        writer.serialize(cells.as_slice())?;
+        let cells = COLUMNS.iter().map(|(_, of)| of(row).map(Value::in_csv));
+        writer.serialize(cells.collect::<Vec<_>>())?;
     }
     writer.flush().map_err(csv::Error::from)
 }

@@ -7,7 +7,7 @@ use keymark_bench::record::Record;
 use keymark_stats::{Estimate, Seconds};
 
 use super::{Analysis, figures};
-use crate::document::{Block, Cell, Figure, Remark, RemarkKind, Section, TableOf};
+use crate::document::{Block, Cell, Figure, RemarkKind, Section, TableOf};
 
 /// What somebody published of the device that a twin stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,32 +95,19 @@ impl Analysis {
             tolerance: Seconds(record.plan.settings.tolerance.as_secs_f64()),
             means,
         };
-        some.then(|| {
-            let remark = Remark::new(RemarkKind::MixedProvenance, text);
-            Section::headed(
-                "beside published figures",
-                vec![
-                    Block::Table(table),
-                    Block::Figure(picture),
-                    Block::Remark(remark),
-                ],
-            )
-        })
+        let remark = Block::remark(RemarkKind::MixedProvenance, text);
+        let blocks = vec![Block::Table(table), Block::Figure(picture), remark];
+        some.then(|| Section::headed("beside published figures", blocks))
     }
 }
 
 /// All but the device; articles differ in the length of the message by bytes only.
 pub(crate) fn asks_the_same(a: &Case, b: &Case) -> bool {
-    let of = |case: &Case| {
-        (
-            case.algorithm,
-            case.operation,
-            case.stack,
-            case.parameters.clone(),
-            case.load,
-        )
-    };
-    of(a) == of(b)
+    a.algorithm == b.algorithm
+        && a.operation == b.operation
+        && a.stack == b.stack
+        && a.parameters == b.parameters
+        && a.load == b.load
 }
 
 #[cfg(test)]

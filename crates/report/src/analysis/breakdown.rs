@@ -99,6 +99,14 @@ pub struct Path {
 }
 
 impl Breakdown {
+    /// Whether it is of the case's key and operation.
+    pub(crate) fn is_about(&self, case: &Case) -> bool {
+        self.algorithm == case.algorithm
+            && self.operation == case.operation
+            && self.device == case.device
+            && self.provenance == case.provenance
+    }
+
     /// Share of the bare operation in the whole.
     pub fn base_share(&self) -> Option<Ratio> {
         Some(Ratio(self.base?.value.0 / self.whole?.value.0))
@@ -124,19 +132,18 @@ pub(super) fn breakdowns(
     latencies: &[Latencies],
     families: &[Layers],
 ) -> Vec<FamilyBreakdown> {
-    let of_family = |layers: &Layers| FamilyBreakdown {
-        layers: layers.clone(),
-        breakdowns: of_family(rows, latencies, layers),
+    let of_family = |layers: &Layers| {
+        let breakdowns = of_family(rows, latencies, layers);
+        let layers = layers.clone();
+        (!breakdowns.is_empty()).then_some(FamilyBreakdown { layers, breakdowns })
     };
-    let mut found: Vec<_> = families.iter().map(of_family).collect();
-    found.retain(|family| !family.breakdowns.is_empty());
-    found
+    families.iter().filter_map(of_family).collect()
 }
 
 fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Breakdown> {
     let mut found: Vec<Breakdown> = Vec::new();
     for Row { case, .. } in rows {
-        if found.iter().any(|known| is_about(known, case)) {
+        if found.iter().any(|known| known.is_about(case)) {
             continue;
         }
         let mean = |point: &Point| mean(rows, case, point);
@@ -166,19 +173,19 @@ fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Brea
             operation: case.operation,
             device: case.device.clone(),
             provenance: case.provenance,
-            base: base.map(Mean::estimate),
+            base: base.map(|mean| *mean.mean),
             steps,
             basis,
             // What stands in for the own library is not beside it.
             beside: own
                 .filter(|_| basis == Basis::Own)
                 .and_then(|own| mean(&own.beside.point))
-                .map(Mean::estimate),
+                .map(|mean| *mean.mean),
             whole: layers
                 .whole
                 .as_ref()
                 .and_then(|End { point, .. }| mean(point))
-                .map(Mean::estimate),
+                .map(|mean| *mean.mean),
             paths,
         };
         if breakdown.steps.iter().any(Option::is_some) {
@@ -210,9 +217,9 @@ fn paths(rows: &[Row], case: &Case, layers: &Layers, steps: &[Option<Layer>]) ->
         Some(Path {
             end: end.clone(),
             bottom,
-            key: key?.estimate(),
+            key: *key?.mean,
             steps: taken,
-            whole: mean(end)?.estimate(),
+            whole: *mean(end)?.mean,
         })
     });
     paths.collect()
@@ -233,23 +240,6 @@ fn down<'l>(
         at = &layers.steps[place].lower;
     }
     Some((at, taken))
-}
-
-fn is_about(breakdown: &Breakdown, case: &Case) -> bool {
-    let Breakdown {
-        algorithm,
-        operation,
-        device,
-        provenance,
-        ..
-    } = breakdown;
-    (algorithm, operation, device, provenance)
-        == (
-            &case.algorithm,
-            &case.operation,
-            &case.device,
-            &case.provenance,
-        )
 }
 
 /// What a layer stands on: at the point of the family's own library, what that is on the device of the case.
@@ -291,12 +281,6 @@ fn mean<'r>(rows: &'r [Row], case: &Case, point: &Point) -> Option<Mean<'r>> {
 struct Mean<'r> {
     case: CaseId,
     mean: &'r Estimate<Seconds>,
-}
-
-impl Mean<'_> {
-    const fn estimate(self) -> Estimate<Seconds> {
-        *self.mean
-    }
 }
 
 /// What the upper way takes more than the lower; where they took turns, over the same stretches of the run.

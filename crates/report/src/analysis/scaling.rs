@@ -118,13 +118,11 @@ impl Scaling {
 
     /// The same with what is measured: `rsa2048 sign softhsm raw threads`.
     pub fn name(&self) -> String {
-        let Case {
-            algorithm,
-            operation,
-            device,
-            ..
-        } = &self.case;
-        format!("{algorithm} {operation} {device} {}", self.way())
+        let (case, way) = (&self.case, self.way());
+        format!(
+            "{} {} {} {way}",
+            case.algorithm, case.operation, case.device
+        )
     }
 
     /// Whether a case is this one at some number of workers.
@@ -342,13 +340,8 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
         ..bottleneck.server.applied(&alone.case)
     };
     let server = server.key();
-    let server = rows
-        .iter()
-        .find(|row| row.case.has_key(&server))?
-        .summary
-        .as_ref()?
-        .mean
-        .value;
+    let server = rows.iter().find(|row| row.case.has_key(&server))?;
+    let server = server.summary.as_ref()?.mean.value;
     let (user, system) = alone.child_cpu?;
     Some(Bounds {
         alone: alone.summary.as_ref()?.mean.value,

@@ -251,29 +251,16 @@ fn passphrase(analysis: &Analysis, family: &FamilyBreakdown) -> Option<Statement
     );
     let rows = analysis.rows.iter().filter(|row| {
         let points = [&step.upper, &step.lower, &whole.point];
-        is_of(&row.case, breakdown) && points.contains(&&Point::of(&row.case))
+        row.case.is_alone()
+            && breakdown.is_about(&row.case)
+            && points.contains(&&Point::of(&row.case))
     });
     Some(Statement::new(topic, text, rows.map(|row| row.id)))
 }
 
-fn is_of(case: &keymark_bench::case::Case, breakdown: &Breakdown) -> bool {
-    case.is_alone()
-        && (
-            case.algorithm,
-            case.operation,
-            &case.device,
-            case.provenance,
-        ) == (
-            breakdown.algorithm,
-            breakdown.operation,
-            &breakdown.device,
-            breakdown.provenance,
-        )
-}
-
 fn rows(analysis: &Analysis, lines: &[&Line<'_>]) -> Vec<CaseId> {
-    let rows = analysis.rows.iter();
-    let rows = rows.filter(|row| lines.iter().any(|line| is_of(&row.case, line.of)));
+    let alone = analysis.rows.iter().filter(|row| row.case.is_alone());
+    let rows = alone.filter(|row| lines.iter().any(|line| line.of.is_about(&row.case)));
     rows.map(|row| row.id).collect()
 }
 

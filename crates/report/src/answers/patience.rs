@@ -43,8 +43,7 @@ pub(super) fn nothing_is_slow(analysis: &Analysis, record: &Record) -> Option<St
         .iter()
         .filter_map(|row| Some((row, row.tolerable(tolerance)?, row.mean()?)));
     let (row, _, mean) = judged.clone().max_by(|a, b| a.2.0.total_cmp(&b.2.0))?;
-    let mut judged = judged;
-    if !judged.all(|(_, answer, _)| answer == Answer::Yes) {
+    if { judged }.any(|(_, answer, _)| answer != Answer::Yes) {
         return None;
     }
     let text = format!(
@@ -122,19 +121,12 @@ fn instead<'a>(rows: &[&'a Row], slow: &Row, record: &Record) -> Option<&'a Row>
     let tolerance = record.plan.settings.tolerance;
     let same = |row: &&&Row| {
         let (own, other) = (&row.case, &slow.case);
-        (
-            &own.device,
-            own.operation,
-            own.stack,
-            &own.parameters,
-            own.load,
-        ) == (
-            &other.device,
-            other.operation,
-            other.stack,
-            &other.parameters,
-            other.load,
-        ) && row.tolerable(tolerance) == Some(Answer::Yes)
+        own.device == other.device
+            && own.operation == other.operation
+            && own.stack == other.stack
+            && own.parameters == other.parameters
+            && own.load == other.load
+            && row.tolerable(tolerance) == Some(Answer::Yes)
     };
     let strength = |row: &Row| Figure::of(row).and_then(|figure| figure.strength());
     let best = rows.iter().filter(same).max_by(|a, b| {

@@ -39,17 +39,10 @@ pub(super) fn workers(analysis: &Analysis, cores: u32) -> Vec<Statement> {
             let rows = analysis.rows.iter().filter(|row| {
                 let alike = |curve: &Curve<'_>| {
                     let case = &curve.scaling.case;
-                    (
-                        &row.case.device,
-                        row.case.capability(),
-                        row.case.stack,
-                        &row.case.parameters,
-                    ) == (
-                        &case.device,
-                        case.capability(),
-                        case.stack,
-                        &case.parameters,
-                    )
+                    row.case.device == case.device
+                        && row.case.capability() == case.capability()
+                        && row.case.stack == case.stack
+                        && row.case.parameters == case.parameters
                 };
                 row.throughput.is_some() && curves.iter().any(alike)
             });
@@ -112,14 +105,7 @@ impl<'a> Curve<'a> {
             Some(Limit::Server(_) | Limit::Cores) if from.is_none() && !reached(scaling, gain) => {
                 Limit::NoneSeen
             }
-            Some(
-                limit @ (Limit::Server(_)
-                | Limit::Cores
-                | Limit::Library
-                | Limit::Device
-                | Limit::Sessions
-                | Limit::NoneSeen),
-            ) => limit,
+            Some(limit) => limit,
         };
         // Fewer workers than cores, or a gain of which nothing is known, tell nothing.
         // Nor does one that may as well be a loss, unless it is nothing for certain.

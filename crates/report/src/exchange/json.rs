@@ -5,7 +5,7 @@ use std::path::Path;
 
 use keymark_bench::record::{CaseRecord, Record, RunState, SCHEMA};
 use keymark_bench::sample::{Block, Sample};
-use keymark_bench::server_load::{Saturation, ServerLoad, Tried, TriedDemand};
+use keymark_bench::server_load::{ServerLoad, Tried, TriedDemand};
 use keymark_stats::Band;
 use serde::Deserialize;
 use serde_json::error::Category;
@@ -77,37 +77,19 @@ fn refused(content: &[u8], error: &serde_json::Error) -> Fault {
 
 /// What the types alone do not rule out.
 fn contradiction(record: &Record) -> Option<String> {
-    let Record {
-        schema,
-        plan,
-        cases,
-        id,
-        started,
-        state,
-        environment,
-        series,
-        ..
-    } = record;
+    let (plan, cases, series) = (&record.plan, &record.cases, record.series.as_ref());
+    let early = record.started < jiff::Timestamp::UNIX_EPOCH;
+    // Of published figures nobody knows the machine.
+    let no_cores = record.environment.cores == 0 && record.state != RunState::Published;
+    let nameless = series.is_some_and(|series| series.id.0.is_empty());
+    let no_runs = series.is_some_and(|series| series.runs == 0);
     let plain = [
-        (*schema == 0, "there is no schema 0"),
-        (id.0.trim().is_empty(), "the run has no name"),
-        (
-            *started < jiff::Timestamp::UNIX_EPOCH,
-            "it started before 1970",
-        ),
-        // Of published figures nobody knows the machine.
-        (
-            environment.cores == 0 && *state != RunState::Published,
-            "a processor without cores",
-        ),
-        (
-            series.as_ref().is_some_and(|series| series.id.0.is_empty()),
-            "the series has no name",
-        ),
-        (
-            series.as_ref().is_some_and(|series| series.runs == 0),
-            "a series of no runs",
-        ),
+        (record.schema == 0, "there is no schema 0"),
+        (record.id.0.trim().is_empty(), "the run has no name"),
+        (early, "it started before 1970"),
+        (no_cores, "a processor without cores"),
+        (nameless, "the series has no name"),
+        (no_runs, "a series of no runs"),
     ];
     if let Some((_, reason)) = plain.into_iter().find(|(is, _)| *is) {
         return Some(reason.to_owned());
@@ -187,12 +169,7 @@ fn load_contradiction(load: &ServerLoad) -> Option<&'static str> {
     if stretches.any(outside) {
         return Some("a steady stretch outside the load");
     }
-    let Saturation {
-        tried,
-        best_users,
-        knee_users,
-        rate_within_limit,
-    } = load.saturation.as_ref()?;
+    let found = load.saturation.as_ref()?;
     let nobody = |tried: &Tried| match tried.demand {
         TriedDemand::Users(users) => users == 0,
         TriedDemand::Rate(rate) => rate <= 0.0,
@@ -201,9 +178,9 @@ fn load_contradiction(load: &ServerLoad) -> Option<&'static str> {
         let share = |share: f64| (0.0..=1.0).contains(&share);
         tried.rate >= 0.0 && share(tried.failed) && share(tried.unfinished)
     };
-    if tried.iter().any(nobody) || *best_users == 0 || *knee_users == 0 {
+    if found.tried.iter().any(nobody) || found.best_users == 0 || found.knee_users == 0 {
         return Some("a load of no users");
     }
-    let within = rate_within_limit.is_none_or(|rate| rate > 0.0);
-    (!within || !tried.iter().all(possible)).then_some("an impossible rate or share")
+    let within = found.rate_within_limit.is_none_or(|rate| rate > 0.0);
+    (!within || !found.tried.iter().all(possible)).then_some("an impossible rate or share")
 }

@@ -151,25 +151,19 @@ struct Line {
 /// A series, with a header line.
 fn series_csv(cases: &[Measured], out: impl std::io::Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
-    for Measured {
-        case,
-        mean,
-        runs,
-        between_runs,
-        ..
-    } in cases
-    {
+    for measured in cases {
+        let (case, mean) = (&measured.case, measured.mean);
         writer.serialize(Line {
             device: no_formula(case.device.as_str()).into_owned(),
             algorithm: case.algorithm.to_string(),
             operation: case.operation.to_string(),
             stack: case.way(),
             provenance: case.provenance.to_string(),
-            runs: *runs,
+            runs: measured.runs,
             mean_s: mean.map(|mean| mean.value.0),
-            ci_low_s: mean.and_then(|mean| mean.low).map(|low| low.0),
-            ci_high_s: mean.and_then(|mean| mean.high).map(|high| high.0),
-            between_runs: between_runs.map(|share| share.0),
+            ci_low_s: mean.and_then(|mean| Some(mean.low?.0)),
+            ci_high_s: mean.and_then(|mean| Some(mean.high?.0)),
+            between_runs: measured.between_runs.map(|share| share.0),
         })?;
     }
     writer.flush().map_err(csv::Error::from)

@@ -8,69 +8,53 @@ use super::{Measured, measured};
 use crate::render::Format;
 use crate::visible::visible;
 
-/// A metric family: name, unit, what it says, and its value of a case.
-struct Family {
-    name: &'static str,
-    unit: &'static str,
-    help: &'static str,
-    value: fn(&Measured) -> Option<f64>,
-}
+/// A metric family: its name, which ends with its unit if it has one, what it says, and its value of a case.
+type Family = (&'static str, &'static str, fn(&Measured) -> Option<f64>);
 
 const FAMILIES: [Family; 9] = [
-    Family {
-        name: "keymark_operation_mean_seconds",
-        unit: "seconds",
-        help: "Mean time of an operation.",
-        value: |case| Some(case.mean?.value.0),
-    },
-    Family {
-        name: "keymark_operation_mean_low_seconds",
-        unit: "seconds",
-        help: "Lower bound of the mean's 95 % interval.",
-        value: |case| Some(case.mean?.low?.0),
-    },
-    Family {
-        name: "keymark_operation_mean_high_seconds",
-        unit: "seconds",
-        help: "Upper bound of the mean's 95 % interval.",
-        value: |case| Some(case.mean?.high?.0),
-    },
-    Family {
-        name: "keymark_operation_median_seconds",
-        unit: "seconds",
-        help: "Median time of an operation.",
-        value: |case| Some(case.median?.0),
-    },
-    Family {
-        name: "keymark_operation_p99_seconds",
-        unit: "seconds",
-        help: "99th percentile of the time of an operation.",
-        value: |case| Some(case.p99?.0),
-    },
-    Family {
-        name: "keymark_operations_per_second",
-        unit: "",
-        help: "Operations completed a second, as observed.",
-        value: |case| Some(case.throughput?.value.0),
-    },
-    Family {
-        name: "keymark_operations",
-        unit: "",
-        help: "Operations behind the figures.",
-        value: |case| case.operations.map(|n| n as f64),
-    },
-    Family {
-        name: "keymark_runs",
-        unit: "",
-        help: "Runs behind the figures.",
-        value: |case| Some(case.runs as f64),
-    },
-    Family {
-        name: "keymark_failed_operations",
-        unit: "",
-        help: "Operations that failed.",
-        value: |case| Some(case.failed as f64),
-    },
+    (
+        "keymark_operation_mean_seconds",
+        "Mean time of an operation.",
+        |case| Some(case.mean?.value.0),
+    ),
+    (
+        "keymark_operation_mean_low_seconds",
+        "Lower bound of the mean's 95 % interval.",
+        |case| Some(case.mean?.low?.0),
+    ),
+    (
+        "keymark_operation_mean_high_seconds",
+        "Upper bound of the mean's 95 % interval.",
+        |case| Some(case.mean?.high?.0),
+    ),
+    (
+        "keymark_operation_median_seconds",
+        "Median time of an operation.",
+        |case| Some(case.median?.0),
+    ),
+    (
+        "keymark_operation_p99_seconds",
+        "99th percentile of the time of an operation.",
+        |case| Some(case.p99?.0),
+    ),
+    (
+        "keymark_operations_per_second",
+        "Operations completed a second, as observed.",
+        |case| Some(case.throughput?.value.0),
+    ),
+    (
+        "keymark_operations",
+        "Operations behind the figures.",
+        |case| case.operations.map(|n| n as f64),
+    ),
+    ("keymark_runs", "Runs behind the figures.", |case| {
+        Some(case.runs as f64)
+    }),
+    (
+        "keymark_failed_operations",
+        "Operations that failed.",
+        |case| Some(case.failed as f64),
+    ),
 ];
 
 pub(super) static FORMAT: Format = Format {
@@ -85,22 +69,19 @@ pub(super) static FORMAT: Format = Format {
 /// Families with their cases, and the mark of the end; `of` is the run or series.
 pub(super) fn render(of: &str, cases: &[Measured]) -> String {
     let mut text = String::new();
-    for family in &FAMILIES {
+    for (name, help, value) in FAMILIES {
         let mut values = cases
             .iter()
-            .filter_map(|case| Some((case, (family.value)(case)?)))
+            .filter_map(|case| Some((case, value(case)?)))
             .filter(|(_, value)| value.is_finite())
             .peekable();
         if values.peek().is_none() {
             continue;
         }
-        let Family {
-            name, unit, help, ..
-        } = family;
         // Writing to a string does not fail.
         let _ = writeln!(text, "# TYPE {name} gauge");
-        if !unit.is_empty() {
-            let _ = writeln!(text, "# UNIT {name} {unit}");
+        if name.ends_with("_seconds") {
+            let _ = writeln!(text, "# UNIT {name} seconds");
         }
         let _ = writeln!(text, "# HELP {name} {help}");
         for (case, value) in values {

@@ -207,16 +207,7 @@ fn throughput_curve(group: &Scaling) -> ThroughputCurve {
     }
     let fits = group.law.as_ref().ok().filter(|law| !law.rejected());
     ThroughputCurve {
-        of: Subject::labelled(
-            &group.case,
-            format!(
-                "{} {} {} {}",
-                group.case.algorithm,
-                group.case.operation,
-                group.case.device,
-                group.way()
-            ),
-        ),
+        of: Subject::labelled(&group.case, group.name()),
         levels: group.levels.clone(),
         gains: group.gains.clone(),
         bounds,

@@ -74,13 +74,7 @@ pub fn draw_within(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
 /// Identifiers in it begin with this: several pictures may stand in one page, in both themes.
 fn prefix(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
     // FNV-1a: the same in every build, as a hash of the standard library is not.
-    let Chart {
-        kind,
-        title,
-        summary,
-        ..
-    } = chart;
-    let text = format!("{kind} {title} {summary}");
+    let text = format!("{} {} {}", chart.kind, chart.title, chart.summary);
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -144,13 +138,8 @@ impl Canvas<'_> {
     }
 
     fn finish(self, theme: Theme) -> String {
-        let Self {
-            chart,
-            layout,
-            paint,
-            xml,
-        } = self;
-        let (width, height) = (px(layout.width), px(layout.height));
+        let (chart, paint) = (self.chart, &self.paint);
+        let (width, height) = (px(self.layout.width), px(self.layout.height));
         let (title, summary) = (paint.id("title"), paint.id("desc"));
         let mut out = Xml::default();
         out.tag("svg")
@@ -172,7 +161,7 @@ impl Canvas<'_> {
             .attr("height", &height)
             .attr("fill", paint.palette.ground)
             .end();
-        out.append(&xml);
+        out.append(&self.xml);
         out.close("svg");
         out.into_text()
     }

@@ -94,18 +94,11 @@ impl Paint {
     }
 
     fn pattern(&self, pattern: &Pattern) -> String {
-        let Pattern {
-            fill,
-            surface,
-            ink,
-            ground,
-        } = pattern;
-        let word = match fill {
-            Fill::Half => "half",
-            Fill::Solid | Fill::Hatched | Fill::Dotted | Fill::Hollow => "hatch",
-        };
-        let [ink, ground] = [ink, ground].map(|colour| colour.trim_start_matches('#'));
-        self.id(&format!("{word}-{}-{ink}-{ground}", surface.word()))
+        let half = pattern.fill == Fill::Half;
+        let word = if half { "half" } else { "hatch" };
+        let inks = [&pattern.ink, &pattern.ground];
+        let [ink, ground] = inks.map(|colour| colour.trim_start_matches('#'));
+        self.id(&format!("{word}-{}-{ink}-{ground}", pattern.surface.word()))
     }
 
     pub(super) fn definitions(&self, out: &mut Xml) {
@@ -204,20 +197,9 @@ impl Theme {
 /// Colours of the light theme, each with what stands in its place in the dark one: a page that shows a light picture by a style
 /// of its own turns it dark.
 pub fn light_and_dark() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let colours = |palette: &'static Palette| {
-        let Palette {
-            ground,
-            text,
-            muted,
-            grid,
-            axis,
-            rule,
-            series,
-        } = palette;
-        [ground, text, muted, grid, axis, rule]
-            .into_iter()
-            .chain(series)
-            .copied()
+    let colours = |of: &'static Palette| {
+        let plain = [of.ground, of.text, of.muted, of.grid, of.axis, of.rule];
+        plain.into_iter().chain(of.series)
     };
     colours(&LIGHT).zip(colours(&DARK))
 }
