@@ -1,7 +1,5 @@
 //! What a case has taken over time: one trend a machine, with the runs at which it changed.
 
-use std::collections::BTreeMap;
-
 use itertools::Itertools;
 use keymark_bench::case::Case;
 use keymark_bench::environment::Environment;
@@ -113,18 +111,12 @@ pub(crate) fn machine(environment: &Environment) -> String {
 }
 
 fn points(members: &[&Past]) -> Vec<Point> {
-    let mut together: Vec<Vec<&Past>> = Vec::new();
-    for each in members {
-        let same = together.iter_mut().find(|point| {
-            let series = point[0].series.as_ref();
-            series.is_some() && series == each.series.as_ref()
-        });
-        match same {
-            Some(point) => point.push(each),
-            None => together.push(vec![each]),
-        }
-    }
-    let point = |runs: Vec<&Past>| {
+    // A run of no series is alone.
+    let together = grouped(members.iter().copied(), |each| match &each.series {
+        Some(series) => (Some(series), None),
+        None => (None, Some(&each.run)),
+    });
+    let point = |(_, runs): (_, Vec<&Past>)| {
         let means: Vec<Seconds> = runs.iter().map(|run| run.mean).collect();
         let first = runs[0];
         Some(Point {
@@ -154,22 +146,13 @@ impl Trend {
 
     /// What else is new at a point, compared with the one before: `keymark: 0.1.0 → 0.2.0`.
     pub(crate) fn changed_with(&self, point: usize) -> Vec<String> {
-        let (Some(before), Some(now)) = (
-            point
-                .checked_sub(1)
-                .and_then(|before| self.points.get(before)),
-            self.points.get(point),
-        ) else {
+        let before = point.checked_sub(1).and_then(|at| self.points.get(at));
+        let Some((before, now)) = before.zip(self.points.get(point)) else {
             return Vec::new();
         };
         let (old, new) = (facts_of(&before.environment), facts_of(&now.environment));
-        let names: BTreeMap<&String, ()> = old
-            .keys()
-            .chain(new.keys())
-            .map(|name| (name, ()))
-            .collect();
-        let changed = names.into_keys().filter_map(|name| {
-            let (old, new) = (old.get(name)?, new.get(name)?);
+        let changed = old.iter().filter_map(|(name, old)| {
+            let new = new.get(name)?;
             (old != new).then(|| format!("{name}: {old} → {new}"))
         });
         changed.collect()
@@ -192,15 +175,13 @@ impl Trend {
                 mean_s: point.mean.value.0,
                 level: level.map(|(number, _)| number),
                 level_s: step.map(|step| step.level.value.0),
-                level_low_s: step.and_then(|step| step.level.low).map(|low| low.0),
-                level_high_s: step.and_then(|step| step.level.high).map(|high| high.0),
+                level_low_s: step.and_then(|step| Some(step.level.low?.0)),
+                level_high_s: step.and_then(|step| Some(step.level.high?.0)),
                 change: change.is_some(),
                 ratio: ratio.map(|ratio| ratio.value.0),
-                ratio_low: ratio.and_then(|ratio| ratio.low).map(|low| low.0),
-                ratio_high: ratio.and_then(|ratio| ratio.high).map(|high| high.0),
-                changed_with: change
-                    .map(|_| self.changed_with(number))
-                    .unwrap_or_default(),
+                ratio_low: ratio.and_then(|ratio| Some(ratio.low?.0)),
+                ratio_high: ratio.and_then(|ratio| Some(ratio.high?.0)),
+                changed_with: change.map_or_else(Vec::new, |_| self.changed_with(number)),
             }
         };
         self.points.iter().enumerate().map(row).collect()

@@ -115,17 +115,17 @@ const COLUMNS: &[(&str, Of)] = columns! { row =>
     ops_high_per_s: Some(row.throughput?.high?.into()),
     raw_mean_s: Some(summary(row)?.controlled?.raw.value.into()),
     // Of a load on a server; the others have none.
-    server: { row.under_load?; Value::word(row.case.stack) },
-    users: { let best = load(row)?.saturated.map(|found| found.best_users); Some(best.unwrap_or(row.case.concurrency()).into()) },
-    delay_s: { row.under_load?; let pacing = row.case.load.pacing; let pause = pacing.pause().unwrap_or_default(); pacing.rate().is_none().then(|| pause.as_secs_f64().into()) },
+    server: load(row).and(Value::word(row.case.stack)),
+    users: users(row),
+    delay_s: delay(row),
     transactions: Some(load(row)?.transactions.into()),
     availability: Some(load(row)?.availability.into()),
     response_s: Some(load(row)?.response_time.into()),
-    rate_per_s: { row.under_load?; Some(row.throughput?.value.into()) },
+    rate_per_s: load(row).and(Some(row.throughput?.value.into())),
     concurrency_mean: Some(load(row)?.concurrency.into()),
     longest_s: Some(load(row)?.longest.into()),
     shortest_s: Some(load(row)?.shortest.into()),
-    p50_s: { row.under_load?; Some(summary(row)?.median.value.into()) },
+    p50_s: load(row).and(Some(summary(row)?.median.value.into())),
     p95_s: Some(load(row)?.p95?.into()),
     server_cpu_s: Some(load(row)?.server_cpu?.into()),
     client_cpu_s: Some(load(row)?.client_cpu.into()),
@@ -140,6 +140,18 @@ fn summary(row: &Row) -> Option<&Summary> {
 
 fn load(row: &Row) -> Option<&UnderLoad> {
     row.under_load.as_ref()
+}
+
+fn users(row: &Row) -> Option<Value> {
+    let best = load(row)?.saturated.map(|found| found.best_users);
+    Some(best.unwrap_or(row.case.concurrency()).into())
+}
+
+/// What users wait before they ask again; of arrivals there is none.
+fn delay(row: &Row) -> Option<Value> {
+    let pacing = load(row).map(|_| row.case.load.pacing)?;
+    let pause = pacing.pause().unwrap_or_default().as_secs_f64();
+    pacing.rate().is_none().then(|| pause.into())
 }
 
 fn limits(row: &Row) -> Option<Saturated> {

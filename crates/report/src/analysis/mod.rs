@@ -25,7 +25,8 @@ use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
 use keymark_bench::store::{Assumed, StoreIdentity};
 use keymark_stats::{
-    Band, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
+    Band, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Warning, Window, paired,
+    throughput,
 };
 use serde::{Deserialize, Serialize};
 
@@ -99,20 +100,30 @@ impl Row {
         }
     }
 
-    /// Number of operations behind the figures.
-    pub fn n(&self) -> Option<u64> {
+    /// What statistics warn of.
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
         self.summary
             .as_ref()
-            .map(|summary| summary.n as u64)
-            .or(self.published_n)
+            .map(Summary::warnings)
+            .unwrap_or_default()
+    }
+
+    /// Whether its durations changed over the run.
+    pub(crate) fn has_drifted(&self) -> bool {
+        let mut warnings = self.warnings().into_iter();
+        warnings.any(|warning| matches!(warning, Warning::Drift(_)))
+    }
+
+    /// Number of operations behind the figures.
+    pub fn n(&self) -> Option<u64> {
+        let summary = self.summary.as_ref();
+        summary.map(|summary| summary.n as u64).or(self.published_n)
     }
 
     /// The mean: measured, or as published.
     pub fn mean(&self) -> Option<Seconds> {
-        self.summary
-            .as_ref()
-            .map(|summary| summary.mean.value)
-            .or(self.published)
+        let summary = self.summary.as_ref();
+        summary.map(|summary| summary.mean.value).or(self.published)
     }
 
     /// Whether an operation takes no longer than users tolerate, on average: by the interval of the mean, which

@@ -109,20 +109,13 @@ impl Analysis {
 
     /// Remarks of one kind: the worst in full, the others by name.
     fn worst(&self, kind: RemarkKind) -> Option<Remark> {
-        let mut found: Vec<(f64, &Row, Warning)> = self
-            .rows
-            .iter()
-            .flat_map(|row| {
-                row.summary
-                    .iter()
-                    .flat_map(|s| s.warnings())
-                    .map(move |warning| (row, warning))
-            })
-            .filter_map(|(row, warning)| {
-                let (of_kind, severity) = severity(&warning)?;
-                (of_kind == kind).then_some((severity, row, warning))
-            })
-            .collect();
+        let each = self.rows.iter();
+        let each = each.flat_map(|row| row.warnings().into_iter().map(move |one| (row, one)));
+        let found = each.filter_map(|(row, warning)| {
+            let (of_kind, severity) = severity(&warning)?;
+            (of_kind == kind).then_some((severity, row, warning))
+        });
+        let mut found: Vec<(f64, &Row, Warning)> = found.collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (_, worst, warning) = found.first()?;
         if kind == RemarkKind::Steps
@@ -243,12 +236,10 @@ impl Analysis {
         let mut kinds: Vec<(String, Vec<&Scaling>, String)> = Vec::new();
         for group in &self.scaling {
             let found = group.finding.iter().map(|finding| {
-                let kind = match finding {
-                    Finding::Undecided(reason) => format!("{reason:?}"),
-                    Finding::Cores { .. }
-                    | Finding::Library { .. }
-                    | Finding::Device { .. }
-                    | Finding::NoneSeen { .. } => finding.limit().to_string(),
+                let kind = if let Finding::Undecided(reason) = finding {
+                    format!("{reason:?}")
+                } else {
+                    finding.limit().to_string()
                 };
                 (kind, limited(finding))
             });

@@ -293,43 +293,35 @@ fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
 const NAMED: usize = 3;
 
 /// The rows that others are compared with.
-pub(super) struct Baselines<'a> {
+struct Baselines<'a> {
     /// A row and its baseline, which is another one.
     pairs: Vec<(&'a Case, &'a Row)>,
 }
 
 impl<'a> Baselines<'a> {
-    pub(super) fn of(rows: &'a [Row]) -> Self {
+    fn of(rows: &'a [Row]) -> Self {
         let known: HashMap<CaseId, &Row> = rows.iter().map(|row| (row.id, row)).collect();
-        let pairs = rows
-            .iter()
-            .filter(|row| row.ratio.is_some())
-            .filter_map(|row| {
-                let baseline = known.get(&row.baseline?)?;
-                Some((&row.case, *baseline))
-            });
+        let compared = rows.iter().filter(|row| row.ratio.is_some());
+        let pairs = compared.filter_map(|row| Some((&row.case, *known.get(&row.baseline?)?)));
         Self {
             pairs: pairs.collect(),
         }
     }
 
     /// Whether a row is compared with another one, or another one with it: to itself alone nothing is compared.
-    pub(super) fn concern(&self, row: &Row) -> bool {
+    fn concern(&self, row: &Row) -> bool {
         row.baseline.is_some() || self.pairs.iter().any(|(_, baseline)| baseline.id == row.id)
     }
 
     /// `ratio to rsa2048`, `ratio to raw`: by what baselines are told from the rows that are compared with them.
-    pub(super) fn heading(&self) -> String {
+    fn heading(&self) -> String {
         type Axis = fn(&Case) -> String;
         let axes: [Axis; 4] = [
             |case| case.algorithm.to_string(),
             |case| case.device.to_string(),
             |case| {
-                case.stack.to_string()
-                    + &case
-                        .parameters
-                        .remark()
-                        .map_or_else(String::new, |word| format!(" {word}"))
+                let besides = case.parameters.remark().map(|word| format!(" {word}"));
+                format!("{}{}", case.stack, besides.unwrap_or_default())
             },
             |case| format!("c={}", case.concurrency()),
         ];

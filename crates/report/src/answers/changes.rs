@@ -8,6 +8,7 @@ use super::{Statement, Topic};
 use crate::compare::{Comparison, Grounds, Pair, Verdict};
 use crate::history::Trend;
 use crate::units::{self, counted};
+use crate::visible::sentence;
 
 /// Cases that are named.
 const NAMED: usize = 2;
@@ -74,7 +75,7 @@ fn of_side(comparison: &Comparison, side: usize) -> Option<Statement> {
         rows
     };
     let text = if whose.is_empty() {
-        capital(&text)
+        sentence(text.trim_end_matches('.'))
     } else {
         text
     };
@@ -172,13 +173,6 @@ fn noise(comparison: &Comparison, grounds: Grounds) -> String {
 fn is(number: usize, what: &str) -> String {
     let verb = if number == 1 { "is" } else { "are" };
     format!("{} {verb}", counted(number, what))
-}
-
-fn capital(text: &str) -> String {
-    super::figure::sentence(text)
-        .trim_end_matches('.')
-        .to_owned()
-        + "."
 }
 
 /// A sentence for each trend: the last change, by how much, since when and with what; or that there was none. Rows are

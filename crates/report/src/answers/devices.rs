@@ -5,12 +5,13 @@
 use itertools::Itertools;
 use keymark_bench::case::{Case, Provenance, StackName, StoreKind};
 
-use super::figure::{Figure, alone, between, device, library, listed, sentence, to, way, what};
+use super::figure::{Figure, alone, between, device, library, listed, to, way, what};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
 use crate::exchange::Shipped;
 use crate::grouped;
 use crate::units::counted;
+use crate::visible::sentence;
 
 /// What a published table calls the processor.
 const PUBLISHED_CPU: &str = "CPU";
@@ -321,7 +322,7 @@ fn published(analysis: &Analysis) -> Option<Statement> {
             });
         let means = of.filter_map(|other| Some(other.published.as_ref()?.mean.0));
         if let Some(mean) = means.max_by(f64::total_cmp)
-            && figure.least() > SLOWER * mean
+            && figure.low > SLOWER * mean
         {
             slower.push((figure.mean / mean, figure, mean));
         }

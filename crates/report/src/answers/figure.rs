@@ -26,8 +26,8 @@ const ABOUT: &str = "about ";
 pub(super) struct Figure<'a> {
     pub row: &'a Row,
     pub mean: f64,
-    low: f64,
-    high: f64,
+    pub low: f64,
+    pub high: f64,
 }
 
 impl<'a> Figure<'a> {
@@ -72,14 +72,6 @@ impl<'a> Figure<'a> {
         about(self.mean, self.low, self.high, |mean| {
             units::duration(Seconds(mean))
         })
-    }
-
-    pub(super) const fn least(&self) -> f64 {
-        self.low
-    }
-
-    pub(super) const fn at_most(&self) -> f64 {
-        self.high
     }
 
     /// How many times the other it is for certain.
@@ -237,11 +229,4 @@ pub(super) fn device(case: &Case) -> String {
 /// `rsa4096 sign`
 pub(super) fn what(case: &Case) -> String {
     format!("{} {}", case.algorithm, case.operation)
-}
-
-/// The first letter of a sentence.
-pub(super) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }

@@ -5,11 +5,12 @@ use keymark_bench::layers::Point;
 use keymark_bench::operation::Operation;
 use keymark_bench::strength::Strength;
 
-use super::figure::{Figure, alone, device, listed, range, sentence, to, way};
+use super::figure::{Figure, alone, device, listed, range, to, way};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
 use crate::document::{Mean, Subject};
 use crate::grouped;
+use crate::visible::sentence;
 
 /// Other keys that are named beside the fastest.
 const BESIDE: usize = 3;

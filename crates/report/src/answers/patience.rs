@@ -7,12 +7,13 @@ use keymark_bench::operation::Operation;
 use keymark_bench::record::Record;
 use keymark_stats::Seconds;
 
-use super::figure::{Figure, alone, between, device, is_virtual_card, listed, sentence, what};
+use super::figure::{Figure, alone, between, device, is_virtual_card, listed, what};
 use super::{Statement, Topic};
 use crate::analysis::{Analysis, Row};
 use crate::document::Answer;
 use crate::grouped;
 use crate::units::{self, counted};
+use crate::visible::sentence;
 
 /// Messages of a thread.
 const MESSAGES: u32 = 50;
@@ -222,8 +223,8 @@ pub(super) fn predictions(analysis: &Analysis, record: &Record) -> Vec<Statement
     let mut keys = grouped(figures, |figure| figure.case().capability());
     let tolerance = record.plan.settings.tolerance;
     let limit = units::chosen(tolerance);
-    let fits = |figure: &Figure<'_>| figure.at_most() <= tolerance.as_secs_f64();
-    let never = |figure: &Figure<'_>| figure.least() > tolerance.as_secs_f64();
+    let fits = |figure: &Figure<'_>| figure.high <= tolerance.as_secs_f64();
+    let never = |figure: &Figure<'_>| figure.low > tolerance.as_secs_f64();
     keys.sort_by_key(|(_, figures)| usize::from(figures.iter().all(fits)));
     let said = keys.into_iter().map(|(_, mut figures)| {
         figures.sort_by(|a, b| a.mean.total_cmp(&b.mean));

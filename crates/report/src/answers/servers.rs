@@ -11,6 +11,7 @@ use super::{Statement, Topic};
 use crate::analysis::{Analysis, Rates, RelativeRate, Row, Spent, UnderLoad};
 use crate::grouped;
 use crate::units::{self, counted};
+use crate::visible::sentence;
 
 /// Certificates that are named.
 const NAMED: usize = 3;
@@ -242,13 +243,8 @@ fn relative(analysis: &Analysis, rates: &Rates) -> Option<Statement> {
             analysis.rows.get(rate.beside)?.id,
         ])
     });
-    (!told.is_empty()).then(|| {
-        Statement::new(
-            Topic::Servers,
-            super::figure::sentence(&told.join("; ")),
-            rows.flatten(),
-        )
-    })
+    (!told.is_empty())
+        .then(|| Statement::new(Topic::Servers, sentence(&told.join("; ")), rows.flatten()))
 }
 
 /// What one has that the other has not.

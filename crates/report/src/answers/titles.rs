@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use keymark_bench::record::Record;
-use keymark_stats::{PerSecond, Ratio, Seconds, Warning};
+use keymark_stats::{PerSecond, Ratio, Seconds};
 
 use super::figure::{between, listed};
 use super::{devices, keys, layers, workers};
@@ -28,19 +28,11 @@ pub fn title_of(analysis: &Analysis, record: &Record, figure: &Figure) -> Option
             devices::title(analysis).or_else(|| keys::title(analysis, means))
         }
         Figure::Samples { timelines, of, .. } => {
-            let rows = analysis.rows.iter().filter_map(|row| row.summary.as_ref());
-            let drifted = rows.filter(|summary| {
-                let mut warnings = summary.warnings().into_iter();
-                warnings.any(|warning| matches!(warning, Warning::Drift(_)))
-            });
-            match drifted.count() {
-                0 => None,
-                drifted if timelines.len() <= drifted => Some(format!(
-                    "{drifted} of {} changed during the run",
-                    counted(*of, "case")
-                )),
-                _ => None,
-            }
+            let drifted = analysis.rows.iter().filter(|row| row.has_drifted()).count();
+            (drifted > 0 && timelines.len() <= drifted).then(|| {
+                let all = counted(*of, "case");
+                format!("{drifted} of {all} changed during the run")
+            })
         }
         Figure::ResponseTimes { load, curves, .. } => of_loads(*load, curves),
         Figure::Security { means, .. } => of_security(means),

@@ -8,6 +8,7 @@ use super::{Statement, Topic};
 use crate::analysis::{Analysis, Limit, Scaling};
 use crate::grouped;
 use crate::units::counted;
+use crate::visible::sentence;
 
 /// Who gains less with all the cores there are gains nothing worth the name.
 const NOTHING: f64 = 1.2;
@@ -218,5 +219,5 @@ fn said(
             Some(_) => "what limits them is not known".to_owned(),
         },
     };
-    super::figure::sentence(&format!("{reach}; {why}"))
+    sentence(&format!("{reach}; {why}"))
 }

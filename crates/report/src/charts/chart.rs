@@ -309,7 +309,7 @@ pub struct Rule {
     pub label: String,
 }
 
-/// How a figure was had, seen without colour.
+/// How a figure was had, seen without colour. The order is that of tables of signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fill {
     /// All of it.

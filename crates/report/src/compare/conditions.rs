@@ -14,7 +14,7 @@ use keymark_stats::{MachineSpeed, Seconds};
 
 use super::Side;
 use crate::document::Fact;
-use crate::units;
+use crate::{grouped, units};
 
 /// Something that is not the same everywhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +27,9 @@ pub struct Difference {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: ", self.what)?;
-        for (number, (value, sides)) in self.values.iter().enumerate() {
-            let comma = if number > 0 { "; " } else { "" };
-            write!(f, "{comma}{value} ({})", sides.join(", "))?;
-        }
-        Ok(())
+        let values = self.values.iter();
+        let mut values = values.map(|(value, sides)| format!("{value} ({})", sides.join(", ")));
+        write!(f, "{}: {}", self.what, values.join("; "))
     }
 }
 
@@ -41,31 +38,17 @@ const SPEED: f64 = 0.05;
 
 /// What the sides, or runs of one, differ in. Published figures say nothing of machines.
 pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
-    let known: Vec<(&str, Vec<BTreeMap<String, String>>)> = sides
-        .iter()
-        .map(|side| {
-            let measured = side
-                .runs
-                .iter()
-                .filter(|run| run.state != RunState::Published);
-            (side.name.as_str(), measured.map(facts_of_run).collect())
-        })
-        .collect();
-    let names: BTreeSet<&String> = known
-        .iter()
-        .flat_map(|(_, runs)| runs.iter().flat_map(BTreeMap::keys))
-        .collect();
-    let mut found: Vec<Difference> = ORDER
-        .iter()
-        .map(|name| (*name).to_owned())
-        .chain(
-            names
-                .into_iter()
-                .filter(|name| !ORDER.contains(&name.as_str()))
-                .cloned(),
-        )
-        .filter_map(|name| difference(name, &known))
-        .collect();
+    let known = sides.iter().map(|side| {
+        let runs = side.runs.iter();
+        let measured = runs.filter(|run| run.state != RunState::Published);
+        (side.name.as_str(), measured.map(facts_of_run).collect())
+    });
+    let known: Vec<(&str, Vec<BTreeMap<String, String>>)> = known.collect();
+    let runs = known.iter().flat_map(|(_, runs)| runs);
+    let others: BTreeSet<&str> = runs.flat_map(BTreeMap::keys).map(String::as_str).collect();
+    let others = others.into_iter().filter(|name| !ORDER.contains(name));
+    let names = ORDER.into_iter().chain(others);
+    let mut found: Vec<Difference> = names.filter_map(|name| difference(name, &known)).collect();
     found.extend(speed(sides));
     found
 }
@@ -83,26 +66,22 @@ const ORDER: [&str; 9] = [
     "settings",
 ];
 
-fn difference(what: String, known: &[(&str, Vec<BTreeMap<String, String>>)]) -> Option<Difference> {
-    let mut values: Vec<(String, Vec<String>)> = Vec::new();
-    for (side, runs) in known {
-        for run in runs {
-            // Who does not say, does not differ: a plan without gpg has no version of it.
-            let Some(value) = run.get(&what) else {
-                continue;
-            };
-            let at = values.iter().position(|(other, _)| other == value);
-            let at = at.unwrap_or_else(|| {
-                values.push((value.to_owned(), Vec::new()));
-                values.len() - 1
-            });
-            let sides = &mut values[at].1;
-            if !sides.iter().any(|name| name == side) {
-                sides.push((*side).to_owned());
-            }
-        }
-    }
-    (values.len() > 1).then_some(Difference { what, values })
+fn difference(what: &str, known: &[(&str, Vec<BTreeMap<String, String>>)]) -> Option<Difference> {
+    // Who does not say, does not differ: a plan without gpg has no version of it.
+    let said = known.iter().flat_map(|(side, runs)| {
+        let values = runs.iter().filter_map(|run| run.get(what));
+        values.map(move |value| (value, *side))
+    });
+    let values = grouped(said, |(value, _)| *value).into_iter();
+    let values = values.map(|(value, of)| {
+        let sides = of.into_iter().map(|(_, side)| side.to_owned());
+        (value.clone(), sides.unique().collect())
+    });
+    let values: Vec<(String, Vec<String>)> = values.collect();
+    (values.len() > 1).then_some(Difference {
+        what: what.to_owned(),
+        values,
+    })
 }
 
 /// What a run was made on and how, by names. What is not known is not there.
@@ -176,24 +155,17 @@ fn speed(sides: &[Side]) -> Option<Difference> {
 /// In the order of the first run; what only another one has comes behind.
 pub(crate) fn facts(records: &[&Record]) -> Vec<Fact> {
     let known: Vec<Vec<(String, String)>> = records.iter().map(|record| known(record)).collect();
-    let mut names: Vec<&String> = Vec::new();
-    for (name, _) in known.iter().flatten() {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = known.iter().flatten().map(|(name, _)| name).unique();
     let value = |of: &Vec<(String, String)>, name: &String| {
         let mut of = of.iter();
         of.find(|(other, _)| other == name)
             .map(|(_, value)| value.clone())
     };
-    names
-        .into_iter()
-        .map(|name| Fact {
-            name: name.clone(),
-            values: known.iter().map(|of| value(of, name)).collect(),
-        })
-        .collect()
+    let fact = |name: &String| Fact {
+        name: name.clone(),
+        values: known.iter().map(|of| value(of, name)).collect(),
+    };
+    names.map(fact).collect()
 }
 
 fn known(record: &Record) -> Vec<(String, String)> {

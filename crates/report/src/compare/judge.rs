@@ -7,6 +7,8 @@
 use keymark_bench::case::Provenance;
 use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, holm, holm_levels, mean_of_runs};
 
+use crate::grouped;
+
 use super::{Comparison, Grounds, Pair, Verdict};
 
 /// What any false difference among all of a comparison may have for probability, and any false "same".
@@ -37,16 +39,8 @@ impl Criteria {
     /// Within what the interval of a pair with these grounds has to lie to be called the same. Series at different
     /// times differ by more than their runs tell: by the noise, for which there must be room. `None` if there is not.
     pub fn margin(self, grounds: Grounds) -> Option<f64> {
-        let unseen = match grounds {
-            Grounds::Series => self.noise.apart,
-            Grounds::Copies
-            | Grounds::SameRun
-            | Grounds::SameRuns
-            | Grounds::Alternating
-            | Grounds::FewRuns
-            | Grounds::Exact
-            | Grounds::Nothing => 0.0,
-        };
+        let series = grounds == Grounds::Series;
+        let unseen = if series { self.noise.apart } else { 0.0 };
         let margin = (1.0 + self.equivalence) / (1.0 + unseen) - 1.0;
         (margin > 0.0).then_some(margin)
     }
@@ -177,7 +171,7 @@ impl Comparison {
         }
     }
 
-    fn evident(&self) -> impl Iterator<Item = (&Pair, &keymark_stats::LogRatio)> {
+    fn evident(&self) -> impl Iterator<Item = (&Pair, &LogRatio)> {
         let pairs = self.pairs.iter();
         pairs.filter_map(|pair| Some((pair, pair.evidence.as_ref()?)))
     }
@@ -231,16 +225,10 @@ pub struct GeometricMean {
 impl Comparison {
     /// One a side and kind of figures: kinds are never mixed in one mean.
     pub fn geometric_means(&self) -> Vec<GeometricMean> {
-        let mut groups: Vec<Vec<&Pair>> = Vec::new();
-        for pair in &self.pairs {
-            let group = groups.iter_mut().find(|group| key(group[0]) == key(pair));
-            match group {
-                Some(group) => group.push(pair),
-                None => groups.push(vec![pair]),
-            }
-        }
-        let mean = |group: Vec<&Pair>| {
-            let (side, provenance) = key(group[0]);
+        let groups = grouped(&self.pairs, |pair| {
+            (pair.side, [pair.old.provenance, pair.new.provenance])
+        });
+        let mean = |((side, provenance), group): ((usize, [Provenance; 2]), Vec<&Pair>)| {
             Some(GeometricMean {
                 side,
                 provenance,
@@ -250,10 +238,6 @@ impl Comparison {
         };
         groups.into_iter().filter_map(mean).collect()
     }
-}
-
-fn key(pair: &Pair) -> (usize, [Provenance; 2]) {
-    (pair.side, [pair.old.provenance, pair.new.provenance])
 }
 
 /// Where runs are the units, each run's geometric mean over the cases is one figure, so that what a run does to all of
@@ -273,23 +257,15 @@ fn ratio(group: &[&Pair]) -> Option<Estimate<Ratio>> {
         };
         runs.map(of_run).collect()
     };
-    let evidence = match grounds {
-        Grounds::Series if alike => LogRatio::between_runs(&over_cases(1)?, &over_cases(0)?),
-        Grounds::Alternating | Grounds::SameRuns if alike => {
-            let pairs: Vec<_> = over_cases(1)?.into_iter().zip(over_cases(0)?).collect();
-            LogRatio::of_pairs(&pairs)
-        }
-        Grounds::Series
-        | Grounds::Alternating
-        | Grounds::SameRuns
-        | Grounds::SameRun
-        | Grounds::Copies
-        | Grounds::FewRuns
-        | Grounds::Exact
-        | Grounds::Nothing => {
-            let known: Vec<LogRatio> = group.iter().filter_map(|pair| pair.evidence).collect();
-            LogRatio::together(&known).filter(|_| known.len() == group.len())
-        }
+    let in_pairs = matches!(grounds, Grounds::Alternating | Grounds::SameRuns);
+    let evidence = if alike && grounds == Grounds::Series {
+        LogRatio::between_runs(&over_cases(1)?, &over_cases(0)?)
+    } else if alike && in_pairs {
+        let pairs: Vec<_> = over_cases(1)?.into_iter().zip(over_cases(0)?).collect();
+        LogRatio::of_pairs(&pairs)
+    } else {
+        let known: Vec<LogRatio> = group.iter().filter_map(|pair| pair.evidence).collect();
+        LogRatio::together(&known).filter(|_| known.len() == group.len())
     };
     match evidence {
         Some(evidence) => Some(evidence.ratio()),

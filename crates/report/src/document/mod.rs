@@ -57,7 +57,7 @@ pub struct Document {
 }
 
 /// What the first screen has no room for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftOut {
     /// Sections.
     pub sections: usize,
@@ -65,17 +65,9 @@ pub struct LeftOut {
     pub remarks: usize,
 }
 
-impl LeftOut {
-    /// All is there.
-    pub const NOTHING: Self = Self {
-        sections: 0,
-        remarks: 0,
-    };
-}
-
 impl Document {
     /// Sections alone.
-    pub const fn of(sections: Vec<Section>) -> Self {
+    pub fn of(sections: Vec<Section>) -> Self {
         Self {
             schema: SCHEMA,
             title: None,
@@ -85,7 +77,7 @@ impl Document {
             conditions: None,
             sections,
             warnings: Vec::new(),
-            left_out: LeftOut::NOTHING,
+            left_out: LeftOut::default(),
         }
     }
 

@@ -142,8 +142,11 @@ impl<T> TableOf<T> {
     }
 
     /// The last column may lose its intervals; low ranks go first.
-    pub fn shorten(self, rank: u8) -> Self {
-        self.last(|column| column.shorten(rank))
+    pub fn shorten(mut self, rank: u8) -> Self {
+        if let Some(column) = self.table.columns.last_mut() {
+            column.shorten = Some(rank);
+        }
+        self
     }
 
     /// The last column is not there if nothing stands in it.
@@ -155,12 +158,6 @@ impl<T> TableOf<T> {
                 row.cells.pop();
             }
         }
-        self
-    }
-
-    fn last(mut self, change: impl FnOnce(Column) -> Column) -> Self {
-        let last = self.table.columns.pop();
-        self.table.columns.extend(last.map(change));
         self
     }
 

@@ -5,6 +5,7 @@
 //!
 //! It goes through the record's texts one by one: a new field with text from outside has to be added here.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use keymark_bench::case::DeviceName;
@@ -44,10 +45,6 @@ impl Personal {
             Self::Other(text) => (text, "text", "removed"),
         }
     }
-
-    fn text(&self) -> &str {
-        self.parts().0
-    }
 }
 
 /// Something that was taken out.
@@ -82,17 +79,16 @@ pub fn share(record: &Record, personal: &[Personal]) -> Shared {
             .product
             .split_once(", token '")
             .map(|(_, label)| label.trim_end_matches('\''));
-        cleaner.add(
-            label.map(|label| Personal::Label(label.to_owned())),
-            "token",
-        );
+        if let Some(label) = label {
+            cleaner.add(&Personal::Label(label.to_owned()), "token");
+        }
         let Some(serial) = store.serial.take().filter(|serial| !serial.is_empty()) else {
             continue;
         };
         let name = format!("{}-{number}", store.kind.word());
-        cleaner.add(Some(Personal::Serial(serial.clone())), &name);
+        cleaner.add(&Personal::Serial(serial.clone()), &name);
         cleaner.count(&serial);
-        cleaner.add(Some(Personal::Device(store.device.to_string())), &name);
+        cleaner.add(&Personal::Device(store.device.to_string()), &name);
         renamed.insert(store.device.clone(), DeviceName::new(name));
     }
     cleaner.learn(&mut record);
@@ -202,8 +198,8 @@ fn each_value(map: &mut BTreeMap<String, String>, each: &mut dyn FnMut(&mut Stri
     map.extend(pairs);
 }
 
-/// What is looked for, the longest first, with what stands in for it and how often it was found.
-struct Cleaner(Vec<(Personal, String, usize)>);
+/// What is looked for, the longest first.
+struct Cleaner(Vec<Removal>);
 
 /// Shorter names are parts of other words by chance, and are taken out where they stand alone.
 const LONG: usize = 5;
@@ -216,21 +212,22 @@ impl Cleaner {
         let mut cleaner = Self(Vec::new());
         for each in personal {
             let (_, _, stand_in) = each.parts();
-            cleaner.add(Some(each.clone()), stand_in);
+            cleaner.add(each, stand_in);
         }
         cleaner
     }
 
-    fn add(&mut self, personal: Option<Personal>, stand_in: &str) {
-        let Some(personal) = personal else {
-            return;
-        };
-        let text = personal.text();
-        let known = self.0.iter().any(|(other, _, _)| other.text() == text);
+    fn add(&mut self, personal: &Personal, stand_in: &str) {
+        let (text, kind, _) = personal.parts();
+        let known = self.0.iter().any(|other| other.text == text);
         if !known && !EVERYBODYS.contains(&text) && text != "/" {
-            self.0.push((personal, stand_in.to_owned(), 0));
-            self.0
-                .sort_by_key(|(personal, _, _)| std::cmp::Reverse(personal.text().len()));
+            self.0.push(Removal {
+                kind,
+                text: text.to_owned(),
+                by: stand_in.to_owned(),
+                times: 0,
+            });
+            self.0.sort_by_key(|removal| Reverse(removal.text.len()));
         }
     }
 
@@ -256,41 +253,32 @@ impl Cleaner {
         names.extend(users.cloned());
         for name in names {
             for place in ["/home/", "/Users/"] {
-                self.add(Some(Personal::Home(format!("{place}{name}"))), "/home/user");
+                self.add(&Personal::Home(format!("{place}{name}")), "/home/user");
             }
-            self.add(Some(Personal::User(name)), "user");
+            self.add(&Personal::User(name), "user");
         }
     }
 
     fn count(&mut self, text: &str) {
-        let found = self
-            .0
-            .iter_mut()
-            .find(|(personal, _, _)| personal.text() == text);
-        if let Some((_, _, times)) = found {
-            *times += 1;
+        let found = self.0.iter_mut().find(|removal| removal.text == text);
+        if let Some(removal) = found {
+            removal.times += 1;
         }
     }
 
     fn clean(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (personal, stand_in, times) in &mut self.0 {
-            let (clean, found) = replaced(&text, personal.text(), stand_in);
+        for removal in &mut self.0 {
+            let (clean, found) = replaced(&text, &removal.text, &removal.by);
             text = clean;
-            *times += found;
+            removal.times += found;
         }
         text
     }
 
-    fn removed(self) -> Vec<Removal> {
-        let found = self.0.into_iter().filter(|(_, _, times)| *times > 0);
-        let removal = |(personal, by, times): (Personal, String, usize)| Removal {
-            kind: personal.parts().1,
-            text: personal.text().to_owned(),
-            by,
-            times,
-        };
-        found.map(removal).collect()
+    fn removed(mut self) -> Vec<Removal> {
+        self.0.retain(|removal| removal.times > 0);
+        self.0
     }
 }
 

@@ -12,7 +12,7 @@ use keymark_bench::case::Provenance;
 use keymark_bench::operation::Operation;
 use keymark_stats::{Estimate, Seconds};
 
-use super::names::{Hues, Names, left_out, listed};
+use super::names::{Hues, left_out, listed};
 use super::{CURVES, ROWS, about, drawable, fill, framed};
 use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing,
@@ -158,9 +158,8 @@ fn groups(means: &[&Mean]) -> (Vec<Group>, Vec<usize>) {
     let found = grouped(0..means.len(), |place| {
         (means[*place].algorithm, means[*place].operation)
     });
-    let several = |names: Names| names.len() > 1;
-    let devices = several(Names::of(means.iter().map(|mean| mean.of.device.as_str())));
-    let ways = several(Names::of(means.iter().map(|mean| mean.way.as_str())));
+    let devices = !means.iter().map(|mean| &mean.of.device).all_equal();
+    let ways = !means.iter().map(|mean| &mean.way).all_equal();
     let order = found.iter().flat_map(|(_, places)| places.iter().copied());
     let order: Vec<usize> = order.collect();
     let value = |mean: &Mean| units::duration(mean.mean.value);
@@ -284,29 +283,27 @@ pub(super) fn predictions(
     tolerance: Seconds,
     predictions: &[Predicted],
 ) -> Option<Chart> {
-    let (mut shown, all) = drawable(predictions, ROWS, |one| is_time(one.time))?;
-    let whats = Names::of(shown.iter().map(|one| one.what.as_str()));
-    shown.sort_by_key(|one| whats.place(&one.what));
-    let mut groups: Vec<Group> = Vec::new();
-    let mut marks = Vec::new();
+    let (shown, all) = drawable(predictions, ROWS, |one| is_time(one.time))?;
+    let row = |one: &&Predicted| Row {
+        label: visible(one.device.as_str()).into_owned(),
+        // Bands are often narrower than a dot.
+        value: units::banded_duration(one.time, one.band),
+    };
+    let found = grouped(shown, |one| visible(&one.what).into_owned());
+    let groups = found.iter().map(|(what, of)| Group {
+        heading: Some(what.clone()),
+        rows: of.iter().map(row).collect(),
+    });
+    let groups = groups.collect();
+    let shown: Vec<&Predicted> = found.into_iter().flat_map(|(_, of)| of).collect();
     let longest = shown.iter().map(|one| one.time.0).fold(0.0, f64::max);
-    marks.extend(tolerance_rule(Along::X, longest, tolerance));
-    for (row, one) in shown.iter().enumerate() {
-        let heading = visible(&one.what).into_owned();
-        let entry = Row {
-            label: visible(one.device.as_str()).into_owned(),
-            // Bands are often narrower than a dot.
-            value: units::banded_duration(one.time, one.band),
-        };
-        match groups.last_mut() {
-            Some(group) if group.heading.as_ref() == Some(&heading) => group.rows.push(entry),
-            _ => groups.push(Group {
-                heading: Some(heading),
-                rows: vec![entry],
-            }),
-        }
-        marks.push(predicted(one, row));
-    }
+    let mut marks = Vec::from_iter(tolerance_rule(Along::X, longest, tolerance));
+    marks.extend(
+        shown
+            .iter()
+            .enumerate()
+            .map(|(row, one)| predicted(one, row)),
+    );
     let mut notes = vec!["Lines: the least and the most when one assumption is varied.".to_owned()];
     notes.extend(left_out(shown.len(), all, "predictions"));
     let x = Scale::new("predicted time", Unit::Seconds, Spacing::Logarithmic);

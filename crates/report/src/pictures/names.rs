@@ -5,41 +5,6 @@ use itertools::Itertools;
 
 use crate::visible::visible;
 
-/// Names in the order in which they first came, each with its number.
-#[derive(Debug, Default)]
-pub(super) struct Names(Vec<String>);
-
-impl Names {
-    /// Those of all that come.
-    pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
-        let mut all = Self::default();
-        for name in names {
-            all.number(name);
-        }
-        all
-    }
-
-    /// The number of a name, which may be new.
-    pub(super) fn number(&mut self, name: &str) -> usize {
-        let name = visible(name);
-        if let Some(known) = self.0.iter().position(|known| *known == name) {
-            return known;
-        }
-        self.0.push(name.into_owned());
-        self.0.len() - 1
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The number of a name that came.
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        let name = visible(name);
-        self.0.iter().position(|known| *known == name)
-    }
-}
-
 /// Names without the words that all of them have, and these words.
 pub(super) fn apart<'n>(names: impl Iterator<Item = &'n str>) -> (Option<String>, Vec<String>) {
     let names: Vec<String> = names.map(|name| visible(name).into_owned()).collect();
@@ -98,11 +63,11 @@ impl Hues {
     /// Those of all that come.
     pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         let mut all: Vec<(String, Option<usize>)> = Vec::new();
-        for name in names {
-            let name = visible(name).into_owned();
-            if all.iter().any(|(known, _)| *known == name) {
-                continue;
-            }
+        for name in names
+            .into_iter()
+            .map(|name| visible(name).into_owned())
+            .unique()
+        {
             let known = KNOWN.iter().find(|(begin, _)| name.starts_with(begin));
             let number = known.map(|(_, number)| *number);
             let free = number.filter(|number| all.iter().all(|(_, other)| *other != Some(*number)));

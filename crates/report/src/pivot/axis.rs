@@ -7,13 +7,13 @@
 //!    measured, if there are at most eight; else the axis is taken that leaves the fewest cells empty.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::str::FromStr;
 
 use keymark_bench::case::{Case, Load, Pacing, USUAL, Worker};
 
 /// One thing in which cases differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Axis {
     /// Algorithm of the key.
     Algorithm,
@@ -24,8 +24,10 @@ pub enum Axis {
     /// Through which program.
     Stack,
     /// What the stack's family distinguishes besides: the dimension of this name.
+    #[strum(to_string = "{0}")]
     Parameter(String),
     /// How many at once, or how often.
+    #[strum(to_string = "concurrency")]
     Load,
 }
 
@@ -105,19 +107,6 @@ fn load(load: Load) -> String {
     match load.pacing {
         Pacing::Closed => workers,
         Pacing::Open(_) | Pacing::Thinking(_) => load.to_string().trim_start().to_owned(),
-    }
-}
-
-impl fmt::Display for Axis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Algorithm => "algorithm",
-            Self::Operation => "operation",
-            Self::Device => "device",
-            Self::Stack => "stack",
-            Self::Parameter(name) => name,
-            Self::Load => "concurrency",
-        })
     }
 }
 

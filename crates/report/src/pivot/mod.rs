@@ -78,9 +78,7 @@ impl<'r> Entry<'r> {
             without,
         }
     }
-}
 
-impl<'r> Entry<'r> {
     /// What an article says of something that the run has measured, on the run's device where that is the same.
     pub fn published(article: &'r Record, own: &[&Case]) -> Vec<Self> {
         let measured = article.cases.iter().filter_map(|case| {

@@ -60,17 +60,11 @@ impl Comparison {
 
 /// With what was taken for noise, where that decides.
 fn verdict(comparison: &Comparison, pair: &Pair) -> Cell {
-    match pair.verdict {
-        Verdict::WithinNoise => {
-            let noise = percent(comparison.criteria.noise.on(pair.grounds));
-            Cell::Text(format!("{} ({noise})", pair.verdict))
-        }
-        Verdict::Slower
-        | Verdict::Faster
-        | Verdict::Same
-        | Verdict::Indistinguishable
-        | Verdict::Unknown => Cell::text(pair.verdict),
+    if pair.verdict != Verdict::WithinNoise {
+        return Cell::text(pair.verdict);
     }
+    let noise = percent(comparison.criteria.noise.on(pair.grounds));
+    Cell::Text(format!("{} ({noise})", pair.verdict))
 }
 
 /// What is not the same on all sides, a line each.
@@ -115,11 +109,8 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
         .table();
     let text = "geometric mean over these cases, each counted once (Fleming & Wallace 1986); not the time that \
                 all of them take";
-    let remark = Remark::new(RemarkKind::Units, text);
-    Some(Section::headed(
-        "over all cases",
-        vec![Block::Table(table), Block::Remark(remark)],
-    ))
+    let blocks = vec![Block::Table(table), Block::remark(RemarkKind::Units, text)];
+    Some(Section::headed("over all cases", blocks))
 }
 
 /// Sides whose cases are compared with another side's, for want of a baseline of their own.
@@ -149,14 +140,10 @@ fn reasons(comparison: &Comparison) -> Vec<Remark> {
         .collect();
     let mut said: Vec<Remark> = Vec::new();
     for (grounds, side) in grounds {
-        let kind = match grounds {
-            Grounds::FewRuns => RemarkKind::SingleRuns,
-            Grounds::Copies
-            | Grounds::SameRun
-            | Grounds::SameRuns
-            | Grounds::Alternating
-            | Grounds::Series => RemarkKind::Units,
-            Grounds::Exact | Grounds::Nothing => continue,
+        let kind = if grounds == Grounds::FewRuns {
+            RemarkKind::SingleRuns
+        } else {
+            RemarkKind::Units
         };
         let Some(text) = reason(comparison, grounds, side) else {
             continue;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use keymark_bench::record::Record;
-use keymark_stats::{Seconds, Warning};
+use keymark_stats::Seconds;
 
 use crate::analysis::{Analysis, Row};
 use crate::answers::{answers, title_of};
@@ -22,17 +22,10 @@ impl Analysis {
         let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
         let few =
             |figure: &Figure| matches!(figure, Figure::Means { means, .. } if means.len() <= FEW);
-        let column = match kind {
-            Kind::Means if all.iter().any(few) => None,
-            Kind::Means => self.main_column(tolerance),
-            Kind::Layers
-            | Kind::Distributions
-            | Kind::Histogram
-            | Kind::Throughput
-            | Kind::Load
-            | Kind::Samples
-            | Kind::Security
-            | Kind::Predictions => None,
+        let column = if kind == Kind::Means && !all.iter().any(few) {
+            self.main_column(tolerance)
+        } else {
+            None
         };
         let mut fitting = all.into_iter().filter(|figure| kind.shows(figure));
         let figure = column.or_else(|| fitting.find(|figure| pictures::chart(figure).is_some()))?;
@@ -136,27 +129,14 @@ fn rank(kind: Kind, answer: Option<Kind>) -> Option<u8> {
 }
 
 /// Of durations in the order of time only those that changed over the run.
-fn drifted(rows: &[Row], figure: Figure) -> Option<Figure> {
-    let Figure::Samples {
-        title,
-        mut timelines,
-        of,
-        machine,
-    } = figure
-    else {
-        return Some(figure);
-    };
-    let changed = rows.iter().filter(|row| {
-        let warnings = row.summary.as_ref().map(keymark_stats::Summary::warnings);
-        let mut warnings = warnings.unwrap_or_default().into_iter();
-        warnings.any(|warning| matches!(warning, Warning::Drift(_)))
-    });
-    let changed: BTreeSet<String> = changed.map(|row| row.case.to_string()).collect();
-    timelines.retain(|one| changed.contains(&one.of.label));
-    (!timelines.is_empty()).then_some(Figure::Samples {
-        title,
-        timelines,
-        of,
-        machine,
-    })
+fn drifted(rows: &[Row], mut figure: Figure) -> Option<Figure> {
+    if let Figure::Samples { timelines, .. } = &mut figure {
+        let changed = rows.iter().filter(|row| row.has_drifted());
+        let changed: BTreeSet<String> = changed.map(|row| row.case.to_string()).collect();
+        timelines.retain(|one| changed.contains(&one.of.label));
+        if timelines.is_empty() {
+            return None;
+        }
+    }
+    Some(figure)
 }

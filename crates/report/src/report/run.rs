@@ -11,7 +11,7 @@ use crate::analysis::{
 };
 use crate::answers::answers;
 use crate::compare::conditions;
-use crate::document::{Block, Depth, Document, LeftOut, RemarkKind, SCHEMA, Section, mixed};
+use crate::document::{Block, Depth, Document, RemarkKind, Section, mixed};
 use crate::pictures::Kind;
 use crate::pivot::Axis;
 
@@ -80,15 +80,12 @@ impl Analysis {
         let warnings = self.warnings(&record.plan);
         let (head, head_in_brief) = conditions::head(record, self.speed.as_ref());
         Document {
-            schema: SCHEMA,
             title: Some(format!("run {}", record.id)),
             answers,
             head,
             head_in_brief,
-            conditions: None,
-            sections,
             warnings,
-            left_out: LeftOut::NOTHING,
+            ..Document::of(sections)
         }
     }
 

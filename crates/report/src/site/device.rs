@@ -5,7 +5,6 @@
 //! name that says of no device which one it is, is told apart by its run as well.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::OnceLock;
 
 use itertools::Itertools;
@@ -19,28 +18,11 @@ use super::pages;
 const SCHEMA: u32 = 1;
 const SHIPPED: &str = include_str!("../../../../data/devices.toml");
 
-/// Address of a device's page: lower-case letters, digits and hyphens.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeviceId(String);
-
-impl DeviceId {
-    /// As text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for DeviceId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
 /// A device as the site knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identified {
-    /// Of its page.
-    pub id: DeviceId,
+    /// Address of its page: lower-case letters, digits and hyphens.
+    pub id: String,
     /// What it is called there.
     pub name: String,
 }
@@ -131,10 +113,10 @@ impl Catalogue {
 
     fn add(&mut self, entry: Entry) -> Result<(), CatalogueError> {
         let identified = Identified {
-            id: DeviceId(entry.id),
+            id: entry.id,
             name: entry.name,
         };
-        let own = [identified.name.clone(), identified.id.0.clone()];
+        let own = [identified.name.clone(), identified.id.clone()];
         // The name for people may be one of the others once more.
         let names = own.iter().chain(&entry.names).map(|name| normal(name));
         let names = names.sorted_unstable().dedup().collect_vec();
@@ -192,7 +174,7 @@ impl Catalogue {
             (name, _) => name.to_owned(),
         };
         Identified {
-            id: DeviceId(pages::unique(&name, class, &[class, &name, run, device])),
+            id: pages::unique(&name, class, &[class, &name, run, device]),
             name: if nameless {
                 format!("{shown} (run {run})")
             } else {
@@ -336,7 +318,7 @@ mod tests {
             "yubikey-4/",
             "YubiKey 40",
         ];
-        let mut pages: HashMap<DeviceId, &str> = HashMap::new();
+        let mut pages: HashMap<String, &str> = HashMap::new();
         for name in names {
             let id = card(name).id;
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -389,12 +371,12 @@ mod tests {
             ("Nitrokey Start", "nitrokey-start-bf4c2568e5d1bed6dc19"),
             ("Luna K7", "luna-k7-9b4d2fa53a7940a889aa"),
         ] {
-            assert_eq!(card(product).id.as_str(), expected);
+            assert_eq!(card(product).id, expected);
         }
         let mut software = record(StoreKind::SOFTWARE, Provenance::Measured, "this CPU");
         software.environment.cpu_model = Some("Intel(R) Xeon(R) Processor".to_owned());
         assert_eq!(
-            identified(&software).id.as_str(),
+            identified(&software).id,
             "intel-r-xeon-r-processor-7ecdc6d0ceac6863a0c3"
         );
     }

@@ -13,7 +13,7 @@ use keymark_bench::case::Provenance;
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::strength::Strength;
 
-pub use device::{Catalogue, CatalogueError, DeviceId, Identified};
+pub use device::{Catalogue, CatalogueError, Identified};
 pub use pages::{Added, Collision, Pages, SUMS, sum};
 pub use sections::KeySection;
 pub use source::{Held, Machine, Origin, Source, SourceDevice};
@@ -64,7 +64,7 @@ impl Devices {
     }
 }
 
-fn ids(sources: &[Source]) -> BTreeSet<DeviceId> {
+fn ids(sources: &[Source]) -> BTreeSet<String> {
     let devices = sources.iter().flat_map(|source| &source.devices);
     devices.map(|device| device.identified.id.clone()).collect()
 }
@@ -169,7 +169,7 @@ fn tell_apart(sources: &mut [Source]) {
 }
 
 impl Device {
-    fn of(id: &DeviceId, sources: &[Source]) -> Self {
+    fn of(id: &str, sources: &[Source]) -> Self {
         let mut held: Vec<(&Source, &Held)> = Vec::new();
         let mut of_sources = Vec::new();
         for (place, source) in sources.iter().enumerate() {
@@ -205,7 +205,7 @@ impl Device {
         let first = of_sources.first().and_then(|of| of.devices.first());
         let identified = first.map_or_else(
             || Identified {
-                id: id.clone(),
+                id: id.to_owned(),
                 name: id.to_string(),
             },
             |device| device.identified.clone(),

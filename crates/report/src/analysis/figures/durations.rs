@@ -89,8 +89,7 @@ pub(super) fn histograms(record: &Record, rows: &[Row]) -> Option<Figure> {
 }
 
 fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
-    let summary = row.summary.as_ref()?;
-    let mut warnings = summary.warnings().into_iter();
+    let mut warnings = row.warnings().into_iter();
     warnings.find(|warning| matches!(warning, Warning::Steps(_)))?;
     let sorted = Sorted::of(&record.cases.get(row.id.0 as usize)?.latencies());
     let (low, high) = (sorted.quantile_ns(ENDS)?, sorted.quantile_ns(1.0 - ENDS)?);
@@ -132,13 +131,9 @@ pub(super) fn timeline(record: &Record, rows: &[Row]) -> Option<Figure> {
         .flat_map(CaseRecord::samples)
         .map(|sample| sample.start.0)
         .min()?;
-    let drifted = |row: &&Row| {
-        let warnings = row.summary.as_ref().map(keymark_stats::Summary::warnings);
-        let mut warnings = warnings.unwrap_or_default().into_iter();
-        warnings.any(|warning| matches!(warning, Warning::Drift(_)))
-    };
-    let mut order: Vec<&Row> = rows.iter().filter(drifted).collect();
-    order.extend(rows.iter().filter(|row| !drifted(row)));
+    let (mut order, others): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| row.has_drifted());
+    order.extend(others);
     let shown = order.iter().filter_map(|row| of_case(record, row, start));
     let timelines: Vec<Timeline> = shown.take(CASES).collect();
     let of = rows.iter().filter(|row| row.summary.is_some()).count();

@@ -4,12 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::marks::Shape;
-use super::paint::Surface;
-use super::{Breadth, Canvas, Paint, SMALL, TEXT, text_width, title_size};
+use super::{Breadth, Canvas, SMALL, TEXT, text_width, title_size};
 use crate::charts::chart::{Along, Axis, Chart, Fill, Mark, Panel, Rule};
 use crate::charts::metrics::{self, Weight};
 use crate::charts::scale::{self, Placed};
-use crate::xml::px;
 
 /// Around everything.
 pub(super) const EDGE: f64 = 16.0;
@@ -394,12 +392,6 @@ impl Canvas<'_> {
     }
 
     fn bar_swatch(&mut self, fill: Fill, ink: &str, (x, y): (f64, f64)) {
-        let painted = self.paint.fill(fill, Surface::Bar, ink);
-        let tag = self.xml.tag("rect").px("x", x + 1.0).px("y", y - 5.5);
-        let tag = tag.attr("width", &px(15.0)).attr("height", &px(11.0));
-        tag.attr("fill", &painted)
-            .attr("stroke", ink)
-            .maybe("stroke-dasharray", Paint::outline(fill))
-            .end();
+        self.rect((x + 1.0, y - 5.5), (15.0, 11.0), fill, ink);
     }
 }

@@ -97,14 +97,11 @@ impl Canvas<'_> {
             return;
         };
         let ink = self.paint.palette.series(dot.series);
-        let (low, high) = dot
-            .reach
-            .map_or((None, None), |reach| (reach.low, reach.high));
         let data = [
             ("data-x", Some(dot.x)),
             ("data-y", Some(dot.y)),
-            ("data-low", low),
-            ("data-high", high),
+            ("data-low", dot.reach.and_then(|reach| reach.low)),
+            ("data-high", dot.reach.and_then(|reach| reach.high)),
         ];
         self.about("dot", dot.series, &dot.about, &data);
         if let Some(reach) = dot.reach {
@@ -192,22 +189,15 @@ impl Canvas<'_> {
             return;
         };
         let ink = self.paint.palette.series(bar.series);
-        let bound = |of: fn(&Reach) -> Option<f64>| bar.reach.as_ref().and_then(of);
         let data = [
             ("data-from", bar.from),
             ("data-to", Some(bar.to)),
-            ("data-low", bound(|reach| reach.low)),
-            ("data-high", bound(|reach| reach.high)),
+            ("data-low", bar.reach.and_then(|reach| reach.low)),
+            ("data-high", bar.reach.and_then(|reach| reach.high)),
         ];
         self.about("bar", bar.series, &bar.about, &data);
-        let painted = self.paint.fill(bar.fill, Surface::Bar, ink);
         let width = (to - from).max(0.5);
-        let tag = self.xml.tag("rect").px("x", from).px("y", y - BAR);
-        let tag = tag.px("width", width).px("height", 2.0 * BAR);
-        tag.attr("fill", &painted)
-            .attr("stroke", ink)
-            .maybe("stroke-dasharray", Paint::outline(bar.fill))
-            .end();
+        self.rect((from, y - BAR), (width, 2.0 * BAR), bar.fill, ink);
         if let Some(reach) = bar.reach {
             // On its own bar a line needs a ground.
             let palette = self.paint.palette;
@@ -233,11 +223,8 @@ impl Canvas<'_> {
             return;
         }
         let width = text_width(label, SMALL) + 6.0;
-        let tag = self
-            .xml
-            .tag("rect")
-            .px("x", x - width / 2.0)
-            .px("y", y - 6.5);
+        let (left, top) = (x - width / 2.0, y - 6.5);
+        let tag = self.xml.tag("rect").px("x", left).px("y", top);
         let tag = tag.px("width", width).px("height", 13.0).px("rx", 2.0);
         tag.attr("fill", palette.ground).end();
         self.anchored((x, y + 4.0), SMALL, palette.text, "middle", label);

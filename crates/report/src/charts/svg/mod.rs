@@ -17,11 +17,11 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 use thiserror::Error;
 
-use super::chart::Chart;
+use super::chart::{Chart, Fill};
 use super::metrics::{self, Weight};
 use crate::xml::{Xml, px};
 use layout::Layout;
-use paint::Paint;
+use paint::{Paint, Surface};
 pub use paint::{Theme, light_and_dark};
 
 /// Verdana has the same widths.
@@ -112,6 +112,17 @@ impl Canvas<'_> {
         let tag = self.xml.tag("text").px("x", x).px("y", y);
         let tag = tag.px("font-size", size).attr("font-weight", "bold");
         tag.attr("fill", ink).text(&text);
+    }
+
+    /// A bar between these edges, of a series or for what its fill means.
+    fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: Fill, ink: &str) {
+        let painted = self.paint.fill(fill, Surface::Bar, ink);
+        let tag = self.xml.tag("rect").px("x", x).px("y", y);
+        let tag = tag.px("width", width).px("height", height);
+        tag.attr("fill", &painted)
+            .attr("stroke", ink)
+            .maybe("stroke-dasharray", Paint::outline(fill))
+            .end();
     }
 
     fn line(&mut self, from: (f64, f64), to: (f64, f64), ink: &str, width: f64) {

@@ -10,13 +10,12 @@ use crate::charts::scale::{self, Placed, Tick};
 const LINES: usize = 14;
 const FEW_LINES: usize = 7;
 
-struct Grid {
-    cells: Vec<Vec<char>>,
-}
+/// Signs, line by line.
+struct Grid(Vec<Vec<char>>);
 
 impl Grid {
     fn set(&mut self, (x, y): (f64, f64), sign: char) {
-        let row = self.cells.get_mut(y.round().max(0.0) as usize);
+        let row = self.0.get_mut(y.round().max(0.0) as usize);
         if let Some(cell) = row.and_then(|row| row.get_mut(x.round().max(0.0) as usize)) {
             *cell = sign;
         }
@@ -45,9 +44,7 @@ pub(super) fn draw(
         .unwrap_or(0);
     let length = width.saturating_sub(names + 2).max(10);
     let x = scale::of_chart(chart, (0.0, (length - 1) as f64));
-    let mut grid = Grid {
-        cells: vec![vec![' '; length]; height],
-    };
+    let mut grid = Grid(vec![vec![' '; length]; height]);
     let several = chart.keys.len() > 1;
     // What is told apart by its sign lies above lines.
     let dots = |mark: &&Mark| matches!(mark, Mark::Dot(_));
@@ -55,17 +52,14 @@ pub(super) fn draw(
     for mark in marks.chain(panel.marks.iter().filter(dots)) {
         draw_mark(&mut grid, mark, (&x, &y), signs, several);
     }
-    let bar = match signs {
-        Signs::Unicode => '│',
-        Signs::Ascii => '|',
-    };
+    let bar = signs.either('│', '|');
     let named = |line: usize| {
         let mut here = labels
             .iter()
             .filter(|tick| tick.at.round() as usize == line);
         here.find_map(|tick| tick.label.clone()).unwrap_or_default()
     };
-    let rows = grid.cells.iter().enumerate().map(|(line, row)| {
+    let rows = grid.0.iter().enumerate().map(|(line, row)| {
         let row: String = row.iter().collect();
         format!("{} {bar}{row}", right(&written(&named(line), signs), names))
     });
@@ -109,10 +103,9 @@ fn draw_mark(
             }
         }
         Mark::Line(line) => {
-            let sign = match (line.path, signs) {
-                (Path::Fitted, Signs::Unicode) => '·',
-                (Path::Fitted | Path::Straight, Signs::Ascii) => '.',
-                (Path::Straight, Signs::Unicode) => '∙',
+            let sign = match line.path {
+                Path::Fitted => signs.either('·', '.'),
+                Path::Straight => signs.either('∙', '.'),
             };
             let points: Vec<(f64, f64)> = line.points.iter().filter_map(|at| place(*at)).collect();
             for ends in points.windows(2) {
@@ -142,11 +135,8 @@ fn draw_mark(
 }
 
 fn reference(grid: &mut Grid, along: Along, at: f64, (x, y): (&Placed, &Placed), signs: Signs) {
-    let (upright, level) = match signs {
-        Signs::Unicode => ('┊', '┄'),
-        Signs::Ascii => ('!', '-'),
-    };
-    let (height, width) = (grid.cells.len(), grid.cells.first().map_or(0, Vec::len));
+    let (upright, level) = signs.either(('┊', '┄'), ('!', '-'));
+    let (height, width) = (grid.0.len(), grid.0.first().map_or(0, Vec::len));
     match along {
         Along::X => {
             if let Some(at) = x.at(at) {

@@ -17,6 +17,16 @@ pub enum Signs {
     Ascii,
 }
 
+impl Signs {
+    /// Which of two is written.
+    fn either<T>(self, unicode: T, ascii: T) -> T {
+        match self {
+            Self::Unicode => unicode,
+            Self::Ascii => ascii,
+        }
+    }
+}
+
 /// Narrower than this, nothing can be told apart.
 const NARROWEST: usize = 40;
 /// Wider than this, a picture is no small one.
@@ -49,17 +59,9 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
 
 /// What stands for a figure that was had so.
 const fn mark(fill: Fill, signs: Signs) -> char {
-    match (signs, fill) {
-        (Signs::Unicode, Fill::Solid) => '●',
-        (Signs::Unicode, Fill::Half) => '◐',
-        (Signs::Unicode, Fill::Hatched) => '◍',
-        (Signs::Unicode, Fill::Dotted) => '◌',
-        (Signs::Unicode, Fill::Hollow) => '○',
-        (Signs::Ascii, Fill::Solid) => '*',
-        (Signs::Ascii, Fill::Half) => '%',
-        (Signs::Ascii, Fill::Hatched) => '#',
-        (Signs::Ascii, Fill::Dotted) => ':',
-        (Signs::Ascii, Fill::Hollow) => 'o',
+    match signs {
+        Signs::Unicode => ['●', '◐', '◍', '◌', '○'][fill as usize],
+        Signs::Ascii => ['*', '%', '#', ':', 'o'][fill as usize],
     }
 }
 
@@ -80,15 +82,9 @@ const fn bar_mark(series: usize, signs: Signs) -> char {
 
 /// What a column of a histogram is made of that was had so.
 const fn column_mark(fill: Fill, signs: Signs) -> char {
-    match (signs, fill) {
-        (Signs::Unicode, Fill::Solid) => '█',
-        (Signs::Unicode, Fill::Half) => '▌',
-        (Signs::Unicode, Fill::Hatched) => '▒',
-        (Signs::Ascii, Fill::Hatched) => '/',
-        (Signs::Ascii, Fill::Solid) => '#',
-        (Signs::Ascii, Fill::Half) => '%',
-        (_, Fill::Dotted) => ':',
-        (_, Fill::Hollow) => 'o',
+    match signs {
+        Signs::Unicode => ['█', '▌', '▒', ':', 'o'][fill as usize],
+        Signs::Ascii => ['#', '%', '/', ':', 'o'][fill as usize],
     }
 }
 
@@ -283,10 +279,7 @@ fn track(panel: &Panel, placed: &Placed, row: usize, length: usize, signs: Signs
         }
     };
     let at = |value: f64| placed.at(value).map(|at| at.round() as usize);
-    let rule = match signs {
-        Signs::Unicode => '┊',
-        Signs::Ascii => '!',
-    };
+    let rule = signs.either('┊', '!');
     for mark in &panel.marks {
         match mark {
             Mark::Rule(one) if one.along == Along::X => {
@@ -297,11 +290,8 @@ fn track(panel: &Panel, placed: &Placed, row: usize, length: usize, signs: Signs
             Mark::Bar(bar) if bar.row == row => {
                 let from = bar.from.map_or(Some(0), at);
                 if let (Some(from), Some(to)) = (from, at(bar.to)) {
-                    let sign = match (bar.from, signs) {
-                        (Some(_), _) => bar_mark(bar.series, signs),
-                        (None, Signs::Unicode) => '▬',
-                        (None, Signs::Ascii) => '=',
-                    };
+                    let stacked = bar.from.map(|_| bar_mark(bar.series, signs));
+                    let sign = stacked.unwrap_or(signs.either('▬', '='));
                     (from..to.max(from + 1)).for_each(|place| set(place, sign));
                     let ends = bar.reach.map(|reach| (reach, bar.to));
                     interval(ends, placed, signs, &mut set);
@@ -333,10 +323,7 @@ fn interval(
     let Some((reach, x)) = of.filter(|(reach, _)| reach.along == Along::X) else {
         return;
     };
-    let (line, begin, end) = match signs {
-        Signs::Unicode => ('─', '├', '┤'),
-        Signs::Ascii => ('-', '|', '|'),
-    };
+    let (line, begin, end) = signs.either(('─', '├', '┤'), ('-', '|', '|'));
     let (first, last) = placed.ends();
     let place = |bound: Option<f64>, open: f64, sign: char, arrow: char| {
         let held = bound.filter(|bound| placed.holds(*bound));

@@ -12,6 +12,7 @@ use crate::charts::svg::{self, Breadth};
 use crate::charts::{Theme, light_and_dark};
 use crate::document::{Align, Cell, Figure, Narrow, Source, Table};
 use crate::pictures;
+use crate::visible::sentence;
 
 /// What a section without a heading shows.
 pub(super) const EVERY: &str = "every case";
@@ -148,10 +149,4 @@ pub(super) fn dark() -> String {
         }
     }
     rules + "}\n"
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
