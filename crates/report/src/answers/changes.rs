@@ -1,5 +1,6 @@
 //! What is not as it was: of comparisons and histories.
 
+use itertools::Itertools;
 use keymark_bench::case::CaseId;
 use keymark_stats::Ratio;
 
@@ -20,42 +21,24 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Statement> {
 }
 
 fn of_side(comparison: &Comparison, side: usize) -> Option<Statement> {
-    let pairs: Vec<(usize, &Pair)> = comparison
-        .pairs
-        .iter()
-        .enumerate()
-        .filter(|(_, pair)| pair.side == side)
-        .collect();
+    let pairs = comparison.pairs.iter().enumerate();
+    let pairs: Vec<(usize, &Pair)> = pairs.filter(|(_, pair)| pair.side == side).collect();
     let (_, any) = pairs.first()?;
     let whose = whose(comparison, side);
     let of = |verdict: Verdict| -> Vec<&(usize, &Pair)> {
-        let mut of: Vec<_> = pairs
-            .iter()
-            .filter(|(_, pair)| pair.verdict == verdict)
-            .collect();
+        let of = pairs.iter().filter(|(_, pair)| pair.verdict == verdict);
+        let mut of: Vec<_> = of.collect();
         of.sort_by(|a, b| far(b.1).total_cmp(&far(a.1)));
         of
     };
     let (slower, faster) = (of(Verdict::Slower), of(Verdict::Faster));
     let all = pairs.len();
     let told = [("slower", &slower), ("faster", &faster)].map(|(word, found)| {
-        let named: Vec<String> = found
-            .iter()
-            .take(NAMED)
-            .map(|(_, pair)| changed(pair))
-            .collect();
-        let more = match found.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        (!named.is_empty()).then(|| {
-            format!(
-                "{} of {} {word}: {}{more}",
-                found.len(),
-                counted(all, "case"),
-                named.join(", ")
-            )
-        })
+        let mut named = found.iter().take(NAMED).map(|(_, pair)| changed(pair));
+        let (number, all) = (found.len(), counted(all, "case"));
+        let more = (number > NAMED).then(|| format!(" and {} more", number - NAMED));
+        let (named, more) = (named.join(", "), more.unwrap_or_default());
+        (number > 0).then(|| format!("{number} of {all} {word}: {named}{more}"))
     });
     let told: Vec<String> = told.into_iter().flatten().collect();
     let noise = noise(comparison, any.grounds);
@@ -64,16 +47,11 @@ fn of_side(comparison: &Comparison, side: usize) -> Option<Statement> {
     } else {
         format!("{whose}{}; more than is explained{noise}.", told.join("; "))
     };
-    let rows = slower
-        .iter()
-        .chain(&faster)
-        .map(|(place, _)| CaseId::at(*place));
-    let rows: Vec<CaseId> = rows.collect();
-    let rows = if rows.is_empty() {
-        pairs.iter().map(|(place, _)| CaseId::at(*place)).collect()
-    } else {
-        rows
-    };
+    let certain = slower.into_iter().chain(faster);
+    let mut rows: Vec<CaseId> = certain.map(|(place, _)| CaseId::at(*place)).collect();
+    if rows.is_empty() {
+        rows = pairs.iter().map(|(place, _)| CaseId::at(*place)).collect();
+    }
     let text = if whose.is_empty() {
         sentence(text.trim_end_matches('.'))
     } else {
@@ -86,10 +64,8 @@ fn of_side(comparison: &Comparison, side: usize) -> Option<Statement> {
 fn unchanged(comparison: &Comparison, pairs: &[(usize, &Pair)], noise: &str) -> String {
     let all = pairs.len();
     let number = |verdict| {
-        pairs
-            .iter()
-            .filter(|(_, pair)| pair.verdict == verdict)
-            .count()
+        let of = pairs.iter().filter(|(_, pair)| pair.verdict == verdict);
+        of.count()
     };
     if number(Verdict::Same) == all {
         let within = units::percent(comparison.criteria.equivalence);
@@ -180,16 +156,10 @@ fn is(number: usize, what: &str) -> String {
 pub fn of_history(trends: &[Trend]) -> Vec<Statement> {
     let said = trends.iter().enumerate().filter_map(|(place, trend)| {
         let text = of_trend(trend)?;
-        let on = if trends.iter().any(|other| other.machine != trend.machine) {
-            format!(" on {}", trend.machine)
-        } else {
-            String::new()
-        };
-        Some(Statement::new(
-            Topic::Change,
-            format!("{}{on}: {text}.", trend.case),
-            [CaseId::at(place)],
-        ))
+        let several = trends.iter().any(|other| other.machine != trend.machine);
+        let on = several.then(|| format!(" on {}", trend.machine));
+        let text = format!("{}{}: {text}.", trend.case, on.unwrap_or_default());
+        Some(Statement::new(Topic::Change, text, [CaseId::at(place)]))
     });
     said.collect()
 }

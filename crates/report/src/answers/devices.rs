@@ -35,17 +35,10 @@ pub(super) fn title(analysis: &Analysis) -> Option<String> {
         }
         winner = Some(case);
     }
-    let keys = if contests.len() > 1 {
-        " with every key"
-    } else {
-        ""
-    };
+    let every = (contests.len() > 1).then_some(" with every key");
     winner.map(|case| {
-        format!(
-            "{} is the fastest device{keys}, {}",
-            device(case),
-            way(case)
-        )
+        let (device, way, keys) = (device(case), way(case), every.unwrap_or_default());
+        format!("{device} is the fastest device{keys}, {way}")
     })
 }
 
@@ -121,15 +114,13 @@ fn is_cpu(figure: &Figure<'_>) -> bool {
 
 /// Which of several devices is the fastest with each key.
 fn fastest(contests: &[Contest<'_>]) -> Option<Statement> {
-    let (mut won, mut rows): (Vec<(String, Vec<String>)>, Vec<_>) = (Vec::new(), Vec::new());
+    let (mut won, mut rows) = (Vec::new(), Vec::new());
     for contest in contests {
         let Some(first) = contest.ranked.first() else {
             continue;
         };
-        let alike = contest
-            .ranked
-            .iter()
-            .filter(|figure| !first.is_below(figure));
+        let ranked = contest.ranked.iter();
+        let alike = ranked.filter(|figure| !first.is_below(figure));
         let known = alike.clone().all(Figure::is_known);
         let alike: Vec<String> = alike.map(|figure| device(figure.case())).collect();
         rows.extend(contest.ranked.iter().map(Figure::id));
@@ -139,22 +130,19 @@ fn fastest(contests: &[Contest<'_>]) -> Option<Statement> {
             several => format!("{} (too uncertain to tell apart)", listed(several)),
         };
         let key = format!("{} ({})", first.case().algorithm, first.time());
-        match won.iter_mut().find(|(known, _)| *known == who) {
-            Some((_, keys)) => keys.push(key),
-            None => won.push((who, vec![key])),
-        }
+        won.push((who, key));
     }
     let case = contests.first()?.ranked.first()?.case();
-    let besides = if contests.iter().any(|contest| contest.cpu.is_some()) {
-        " besides this CPU"
-    } else {
-        ""
-    };
-    let mut won = won
-        .iter()
-        .map(|(who, keys)| format!("{who} with {}", listed(keys)));
+    let has_cpu = contests.iter().any(|contest| contest.cpu.is_some());
+    let besides = has_cpu.then_some(" besides this CPU");
+    let won = grouped(won, |(who, _)| who.clone()).into_iter();
+    let mut won = won.map(|(who, of)| {
+        let keys: Vec<String> = of.into_iter().map(|(_, key)| key).collect();
+        format!("{who} with {}", listed(&keys))
+    });
     let text = format!(
-        "fastest device{besides} {} {}: {}",
+        "fastest device{} {} {}: {}",
+        besides.unwrap_or_default(),
         to(case.operation),
         way(case),
         won.join("; ")
@@ -162,26 +150,36 @@ fn fastest(contests: &[Contest<'_>]) -> Option<Statement> {
     Some(Statement::new(topic(contests), sentence(&text), rows))
 }
 
+/// A device, and the CPU beside it.
+type Pair<'f, 'a> = (&'f Figure<'a>, &'f Figure<'a>);
+
+/// The fastest device with each key that is on the CPU, too: of those that are told, from the least times its time to the
+/// most.
+fn pairs<'f, 'a>(
+    contests: &'f [Contest<'a>],
+    told: impl Fn(&Pair<'f, 'a>) -> bool,
+) -> Vec<Pair<'f, 'a>> {
+    let contests = contests.iter();
+    let pairs = contests.filter_map(|of| Some((of.ranked.first()?, of.cpu.as_ref()?)));
+    let mut pairs: Vec<Pair<'_, '_>> = pairs.filter(told).collect();
+    let factor = |(own, cpu): &Pair<'_, '_>| own.mean / cpu.mean;
+    pairs.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
+    pairs
+}
+
 /// One device against the CPU, key by key.
 fn beside_cpu(contests: &[Contest<'_>]) -> Option<Statement> {
-    let pairs = contests
-        .iter()
-        .filter_map(|contest| Some((contest.ranked.first()?, contest.cpu.as_ref()?)));
-    let told = |(own, cpu): &(&Figure<'_>, &Figure<'_>)| {
+    let pairs = pairs(contests, |(own, cpu)| {
         own.is_below(cpu) || cpu.is_below(own) || own.is_known() && cpu.is_known()
-    };
-    let mut pairs: Vec<_> = pairs.filter(told).collect();
-    let factor = |(own, cpu): &(&Figure<'_>, &Figure<'_>)| own.mean / cpu.mean;
-    pairs.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
+    });
     let ((own, cpu), (last, _)) = (pairs.first()?, pairs.last()?);
     let name = device(own.case());
     let base = match cpu.case().store == StoreKind::SOFTWARE {
         true => "this CPU",
         false => "the CPU",
     };
-    let are_alike =
-        |(own, cpu): &(&Figure<'_>, &Figure<'_>)| !own.is_below(cpu) && !cpu.is_below(own);
-    let told = |pair: &(&Figure<'_>, &Figure<'_>), beside: &str| {
+    let are_alike = |(own, cpu): &Pair<'_, '_>| !own.is_below(cpu) && !cpu.is_below(own);
+    let told = |pair: &Pair<'_, '_>, beside: &str| {
         let (own, cpu) = pair;
         let takes = if are_alike(pair) {
             format!("as long as {base}")
@@ -210,29 +208,20 @@ fn beside_cpu(contests: &[Contest<'_>]) -> Option<Statement> {
 
 /// How much faster the CPU is than the fastest of the others.
 fn cpu_alone(contests: &[Contest<'_>]) -> Option<Statement> {
-    let pairs = contests
-        .iter()
-        .filter_map(|contest| Some((contest.ranked.first()?, contest.cpu.as_ref()?)));
-    let mut pairs: Vec<_> = pairs.filter(|(own, cpu)| cpu.is_below(own)).collect();
+    let pairs = pairs(contests, |(own, cpu)| cpu.is_below(own));
     if contests.iter().all(|contest| contest.ranked.len() < 2) {
         return None;
     }
-    let factor = |(own, cpu): &(&Figure<'_>, &Figure<'_>)| own.mean / cpu.mean;
-    pairs.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
-    let (first, last) = (pairs.first()?, pairs.last()?);
-    let key = |(own, _): &(&Figure<'_>, &Figure<'_>)| what(own.case());
-    let text = match first.0.id() == last.0.id() {
-        true => format!(
-            "Even the fastest takes {} this CPU's time ({})",
-            first.0.times(first.1),
-            key(first)
-        ),
-        false => format!(
-            "Even the fastest device takes {} this CPU's time: least with {}, most with {}",
-            between(&first.0.times(first.1), &last.0.times(last.1)),
-            key(first),
-            key(last)
-        ),
+    let ((first, beside_first), (last, beside_last)) = (pairs.first()?, pairs.last()?);
+    let (least, key) = (first.times(beside_first), what(first.case()));
+    let text = if first.id() == last.id() {
+        format!("Even the fastest takes {least} this CPU's time ({key})")
+    } else {
+        format!(
+            "Even the fastest device takes {} this CPU's time: least with {key}, most with {}",
+            between(&least, &last.times(beside_last)),
+            what(last.case())
+        )
     };
     let rows = pairs.iter().flat_map(|(own, cpu)| [own.id(), cpu.id()]);
     Some(Statement::new(topic(contests), format!("{text}."), rows))

@@ -75,12 +75,9 @@ fn of_way(operations: &[&Keys<'_>], several: bool) -> Statement {
     for keys in operations {
         let case = keys.fastest().case();
         let begin = if clauses.is_empty() {
-            let on = if several {
-                format!(" on {}", place(case))
-            } else {
-                String::new()
-            };
-            format!("{} {}{on}", to(case.operation), way(case))
+            let on = several.then(|| format!(" on {}", place(case)));
+            let (to, way) = (to(case.operation), way(case));
+            format!("{to} {way}{}", on.unwrap_or_default())
         } else {
             to(case.operation)
         };
@@ -174,13 +171,10 @@ impl<'a> Keys<'a> {
             [only] => format!("{begin}, {} is fastest ({})", names[0], only.time()),
             [least, .., most] => {
                 let besides = apart(&alike);
-                let all = if slower.is_empty() && names.len() > 2 {
-                    "all "
-                } else {
-                    ""
-                };
+                let all = (slower.is_empty() && names.len() > 2).then_some("all ");
                 format!(
-                    "{begin}, {all}{} are alike ({}){}",
+                    "{begin}, {}{} are alike ({}){}",
+                    all.unwrap_or_default(),
                     listed(&names),
                     range(least, most),
                     besides.unwrap_or_default()

@@ -162,31 +162,20 @@ fn thread(analysis: &Analysis) -> Option<Statement> {
         .any(|figure| figure.case().device != first.case().device);
     let same = first.case().device == last.case().device;
     let on = |figure: &Figure<'_>| {
-        let on = if several && (!same || figure.id() == last.id()) {
-            format!(" on {}", device(figure.case()))
-        } else {
-            String::new()
-        };
-        format!("with {}{on}", figure.case().algorithm)
+        let says = several && (!same || figure.id() == last.id());
+        let on = says.then(|| format!(" on {}", device(figure.case())));
+        format!("with {}{}", figure.case().algorithm, on.unwrap_or_default())
     };
-    let text = if first.is_below(last) {
-        format!(
-            "Opening a thread of {MESSAGES} messages takes {} {} and {} {}.",
-            took(first),
-            on(first),
-            took(last),
-            on(last)
-        )
+    let told = |figure| format!("{} {}", took(figure), on(figure));
+    let time = if first.is_below(last) {
+        format!("{} and {}", told(first), told(last))
     } else if first.id() == last.id() {
-        format!(
-            "Opening a thread of {MESSAGES} messages takes {} {}.",
-            took(first),
-            on(first)
-        )
+        told(first)
     } else {
         let time = between(&took(first), &took(last));
-        format!("Opening a thread of {MESSAGES} messages takes {time}, whatever the key.")
+        format!("{time}, whatever the key")
     };
+    let text = format!("Opening a thread of {MESSAGES} messages takes {time}.");
     Some(Statement::new(
         Topic::Patience,
         text,

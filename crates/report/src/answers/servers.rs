@@ -71,17 +71,13 @@ impl<'a> Rate<'a> {
 
     /// `1577/s`; of a client that could ask no more often, at least that.
     fn words(&self) -> String {
-        let least = if self.load.limit == LoadLimit::Client {
-            "at least "
-        } else {
-            ""
-        };
+        let least = (self.load.limit == LoadLimit::Client).then_some("at least ");
         let rate = about(self.rate.value.0, self.low, self.high, |rate| {
             units::rate(PerSecond(rate))
                 .trim_end_matches("/s")
                 .to_owned()
         });
-        format!("{least}{rate}")
+        format!("{}{rate}", least.unwrap_or_default())
     }
 }
 
@@ -121,15 +117,13 @@ fn keys(loads: &[Rate<'_>]) -> Option<Statement> {
         )
     });
     let others: String = others.collect();
-    let on = if case.store == StoreKind::SOFTWARE {
-        String::new()
-    } else {
-        format!(", key on {}", device(case))
-    };
+    let elsewhere = case.store != StoreKind::SOFTWARE;
+    let on = elsewhere.then(|| format!(", key on {}", device(case)));
     let text = format!(
-        "{} ({}{on}) does {} handshakes a second with {}{others}.",
+        "{} ({}{}) does {} handshakes a second with {}{others}.",
         case.stack,
         case.way().trim_start_matches(case.stack.word()).trim(),
+        on.unwrap_or_default(),
         first.words(),
         named(case)
     );

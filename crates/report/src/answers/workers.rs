@@ -1,6 +1,6 @@
 //! Several workers at once: what limits them, from how many on more are useless, and what would help.
 
-use keymark_bench::case::{Case, Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, Provenance, StackName, StoreKind, Worker};
 use keymark_stats::{Estimate, PerSecond, Ratio};
 
 use super::figure::{between, device, gained, is_known, is_virtual_card, listed, way, what};
@@ -171,26 +171,19 @@ fn said(
     for (through, of) in grouped(curves, |curve| way(&curve.scaling.case)) {
         let mut whats: Vec<String> = of.iter().map(|curve| on(&curve.scaling.case)).collect();
         whats.dedup();
-        let kind = of[0].scaling.way();
-        let kind = if kind.ends_with("processes") {
-            " in processes"
-        } else {
-            ""
-        };
-        names.push(format!("{} {through}{kind}", listed(&whats)));
+        let processes = of[0].scaling.case.load.worker == Worker::Process;
+        let kind = processes.then_some(" in processes");
+        let (whats, kind) = (listed(&whats), kind.unwrap_or_default());
+        names.push(format!("{whats} {through}{kind}"));
     }
     let by = |curve: &&Curve<'_>| curve.gain.value.0;
     let least = curves.iter().min_by(|a, b| by(a).total_cmp(&by(b)));
     let most = curves.iter().max_by(|a, b| by(a).total_cmp(&by(b)));
-    let gain = least
-        .zip(most)
-        .map(|(least, most)| between(&gained(&least.gain), &gained(&most.gain)));
+    let ends = least.zip(most);
+    let gain = ends.map(|(least, most)| between(&gained(&least.gain), &gained(&most.gain)));
     let gain = gain.unwrap_or_default();
-    let workers = curves
-        .iter()
-        .map(|curve| curve.most)
-        .max()
-        .unwrap_or_default();
+    let workers = curves.iter().map(|curve| curve.most).max();
+    let workers = workers.unwrap_or_default();
     let names = listed(&names);
     let reach = match (from, nothing) {
         (_, true) => format!(

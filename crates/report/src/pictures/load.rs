@@ -87,15 +87,11 @@ fn knee(curve: &LoadCurve, load: LoadUnit, curves: usize) -> Option<Mark> {
         LoadUnit::Users => format!("knee: {at} {}", if at > 1.0 { "users" } else { "user" }),
         LoadUnit::Arrivals => format!("capacity: {}", units::rate(PerSecond(at))),
     };
-    let of = if curves > 1 {
-        format!(", {}", visible(&curve.of.label))
-    } else {
-        String::new()
-    };
+    let of = (curves > 1).then(|| format!(", {}", visible(&curve.of.label)));
     Some(Mark::Rule(Rule {
         along: Along::X,
         at,
-        label: words + &of,
+        label: words + &of.unwrap_or_default(),
     }))
 }
 

@@ -152,11 +152,8 @@ fn bounds(shown: &[&ThroughputCurve], labels: &[String]) -> (Vec<Mark>, Vec<Stri
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for (curve, label) in shown.iter().zip(labels) {
         for (name, bound) in curve.bounds.iter().filter(|(_, bound)| bound.0.is_finite()) {
-            let of = if shown.len() > 1 {
-                format!(", {label}")
-            } else {
-                String::new()
-            };
+            let of = (shown.len() > 1).then(|| format!(", {label}"));
+            let of = of.unwrap_or_default();
             if bound.0 <= highest * FAR {
                 near.push(Mark::Rule(Rule {
                     along: Along::Y,

@@ -70,10 +70,8 @@ fn verdict(comparison: &Comparison, pair: &Pair) -> Cell {
 /// What is not the same on all sides, a line each.
 fn environment(comparison: &Comparison) -> Vec<Section> {
     let remark = |text: String| Block::remark(RemarkKind::Environment, text);
-    let lines = comparison.differences.iter();
-    let lines: Vec<Block> = lines
-        .map(|difference| remark(difference.to_string()))
-        .collect();
+    let lines = comparison.differences.iter().map(ToString::to_string);
+    let lines: Vec<Block> = lines.map(remark).collect();
     let runs: usize = comparison.sides.iter().map(|side| side.runs).sum();
     // Nothing is known of an article's machine.
     let known = comparison.pairs.iter().any(|pair| {
@@ -133,11 +131,8 @@ fn borrowed(comparison: &Comparison) -> Vec<Remark> {
 
 /// What verdicts rest on, once for all rows of a side.
 fn reasons(comparison: &Comparison) -> Vec<Remark> {
-    let grounds: BTreeSet<(Grounds, usize)> = comparison
-        .pairs
-        .iter()
-        .map(|pair| (pair.grounds, pair.side))
-        .collect();
+    let pairs = comparison.pairs.iter();
+    let grounds: BTreeSet<_> = pairs.map(|pair| (pair.grounds, pair.side)).collect();
     let mut said: Vec<Remark> = Vec::new();
     for (grounds, side) in grounds {
         let kind = if grounds == Grounds::FewRuns {
@@ -190,10 +185,8 @@ fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<Stri
 /// What "same" means here, if anything has an interval.
 fn equivalence(comparison: &Comparison) -> Option<Remark> {
     let judged = || {
-        comparison
-            .pairs
-            .iter()
-            .filter(|pair| pair.evidence.is_some() && pair.grounds != Grounds::FewRuns)
+        let pairs = comparison.pairs.iter();
+        pairs.filter(|pair| pair.evidence.is_some() && pair.grounds != Grounds::FewRuns)
     };
     judged().next()?;
     let within = percent(comparison.criteria.equivalence);
@@ -233,10 +226,8 @@ fn few(comparison: &Comparison, side: usize, [old, new]: [usize; 2]) -> String {
             "runs of the same case differ by {deviation} here (standard deviation of {runs} earlier runs)"
         ),
     };
-    let evidence = comparison
-        .pairs
-        .iter()
-        .filter(|p| p.grounds == Grounds::FewRuns && p.side == side);
+    let pairs = comparison.pairs.iter();
+    let evidence = pairs.filter(|p| p.grounds == Grounds::FewRuns && p.side == side);
     // The least that any of them can tell apart.
     let least = evidence
         .filter_map(|pair| Some(pair.ratio.high?.0 / pair.ratio.value.0))
@@ -245,11 +236,9 @@ fn few(comparison: &Comparison, side: usize, [old, new]: [usize; 2]) -> String {
         (1, 1) => "between single runs".to_owned(),
         _ => format!("with {old} against {new} runs, where a series has at least {MIN_RUNS}"),
     };
-    let factor = if least.is_finite() {
-        format!("by a factor below {} ", units::ratio(Ratio(least)))
-    } else {
-        String::new()
-    };
+    let known_least = least.is_finite().then(|| units::ratio(Ratio(least)));
+    let factor = known_least.map(|least| format!("by a factor below {least} "));
+    let factor = factor.unwrap_or_default();
     format!(
         "{sides}, figures that differ {factor}are not distinguishable: {known}; 'bench --repeat 5' makes a \
          series, 'bench --against PROGRAM' compares two programs"

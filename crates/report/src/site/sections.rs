@@ -1,6 +1,6 @@
 //! What stands on a device's page: a chart and a table for each key and operation, with every source in both.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
@@ -62,52 +62,35 @@ pub(super) fn sections(held: &[(&Source, &Held)]) -> Vec<KeySection> {
 
 fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> KeySection {
     let family = KeyFamily::of(algorithm);
-    let sources: BTreeSet<&str> = held
-        .iter()
-        .map(|(source, _)| source.address.as_str())
-        .collect();
-    let machines: BTreeSet<_> = held
-        .iter()
-        .filter_map(|(source, _)| source.machine.as_ref())
-        .collect();
-    let security = strength.map_or_else(
-        || "of unlisted strength".to_owned(),
-        |strength| {
-            let weak = if strength.is_weak() {
-                ", which is weak"
-            } else {
-                ""
-            };
-            format!("{strength} security{weak}")
-        },
-    );
+    let sources = || held.iter().map(|(source, _)| source);
+    let records = sources().map(|source| &source.address).unique().count();
+    let machines = sources().filter_map(|source| source.machine.as_ref());
+    let machines = machines.unique_by(|machine| &machine.id).count();
+    let security = match strength {
+        None => "of unlisted strength".to_owned(),
+        Some(strength) if strength.is_weak() => format!("{strength} security, which is weak"),
+        Some(strength) => format!("{strength} security"),
+    };
     let mut about = format!(
         "{}, {security}; {} of {}",
         family.name(),
         counted(held.len(), "figure"),
-        counted(sources.len(), "record"),
+        counted(records, "record"),
     );
-    if !machines.is_empty() {
-        about += &format!(" on {}", counted(machines.len(), "machine"));
+    if machines > 0 {
+        about += &format!(" on {}", counted(machines, "machine"));
     }
     let mut blocks = vec![
         Block::Figure(figure(algorithm, operation, held)),
         Block::Table(table(held)),
     ];
     blocks.extend(remarks(held).into_iter().map(Block::Remark));
-    let bits = match (operation, strength) {
-        (Operation::Handshake, Some(Strength(bits))) => format!("-{bits}"),
-        _ => String::new(),
-    };
-    let heading = match (operation, strength) {
-        (Operation::Handshake, Some(strength)) => {
-            format!("{algorithm} {operation}, {strength} security")
-        }
-        _ => format!("{algorithm} {operation}"),
-    };
+    let handshake = strength.filter(|_| operation == Operation::Handshake);
+    let bits = handshake.map(|Strength(bits)| format!("-{bits}"));
+    let security = handshake.map(|strength| format!(", {strength} security"));
     KeySection {
-        anchor: format!("{algorithm}-{operation}{bits}"),
-        heading,
+        anchor: format!("{algorithm}-{operation}{}", bits.unwrap_or_default()),
+        heading: format!("{algorithm} {operation}{}", security.unwrap_or_default()),
         family,
         strength,
         about: about + brackets(held),
@@ -128,10 +111,8 @@ fn times(held: &[(&Source, &Held)]) -> Option<String> {
 }
 
 fn brackets(held: &[(&Source, &Held)]) -> &'static str {
-    let banded = held
-        .iter()
-        .filter(|(_, held)| held.row.band.is_some())
-        .count();
+    let banded = held.iter().filter(|(_, held)| held.row.band.is_some());
+    let banded = banded.count();
     if banded == 0 {
         ". In brackets the 95 % intervals."
     } else if banded == held.len() {

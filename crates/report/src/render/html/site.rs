@@ -159,12 +159,8 @@ fn kinds(device: &Device) -> String {
 }
 
 fn oldest_first(records: usize) -> String {
-    let order = if records > 1 {
-        ", the oldest first"
-    } else {
-        ""
-    };
-    counted(records, "record") + order
+    let order = (records > 1).then_some(", the oldest first");
+    counted(records, "record") + order.unwrap_or_default()
 }
 
 fn made(source: &Source) -> String {
@@ -201,10 +197,9 @@ pub(super) fn index(site: &Site) -> Index<'_> {
 
 fn summary(site: &Site) -> String {
     let contributed = site.contributed().count();
-    let machines = match site.machines.len() {
-        0 => String::new(),
-        machines => format!(" of {}", counted(machines, "machine")),
-    };
+    let machines = site.machines.len();
+    let machines = (machines > 0).then(|| format!(" of {}", counted(machines, "machine")));
+    let machines = machines.unwrap_or_default();
     let published = match site.of {
         Devices::Contributed => "; published figures of these devices are shown beside them",
         Devices::AlsoPublished => ", and by published figures",
