@@ -6,13 +6,11 @@
 )]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
-mod catalog;
 pub mod design;
-pub mod error;
 pub mod geometry;
 pub mod nor;
 pub mod object;
+mod page;
 mod record;
-mod region;
 pub mod simulate;
 pub mod workload;

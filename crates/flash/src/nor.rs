@@ -83,12 +83,6 @@ enum Power {
     Off,
 }
 
-/// How a step goes.
-enum Step {
-    Whole,
-    Torn(Box<ChaCha8Rng>),
-}
-
 impl Flash {
     /// An erased flash.
     pub fn new(geometry: &Geometry) -> Self {
@@ -129,14 +123,14 @@ impl Flash {
             return Err(FlashError::NotErased { address });
         }
         match self.step() {
-            Step::Whole => {
+            None => {
                 self.programs += 1;
                 self.busy.typical += Duration::from_nanos(self.geometry.program_typical_ns);
                 self.busy.maximum += Duration::from_nanos(self.geometry.program_maximum_ns);
                 self.store(address, data);
                 Ok(())
             }
-            Step::Torn(mut rng) => {
+            Some(mut rng) => {
                 self.tear_program(address, data, &mut rng);
                 Err(FlashError::PowerLoss)
             }
@@ -200,14 +194,14 @@ impl Flash {
             return Err(FlashError::PowerLoss);
         }
         match self.step() {
-            Step::Whole => {
+            None => {
                 self.erases[sector] += 1;
                 self.busy.typical += erase_typical;
                 self.busy.maximum += erase_maximum;
                 self.blank(start..start + bytes);
                 Ok(())
             }
-            Step::Torn(mut rng) => {
+            Some(mut rng) => {
                 self.erases[sector] += 1;
                 self.tear_erase(start..start + bytes, &mut rng);
                 Err(FlashError::PowerLoss)
@@ -248,20 +242,17 @@ impl Flash {
         self.mark_torn(address);
     }
 
-    fn step(&mut self) -> Step {
+    /// Takes a step; where power fails in it, what draws how it is torn.
+    fn step(&mut self) -> Option<Box<ChaCha8Rng>> {
         self.steps += 1;
-        match &mut self.power {
-            Power::Budget(0, rng) => {
-                let rng = rng.clone();
-                self.power = Power::Off;
-                Step::Torn(rng)
-            }
-            Power::Budget(left, _) => {
-                *left -= 1;
-                Step::Whole
-            }
-            Power::On | Power::Off => Step::Whole,
-        }
+        let Power::Budget(left, rng) = &mut self.power else {
+            return None;
+        };
+        let before = *left;
+        *left = before.saturating_sub(1);
+        let torn = (before == 0).then(|| rng.clone())?;
+        self.power = Power::Off;
+        Some(torn)
     }
 
     /// Reads bytes.

@@ -1,4 +1,4 @@
-//! Records in flash: how an object becomes programmed units, and back.
+//! Records in flash: how an object becomes programmed units, and back; and which record of each object counts.
 //!
 //! ```text
 //! small   code  ~code                      PIN counter, low bits of the signature counter, removal
@@ -16,6 +16,9 @@
 //! program has too many ones, torn zeroing too few, so that both fail, and a
 //! length is to be trusted even if the value after it is torn.
 
+use std::collections::BTreeMap;
+
+use crate::design::Result;
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
 
@@ -188,13 +191,11 @@ pub(crate) fn counter_bytes(count: u32) -> Vec<u8> {
     count.to_be_bytes()[1..].to_vec()
 }
 
-/// What stands at `address`, in a region that ends at `end`.
+/// What stands at `address`, in a page that ends at `end`.
 pub(crate) fn parse(flash: &Flash, address: usize, end: usize) -> Result<Parsed, FlashError> {
     let unit = flash.unit();
-    let first = match flash.read(address..address + unit) {
-        Ok(bytes) => bytes,
-        Err(FlashError::Unreadable { .. }) => return Ok(Parsed::Torn),
-        Err(error) => return Err(error),
+    let Some(first) = readable(flash, address, address + unit, end)? else {
+        return Ok(Parsed::Torn);
     };
     if first.iter().all(|&byte| byte == 0xff) {
         return Ok(Parsed::Erased);
@@ -212,8 +213,8 @@ pub(crate) fn parse(flash: &Flash, address: usize, end: usize) -> Result<Parsed,
     Ok(Parsed::Record(checked(flash, record, end)?))
 }
 
-/// The bytes, unless they are torn or not in the region.
-fn readable(
+/// The bytes, unless they are torn or not in the page.
+pub(crate) fn readable(
     flash: &Flash,
     start: usize,
     stop: usize,
@@ -274,36 +275,202 @@ fn described(code: u16, address: usize, unit: usize) -> Option<FlashRecord> {
 }
 
 /// The record with what follows its code.
-fn checked(flash: &Flash, record: FlashRecord, end: usize) -> Result<FlashRecord, FlashError> {
+fn checked(flash: &Flash, mut record: FlashRecord, end: usize) -> Result<FlashRecord, FlashError> {
     let at = record.address;
     match record.content {
         Content::Value(length) => {
-            let Some(bytes) = readable(flash, at, at + LONG_HEADER + length, end)? else {
-                return Ok(FlashRecord {
-                    whole: false,
-                    ..record
-                });
-            };
-            let (head, value) = bytes.split_at(LONG_HEADER);
-            let check = crc32(&[&head[..4], value]).to_le_bytes();
-            Ok(FlashRecord {
-                whole: head[4..] == check,
-                ..record
-            })
+            let bytes = readable(flash, at, at + LONG_HEADER + length, end)?;
+            record.whole = bytes.is_some_and(|bytes| {
+                let (head, value) = bytes.split_at(LONG_HEADER);
+                head[4..] == crc32(&[&head[..4], value]).to_le_bytes()
+            });
         }
         Content::CounterFull(low) => {
             let high = readable(flash, at + 4, at + 8, end)?.and_then(read_pair);
-            let count = high.map(|high| u32::from(high) << LOW_BITS | low);
-            let content = Content::CounterFull(count.unwrap_or(low));
-            Ok(FlashRecord {
-                whole: count.is_some(),
-                content,
-                ..record
-            })
+            record.whole = high.is_some();
+            let high = u32::from(high.unwrap_or_default());
+            record.content = Content::CounterFull(high << LOW_BITS | low);
         }
-        Content::CounterLow(_) | Content::PinErrors(_) | Content::Removed => Ok(record),
+        Content::CounterLow(_) | Content::PinErrors(_) | Content::Removed => {}
+    }
+    Ok(record)
+}
+
+/// Which record of each object counts, in RAM, from what a scan found.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Catalog {
+    live: BTreeMap<ObjectId, FlashRecord>,
+    /// Value of the signature counter.
+    count: u32,
+    /// FlashRecord with its high bits, where they are not zero by default.
+    high: Option<usize>,
+}
+
+impl Catalog {
+    /// Takes the next record in order of writing; gives back the value it supersedes.
+    pub(crate) fn apply(&mut self, record: FlashRecord) -> Option<FlashRecord> {
+        match record.content {
+            Content::CounterLow(low) => self.count = self.count & !0xfff | low,
+            Content::CounterFull(count) => {
+                self.count = count;
+                self.high = Some(record.address);
+            }
+            Content::Value(_) | Content::PinErrors(_) | Content::Removed => {}
+        }
+        let old = self.live.insert(record.object, record);
+        old.filter(|old| matches!(old.content, Content::Value(_)))
+    }
+
+    /// Drops an object whose record was wiped.
+    pub(crate) fn forget(&mut self, object: ObjectId) {
+        self.live.remove(&object);
+    }
+
+    /// The record an object has, or that says that it has none.
+    pub(crate) fn record(&self, object: ObjectId) -> Option<FlashRecord> {
+        self.live.get(&object).copied()
+    }
+
+    /// Whether the object would be lost with this record.
+    pub(crate) fn needs(&self, record: &FlashRecord) -> bool {
+        let high = record.object == ObjectId::SignatureCounter && self.high == Some(record.address);
+        high || self
+            .live
+            .get(&record.object)
+            .is_some_and(|live| live.address == record.address)
+    }
+
+    /// Live records in order of object.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &FlashRecord> {
+        self.live.values()
+    }
+
+    /// Objects that have a value.
+    pub(crate) fn objects(&self) -> Vec<ObjectId> {
+        self.live
+            .values()
+            .filter(|record| record.content != Content::Removed)
+            .map(|r| r.object)
+            .collect()
+    }
+
+    /// The record that sets an object; value checked before.
+    pub(crate) fn encode(&self, flash: &Flash, object: ObjectId, value: &[u8]) -> Vec<u8> {
+        encode(object, value, Some(self.count), flash.unit())
+    }
+
+    /// The bytes of a live record, to be written elsewhere. A signature counter becomes one record,
+    /// so that a cut between two of them cannot set it back.
+    pub(crate) fn copy(&self, flash: &Flash, record: &FlashRecord) -> Result<Vec<u8>, FlashError> {
+        if record.object == ObjectId::SignatureCounter {
+            return Ok(encode_full(self.count, flash.unit()));
+        }
+        Ok(flash
+            .read(record.address..record.address + record.bytes)?
+            .to_vec())
+    }
+
+    /// An object's value. A counter that was never set is zero.
+    pub(crate) fn value(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>> {
+        if object == ObjectId::SignatureCounter {
+            return Ok(Some(counter_bytes(self.count)));
+        }
+        let Some(record) = self.live.get(&object) else {
+            return Ok(object.is_counter().then(|| vec![0]));
+        };
+        Ok(match record.content {
+            Content::Value(length) => {
+                let start = record.address + LONG_HEADER;
+                Some(flash.read(start..start + length)?.to_vec())
+            }
+            Content::PinErrors(errors) => Some(vec![errors]),
+            Content::CounterLow(_) | Content::CounterFull(_) | Content::Removed => None,
+        })
+    }
+
+    /// Bytes of the live records, with headers and padding.
+    pub(crate) fn bytes(&self) -> usize {
+        self.live.values().map(|record| record.bytes).sum()
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+    use crate::page::write;
+
+    #[test]
+    fn crc_has_its_published_check_value() {
+        assert_eq!(crc32(&[b"1234", b"56789"]), 0xcbf4_3926);
+    }
+
+    #[test]
+    fn records_read_back_on_every_unit() {
+        for geometry in Geometry::shipped().unwrap() {
+            let mut flash = Flash::new(&geometry);
+            let unit = flash.unit();
+            let key = encode(ObjectId::SignatureKey, &[7; 321], None, unit);
+            let low = encode(
+                ObjectId::SignatureCounter,
+                &[0x12, 0x34, 0x57],
+                Some(0x0012_3456),
+                unit,
+            );
+            let full = encode(
+                ObjectId::SignatureCounter,
+                &[0x12, 0x40, 0x00],
+                Some(0x0012_3fff),
+                unit,
+            );
+            let pin = encode(ObjectId::AdminPinErrors, &[3], None, unit);
+            write(
+                &mut flash,
+                0,
+                &[key, low, full, pin, encode_removed(ObjectId::Url, unit)].concat(),
+            )
+            .unwrap();
+            let (mut at, mut contents) = (0, Vec::new());
+            while let Parsed::Record(record) = parse(&flash, at, 1024).unwrap() {
+                assert!(record.whole);
+                contents.push((record.object, record.content));
+                at += record.bytes;
+            }
+            let expected = [
+                (ObjectId::SignatureKey, Content::Value(321)),
+                (ObjectId::SignatureCounter, Content::CounterLow(0x457)),
+                (
+                    ObjectId::SignatureCounter,
+                    Content::CounterFull(0x0012_4000),
+                ),
+                (ObjectId::AdminPinErrors, Content::PinErrors(3)),
+                (ObjectId::Url, Content::Removed),
+            ];
+            assert_eq!(contents, expected);
+        }
+    }
+
+    #[test]
+    fn a_record_torn_anywhere_is_not_whole() {
+        for geometry in Geometry::shipped().unwrap() {
+            let value = [0xa5; 20];
+            let bytes = encode(ObjectId::Name, &value, None, geometry.program_unit_bytes);
+            for cut in 0..bytes.len() / geometry.program_unit_bytes {
+                for seed in 0..32 {
+                    let mut flash = Flash::new(&geometry);
+                    flash.cut_power_after(cut as u64, seed);
+                    assert!(write(&mut flash, 0, &bytes).is_err());
+                    flash.restore_power();
+                    let complete = flash.read(0..bytes.len()) == Ok(&bytes[..]);
+                    let parsed = parse(&flash, 0, 1024).unwrap();
+                    let whole = matches!(parsed, Parsed::Record(record) if record.whole);
+                    assert_eq!(
+                        whole, complete,
+                        "{} cut {cut} torn by {seed}",
+                        geometry.name
+                    );
+                }
+            }
+        }
+    }
+}

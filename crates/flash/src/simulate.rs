@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::design::{Design, DesignKind, Space};
-use crate::error::StorageError;
+use crate::design::{Design, DesignKind, Result, Space};
 use crate::geometry::Geometry;
 use crate::nor::{Busy, Flash};
 use crate::workload::{Change, Workload, Write, provisioning};
@@ -98,17 +97,17 @@ pub fn simulate(
     workload: Workload,
     length: Length,
     seed: u64,
-) -> Result<StorageResult, StorageError> {
+) -> Result<StorageResult> {
     geometry.validate()?;
     let mut flash = Flash::new(geometry);
     let mut storage = design.format(&mut flash)?;
     for write in provisioning(seed) {
         perform(storage.as_mut(), &mut flash, &write)?;
     }
-    let before = Counts::of(&flash);
+    let before = flash.clone();
     let (mut writes, mut signatures, mut worst) = (0, 0, Busy::default());
     let mut source = workload.writes(seed);
-    while !length.is_over(writes, flash.programs(), before.most_worn(&flash)) {
+    while !length.is_over(writes, flash.programs(), most_worn(&flash, &before)) {
         let Some(write) = source.next() else {
             break;
         };
@@ -119,8 +118,9 @@ pub fn simulate(
         writes += 1;
         signatures += u64::from(write.is_signature());
     }
-    let counts = Counts::of(&flash).since(&before);
-    let most_worn_sector_erases = before.most_worn(&flash);
+    let busy = (flash.busy(), before.busy());
+    let erases = |flash: &Flash| flash.erases().iter().sum::<u64>();
+    let most_worn_sector_erases = most_worn(&flash, &before);
     let endurance = u64::from(geometry.endurance_cycles);
     let lifetime = |count: u64| (count * endurance).checked_div(most_worn_sector_erases);
     let latency = |total: Duration, worst| Latency {
@@ -134,10 +134,10 @@ pub fn simulate(
         seed,
         writes,
         signatures,
-        latency_typical: latency(counts.busy.typical, worst.typical),
-        latency_maximum: latency(counts.busy.maximum, worst.maximum),
-        programs: counts.programs,
-        erases: counts.erases.iter().sum(),
+        latency_typical: latency(busy.0.typical - busy.1.typical, worst.typical),
+        latency_maximum: latency(busy.0.maximum - busy.1.maximum, worst.maximum),
+        programs: flash.programs() - before.programs(),
+        erases: erases(&flash) - erases(&before),
         most_worn_sector_erases,
         lifetime_signatures: lifetime(signatures).filter(|_| signatures > 0),
         lifetime_writes: lifetime(writes),
@@ -146,11 +146,7 @@ pub fn simulate(
 }
 
 /// Writes or removes, as the design does it.
-pub fn perform(
-    storage: &mut dyn Design,
-    flash: &mut Flash,
-    write: &Write,
-) -> Result<(), StorageError> {
+pub fn perform(storage: &mut dyn Design, flash: &mut Flash, write: &Write) -> Result<()> {
     match &write.change {
         Change::Put(value) => storage.put(flash, write.object, value),
         Change::Remove => storage.remove(flash, write.object),
@@ -162,36 +158,8 @@ fn mean(total: Duration, count: u64) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
-/// What the flash counted.
-struct Counts {
-    busy: Busy,
-    programs: u64,
-    erases: Vec<u64>,
-}
-
-impl Counts {
-    fn of(flash: &Flash) -> Self {
-        Self {
-            busy: flash.busy(),
-            programs: flash.programs(),
-            erases: flash.erases().to_vec(),
-        }
-    }
-
-    /// Erases since then of the sector that was erased most.
-    fn most_worn(&self, flash: &Flash) -> u64 {
-        let each = flash.erases().iter().zip(&self.erases);
-        each.map(|(now, before)| now - before).max().unwrap_or(0)
-    }
-
-    fn since(mut self, before: &Self) -> Self {
-        self.busy.typical -= before.busy.typical;
-        self.busy.maximum -= before.busy.maximum;
-        self.programs -= before.programs;
-        self.erases
-            .iter_mut()
-            .zip(&before.erases)
-            .for_each(|(now, then)| *now -= then);
-        self
-    }
+/// Erases since then of the sector that was erased most.
+fn most_worn(flash: &Flash, before: &Flash) -> u64 {
+    let each = flash.erases().iter().zip(before.erases());
+    each.map(|(now, before)| now - before).max().unwrap_or(0)
 }

@@ -13,15 +13,71 @@
 
 use std::collections::BTreeSet;
 
-use super::page::{self, Page, full};
-use super::segments::layout;
-use super::{Design, Space};
-use crate::catalog::Catalog;
-use crate::error::StorageError;
+use super::{Design, Result, Space, StorageError};
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
-use crate::record::{Content, FlashRecord, encode_removed, full_bytes, small_bytes};
-use crate::region::wipe;
+use crate::page::{Page, full, mount, seal_bytes, wipe};
+use crate::record::{
+    Catalog, Content, FlashRecord, encode_removed, full_bytes, long_bytes, small_bytes,
+};
+
+/// Sectors smaller than this share a segment: records do not cross segments, and a certificate
+/// should not waste most of one.
+const LEAST_SEGMENT: usize = 2048;
+
+/// Bytes of all objects at their longest, and of the longest record.
+fn demand(unit: usize) -> (usize, usize) {
+    let long = ObjectId::ALL.iter().filter(|object| !object.is_counter());
+    let sizes: Vec<_> = long
+        .map(|object| long_bytes(object.max_bytes(), unit))
+        .collect();
+    let counters = full_bytes(unit) + ObjectId::PIN_COUNTERS.len() * small_bytes(unit);
+    (
+        sizes.iter().sum::<usize>() + counters,
+        sizes.into_iter().max().unwrap_or(0),
+    )
+}
+
+/// The segments, if they are enough in any order of writes: each may waste almost the longest
+/// record at its end, one is blank, and a copy has to have room beside everything else.
+pub(super) fn layout(flash: &Flash) -> Result<Vec<Page>> {
+    let unit = flash.unit();
+    let (live, longest) = demand(unit);
+    let pages = Page::tile(flash, LEAST_SEGMENT);
+    let sizes: Vec<usize> = pages.iter().map(|page| page.bytes.len()).collect();
+    let (least, most) = (sizes.iter().min().copied(), sizes.iter().max().copied());
+    let overhead = seal_bytes(unit) + longest - unit;
+    let usable: usize = sizes.iter().map(|size| size - overhead).sum();
+    let spare = most.map_or(0, |most| most - overhead);
+    if usable - spare < live + longest {
+        let smallest = least.unwrap_or(LEAST_SEGMENT);
+        let why = format!(
+            "{live} of objects, {longest} of a replacement, up to {overhead} lost in each segment, \
+             and one segment blank"
+        );
+        let available = sizes.iter().sum();
+        // As many of the smallest more as hold what is missing.
+        let missing = live + longest - (usable - spare);
+        return Err(StorageError::DoesNotFit {
+            needed: available + missing.div_ceil(smallest - overhead) * smallest,
+            available,
+            unit: "bytes",
+            why,
+        });
+    }
+    if let (Some(least), Some(most)) = (least, most)
+        && least - seal_bytes(unit) < live.min(most - seal_bytes(unit))
+    {
+        let why = "the live data of a larger sector must fit there".to_owned();
+        return Err(StorageError::DoesNotFit {
+            needed: live + seal_bytes(unit),
+            available: least,
+            unit: "bytes in the smallest sector",
+            why,
+        });
+    }
+    Ok(pages)
+}
 
 /// How an old private key is made unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,21 +98,13 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn format(flash: &mut Flash, disposal: Disposal) -> Result<Self, StorageError> {
-        let regions = layout(flash)?;
-        let mut log = Self {
-            segments: page::format(flash, regions)?,
-            head: 0,
-            disposal,
-            catalog: Catalog::default(),
-        };
-        log.start(flash, 0, 1)?;
-        Ok(log)
-    }
-
-    pub(super) fn mount(flash: &mut Flash, disposal: Disposal) -> Result<Self, StorageError> {
-        let (regions, mut catalog) = (layout(flash)?, Catalog::default());
-        let (segments, mut residue) = page::mount(flash, regions, &mut catalog)?;
+    pub(super) fn mount(
+        flash: &mut Flash,
+        mut segments: Vec<Page>,
+        disposal: Disposal,
+    ) -> Result<Self> {
+        let mut catalog = Catalog::default();
+        let mut residue = mount(flash, &mut segments, &mut catalog)?;
         let newest = (0..segments.len()).max_by_key(|&index| segments[index].generation);
         let started = newest.filter(|&index| segments[index].generation.is_some());
         let mut log = Self {
@@ -86,28 +134,21 @@ impl Log {
     }
 
     fn live_in(&self, flash: &Flash, index: usize) -> Result<Vec<FlashRecord>, FlashError> {
-        let mut records = self.segments[index].region.scan(flash)?.records;
+        let mut records = self.segments[index].scan(flash)?.records;
         records.retain(|record| record.whole && self.catalog.needs(record));
         Ok(records)
     }
 
     /// Makes old keys unreadable.
-    fn dispose(&mut self, flash: &mut Flash, residue: &[FlashRecord]) -> Result<(), StorageError> {
+    fn dispose(&mut self, flash: &mut Flash, residue: &[FlashRecord]) -> Result<()> {
         if self.disposal == Disposal::Zero {
             let there = |record: &&FlashRecord| self.segment_of(record).generation.is_some();
-            return Ok(residue
-                .iter()
-                .filter(there)
-                .try_for_each(|record| wipe(flash, record))?);
+            let mut there = residue.iter().filter(there);
+            return Ok(there.try_for_each(|record| wipe(flash, record))?);
         }
         let holds = |segment: &Page| residue.iter().any(|record| segment.holds(record));
-        let segments = self
-            .segments
-            .iter()
-            .enumerate()
-            .filter(|(_, segment)| holds(segment));
-        let dirty: BTreeSet<usize> = segments.map(|(index, _)| index).collect();
-        for index in dirty {
+        let dirty = (0..self.segments.len()).filter(|&index| holds(&self.segments[index]));
+        for index in dirty.collect::<Vec<_>>() {
             if self.segments[index].generation.is_some() {
                 self.collect(flash, index)?;
             }
@@ -131,13 +172,9 @@ impl Log {
     }
 
     /// Lets a segment count, as the newest.
-    fn start(
-        &mut self,
-        flash: &mut Flash,
-        index: usize,
-        generation: u32,
-    ) -> Result<(), FlashError> {
-        self.segments[index].seal(flash, generation)?;
+    fn start(&mut self, flash: &mut Flash, index: usize) -> Result<(), FlashError> {
+        let newest = self.segments[self.head].generation.unwrap_or_default();
+        self.segments[index].seal(flash, newest + 1)?;
         self.head = index;
         Ok(())
     }
@@ -149,12 +186,8 @@ impl Log {
         segment.fits(bytes + full_bytes(unit) - small_bytes(unit))
     }
 
-    fn generation(&self) -> u32 {
-        self.segments[self.head].generation.unwrap_or_default()
-    }
-
     /// Moves what is live out of a segment and erases it.
-    fn collect(&mut self, flash: &mut Flash, victim: usize) -> Result<(), StorageError> {
+    fn collect(&mut self, flash: &mut Flash, victim: usize) -> Result<()> {
         let live = self.live_in(flash, victim)?;
         let (mut target, mut opened) = (self.head, None);
         let mut moved = BTreeSet::new();
@@ -175,24 +208,19 @@ impl Log {
             opened = self.blank().0;
         }
         if let Some(opened) = opened {
-            self.start(flash, opened, self.generation() + 1)?;
+            self.start(flash, opened)?;
         }
         Ok(self.segments[victim].clear(flash)?)
     }
 
     /// Appends a record, and collects until there is room.
-    fn append(
-        &mut self,
-        flash: &mut Flash,
-        object: ObjectId,
-        bytes: &[u8],
-    ) -> Result<FlashRecord, StorageError> {
+    fn append(&mut self, flash: &mut Flash, object: ObjectId, bytes: &[u8]) -> Result<FlashRecord> {
         for _ in 0..=2 * self.segments.len() {
             if self.head_fits(flash, bytes.len()) {
                 return self.segments[self.head].append(flash, object, bytes);
             }
             match self.blank() {
-                (Some(index), 2..) => self.start(flash, index, self.generation() + 1)?,
+                (Some(index), 2..) => self.start(flash, index)?,
                 _ => self.collect(flash, self.oldest())?,
             }
         }
@@ -200,12 +228,7 @@ impl Log {
     }
 
     /// Appends a record, and makes the key that it supersedes unreadable.
-    fn write(
-        &mut self,
-        flash: &mut Flash,
-        object: ObjectId,
-        bytes: &[u8],
-    ) -> Result<(), StorageError> {
+    fn write(&mut self, flash: &mut Flash, object: ObjectId, bytes: &[u8]) -> Result<()> {
         let written = self.append(flash, object, bytes)?;
         let old = self.catalog.apply(written);
         let old = old.filter(|old| old.object.is_sensitive());
@@ -221,34 +244,26 @@ impl Log {
 }
 
 impl Design for Log {
-    fn put(
-        &mut self,
-        flash: &mut Flash,
-        object: ObjectId,
-        value: &[u8],
-    ) -> Result<(), StorageError> {
+    fn put(&mut self, flash: &mut Flash, object: ObjectId, value: &[u8]) -> Result<()> {
         object.check(value)?;
         let bytes = self.catalog.encode(flash, object, value);
         self.write(flash, object, &bytes)
     }
 
-    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<(), StorageError> {
+    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<()> {
         if object.is_counter() {
             return Err(StorageError::Permanent(object));
         }
-        if self
-            .catalog
-            .record(object)
-            .is_none_or(|record| record.content == Content::Removed)
-        {
+        let live = self.catalog.record(object);
+        if live.is_none_or(|record| record.content == Content::Removed) {
             return Ok(());
         }
         let bytes = encode_removed(object, flash.unit());
         self.write(flash, object, &bytes)
     }
 
-    fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>, StorageError> {
-        Ok(self.catalog.value(flash, object)?)
+    fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>> {
+        self.catalog.value(flash, object)
     }
 
     fn list(&self) -> Vec<ObjectId> {
@@ -256,14 +271,9 @@ impl Design for Log {
     }
 
     fn space(&self) -> Space {
-        let reserved_bytes = self
-            .segments
-            .iter()
-            .map(|segment| segment.region.bytes.len())
-            .sum();
         Space {
             used_bytes: self.catalog.bytes(),
-            reserved_bytes,
+            reserved_bytes: self.segments.iter().map(|page| page.bytes.len()).sum(),
         }
     }
 }

@@ -6,17 +6,82 @@
 //! all that a mount does can be cut as well. A mount of what was not cut writes nothing.
 
 mod log;
-mod page;
-mod pool;
-mod segments;
 mod separate;
-mod slots;
 
 use strum::{Display, EnumString, VariantArray};
 
-use crate::error::StorageError;
-use crate::nor::Flash;
-use crate::object::ObjectId;
+use crate::geometry::GeometryError;
+use crate::nor::{Flash, FlashError};
+use crate::object::{ObjectId, ValueError};
+use crate::page::Page;
+use log::{Disposal, Log};
+use separate::Separate;
+
+/// Why objects could not be stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StorageError {
+    /// The flash refused, or lost power.
+    #[error(transparent)]
+    Flash(#[from] FlashError),
+    /// The geometry cannot be.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// The design cannot work on the geometry.
+    #[error(
+        "needs {needed} {unit} and has {available}: {why}; reserve more flash or take another design"
+    )]
+    DoesNotFit {
+        /// So many of `unit` the design needs.
+        needed: usize,
+        /// So many the geometry has.
+        available: usize,
+        /// Bytes or sectors, as the message names them.
+        unit: &'static str,
+        /// What the needed ones are for.
+        why: String,
+    },
+    /// No room is left, even after collecting garbage.
+    #[error("no space for {bytes} bytes of {object}; remove an object first")]
+    Full {
+        /// The object that was to be written.
+        object: ObjectId,
+        /// Bytes its record takes.
+        bytes: usize,
+    },
+    /// A value that the object cannot have.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// Counters are set, not removed.
+    #[error("{0} is a counter and cannot be removed; set it to zero")]
+    Permanent(ObjectId),
+    /// Nothing here was written by this design.
+    #[error("the flash holds no {0} storage; format it")]
+    Unformatted(&'static str),
+    /// A name that is not known.
+    #[error("unknown {what} {name:?}; one of {known}")]
+    UnknownName {
+        /// Kind of thing that was named.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// Names there are.
+        known: String,
+    },
+}
+
+impl StorageError {
+    pub(crate) fn unknown(what: &'static str, name: &str, known: &[impl ToString]) -> Self {
+        let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+        Self::UnknownName {
+            what,
+            name: name.to_owned(),
+            known: known.join(", "),
+        }
+    }
+}
+
+/// What comes of storing.
+pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 
 /// Objects in flash.
 pub trait Design: std::fmt::Debug {
@@ -25,24 +90,19 @@ pub trait Design: std::fmt::Debug {
     /// # Errors
     /// [`StorageError::Value`] for a value it cannot have, [`StorageError::Full`],
     /// [`StorageError::Flash`]: after a power loss mount again.
-    fn put(
-        &mut self,
-        flash: &mut Flash,
-        object: ObjectId,
-        value: &[u8],
-    ) -> Result<(), StorageError>;
+    fn put(&mut self, flash: &mut Flash, object: ObjectId, value: &[u8]) -> Result<()>;
 
     /// Removes an object; no effect if there is none.
     ///
     /// # Errors
     /// [`StorageError::Permanent`] for a counter, [`StorageError::Flash`], [`StorageError::Full`].
-    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<(), StorageError>;
+    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<()>;
 
     /// An object's value; a counter that was never set is zero.
     ///
     /// # Errors
     /// [`StorageError::Flash`] without power.
-    fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>, StorageError>;
+    fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>>;
 
     /// Objects that were set, in order.
     fn list(&self) -> Vec<ObjectId>;
@@ -88,12 +148,16 @@ impl DesignKind {
     ///
     /// # Errors
     /// [`StorageError::DoesNotFit`] says what the design needs.
-    pub fn format(self, flash: &mut Flash) -> Result<Box<dyn Design>, StorageError> {
-        Ok(match self {
-            Self::SeparatePages => Box::new(separate::Separate::format(flash)?),
-            Self::LogForcedCollection => Box::new(log::Log::format(flash, log::Disposal::Collect)?),
-            Self::LogZeroing => Box::new(log::Log::format(flash, log::Disposal::Zero)?),
-        })
+    pub fn format(self, flash: &mut Flash) -> Result<Box<dyn Design>> {
+        let mut pages = self.layout(flash)?;
+        for page in &mut pages {
+            page.clear(flash)?;
+        }
+        // Of both designs the first page is the one that is written first.
+        if let Some(first) = pages.first_mut() {
+            first.seal(flash, 1)?;
+        }
+        self.mount(flash)
     }
 
     /// Finds what is stored, and finishes or undoes what a power loss interrupted.
@@ -101,11 +165,20 @@ impl DesignKind {
     /// # Errors
     /// [`StorageError::Unformatted`] if nothing is there, [`StorageError::DoesNotFit`],
     /// [`StorageError::Flash`].
-    pub fn mount(self, flash: &mut Flash) -> Result<Box<dyn Design>, StorageError> {
+    pub fn mount(self, flash: &mut Flash) -> Result<Box<dyn Design>> {
+        let pages = self.layout(flash)?;
         Ok(match self {
-            Self::SeparatePages => Box::new(separate::Separate::mount(flash)?),
-            Self::LogForcedCollection => Box::new(log::Log::mount(flash, log::Disposal::Collect)?),
-            Self::LogZeroing => Box::new(log::Log::mount(flash, log::Disposal::Zero)?),
+            Self::SeparatePages => Box::new(Separate::mount(flash, pages)?),
+            Self::LogForcedCollection => Box::new(Log::mount(flash, pages, Disposal::Collect)?),
+            Self::LogZeroing => Box::new(Log::mount(flash, pages, Disposal::Zero)?),
         })
+    }
+
+    /// Its pages, not yet looked at.
+    fn layout(self, flash: &Flash) -> Result<Vec<Page>> {
+        match self {
+            Self::SeparatePages => separate::layout(flash),
+            Self::LogForcedCollection | Self::LogZeroing => log::layout(flash),
+        }
     }
 }

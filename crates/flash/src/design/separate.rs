@@ -1,17 +1,27 @@
 //! Gnuk's layout of 2017: a data pool of two pages, a page for each key, and pages
 //! for the certificate, with what it takes to survive a power loss anywhere:
-//! a spare key page and a second certificate area (see `pool` and `slots`).
+//! a spare key page and a second certificate area.
+//!
+//! Of the **pool** one page is written, from start to end. When it is full, what is live is copied to the other, whose
+//! generation then makes it the one that counts, and the full one is erased. Gnuk erases the full page before it writes the
+//! new generation, and releases an object before it writes its successor; power lost in between loses everything or the
+//! object. Here the successor comes first in both cases, at no cost but the room for two values. Gnuk counts PIN errors by
+//! programming one halfword twice, which double words with ECC do not allow; here each count is a record, like the low bits
+//! of the signature counter.
+//!
+//! **Slots** are pages that each hold one object: Gnuk's key store, and its certificate. Gnuk has a page for each key, in which
+//! a new key goes behind the released one; the page is erased when it is full. It deletes a key before it imports another,
+//! and erases the certificate before it writes another. Neither survives a power loss in between with the old value, and a
+//! page that is full of a long key has no room for its successor. So there is one page more than there are objects: the
+//! successor is written there, and then the old page is erased.
 
-use super::pool::{self, Pool};
-use super::slots::{Reuse, Slots};
-use super::{Design, Space};
-use crate::catalog::Catalog;
-use crate::error::StorageError;
-use crate::nor::Flash;
+use super::{Design, Result, Space, StorageError};
+use crate::nor::{Flash, FlashError};
 use crate::object::{MAX_KEY_BYTES, ObjectId};
-use crate::record::long_bytes;
-use crate::region::{Region, seal_bytes};
+use crate::page::{Page, Seal, full, mount, seal_bytes, wipe, wipe_torn, write};
+use crate::record::{Catalog, FlashRecord, full_bytes, long_bytes, small_bytes};
 
+const POOL_PAGES: usize = 2;
 const KEY_PAGES: usize = ObjectId::KEYS.len() + 1;
 const CERTIFICATE_AREAS: usize = 2;
 
@@ -20,104 +30,72 @@ pub(super) struct Separate {
     pool: Pool,
     keys: Slots,
     certificate: Slots,
-    reserved_bytes: usize,
 }
 
-struct Layout {
-    pool: [Region; 2],
-    keys: Vec<Region>,
-    certificate: Vec<Region>,
-}
-
-impl Layout {
-    /// Sectors in order of address: pool, keys, certificate. An area too small for what it holds
-    /// takes the next sector as well.
-    fn of(flash: &Flash) -> Result<Self, StorageError> {
-        let unit = flash.unit();
-        let key = seal_bytes(unit) + long_bytes(MAX_KEY_BYTES, unit);
-        let certificate = seal_bytes(unit) + long_bytes(ObjectId::Certificate.max_bytes(), unit);
-        let areas = [
-            vec![pool::needed(unit); 2],
-            vec![key; KEY_PAGES],
-            vec![certificate; CERTIFICATE_AREAS],
-        ]
-        .concat();
-        let mut regions = Vec::new();
-        let mut from = 0;
-        for least in &areas {
-            let Some(region) = Region::at(flash, from, *least) else {
-                return Err(does_not_fit(flash, &areas));
-            };
-            from = region.sectors.end;
-            regions.push(region);
+/// Sectors in order of address: pool, keys, certificate. An area too small for what it holds
+/// takes the next sector as well.
+pub(super) fn layout(flash: &Flash) -> Result<Vec<Page>> {
+    let unit = flash.unit();
+    let key = seal_bytes(unit) + long_bytes(MAX_KEY_BYTES, unit);
+    let certificate = seal_bytes(unit) + long_bytes(ObjectId::Certificate.max_bytes(), unit);
+    let areas = [
+        vec![pool_bytes(unit); POOL_PAGES],
+        vec![key; KEY_PAGES],
+        vec![certificate; CERTIFICATE_AREAS],
+    ]
+    .concat();
+    let mut from = 0;
+    let page = |least: &usize| {
+        let page = Page::at(flash, from, *least)?;
+        from = page.sectors.end;
+        Some(page)
+    };
+    let pages: Option<Vec<Page>> = areas.iter().map(page).collect();
+    pages.ok_or_else(|| {
+        let sectors = flash.sectors();
+        let smallest = sectors.iter().map(|sector| sector.bytes).min().unwrap_or(1);
+        StorageError::DoesNotFit {
+            needed: areas.iter().map(|least| least.div_ceil(smallest)).sum(),
+            available: sectors.len(),
+            unit: "sectors",
+            why: format!(
+                "each is erased as a whole, {POOL_PAGES} areas for the data pool, {KEY_PAGES} for three keys and \
+                 a replacement, {CERTIFICATE_AREAS} for the certificate and a replacement"
+            ),
         }
-        let certificate = regions.split_off(2 + KEY_PAGES);
-        let keys = regions.split_off(2);
-        let pool = <[Region; 2]>::try_from(regions).map_err(|_| does_not_fit(flash, &areas))?;
-        Ok(Self {
-            pool,
-            keys,
-            certificate,
-        })
-    }
-
-    fn bytes(&self) -> usize {
-        let regions = self.pool.iter().chain(&self.keys).chain(&self.certificate);
-        regions.map(|region| region.bytes.len()).sum()
-    }
+    })
 }
 
-fn does_not_fit(flash: &Flash, areas: &[usize]) -> StorageError {
-    let sectors = flash.sectors();
-    let smallest = sectors.iter().map(|sector| sector.bytes).min().unwrap_or(1);
-    StorageError::DoesNotFit {
-        needed: areas.iter().map(|least| least.div_ceil(smallest)).sum(),
-        available: sectors.len(),
-        unit: "sectors",
-        why: format!(
-            "each is erased as a whole, 2 areas for the data pool, {KEY_PAGES} for three keys and \
-             a replacement, {CERTIFICATE_AREAS} for the certificate and a replacement"
-        ),
-    }
+/// Bytes a page of the pool needs: all objects at their longest, and the longest one twice.
+fn pool_bytes(unit: usize) -> usize {
+    let data = ObjectId::DATA.map(|object| long_bytes(object.max_bytes(), unit));
+    let counters = full_bytes(unit) + ObjectId::PIN_COUNTERS.len() * small_bytes(unit);
+    seal_bytes(unit) + data.iter().sum::<usize>() + counters + data.into_iter().max().unwrap_or(0)
 }
 
 impl Separate {
-    pub(super) fn format(flash: &mut Flash) -> Result<Self, StorageError> {
-        let layout = Layout::of(flash)?;
+    /// Of the pages of [`layout`].
+    pub(super) fn mount(flash: &mut Flash, mut pages: Vec<Page>) -> Result<Self> {
+        let certificate = pages.split_off(POOL_PAGES + KEY_PAGES);
+        let keys = pages.split_off(POOL_PAGES);
         Ok(Self {
-            reserved_bytes: layout.bytes(),
-            pool: Pool::format(flash, layout.pool)?,
-            keys: Slots::format(flash, layout.keys, Reuse::BehindOld)?,
-            certificate: Slots::format(flash, layout.certificate, Reuse::Never)?,
-        })
-    }
-
-    pub(super) fn mount(flash: &mut Flash) -> Result<Self, StorageError> {
-        let layout = Layout::of(flash)?;
-        Ok(Self {
-            reserved_bytes: layout.bytes(),
-            pool: Pool::mount(flash, layout.pool)?,
-            keys: Slots::mount(flash, layout.keys, Reuse::BehindOld)?,
-            certificate: Slots::mount(flash, layout.certificate, Reuse::Never)?,
+            pool: Pool::mount(flash, pages)?,
+            keys: Slots::mount(flash, keys, Reuse::BehindOld)?,
+            certificate: Slots::mount(flash, certificate, Reuse::Never)?,
         })
     }
 
     fn catalogs(&self) -> [&Catalog; 3] {
         [
-            self.pool.catalog(),
-            self.keys.catalog(),
-            self.certificate.catalog(),
+            &self.pool.catalog,
+            &self.keys.catalog,
+            &self.certificate.catalog,
         ]
     }
 }
 
 impl Design for Separate {
-    fn put(
-        &mut self,
-        flash: &mut Flash,
-        object: ObjectId,
-        value: &[u8],
-    ) -> Result<(), StorageError> {
+    fn put(&mut self, flash: &mut Flash, object: ObjectId, value: &[u8]) -> Result<()> {
         object.check(value)?;
         match object {
             ObjectId::Certificate => self.certificate.put(flash, object, value),
@@ -126,7 +104,7 @@ impl Design for Separate {
         }
     }
 
-    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<(), StorageError> {
+    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<()> {
         match object {
             _ if object.is_counter() => Err(StorageError::Permanent(object)),
             ObjectId::Certificate => self.certificate.remove(flash, object),
@@ -135,30 +113,225 @@ impl Design for Separate {
         }
     }
 
-    fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>, StorageError> {
+    fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>> {
         let catalog = match object {
-            ObjectId::Certificate => self.certificate.catalog(),
-            _ if object.is_sensitive() => self.keys.catalog(),
-            _ => self.pool.catalog(),
+            ObjectId::Certificate => &self.certificate.catalog,
+            _ if object.is_sensitive() => &self.keys.catalog,
+            _ => &self.pool.catalog,
         };
-        Ok(catalog.value(flash, object)?)
+        catalog.value(flash, object)
     }
 
     fn list(&self) -> Vec<ObjectId> {
-        let mut objects: Vec<_> = self
-            .catalogs()
-            .into_iter()
-            .flat_map(Catalog::objects)
-            .collect();
+        let catalogs = self.catalogs().into_iter();
+        let mut objects: Vec<_> = catalogs.flat_map(Catalog::objects).collect();
         objects.sort_unstable();
         objects
     }
 
     fn space(&self) -> Space {
-        let used_bytes = self.catalogs().into_iter().map(Catalog::bytes).sum();
+        let slots = self.keys.pages.iter().chain(&self.certificate.pages);
+        let pages = self.pool.pages.iter().chain(slots);
         Space {
-            used_bytes,
-            reserved_bytes: self.reserved_bytes,
+            used_bytes: self.catalogs().into_iter().map(Catalog::bytes).sum(),
+            reserved_bytes: pages.map(|page| page.bytes.len()).sum(),
         }
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Pool {
+    /// Two.
+    pages: Vec<Page>,
+    active: usize,
+    catalog: Catalog,
+}
+
+impl Pool {
+    fn mount(flash: &mut Flash, mut pages: Vec<Page>) -> Result<Self> {
+        for page in &mut pages {
+            if let Seal::Generation(generation) = page.inspect(flash)? {
+                page.generation = Some(generation);
+            }
+        }
+        let active = usize::from(pages[1].generation > pages[0].generation);
+        if pages[active].generation.is_none() {
+            return Err(StorageError::Unformatted("separate-pages"));
+        }
+        pages[1 - active].clear(flash)?;
+        let mut pool = Self {
+            pages,
+            active,
+            catalog: Catalog::default(),
+        };
+        pool.load(flash)?;
+        Ok(pool)
+    }
+
+    /// Reads the active page, and wipes what was torn or superseded.
+    fn load(&mut self, flash: &mut Flash) -> Result<()> {
+        let page = &mut self.pages[self.active];
+        let scan = page.scan(flash)?;
+        page.next = scan.next;
+        self.catalog = Catalog::default();
+        wipe_torn(flash, &scan.torn)?;
+        for record in scan.records {
+            if !record.whole {
+                wipe(flash, &record)?;
+            } else if let Some(old) = self.catalog.apply(record) {
+                wipe(flash, &old)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, flash: &mut Flash, object: ObjectId, value: &[u8]) -> Result<()> {
+        let bytes = self.catalog.encode(flash, object, value);
+        if !self.pages[self.active].fits(bytes.len()) {
+            self.collect(flash)?;
+        }
+        let written = self.pages[self.active].append(flash, object, &bytes)?;
+        match self.catalog.apply(written) {
+            Some(old) => Ok(wipe(flash, &old)?),
+            None => Ok(()),
+        }
+    }
+
+    fn collect(&mut self, flash: &mut Flash) -> Result<()> {
+        let (active, target) = (self.active, 1 - self.active);
+        let mut at = self.pages[target].next;
+        for record in self.catalog.records() {
+            let bytes = self.catalog.copy(flash, record)?;
+            write(flash, at, &bytes)?;
+            at += bytes.len();
+        }
+        let generation = self.pages[active].generation.unwrap_or(0) + 1;
+        self.pages[target].seal(flash, generation)?;
+        self.pages[active].clear(flash)?;
+        self.active = target;
+        self.load(flash)
+    }
+
+    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<()> {
+        if let Some(record) = self.catalog.record(object) {
+            wipe(flash, &record)?;
+            self.catalog.forget(object);
+        }
+        Ok(())
+    }
+}
+
+/// What becomes of the page when its object is replaced or removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reuse {
+    /// The old value is zeroed, the next one goes behind it while there is room: keys.
+    BehindOld,
+    /// It is erased: the certificate.
+    Never,
+}
+
+#[derive(Debug, Clone)]
+struct Slots {
+    pages: Vec<Page>,
+    reuse: Reuse,
+    generation: u32,
+    catalog: Catalog,
+}
+
+impl Slots {
+    fn mount(flash: &mut Flash, mut pages: Vec<Page>, reuse: Reuse) -> Result<Self> {
+        let mut catalog = Catalog::default();
+        let residue = mount(flash, &mut pages, &mut catalog)?;
+        let newest = pages.iter().filter_map(|page| page.generation).max();
+        let mut slots = Self {
+            pages,
+            reuse,
+            generation: newest.unwrap_or(0),
+            catalog,
+        };
+        slots.dispose(flash, &residue)?;
+        Ok(slots)
+    }
+
+    /// Makes records unreadable: by zeros beside a live one, else with their page.
+    fn dispose(&mut self, flash: &mut Flash, records: &[FlashRecord]) -> Result<(), FlashError> {
+        for record in records {
+            let index = self.page_of(record);
+            let page = &mut self.pages[index];
+            if self.catalog.records().any(|live| page.holds(live)) {
+                wipe(flash, record)?;
+            } else {
+                page.clear(flash)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn page_of(&self, record: &FlashRecord) -> usize {
+        let found = self.pages.iter().position(|page| page.holds(record));
+        found.unwrap_or_default()
+    }
+
+    fn put(&mut self, flash: &mut Flash, object: ObjectId, value: &[u8]) -> Result<()> {
+        let bytes = self.catalog.encode(flash, object, value);
+        let index = match self.page_with_room(object, bytes.len()) {
+            Some(index) => index,
+            None => self.open(flash)?.ok_or(full(object, &bytes))?,
+        };
+        let written = self.pages[index].append(flash, object, &bytes)?;
+        let old = self.catalog.apply(written);
+        Ok(self.dispose(flash, old.as_slice())?)
+    }
+
+    /// Behind the object's old value, or in a page whose object was removed.
+    fn page_with_room(&self, object: ObjectId, bytes: usize) -> Option<usize> {
+        if self.reuse == Reuse::Never {
+            return None;
+        }
+        let live = self.catalog.record(object);
+        let live = live.map(|record| self.page_of(&record));
+        let candidates = match live {
+            Some(page) => page..page + 1,
+            None => 0..self.pages.len(),
+        };
+        candidates
+            .filter(|&index| live == Some(index) || self.is_free(index))
+            .find(|&index| {
+                let page = &self.pages[index];
+                page.generation.is_some() && page.fits(bytes)
+            })
+    }
+
+    fn is_free(&self, index: usize) -> bool {
+        let mut live = self.catalog.records();
+        !live.any(|live| self.page_of(live) == index)
+    }
+
+    /// Starts a page that holds no object, a blank one if there is.
+    fn open(&mut self, flash: &mut Flash) -> Result<Option<usize>, FlashError> {
+        let free = || (0..self.pages.len()).filter(|&index| self.is_free(index));
+        let blank = free().find(|&index| self.pages[index].generation.is_none());
+        let Some(index) = blank.or_else(|| free().next()) else {
+            return Ok(None);
+        };
+        self.generation += 1;
+        self.pages[index].clear(flash)?;
+        self.pages[index].seal(flash, self.generation)?;
+        Ok(Some(index))
+    }
+
+    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<()> {
+        let Some(record) = self.catalog.record(object) else {
+            return Ok(());
+        };
+        match self.reuse {
+            Reuse::BehindOld => wipe(flash, &record)?,
+            Reuse::Never => {
+                let index = self.page_of(&record);
+                self.pages[index].clear(flash)?;
+            }
+        }
+        self.catalog.forget(object);
+        Ok(())
     }
 }

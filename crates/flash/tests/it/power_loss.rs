@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use keymark_flash::design::{Design, DesignKind};
-use keymark_flash::error::StorageError;
+use keymark_flash::design::{Design, DesignKind, StorageError};
 use keymark_flash::geometry::{Geometry, SectorRun};
 use keymark_flash::nor::{Flash, FlashError};
 use keymark_flash::object::ObjectId;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use keymark_flash::design::DesignKind;
-use keymark_flash::error::StorageError;
+use keymark_flash::design::{DesignKind, StorageError};
 use keymark_flash::geometry::Geometry;
 use keymark_flash::nor::Flash;
 use keymark_flash::object::ObjectId;

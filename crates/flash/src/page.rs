@@ -1,23 +1,29 @@
-//! A region: adjacent sectors that are erased together and written from start to end.
+//! A page: adjacent sectors that are erased together and written from start to end.
 //!
 //! It begins with its generation and a checksum over that (eight bytes), then
 //! come records.
 
 use std::ops::Range;
 
+use crate::design::{Result, StorageError};
 use crate::nor::{Flash, FlashError};
-use crate::record::{FlashRecord, Parsed, crc32, parse};
+use crate::object::ObjectId;
+use crate::record::{Catalog, FlashRecord, Parsed, crc32, parse, readable};
 
 /// Bytes of the generation and its checksum.
 const SEAL: usize = 8;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Region {
+#[derive(Debug, Clone)]
+pub(crate) struct Page {
     pub(crate) sectors: Range<usize>,
     pub(crate) bytes: Range<usize>,
+    /// None while blank, or not looked at.
+    pub(crate) generation: Option<u32>,
+    /// Where the next record goes.
+    pub(crate) next: usize,
 }
 
-/// What a region holds.
+/// What a page holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seal {
     /// Nothing at all.
@@ -39,12 +45,12 @@ pub(crate) struct Scan {
     pub(crate) next: usize,
 }
 
-/// Bytes of a region's head, padded to the unit.
+/// Bytes of a page's head, padded to the unit.
 pub(crate) fn seal_bytes(unit: usize) -> usize {
     SEAL.next_multiple_of(unit)
 }
 
-impl Region {
+impl Page {
     /// As few adjacent sectors from `first` on as have `least` bytes together.
     pub(crate) fn at(flash: &Flash, first: usize, least: usize) -> Option<Self> {
         let sectors = flash.sectors();
@@ -54,40 +60,43 @@ impl Region {
         Some(Self {
             sectors: first..last + 1,
             bytes: start..end(last),
+            generation: None,
+            next: start + seal_bytes(flash.unit()),
         })
     }
 
-    /// Adjacent regions of at least `least` bytes; sectors that remain at the end are left out.
+    /// Adjacent pages of at least `least` bytes; sectors that remain at the end are left out.
     pub(crate) fn tile(flash: &Flash, least: usize) -> Vec<Self> {
-        let after = |region: &Self| Self::at(flash, region.sectors.end, least);
+        let after = |page: &Self| Self::at(flash, page.sectors.end, least);
         std::iter::successors(Self::at(flash, 0, least), after).collect()
     }
 
     /// Address of the first record.
-    pub(crate) fn first(&self, flash: &Flash) -> usize {
+    fn first(&self, flash: &Flash) -> usize {
         self.bytes.start + seal_bytes(flash.unit())
     }
 
     /// Erases it, if it is not blank. The generation is zeroed first: what a torn erase leaves of the
     /// records then never counts, whatever it looks like.
-    pub(crate) fn clear(&self, flash: &mut Flash) -> Result<(), FlashError> {
+    pub(crate) fn clear(&mut self, flash: &mut Flash) -> Result<(), FlashError> {
+        (self.generation, self.next) = (None, self.first(flash));
         if flash.is_blank(self.bytes.clone()) {
             return Ok(());
         }
-        let head = self.bytes.start..self.first(flash);
-        head.step_by(flash.unit())
-            .try_for_each(|address| zero(flash, address))?;
-        self.sectors
-            .clone()
-            .try_for_each(|sector| flash.erase(sector))
+        let mut head = (self.bytes.start..self.next).step_by(flash.unit());
+        head.try_for_each(|address| zero(flash, address))?;
+        let mut sectors = self.sectors.clone();
+        sectors.try_for_each(|sector| flash.erase(sector))
     }
 
     /// Writes the generation: from now on its records count.
-    pub(crate) fn seal(&self, flash: &mut Flash, generation: u32) -> Result<(), FlashError> {
+    pub(crate) fn seal(&mut self, flash: &mut Flash, generation: u32) -> Result<(), FlashError> {
         let bytes = generation.to_le_bytes();
         let mut head = [bytes, crc32(&[b"seal", &bytes]).to_le_bytes()].concat();
         head.resize(seal_bytes(flash.unit()), 0xff);
-        write(flash, self.bytes.start, &head)
+        write(flash, self.bytes.start, &head)?;
+        self.generation = Some(generation);
+        Ok(())
     }
 
     /// What it holds, by its head.
@@ -95,20 +104,14 @@ impl Region {
         if flash.is_blank(self.bytes.clone()) {
             return Ok(Seal::Blank);
         }
-        let head = match flash.read(self.bytes.start..self.bytes.start + SEAL) {
-            Ok(head) => head,
-            Err(FlashError::Unreadable { .. }) => return Ok(Seal::Debris),
-            Err(error) => return Err(error),
-        };
-        let (generation, check) = head.split_at(4);
-        if crc32(&[b"seal", generation]).to_le_bytes() != check {
-            return Ok(Seal::Debris);
-        }
-        let number = generation
-            .iter()
-            .rev()
-            .fold(0, |number, &byte| number << 8 | u32::from(byte));
-        Ok(Seal::Generation(number))
+        let start = self.bytes.start;
+        let head = readable(flash, start, start + SEAL, self.bytes.end)?;
+        Ok(match head.and_then(<[u8]>::split_first_chunk) {
+            Some((generation, check)) if crc32(&[b"seal", generation]).to_le_bytes() == check => {
+                Seal::Generation(u32::from_le_bytes(*generation))
+            }
+            _ => Seal::Debris,
+        })
     }
 
     /// Its records, and what a power loss left between them.
@@ -140,27 +143,75 @@ impl Region {
         Ok(scan)
     }
 
-    /// Writes a record at `next`; gives it as it is now read.
-    pub(crate) fn append(
-        &self,
-        flash: &mut Flash,
-        next: usize,
-        bytes: &[u8],
-    ) -> Result<FlashRecord, FlashError> {
-        write(flash, next, bytes)?;
-        match parse(flash, next, self.bytes.end)? {
-            Parsed::Record(record) => Ok(record),
-            Parsed::Erased | Parsed::Zeros | Parsed::Torn => Err(FlashError::Misplaced {
-                address: next,
-                length: bytes.len(),
-            }),
-        }
+    pub(crate) fn holds(&self, record: &FlashRecord) -> bool {
+        self.bytes.contains(&record.address)
     }
 
-    /// Whether a record of `bytes` fits at `next`.
-    pub(crate) fn fits(&self, next: usize, bytes: usize) -> bool {
-        next + bytes <= self.bytes.end
+    pub(crate) fn fits(&self, bytes: usize) -> bool {
+        self.next + bytes <= self.bytes.end
     }
+
+    /// Writes a record behind the others; gives it as it is now read.
+    pub(crate) fn append(
+        &mut self,
+        flash: &mut Flash,
+        object: ObjectId,
+        bytes: &[u8],
+    ) -> Result<FlashRecord> {
+        if !self.fits(bytes.len()) {
+            return Err(full(object, bytes));
+        }
+        let (address, length) = (self.next, bytes.len());
+        write(flash, address, bytes)?;
+        match parse(flash, address, self.bytes.end)? {
+            Parsed::Record(record) => {
+                self.next += length;
+                Ok(record)
+            }
+            Parsed::Erased | Parsed::Zeros | Parsed::Torn => {
+                Err(FlashError::Misplaced { address, length }.into())
+            }
+        }
+    }
+}
+
+pub(crate) fn full(object: ObjectId, bytes: &[u8]) -> StorageError {
+    StorageError::Full {
+        object,
+        bytes: bytes.len(),
+    }
+}
+
+/// Looks at pages and applies their records in order of generation; gives what was torn or superseded.
+pub(crate) fn mount(
+    flash: &mut Flash,
+    pages: &mut [Page],
+    catalog: &mut Catalog,
+) -> Result<Vec<FlashRecord>, FlashError> {
+    for page in &mut *pages {
+        match page.inspect(flash)? {
+            Seal::Blank => {}
+            Seal::Debris => page.clear(flash)?,
+            Seal::Generation(generation) => page.generation = Some(generation),
+        }
+    }
+    let mut order: Vec<&mut Page> = pages.iter_mut().collect();
+    order.retain(|page| page.generation.is_some());
+    order.sort_by_key(|page| page.generation);
+    let mut residue = Vec::new();
+    for page in order {
+        let scan = page.scan(flash)?;
+        page.next = scan.next;
+        wipe_torn(flash, &scan.torn)?;
+        for record in scan.records {
+            if record.whole {
+                residue.extend(catalog.apply(record));
+            } else {
+                residue.push(record);
+            }
+        }
+    }
+    Ok(residue)
 }
 
 /// Programs whole units from `address` on. What is all ones stays erased.
