@@ -7,8 +7,7 @@
 
 use keymark_mcu::decode::{Place, decode};
 use keymark_mcu::instruction::Register;
-use keymark_mcu::layout::Layout;
-use keymark_mcu::machine::{Machine, Memory, Stop};
+use keymark_mcu::machine::{Layout, Machine, Memory, Stop};
 use keymark_mcu::timing::Untimed;
 use libfuzzer_sys::fuzz_target;
 

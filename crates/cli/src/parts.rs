@@ -6,7 +6,7 @@ use std::path::Path;
 use keymark_bench::outside::{read, visible};
 use keymark_flash::geometry::Geometry;
 use keymark_mcu::image::Image;
-use keymark_mcu::layout::Layout;
+use keymark_mcu::machine::Layout;
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::target::Target;
 

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use goblin::elf::{Elf, header, program_header, sym};
 
-use crate::layout::Layout;
-use crate::machine::{BusError, Machine, Memory};
+use crate::machine::{BusError, Layout, Machine, Memory};
 
 /// More than this no part holds: flash and RAM of 16 MiB each.
 const MOST_BYTES: usize = 32 << 20;
@@ -40,17 +39,8 @@ pub struct Symbol {
     pub address: u32,
     /// Bytes, as far as known.
     pub size: u32,
-    /// Whether it is code.
-    pub kind: SymbolKind,
-}
-
-/// What a symbol names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SymbolKind {
-    /// A function.
-    Function,
-    /// Data, or a mark of the linker's.
-    Data,
+    /// Whether it names a function: else data, or a mark of the linker's.
+    pub is_function: bool,
 }
 
 /// Why a file is no program for these cores.
@@ -175,9 +165,7 @@ impl Image {
 
     /// Functions, by address.
     pub fn functions(&self) -> impl Iterator<Item = &Symbol> {
-        self.symbols
-            .iter()
-            .filter(|symbol| symbol.kind == SymbolKind::Function)
+        self.symbols.iter().filter(|symbol| symbol.is_function)
     }
 
     /// A machine with this program, ready to begin. The stack begins where the vector table at the
@@ -213,18 +201,17 @@ fn symbols(elf: &Elf) -> Vec<Symbol> {
             if name.is_empty() || name.starts_with('$') {
                 return None;
             }
-            let kind = match entry.st_type() {
-                sym::STT_FUNC => SymbolKind::Function,
-                sym::STT_OBJECT | sym::STT_NOTYPE => SymbolKind::Data,
+            let is_function = match entry.st_type() {
+                sym::STT_FUNC => true,
+                sym::STT_OBJECT | sym::STT_NOTYPE => false,
                 _ => return None,
             };
             let address = u32::try_from(entry.st_value).ok()?;
-            let thumb = u32::from(kind == SymbolKind::Function);
             Some(Symbol {
                 name: name.chars().take(LONGEST_NAME).collect(),
-                address: address & !thumb,
+                address: address & !u32::from(is_function),
                 size: u32::try_from(entry.st_size).ok()?,
-                kind,
+                is_function,
             })
         })
         .collect();

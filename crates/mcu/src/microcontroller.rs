@@ -7,8 +7,7 @@ use keymark_stats::Seconds;
 use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
-use crate::layout::Layout;
-use crate::machine::Machine;
+use crate::machine::{Layout, Machine};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming};
 
 /// The only version of the format so far.
@@ -25,12 +24,14 @@ fn shipped() -> impl Iterator<Item = Result<File, MicrocontrollerError>> {
 }
 
 /// The core of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]
 pub enum Core {
     /// ARMv7-M.
+    #[strum(to_string = "Cortex-M3")]
     CortexM3,
     /// ARMv7E-M: with the DSP extension, and UMAAL in it.
+    #[strum(to_string = "Cortex-M4")]
     CortexM4,
 }
 
@@ -41,15 +42,6 @@ impl Core {
             Self::CortexM3 => CoreTiming::CORTEX_M3,
             Self::CortexM4 => CoreTiming::CORTEX_M4,
         }
-    }
-}
-
-impl fmt::Display for Core {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::CortexM3 => "Cortex-M3",
-            Self::CortexM4 => "Cortex-M4",
-        })
     }
 }
 
@@ -250,11 +242,12 @@ impl File {
         fastest.unwrap_or(self.clock_mhz)
     }
 
-    fn at_usual_clock(&self) -> Result<Microcontroller, MicrocontrollerError> {
-        self.at(self.clock_mhz)
+    fn at_usual_clock(self) -> Result<Microcontroller, MicrocontrollerError> {
+        let clock = self.clock_mhz;
+        self.at(clock)
     }
 
-    fn at(&self, clock: Megahertz) -> Result<Microcontroller, MicrocontrollerError> {
+    fn at(self, clock: Megahertz) -> Result<Microcontroller, MicrocontrollerError> {
         let wait = self
             .flash
             .wait
@@ -268,15 +261,16 @@ impl File {
                 most: self.most(),
             });
         };
+        let flash = self.flash(wait.states);
         let name = if clock == self.clock_mhz {
-            self.name.clone()
+            self.name
         } else {
             format!("{}@{}", self.name, clock.0)
         };
         Ok(Microcontroller {
             name,
-            also: self.also.clone(),
-            product: self.product.clone(),
+            also: self.also,
+            product: self.product,
             core: self.core,
             clock,
             layout: Layout {
@@ -285,9 +279,9 @@ impl File {
                 ram_base: self.ram_base,
                 ram_size: self.ram_kib * 1024,
             },
-            flash: self.flash(wait.states),
-            sources: self.sources.clone(),
-            assumed: self.assumed.clone(),
+            flash,
+            sources: self.sources,
+            assumed: self.assumed,
         })
     }
 }
@@ -295,12 +289,14 @@ impl File {
 impl Microcontroller {
     /// The parts that come with keymark, each at its usual frequency.
     pub fn shipped() -> Result<Vec<Self>, MicrocontrollerError> {
-        shipped().map(|file| file?.at_usual_clock()).collect()
+        shipped()
+            .map(|file| file.and_then(File::at_usual_clock))
+            .collect()
     }
 
     /// A part as in `data/mcu`, at its usual frequency; errors call it `name`.
     pub fn parse(text: &str, name: &str) -> Result<Self, MicrocontrollerError> {
-        File::parse(text, name)?.at_usual_clock()
+        File::parse(text, name).and_then(File::at_usual_clock)
     }
 
     /// A machine of this part with that program in it.

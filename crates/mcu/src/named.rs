@@ -1,5 +1,17 @@
 //! Enumerations whose variants have a name each.
 
+/// A word that is none of those there are.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} '{wanted}'; choose from {known}")]
+pub struct UnknownWord {
+    /// What kind of word was wanted.
+    pub what: &'static str,
+    /// What was given.
+    pub wanted: String,
+    /// What there is.
+    pub known: String,
+}
+
 /// Declares one, with `ALL` of its variants in order and the `name` of each.
 macro_rules! named {
     ($(#[$attribute:meta])* pub enum $enum:ident {
@@ -28,7 +40,7 @@ macro_rules! named {
 macro_rules! from_name {
     ($enum:ident, $what:expr $(, $other:literal => $same:expr)*) => {
         impl std::str::FromStr for $enum {
-            type Err = $crate::kernel::UnknownWord;
+            type Err = $crate::named::UnknownWord;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 $(if text == $other {
@@ -37,7 +49,7 @@ macro_rules! from_name {
                 let mut all = Self::ALL.iter().copied();
                 all.find(|known| known.name() == text).ok_or_else(|| {
                     let names: Vec<_> = Self::ALL.iter().map(|known| known.name()).collect();
-                    $crate::kernel::UnknownWord {
+                    $crate::named::UnknownWord {
                         what: $what,
                         wanted: text.to_owned(),
                         known: names.join(", "),

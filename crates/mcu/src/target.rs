@@ -122,10 +122,7 @@ impl Target {
 /// `stm32l432:gnuk-2017,umaal=on`: what differs from today's options is written.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let preset = match self.preset {
-            Preset::Today => None,
-            Preset::Gnuk2017 => Some(self.preset.name().to_owned()),
-        };
+        let preset = (self.preset != Preset::Today).then(|| self.preset.name().to_owned());
         let begun = self.preset.options(&self.mcu).all_words();
         let changed = OPTION_NAMES
             .iter()

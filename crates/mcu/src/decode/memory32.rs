@@ -3,7 +3,7 @@
 use super::{bits, operands, register};
 use crate::instruction::{
     Access, Direction, DoubleTransfer, Effect, ExclusiveTransfer, Index, MultipleTransfer,
-    Register, ScaledTransfer, Transfer, WriteBack,
+    Register, ScaledTransfer, Transfer,
 };
 
 /// A5.3.5
@@ -16,10 +16,7 @@ pub(super) fn multiple(first: u32, second: u32) -> Option<Effect> {
             0b10 => Direction::DecrementBefore,
             _ => return None,
         },
-        write_back: match bits(first, 5, 1) {
-            0 => WriteBack::No,
-            _ => WriteBack::Yes,
-        },
+        write_back: bits(first, 5, 1) == 1,
     };
     Some(match bits(first, 4, 1) {
         0 => Effect::StoreMultiple(transfer),

@@ -4,7 +4,7 @@ use super::{Place, bits, low_register, register, signed};
 use crate::instruction::{
     Access, Alu, Condition, Direction, Effect, Extend, Flags, ImmediateCarry, Index, Indirect,
     MultipleTransfer, Multiply, NonZero, Operands, Register, ScaledTransfer, Shift, Transfer,
-    Unary, WriteBack,
+    Unary,
 };
 
 /// Decodes one; `address` is its own.
@@ -215,7 +215,7 @@ fn miscellaneous(half: u32, pc: u32) -> Effect {
         rn: Register::SP,
         list: list | (bits(half, 8, 1) as u16) << link_or_pc,
         direction,
-        write_back: WriteBack::Yes,
+        write_back: true,
     };
     match half >> 5 & 0x7f {
         0b0000000..=0b0000011 => {
@@ -264,11 +264,7 @@ fn multiple(half: u32) -> Effect {
         list,
         direction: Direction::IncrementAfter,
         // LDM writes the base back unless it is loaded itself (A7.7.41).
-        write_back: if load && list & rn.bit() != 0 {
-            WriteBack::No
-        } else {
-            WriteBack::Yes
-        },
+        write_back: !load || list & rn.bit() == 0,
     };
     if load {
         Effect::LoadMultiple(transfer)

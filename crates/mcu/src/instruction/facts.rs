@@ -1,8 +1,9 @@
 //! What follows from an effect for timing: its class, the registers written and addressed with.
 
-use super::{
-    Alu, Class, Condition, Effect, Extend, Index, Long, Multiply, Operands, Register, WriteBack,
+use crate::instruction::{
+    Alu, Condition, Effect, Extend, Index, Long, MultipleTransfer, Multiply, Operands, Register,
 };
+use crate::named::named;
 
 /// What is known of an instruction before it is executed. Eight bytes, copied whole: the timing model
 /// keeps those of the instruction before.
@@ -143,11 +144,9 @@ impl Effect {
             Self::StoreDouble(t) => {
                 Facts::of(Class::StoreMultiple, indexed(t.rn, t.index)).moving(8, t.rn.bit())
             }
-            Self::LoadMultiple(t) => {
-                Facts::of(Class::LoadMultiple, t.list | written(t.rn, t.write_back))
-                    .moving(4 * t.list.count_ones() as u8, t.rn.bit())
-            }
-            Self::StoreMultiple(t) => Facts::of(Class::StoreMultiple, written(t.rn, t.write_back))
+            Self::LoadMultiple(t) => Facts::of(Class::LoadMultiple, t.list | written(t))
+                .moving(4 * t.list.count_ones() as u8, t.rn.bit()),
+            Self::StoreMultiple(t) => Facts::of(Class::StoreMultiple, written(t))
                 .moving(4 * t.list.count_ones() as u8, t.rn.bit()),
             // `facts` has taken all others.
             _ => Facts::NONE,
@@ -191,6 +190,11 @@ fn data(alu: Alu, r: Operands, moved: Class) -> Facts {
 }
 
 /// The base, where it changes.
+fn written(t: MultipleTransfer) -> u16 {
+    if t.write_back { t.rn.bit() } else { 0 }
+}
+
+/// The base, where it changes.
 fn indexed(rn: Register, index: Index) -> u16 {
     match index {
         Index::Offset => 0,
@@ -198,9 +202,62 @@ fn indexed(rn: Register, index: Index) -> u16 {
     }
 }
 
-fn written(rn: Register, write_back: WriteBack) -> u16 {
-    match write_back {
-        WriteBack::No => 0,
-        WriteBack::Yes => rn.bit(),
+named! {
+    /// Kinds of instructions by which cycles are counted and explained.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+    #[repr(u8)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Class {
+        /// MOV, MVN, MOVW, MOVT, ADR.
+        Move = "MOV",
+        /// ADD, SUB, RSB, CMP, CMN.
+        Add = "ADD/SUB",
+        /// ADC, SBC.
+        AddCarry = "ADC/SBC",
+        /// AND, ORR, EOR, BIC, ORN, TST, TEQ, bit fields, extension, reversal.
+        Logic = "logic",
+        /// LSL, LSR, ASR, ROR.
+        Shift = "shift",
+        /// MUL and what else is one cycle on both cores.
+        Multiply = "MUL",
+        /// MLA, MLS.
+        MultiplyAccumulate = "MLA/MLS",
+        /// UMULL, SMULL.
+        MultiplyLong = "UMULL/SMULL",
+        /// UMLAL, SMLAL.
+        MultiplyLongAccumulate = "UMLAL/SMLAL",
+        /// UMAAL.
+        Umaal = "UMAAL",
+        /// SDIV, UDIV.
+        Divide = "UDIV/SDIV",
+        /// The DSP extension, but for UMAAL, and saturation.
+        Dsp = "DSP",
+        /// LDR and its kin.
+        Load = "LDR",
+        /// STR and its kin with an immediate offset.
+        Store = "STR",
+        /// STR and its kin with a register offset, and STREX.
+        StoreRegister = "STR",
+        /// LDM, POP, LDRD.
+        LoadMultiple = "LDM/LDRD",
+        /// STM, PUSH, STRD.
+        StoreMultiple = "STM/STRD",
+        /// B, CBZ, BX: without a link.
+        Branch = "B",
+        /// BL, BLX.
+        Call = "BL",
+        /// TBB, TBH.
+        TableBranch = "TBB/TBH",
+        /// IT.
+        If = "IT",
+        /// NOP, barriers, special registers, breakpoints.
+        System = "system",
+    }
+}
+
+impl Class {
+    /// Whether all of it take one cycle on both cores, touch no memory and go nowhere else.
+    pub const fn is_plain(self) -> bool {
+        self as u8 <= Self::Multiply as u8
     }
 }

@@ -2,21 +2,11 @@
 //!
 //! Names are those of the ARMv7-M Architecture Reference Manual (ARM DDI 0403E), sections A7.7.x.
 
-mod class;
-mod effect;
 mod facts;
 mod operand;
 
-pub use class::Class;
-pub use effect::{
-    DoubleTransfer, Effect, ExclusiveTransfer, LongOperands, MultipleTransfer, Operands,
-    ScaledTransfer, Transfer,
-};
-pub use facts::Facts;
-pub use operand::{
-    Access, Alu, BitField, Direction, Extend, Flags, Half, Halves, ImmediateCarry, Index, Indirect,
-    LaneKind, Lanes, Long, LongDsp, Multiply, NonZero, Saturating, Shift, Sign, Unary, WriteBack,
-};
+pub use facts::{Class, Facts};
+pub use operand::*;
 
 /// One of the sixteen core registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,4 +93,84 @@ impl Instruction {
         };
         Self { effect, facts }
     }
+}
+
+/// What an instruction does, its operands ready for use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named as in the architecture manual")]
+pub enum Effect {
+    /// Not looked at yet, or data.
+    Undecoded,
+    DataImmediate(Alu, Flags, Operands, ImmediateCarry, u32),
+    DataRegister(Alu, Flags, Operands),
+    DataShifted(Alu, Flags, Operands, (Shift, u8)),
+    /// LSL, LSR, ASR, ROR by a register.
+    ShiftRegister(Shift, Flags, Operands),
+    /// MOVT
+    MoveTop(Register, u16),
+    /// With Ra.
+    Multiply(Multiply, Flags, Operands, Register),
+    MultiplyLong(Long, LongOperands),
+    MultiplyLongDsp(LongDsp, LongOperands),
+    Divide(Sign, Operands),
+    Saturating(Saturating, Operands),
+    /// SSAT, USAT to that many bits.
+    Saturate(Sign, Operands, u8, (Shift, u8)),
+    /// SSAT16, USAT16.
+    Saturate16(Sign, Operands, u8),
+    Parallel(Lanes, LaneKind, Operands),
+    Select(Operands),
+    /// PKHBT (`Lsl`) and PKHTB (`Asr`).
+    Pack(Operands, (Shift, u8)),
+    /// Of Rm rotated by so much; with addition, unless Rn is the PC.
+    Extend(Extend, Operands, u8),
+    Unary(Unary, Operands),
+    /// From the least significant bit, of so many.
+    BitField(BitField, Operands, (u8, u8)),
+    Load(Transfer),
+    LoadRegister(ScaledTransfer),
+    /// Relative to the PC; the address is ready.
+    LoadLiteral(Access, Register, u32),
+    Store(Transfer),
+    StoreRegister(ScaledTransfer),
+    LoadDouble(DoubleTransfer),
+    StoreDouble(DoubleTransfer),
+    LoadMultiple(MultipleTransfer),
+    StoreMultiple(MultipleTransfer),
+    /// LDREX and its kin.
+    LoadExclusive(ExclusiveTransfer),
+    /// STREX and its kin: one core and no exceptions, so it succeeds behind a load-exclusive.
+    StoreExclusive(ExclusiveTransfer),
+    /// B
+    Branch(u32),
+    /// `B<c>`: the condition stands in the instruction.
+    BranchConditional(Condition, u32),
+    /// CBZ (`Clear`) and CBNZ (`Set`).
+    CompareBranch(Register, NonZero, u32),
+    /// BL
+    BranchLink(u32),
+    /// BX, MOV PC, and ADD PC (with Rn the PC).
+    BranchRegister(Indirect, Register),
+    /// BLX
+    BranchLinkRegister(Register),
+    /// TBB and TBH, of Rn and Rm.
+    TableBranch(Access, Operands),
+    If,
+    /// CLREX
+    ClearExclusive,
+    /// NOP, DSB, DMB, hints, CPS, PLD.
+    Nop,
+    /// ISB: what follows is fetched anew.
+    Barrier,
+    /// MRS
+    ReadSpecial(Register, u8),
+    /// MSR
+    WriteSpecial {
+        rn: Register,
+        special: u8,
+        mask: u8,
+    },
+    Breakpoint(u8),
+    /// Not an instruction of the architecture, or one that is not simulated: its encoding.
+    Unknown(u32),
 }

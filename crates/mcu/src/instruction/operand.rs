@@ -1,8 +1,81 @@
-//! The choices within an instruction: mnemonics of one encoding group, modes, widths.
+//! The operands of an instruction, and the choices within it: mnemonics of one encoding group, modes, widths.
+
+#![expect(
+    missing_docs,
+    reason = "as in the architecture manual, or what they say"
+)]
+
+use super::Register;
+
+/// The registers of a computation by the manual's letters, R[d], R[n] and R[m]; those that a form has not are not
+/// looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operands {
+    pub d: Register,
+    pub n: Register,
+    pub m: Register,
+}
+
+/// Those of a product of 64 bits: RdLo, RdHi, Rn, Rm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LongOperands {
+    pub low: Register,
+    pub high: Register,
+    pub n: Register,
+    pub m: Register,
+}
+
+/// One value moved, at an offset from a base register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    pub access: Access,
+    pub rt: Register,
+    pub rn: Register,
+    pub index: Index,
+    pub offset: i32,
+}
+
+/// One value moved, at a scaled register from a base register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScaledTransfer {
+    pub access: Access,
+    pub rt: Register,
+    pub rn: Register,
+    pub rm: Register,
+    pub shift: u8,
+}
+
+/// Two words moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DoubleTransfer {
+    pub rt: Register,
+    pub rt2: Register,
+    pub rn: Register,
+    pub index: Index,
+    pub offset: i16,
+}
+
+/// A list of registers moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MultipleTransfer {
+    pub rn: Register,
+    pub list: u16,
+    pub direction: Direction,
+    pub write_back: bool,
+}
+
+/// A value moved under the exclusive monitor; a store says in R[d] whether it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExclusiveTransfer {
+    pub access: Access,
+    pub rd: Register,
+    pub rt: Register,
+    pub rn: Register,
+    pub offset: u16,
+}
 
 /// Arithmetic and logic of two operands. The last four only set flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum Alu {
     And,
     Bic,
@@ -34,7 +107,6 @@ pub enum Flags {
 
 /// What the immediate shifter does to carry (ThumbExpandImm_C, A5.3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "what they say")]
 pub enum ImmediateCarry {
     Keep,
     Clear,
@@ -43,7 +115,6 @@ pub enum ImmediateCarry {
 
 /// A7.4.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum Shift {
     Lsl,
     Lsr,
@@ -55,7 +126,6 @@ pub enum Shift {
 
 /// Width and extension of an access to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "what they say")]
 pub enum Access {
     Word,
     Half,
@@ -95,17 +165,8 @@ pub enum Direction {
     DecrementBefore,
 }
 
-/// Whether the base is written back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "what they say")]
-pub enum WriteBack {
-    No,
-    Yes,
-}
-
 /// Products of 64 bits into RdLo, RdHi.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum Long {
     Umull,
     Smull,
@@ -125,7 +186,6 @@ pub struct Halves {
 
 /// Half of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "what they say")]
 pub enum Half {
     Bottom,
     Top,
@@ -133,7 +193,6 @@ pub enum Half {
 
 /// Multiplications with a 32-bit result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum Multiply {
     /// Ra is ignored.
     Mul,
@@ -157,7 +216,6 @@ pub enum Multiply {
 
 /// DSP products accumulated into 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum LongDsp {
     Smlal(Halves),
     Smlald(Half),
@@ -166,7 +224,6 @@ pub enum LongDsp {
 
 /// Saturating additions, QADD and its kin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum Saturating {
     Qadd,
     Qdadd,
@@ -176,7 +233,6 @@ pub enum Saturating {
 
 /// What the lanes of a parallel instruction do (A7.4.x, `SADD16` …).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum Lanes {
     Add16,
     Asx,
@@ -205,7 +261,6 @@ pub enum LaneKind {
 
 /// SXTB and its kin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum Extend {
     Sxtb,
     Sxth,
@@ -217,7 +272,6 @@ pub enum Extend {
 
 /// One operand in, one out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum Unary {
     Rev,
     Rev16,
@@ -228,7 +282,6 @@ pub enum Unary {
 
 /// Bit fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the architecture's mnemonics")]
 pub enum BitField {
     /// BFI; BFC where Rn is the PC.
     Bfi,
@@ -238,7 +291,6 @@ pub enum BitField {
 
 /// Signedness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "what they say")]
 pub enum Sign {
     Signed,
     Unsigned,

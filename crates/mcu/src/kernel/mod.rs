@@ -8,6 +8,7 @@ pub use program::KernelError;
 use std::fmt;
 
 use crate::microcontroller::Core;
+pub use crate::named::UnknownWord;
 use crate::named::{from_name, named};
 
 named! {
@@ -37,18 +38,6 @@ impl Kernel {
             Self::X25519 | Self::Ed25519 => None,
         }
     }
-}
-
-/// A word that is none of those there are.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} '{wanted}'; choose from {known}")]
-pub struct UnknownWord {
-    /// What kind of word was wanted.
-    pub what: &'static str,
-    /// What was given.
-    pub wanted: String,
-    /// What there is.
-    pub known: String,
 }
 
 // GnuPG calls the curve of X25519 cv25519, and so does the rest of keymark.

@@ -1,7 +1,12 @@
-//! What data-processing instructions compute: pure functions, and their effect on registers and flags.
+//! What data-processing instructions compute (A7.7.x by mnemonic): pure functions, and their effect on registers and
+//! flags. The plain ones come first, then multiplications and divisions, then saturation, lanes and packing of the DSP
+//! extension.
 
-use super::registers::Registers;
-use crate::instruction::{Alu, BitField, Flags, ImmediateCarry, Register, Shift, Unary};
+use crate::instruction::{
+    Alu, BitField, Extend, Flags, Half, Halves, ImmediateCarry, LaneKind, Lanes, Long, LongDsp,
+    Multiply, Register, Saturating, Shift, Sign, Unary,
+};
+use crate::machine::registers::Registers;
 
 /// AddWithCarry, A2.2.1: result, carry, overflow.
 #[inline(always)]
@@ -116,7 +121,7 @@ impl Registers {
     ) {
         let (lsb, width) = (u32::from(lsb), u32::from(width).min(32 - u32::from(lsb)));
         let mask = ((1u64 << width) - 1) as u32;
-        let source = if rn == Register::PC { 0 } else { self.get(rn) };
+        let source = self.get_or_zero(rn);
         let result = match field {
             BitField::Bfi => self.get(rd) & !(mask << lsb) | (source & mask) << lsb,
             BitField::Ubfx => source >> lsb & mask,
@@ -138,5 +143,307 @@ pub(super) const fn unary(unary: Unary, value: u32) -> u32 {
         Unary::Revsh => (value as u16).swap_bytes() as i16 as i32 as u32,
         Unary::Rbit => value.reverse_bits(),
         Unary::Clz => value.leading_zeros(),
+    }
+}
+
+const fn half(value: u32, half: Half) -> i64 {
+    match half {
+        Half::Bottom => value as i16 as i64,
+        Half::Top => (value >> 16) as i16 as i64,
+    }
+}
+
+/// Products of the like halves (or, exchanged, the unlike ones): bottom and top.
+const fn dual(n: u32, m: u32, exchange: Half) -> (i64, i64) {
+    let m = match exchange {
+        Half::Bottom => m,
+        Half::Top => m.rotate_left(16),
+    };
+    (
+        half(n, Half::Bottom) * half(m, Half::Bottom),
+        half(n, Half::Top) * half(m, Half::Top),
+    )
+}
+
+const fn product(n: u32, m: u32, halves: Halves) -> i64 {
+    half(n, halves.n) * half(m, halves.m)
+}
+
+const fn pair(high: u32, low: u32) -> u64 {
+    (high as u64) << 32 | low as u64
+}
+
+/// RdHi:RdLo of the long products, given what they held.
+#[inline(always)]
+pub(super) const fn long(long: Long, n: u32, m: u32, high: u32, low: u32) -> u64 {
+    match long {
+        Long::Umull => n as u64 * m as u64,
+        Long::Smull => (n as i32 as i64 * m as i32 as i64) as u64,
+        Long::Umlal => (n as u64 * m as u64).wrapping_add(pair(high, low)),
+        Long::Smlal => ((n as i32 as i64 * m as i32 as i64) as u64).wrapping_add(pair(high, low)),
+        // Cannot overflow: (2³²−1)² + 2 (2³²−1) = 2⁶⁴−1.
+        Long::Umaal => n as u64 * m as u64 + high as u64 + low as u64,
+    }
+}
+
+/// RdHi:RdLo of the DSP products.
+pub(super) const fn long_dsp(long: LongDsp, n: u32, m: u32, high: u32, low: u32) -> u64 {
+    let sum = match long {
+        LongDsp::Smlal(halves) => product(n, m, halves),
+        LongDsp::Smlald(exchange) => {
+            let (bottom, top) = dual(n, m, exchange);
+            bottom + top
+        }
+        LongDsp::Smlsld(exchange) => {
+            let (bottom, top) = dual(n, m, exchange);
+            bottom - top
+        }
+    };
+    pair(high, low).wrapping_add(sum as u64)
+}
+
+/// SDIV and UDIV; by zero gives zero, since DIV_0_TRP is clear after reset (A7.7.127).
+#[inline(always)]
+pub(super) const fn divide(sign: Sign, n: u32, m: u32) -> u32 {
+    match (sign, m) {
+        (_, 0) => 0,
+        (Sign::Signed, _) => (n as i32).wrapping_div(m as i32) as u32,
+        (Sign::Unsigned, _) => n / m,
+    }
+}
+
+impl Registers {
+    /// MUL to USADA8.
+    #[inline(always)]
+    pub(super) fn multiply(
+        &mut self,
+        multiply: Multiply,
+        flags: Flags,
+        rd: Register,
+        (n, m): (u32, u32),
+        ra: Register,
+    ) {
+        let result = match multiply {
+            Multiply::Mul => n.wrapping_mul(m),
+            Multiply::Mla => n.wrapping_mul(m).wrapping_add(self.get(ra)),
+            Multiply::Mls => self.get(ra).wrapping_sub(n.wrapping_mul(m)),
+            _ => self.multiply_dsp(multiply, n, m, ra),
+        };
+        if flags == Flags::Set {
+            self.set_nz(result);
+        }
+        self.set(rd, result);
+    }
+
+    fn multiply_dsp(&mut self, multiply: Multiply, n: u32, m: u32, ra: Register) -> u32 {
+        let addend = self.get_or_zero(ra);
+        let (signed, whole) = (
+            i64::from(addend as i32),
+            i64::from(n as i32) * i64::from(m as i32),
+        );
+        let sum = match multiply {
+            Multiply::Smla(halves) => product(n, m, halves) + signed,
+            Multiply::Smlaw(top) => ((i64::from(n as i32) * half(m, top)) >> 16) + signed,
+            Multiply::Smlad(exchange) => {
+                let (bottom, top) = dual(n, m, exchange);
+                bottom + top + signed
+            }
+            Multiply::Smlsd(exchange) => {
+                let (bottom, top) = dual(n, m, exchange);
+                bottom - top + signed
+            }
+            Multiply::Smmla(round) => return most_significant(signed, whole, round),
+            Multiply::Smmls(round) => return most_significant(signed, -whole, round),
+            _ => return addend.wrapping_add(absolute_differences(n, m)),
+        };
+        // Q is set when the sum does not fit 32 bits (A7.7.141 and others).
+        if i64::from(sum as i32) != sum {
+            self.saturated = true;
+        }
+        sum as u32
+    }
+}
+
+/// The high word of a:0 + product, rounded by adding half where asked.
+const fn most_significant(addend: i64, product: i64, round: Half) -> u32 {
+    let rounding = match round {
+        Half::Bottom => 0,
+        Half::Top => 0x8000_0000,
+    };
+    ((addend << 32).wrapping_add(product).wrapping_add(rounding) >> 32) as u32
+}
+
+/// USAD8: the sum of the absolute differences of the bytes.
+fn absolute_differences(n: u32, m: u32) -> u32 {
+    n.to_le_bytes()
+        .iter()
+        .zip(m.to_le_bytes())
+        .map(|(n, m)| u32::from(n.abs_diff(m)))
+        .sum()
+}
+
+/// SignedSat, A2.2.1: the value, and whether it was cut.
+const fn signed_sat(value: i64, bits: u32) -> (i64, bool) {
+    let (low, high) = (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1);
+    if value < low {
+        (low, true)
+    } else if value > high {
+        (high, true)
+    } else {
+        (value, false)
+    }
+}
+
+/// UnsignedSat, A2.2.1.
+const fn unsigned_sat(value: i64, bits: u32) -> (i64, bool) {
+    let high = (1i64 << bits) - 1;
+    if value < 0 {
+        (0, true)
+    } else if value > high {
+        (high, true)
+    } else {
+        (value, false)
+    }
+}
+
+/// SXTB and its kin, of a rotated register.
+pub(super) const fn extend(extend: Extend, value: u32, rotation: u8, addend: u32) -> u32 {
+    let value = value.rotate_right(rotation as u32);
+    let whole = match extend {
+        Extend::Sxtb => value as i8 as i32 as u32,
+        Extend::Sxth => value as i16 as i32 as u32,
+        Extend::Uxtb => value & 0xff,
+        Extend::Uxth => value & 0xffff,
+        Extend::Sxtb16 => {
+            let low = (value as i8 as i16 as u16).wrapping_add(addend as u16) as u32;
+            let top = ((value >> 16) as i8 as i16 as u16).wrapping_add((addend >> 16) as u16);
+            return (top as u32) << 16 | low;
+        }
+        Extend::Uxtb16 => {
+            let low = (value as u8 as u16).wrapping_add(addend as u16) as u32;
+            let top = ((value >> 16) as u8 as u16).wrapping_add((addend >> 16) as u16);
+            return (top as u32) << 16 | low;
+        }
+    };
+    whole.wrapping_add(addend)
+}
+
+/// PKHBT and PKHTB.
+pub(super) const fn pack(n: u32, m: u32, shift: Shift, amount: u8) -> u32 {
+    let shifted = shift_with_carry(m, shift, amount as u32, false).0;
+    match shift {
+        Shift::Lsl => shifted & 0xffff_0000 | n & 0xffff,
+        _ => n & 0xffff_0000 | shifted & 0xffff,
+    }
+}
+
+impl Registers {
+    /// QADD, QDADD, QSUB, QDSUB: of Rm and Rn.
+    pub(super) fn saturating(&mut self, saturating: Saturating, n: u32, m: u32) -> u32 {
+        let (n, m) = (i64::from(n as i32), i64::from(m as i32));
+        let (doubled, cut) = signed_sat(2 * n, 32);
+        let (sum, first) = match saturating {
+            Saturating::Qadd => (m + n, false),
+            Saturating::Qsub => (m - n, false),
+            Saturating::Qdadd => (m + doubled, cut),
+            Saturating::Qdsub => (m - doubled, cut),
+        };
+        let (result, second) = signed_sat(sum, 32);
+        self.saturated |= first || second;
+        result as u32
+    }
+
+    /// SSAT and USAT.
+    pub(super) fn saturate(
+        &mut self,
+        sign: Sign,
+        bits: u8,
+        value: u32,
+        (shift, amount): (Shift, u8),
+    ) -> u32 {
+        let (shifted, _) = shift_with_carry(value, shift, u32::from(amount), self.carry);
+        self.saturate_value(sign, bits, i64::from(shifted as i32)) as u32
+    }
+
+    /// SSAT16 and USAT16.
+    pub(super) fn saturate16(&mut self, sign: Sign, bits: u8, value: u32) -> u32 {
+        let low = self.saturate_value(sign, bits, i64::from(value as i16)) as u16;
+        let top = self.saturate_value(sign, bits, i64::from((value >> 16) as i16)) as u16;
+        u32::from(top) << 16 | u32::from(low)
+    }
+
+    fn saturate_value(&mut self, sign: Sign, bits: u8, value: i64) -> i64 {
+        let (result, cut) = match sign {
+            Sign::Signed => signed_sat(value, u32::from(bits)),
+            Sign::Unsigned => unsigned_sat(value, u32::from(bits)),
+        };
+        self.saturated |= cut;
+        result
+    }
+
+    /// SADD16 and its 35 kin.
+    pub(super) fn parallel(&mut self, lanes: Lanes, kind: LaneKind, n: u32, m: u32) -> u32 {
+        let signed = matches!(
+            kind,
+            LaneKind::Signed | LaneKind::SignedSaturating | LaneKind::SignedHalving
+        );
+        let width = match lanes {
+            Lanes::Add8 | Lanes::Sub8 => 8,
+            _ => 16,
+        };
+        let lane = |value: u32, position: u32| {
+            let value = value >> (position * width) & ((1 << width) - 1);
+            if signed {
+                i64::from((value << (32 - width)) as i32 >> (32 - width))
+            } else {
+                i64::from(value)
+            }
+        };
+        let (mut result, mut greater_equal) = (0, 0);
+        for position in 0..32 / width {
+            // ASX subtracts below and adds above, SAX the other way; both take the other lane of Rm.
+            let (other, add) = match lanes {
+                Lanes::Add16 | Lanes::Add8 => (position, true),
+                Lanes::Sub16 | Lanes::Sub8 => (position, false),
+                Lanes::Asx => (1 - position, position == 1),
+                Lanes::Sax => (1 - position, position == 0),
+            };
+            let (a, b) = (lane(n, position), lane(m, other));
+            // Of an unsigned sum GE is the carry, of a difference that there was no borrow.
+            let (sum, least) = if add { (a + b, 1 << width) } else { (a - b, 0) };
+            let (value, ge) = lane_result(kind, sum, width, least);
+            result |= (value as u32 & ((1 << width) - 1)) << (position * width);
+            if ge {
+                let bits = if width == 8 { 0b1 } else { 0b11 };
+                greater_equal |= bits << (position * width / 8);
+            }
+        }
+        if matches!(kind, LaneKind::Signed | LaneKind::Unsigned) {
+            self.greater_equal = greater_equal;
+        }
+        result
+    }
+
+    /// SEL
+    pub(super) fn select(&self, n: u32, m: u32) -> u32 {
+        (0..4).fold(0, |result, byte| {
+            let from = if self.greater_equal >> byte & 1 == 1 {
+                n
+            } else {
+                m
+            };
+            result | from & 0xff << (8 * byte)
+        })
+    }
+}
+
+/// A lane's value, and whether its GE bits are set: where unsigned, from `least` on.
+const fn lane_result(kind: LaneKind, sum: i64, width: u32, least: i64) -> (i64, bool) {
+    match kind {
+        LaneKind::Signed => (sum, sum >= 0),
+        LaneKind::Unsigned => (sum, sum >= least),
+        LaneKind::SignedSaturating => (signed_sat(sum, width).0, false),
+        LaneKind::UnsignedSaturating => (unsigned_sat(sum, width).0, false),
+        LaneKind::SignedHalving | LaneKind::UnsignedHalving => (sum >> 1, false),
     }
 }

@@ -1,7 +1,7 @@
 //! One effect: computing here, memory in `transfer`.
 
-use super::arithmetic::{shift_with_carry, unary};
-use super::{BusError, Halt, Interrupted, Machine, Monitor, Reason, dsp, products};
+use super::arithmetic::{self, shift_with_carry, unary};
+use super::{BusError, Halt, Interrupted, Machine, Reason};
 use crate::instruction::{
     Access, Effect, Indirect, Long, LongOperands, NonZero, Operands, Register, Sign,
 };
@@ -66,7 +66,7 @@ impl Machine {
             Long::Smull | Long::Smlal => magnitudes(n, m),
             _ => (n, m),
         };
-        let result = products::long(long, n, m, registers.get(r.high), registers.get(r.low));
+        let result = arithmetic::long(long, n, m, registers.get(r.high), registers.get(r.low));
         registers.set(r.low, result as u32);
         registers.set(r.high, (result >> 32) as u32);
     }
@@ -91,11 +91,11 @@ impl Machine {
                     Sign::Signed => magnitudes(n, m),
                     Sign::Unsigned => (n, m),
                 };
-                registers.set(r.d, products::divide(sign, n, m));
+                registers.set(r.d, arithmetic::divide(sign, n, m));
             }
             Effect::Extend(extend, r, rotation) => {
-                let addend = registers.addend(r.n);
-                let value = dsp::extend(extend, registers.get(r.m), rotation, addend);
+                let addend = registers.get_or_zero(r.n);
+                let value = arithmetic::extend(extend, registers.get(r.m), rotation, addend);
                 registers.set(r.d, value);
             }
             Effect::Unary(which, r) => registers.set(r.d, unary(which, registers.get(r.m))),
@@ -111,7 +111,7 @@ impl Machine {
         if let Effect::MultiplyLongDsp(long, r) = *effect {
             let (n, m) = (registers.get(r.n), registers.get(r.m));
             let (high, low) = (registers.get(r.high), registers.get(r.low));
-            let result = products::long_dsp(long, n, m, high, low);
+            let result = arithmetic::long_dsp(long, n, m, high, low);
             registers.set(r.low, result as u32);
             registers.set(r.high, (result >> 32) as u32);
             return Ok(());
@@ -139,7 +139,7 @@ impl Machine {
             }
             Effect::Pack(r, (shift, amount)) => {
                 let (n, m) = registers.operands(r);
-                (r.d, dsp::pack(n, m, shift, amount))
+                (r.d, arithmetic::pack(n, m, shift, amount))
             }
             _ => return self.control(effect),
         };
@@ -160,7 +160,7 @@ impl Machine {
                 return Ok(());
             }
             Effect::ClearExclusive => {
-                self.monitor = Monitor::Open;
+                self.exclusive = false;
                 return Ok(());
             }
             Effect::Breakpoint(number) => Halt::Breakpoint(number),
@@ -215,8 +215,7 @@ impl Machine {
             _ => index << 1,
         };
         self.access = base.wrapping_add(scaled);
-        let entry = self.read(access, self.access);
-        let entry = self.check(entry)?;
+        let entry = self.read(access, self.access)?;
         let pc = self.registers.get(Register::PC);
         Ok(pc.wrapping_add(2 * entry))
     }

@@ -1,8 +1,9 @@
-//! Flash and RAM as the core sees them.
+//! Flash and RAM as the core sees them, and the code decoded of them.
 
 use std::ops::Range;
 
-use crate::layout::Layout;
+use crate::decode;
+use crate::instruction::{Effect, Instruction};
 
 /// What is wrong with an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -84,8 +85,13 @@ impl Memory {
             .ok_or(BusError::Read(address))
     }
 
+    /// Writes a little-endian value of `N` bytes, aligned or not.
     #[inline(always)]
-    fn write<const N: usize>(&mut self, address: u32, value: [u8; N]) -> Result<(), BusError> {
+    pub(super) fn write<const N: usize>(
+        &mut self,
+        address: u32,
+        value: [u8; N],
+    ) -> Result<(), BusError> {
         let offset = address.wrapping_sub(self.layout.ram_base) as usize;
         let place = offset
             .checked_add(N)
@@ -122,24 +128,6 @@ impl Memory {
     #[inline(always)]
     pub fn byte(&self, address: u32) -> Result<u8, BusError> {
         self.read(address).map(u8::from_le_bytes)
-    }
-
-    /// Writes a word, aligned or not.
-    #[inline(always)]
-    pub fn set_word(&mut self, address: u32, value: u32) -> Result<(), BusError> {
-        self.write(address, value.to_le_bytes())
-    }
-
-    /// Writes a halfword, aligned or not.
-    #[inline(always)]
-    pub fn set_half(&mut self, address: u32, value: u16) -> Result<(), BusError> {
-        self.write(address, value.to_le_bytes())
-    }
-
-    /// Writes a byte.
-    #[inline(always)]
-    pub fn set_byte(&mut self, address: u32, value: u8) -> Result<(), BusError> {
-        self.write(address, [value])
     }
 
     /// Puts bytes there before the start: the one way to write flash.
@@ -195,5 +183,120 @@ impl Memory {
     #[inline(always)]
     pub(super) fn take_stale(&mut self) -> bool {
         std::mem::take(&mut self.stale)
+    }
+}
+
+/// Where a part has its flash and RAM: what machine and timing model agree on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// First address of flash. Flash is seen at address 0 as well, as when booting from it.
+    pub flash_base: u32,
+    /// Bytes of flash.
+    pub flash_size: u32,
+    /// First address of RAM.
+    pub ram_base: u32,
+    /// Bytes of RAM.
+    pub ram_size: u32,
+}
+
+/// The decoded instructions of flash and RAM, one entry for each halfword address, filled when first executed.
+#[derive(Debug, Clone, Default)]
+pub struct Code {
+    flash: Region,
+    ram: Region,
+    /// Flash by its other name, since targets of branches are absolute: empty until executed from.
+    alias: Region,
+    /// Whether the DSP extension is not known.
+    pub(super) lacks_dsp: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Region {
+    base: u32,
+    instructions: Vec<Instruction>,
+}
+
+impl Region {
+    fn new(base: u32, size: u32) -> Self {
+        Self {
+            base,
+            instructions: vec![Instruction::UNDECODED; size as usize / 2],
+        }
+    }
+
+    #[inline(always)]
+    fn index(&self, address: u32) -> usize {
+        (address.wrapping_sub(self.base) >> 1) as usize
+    }
+}
+
+impl Code {
+    /// Nothing decoded yet. `flash_base` is the name by which flash is executed from, as a rule.
+    pub(super) fn new(memory: &Memory, flash_base: u32) -> Self {
+        let layout = memory.layout();
+        Self {
+            flash: Region::new(flash_base, layout.flash_size),
+            ram: Region::new(layout.ram_base, layout.ram_size),
+            lacks_dsp: false,
+            alias: Region::new(
+                if flash_base == 0 {
+                    layout.flash_base
+                } else {
+                    0
+                },
+                0,
+            ),
+        }
+    }
+
+    /// The instruction there; `None` outside memory.
+    #[inline(always)]
+    pub(super) fn at(&self, address: u32) -> Option<&Instruction> {
+        self.flash
+            .instructions
+            .get(self.flash.index(address))
+            .or_else(|| self.ram.instructions.get(self.ram.index(address)))
+            .or_else(|| self.alias.instructions.get(self.alias.index(address)))
+    }
+
+    /// Decodes what stands there; `None` where nothing can be read.
+    #[cold]
+    pub(super) fn decode(&mut self, address: u32, memory: &mut Memory) -> Option<()> {
+        let mut decoded = Vec::with_capacity(5);
+        decode::decode_at(
+            address,
+            |address| memory.half(address).ok(),
+            |address, instruction| decoded.push((address, instruction)),
+        )?;
+        for (address, mut instruction) in decoded {
+            if self.lacks_dsp && instruction.effect.needs_dsp() {
+                let encoding = u32::from(memory.half(address).ok()?) << 16
+                    | u32::from(memory.half(address.wrapping_add(2)).ok()?);
+                instruction.effect = Effect::Unknown(encoding);
+            }
+            memory.note_executed(address, u32::from(instruction.facts.size));
+            let (flash, ram) = (self.flash.index(address), self.ram.index(address));
+            if let Some(entry) = self.flash.instructions.get_mut(flash) {
+                *entry = instruction;
+            } else if let Some(entry) = self.ram.instructions.get_mut(ram) {
+                *entry = instruction;
+            } else {
+                let length = self.flash.instructions.len();
+                self.alias
+                    .instructions
+                    .resize(length, Instruction::UNDECODED);
+                let index = self.alias.index(address);
+                if let Some(entry) = self.alias.instructions.get_mut(index) {
+                    *entry = instruction;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Forgets what was decoded from RAM.
+    #[cold]
+    pub(super) fn forget_ram(&mut self) {
+        self.ram.instructions.fill(Instruction::UNDECODED);
     }
 }

@@ -1,41 +1,30 @@
 //! The machine: registers, memory, decoded code, and the loop that executes.
 
 mod arithmetic;
-mod code;
-mod dsp;
 mod execute;
 mod memory;
-mod products;
 mod registers;
-mod semihosting;
 mod transfer;
 
-pub use memory::{BusError, Memory};
+pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 
 use crate::instruction::{Condition, Instruction, Register};
 use crate::timing::{Outcome, Retired, Timing};
-use code::Code;
+use memory::Code;
 
 /// How execution ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
 pub enum Stop {
     /// The program said so by semihosting, with this code (0 for success).
+    #[strum(to_string = "code {0}")]
     Exit(u32),
     /// As many instructions were executed as were allowed.
+    #[strum(to_string = "no end in sight")]
     Limit,
     /// It could not go on.
+    #[strum(to_string = "a fault {0}")]
     Fault(Fault),
-}
-
-impl std::fmt::Display for Stop {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Exit(code) => write!(f, "code {code}"),
-            Self::Limit => f.write_str("no end in sight"),
-            Self::Fault(fault) => write!(f, "a fault {fault}"),
-        }
-    }
 }
 
 /// Why execution could not go on.
@@ -90,14 +79,6 @@ enum Halt {
     Fault(Reason),
 }
 
-/// The local exclusive monitor (A3.4.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Monitor {
-    Open,
-    /// Since a load-exclusive.
-    Exclusive,
-}
-
 /// A simulated core with its memory.
 #[derive(Debug, Clone)]
 pub struct Machine {
@@ -112,7 +93,8 @@ pub struct Machine {
     access: u32,
     /// Magnitudes of the last long product's or division's operands, likewise.
     operands: (u32, u32),
-    monitor: Monitor,
+    /// The state of the local exclusive monitor (A3.4.1), since a load-exclusive.
+    exclusive: bool,
     halt: Option<Halt>,
     output: Vec<u8>,
 }
@@ -135,7 +117,7 @@ impl Machine {
             executed: 0,
             access: 0,
             operands: (0, 0),
-            monitor: Monitor::Open,
+            exclusive: false,
             halt: None,
             output: Vec::new(),
         }
@@ -143,7 +125,7 @@ impl Machine {
 
     /// The same without the DSP extension, as a Cortex-M3 is. To be said before it runs.
     pub fn without_dsp(mut self) -> Self {
-        self.code.forbid_dsp();
+        self.code.lacks_dsp = true;
         self
     }
 
@@ -307,7 +289,7 @@ impl Machine {
         let Halt::Breakpoint(number) = halt else {
             return halt;
         };
-        if number != semihosting::NUMBER {
+        if number != SEMIHOSTING {
             timing.marker(number);
             return Halt::Breakpoint(number);
         }
@@ -327,4 +309,61 @@ enum Pause {
     Stale,
     /// It is over.
     Stop(Stop),
+}
+
+/// The number of semihosting's breakpoint on M-profile cores.
+const SEMIHOSTING: u8 = 0xab;
+
+const SYS_WRITEC: u32 = 0x03;
+const SYS_WRITE0: u32 = 0x04;
+const SYS_WRITE: u32 = 0x05;
+const SYS_EXIT: u32 = 0x18;
+const SYS_EXIT_EXTENDED: u32 = 0x20;
+/// ADP_Stopped_ApplicationExit: the reason of an orderly end.
+const APPLICATION_EXIT: u32 = 0x2_0026;
+/// A string without an end is cut there, and so is all output.
+const LONGEST: usize = 1 << 20;
+
+impl Machine {
+    /// Semihosting, by which a program without an operating system writes and ends ("Semihosting for AArch32 and
+    /// AArch64", Arm 100863): R0 holds the operation, R1 its argument. Gives the program's exit code if it ends.
+    fn semihosting(&mut self) -> Result<Option<u32>, Reason> {
+        let argument = self.registers.get(Register::new(1));
+        match self.registers.get(Register::new(0)) {
+            SYS_WRITEC => {
+                let byte = self.memory.byte(argument)?;
+                self.write_output(&[byte]);
+            }
+            SYS_WRITE0 => {
+                let mut text = Vec::new();
+                for offset in 0..LONGEST as u32 {
+                    match self.memory.byte(argument.wrapping_add(offset))? {
+                        0 => break,
+                        byte => text.push(byte),
+                    }
+                }
+                self.write_output(&text);
+            }
+            SYS_WRITE => {
+                let buffer = self.memory.word(argument.wrapping_add(4))?;
+                let length = self.memory.word(argument.wrapping_add(8))?;
+                let bytes = self.memory.bytes(buffer, length as usize)?.to_vec();
+                self.write_output(&bytes);
+                self.registers.set(Register::new(0), 0);
+            }
+            SYS_EXIT => return Ok(Some(u32::from(argument != APPLICATION_EXIT))),
+            SYS_EXIT_EXTENDED => {
+                let reason = self.memory.word(argument)?;
+                let code = self.memory.word(argument.wrapping_add(4))?;
+                return Ok(Some(if reason == APPLICATION_EXIT { code } else { 1 }));
+            }
+            other => return Err(Reason::Semihosting(other)),
+        }
+        Ok(None)
+    }
+
+    fn write_output(&mut self, bytes: &[u8]) {
+        let room = LONGEST.saturating_sub(self.output.len());
+        self.output.extend(bytes.iter().take(room));
+    }
 }

@@ -29,6 +29,16 @@ impl Registers {
         self.core[register.number()]
     }
 
+    /// The value of a register; zero where the PC stands for none.
+    #[inline(always)]
+    pub(super) fn get_or_zero(&self, register: Register) -> u32 {
+        if register == Register::PC {
+            0
+        } else {
+            self.get(register)
+        }
+    }
+
     /// The values of Rn and Rm.
     #[inline(always)]
     pub(super) const fn operands(&self, r: Operands) -> (u32, u32) {

@@ -1,9 +1,8 @@
 //! Loads, stores and special registers.
 
-use super::{BusError, Interrupted, Machine, Monitor};
+use super::{BusError, Interrupted, Machine};
 use crate::instruction::{
     Access, Direction, DoubleTransfer, Effect, Index, MultipleTransfer, Register, ScaledTransfer,
-    WriteBack,
 };
 
 /// The special registers of MRS and MSR that matter without exceptions (B5.1.1).
@@ -13,35 +12,40 @@ const PSP: u8 = 9;
 
 impl Machine {
     #[inline(always)]
-    pub(super) fn read(&self, access: Access, address: u32) -> Result<u32, BusError> {
+    pub(super) fn read(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
         let memory = &self.memory;
-        Ok(match access {
-            Access::Word => memory.word(address)?,
-            Access::Half => u32::from(memory.half(address)?),
-            Access::Byte => u32::from(memory.byte(address)?),
-            Access::SignedHalf => memory.half(address)? as i16 as i32 as u32,
-            Access::SignedByte => memory.byte(address)? as i8 as i32 as u32,
-        })
+        let value = match access {
+            Access::Word => memory.word(address),
+            Access::Half => memory.half(address).map(u32::from),
+            Access::Byte => memory.byte(address).map(u32::from),
+            Access::SignedHalf => memory.half(address).map(|half| half as i16 as i32 as u32),
+            Access::SignedByte => memory.byte(address).map(|byte| byte as i8 as i32 as u32),
+        };
+        self.check(value)
     }
 
     #[inline(always)]
-    fn write(&mut self, access: Access, address: u32, value: u32) -> Result<(), BusError> {
-        match access {
-            Access::Word => self.memory.set_word(address, value),
-            Access::Half | Access::SignedHalf => self.memory.set_half(address, value as u16),
-            Access::Byte | Access::SignedByte => self.memory.set_byte(address, value as u8),
-        }
+    fn write(&mut self, access: Access, address: u32, value: u32) -> Result<(), Interrupted> {
+        let memory = &mut self.memory;
+        let written = match access {
+            Access::Word => memory.write(address, value.to_le_bytes()),
+            Access::Half | Access::SignedHalf => {
+                memory.write(address, (value as u16).to_le_bytes())
+            }
+            Access::Byte | Access::SignedByte => memory.write(address, [value as u8]),
+        };
+        self.check(written)
     }
 
     /// The address, and what the base becomes.
     #[inline(always)]
-    fn address(&self, rn: Register, index: Index, offset: i32) -> (u32, Option<u32>) {
+    fn address(&self, rn: Register, index: Index, offset: i32) -> (u32, u32) {
         let base = self.registers.get(rn);
         let moved = base.wrapping_add_signed(offset);
         match index {
-            Index::Offset => (moved, None),
-            Index::Pre => (moved, Some(moved)),
-            Index::Post => (base, Some(moved)),
+            Index::Offset => (moved, base),
+            Index::Pre => (moved, moved),
+            Index::Post => (base, moved),
         }
     }
 
@@ -55,26 +59,22 @@ impl Machine {
         let (access, rt, address) = match effect {
             Effect::Load(t) => {
                 let (address, base) = self.address(t.rn, t.index, t.offset);
-                let value = self.read(t.access, address);
-                let value = self.check(value)?;
-                if let Some(base) = base {
-                    self.registers.set(t.rn, base);
-                }
+                let value = self.read(t.access, address)?;
+                self.registers.set(t.rn, base);
                 return self.loaded(t.rt, address, value, after);
             }
             Effect::LoadRegister(t) => (t.access, t.rt, self.scaled(t)),
             Effect::LoadLiteral(access, rt, address) => (*access, *rt, *address),
             Effect::LoadExclusive(t) => {
                 let address = self.registers.get(t.rn).wrapping_add(u32::from(t.offset));
-                self.monitor = Monitor::Exclusive;
+                self.exclusive = true;
                 (t.access, t.rt, self.check(aligned_for(t.access, address))?)
             }
             Effect::LoadDouble(t) => return self.load_double(t, after),
             Effect::LoadMultiple(t) => return self.load_multiple(t, after),
             _ => return Ok(after), // `execute` has seen to that.
         };
-        let value = self.read(access, address);
-        let value = self.check(value)?;
+        let value = self.read(access, address)?;
         self.loaded(rt, address, value, after)
     }
 
@@ -104,14 +104,9 @@ impl Machine {
             address
         };
         self.access = self.check(aligned(address))?;
-        let (low, high) = (
-            self.memory.word(address),
-            self.memory.word(address.wrapping_add(4)),
-        );
-        let (low, high) = (self.check(low)?, self.check(high)?);
-        if let Some(base) = base {
-            self.registers.set(t.rn, base);
-        }
+        let low = self.read(Access::Word, address)?;
+        let high = self.read(Access::Word, address.wrapping_add(4))?;
+        self.registers.set(t.rn, base);
         self.registers.set(t.rt, low);
         self.registers.set(t.rt2, high);
         Ok(after)
@@ -122,15 +117,14 @@ impl Machine {
         let (mut address, base) = self.multiple(t)?;
         self.access = address;
         let mut next = after;
-        if t.write_back == WriteBack::Yes {
+        if t.write_back {
             self.registers.set(t.rn, base);
         }
         let mut rest = t.list;
         while rest != 0 {
             let register = Register::new(rest.trailing_zeros());
             rest &= rest - 1;
-            let value = self.memory.word(address);
-            let value = self.check(value)?;
+            let value = self.read(Access::Word, address)?;
             address = address.wrapping_add(4);
             if register == Register::PC {
                 next = self.exchange(value)?;
@@ -159,11 +153,8 @@ impl Machine {
             Effect::Store(t) => {
                 let (address, base) = self.address(t.rn, t.index, t.offset);
                 self.access = address;
-                let written = self.write(t.access, address, self.registers.get(t.rt));
-                self.check(written)?;
-                if let Some(base) = base {
-                    self.registers.set(t.rn, base);
-                }
+                self.write(t.access, address, self.registers.get(t.rt))?;
+                self.registers.set(t.rn, base);
                 return Ok(());
             }
             Effect::StoreRegister(t) => (t.access, t.rt, self.scaled(t)),
@@ -171,10 +162,9 @@ impl Machine {
                 let address = self.registers.get(t.rn).wrapping_add(u32::from(t.offset));
                 self.access = self.check(aligned_for(t.access, address))?;
                 // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
-                let fails = std::mem::replace(&mut self.monitor, Monitor::Open) == Monitor::Open;
+                let fails = !std::mem::take(&mut self.exclusive);
                 if !fails {
-                    let written = self.write(t.access, address, self.registers.get(t.rt));
-                    self.check(written)?;
+                    self.write(t.access, address, self.registers.get(t.rt))?;
                 }
                 self.registers.set(t.rd, u32::from(fails));
                 return Ok(());
@@ -184,20 +174,16 @@ impl Machine {
             _ => return Ok(()), // `execute` has seen to that.
         };
         self.access = address;
-        let written = self.write(access, address, self.registers.get(rt));
-        self.check(written)
+        self.write(access, address, self.registers.get(rt))
     }
 
     fn store_double(&mut self, t: &DoubleTransfer) -> Result<(), Interrupted> {
         let (address, base) = self.address(t.rn, t.index, i32::from(t.offset));
         self.access = self.check(aligned(address))?;
         for (register, address) in [(t.rt, address), (t.rt2, address.wrapping_add(4))] {
-            let written = self.memory.set_word(address, self.registers.get(register));
-            self.check(written)?;
+            self.write(Access::Word, address, self.registers.get(register))?;
         }
-        if let Some(base) = base {
-            self.registers.set(t.rn, base);
-        }
+        self.registers.set(t.rn, base);
         Ok(())
     }
 
@@ -209,11 +195,10 @@ impl Machine {
         while rest != 0 {
             let register = Register::new(rest.trailing_zeros());
             rest &= rest - 1;
-            let written = self.memory.set_word(address, self.registers.get(register));
-            self.check(written)?;
+            self.write(Access::Word, address, self.registers.get(register))?;
             address = address.wrapping_add(4);
         }
-        if t.write_back == WriteBack::Yes {
+        if t.write_back {
             self.registers.set(t.rn, base);
         }
         Ok(())

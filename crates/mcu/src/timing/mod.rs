@@ -1,14 +1,15 @@
-//! What executing costs: a trait that is told of every retired instruction, and the models behind it.
+//! What executing costs: a trait that is told of every retired instruction, and what the model of core and flash behind it
+//! is made of. The values of each microcontroller are data (`data/mcu/*.toml`); the rules stand in `pipeline.rs` and
+//! `fetch.rs`.
 
 mod account;
-mod cache;
 mod fetch;
-mod parameters;
 mod pipeline;
 
 pub use account::{Account, CacheUse, Stall, Tally};
-pub use parameters::{CacheShape, CoreTiming, FlashTiming, Folding, LongMultiply, Pairing};
 pub use pipeline::{Phase, Pipeline};
+
+use serde::Deserialize;
 
 use crate::instruction::Instruction;
 
@@ -56,4 +57,136 @@ impl Timing for Untimed {
     fn retire(&mut self, _: &Instruction, _: &Retired) {}
 
     fn marker(&mut self, _: u8) {}
+}
+
+/// How long 64-bit products take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LongMultiply {
+    /// Cortex-M3: UMULL 3 to 5, UMLAL 4 to 7 cycles, fewer where an operand is below 2¹⁶ (DDI 0337, table 3-1).
+    EarlyTermination,
+    /// The same without early termination: always 5 and 7.
+    Worst,
+    /// Cortex-M4: one cycle (DDI 0439, table 3-1).
+    SingleCycle,
+}
+
+/// Whether IT costs a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Folding {
+    /// None, behind a 16-bit instruction (DDI 0337I, table 3-1, note e).
+    BehindNarrow,
+    /// Always one.
+    Never,
+}
+
+/// Which loads overlap with the load or the register-offset store behind them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pairing {
+    /// All, unless the second's address hangs on the first.
+    Always,
+    /// Not 32-bit instructions across a word boundary (they "might not pipeline optimally", DDI 0439,
+    /// table 3-1, note b), nor those that update their base.
+    Hindered,
+}
+
+/// The core, with memories that never wait. All figures are cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoreTiming {
+    /// 64-bit products.
+    pub long_multiply: LongMultiply,
+    /// MLA and MLS.
+    pub multiply_accumulate: u8,
+    /// P: the pipeline's refill after a branch, 1 to 3 (DDI 0337, 3.3.1).
+    pub refill: u8,
+    /// More of it where the target is a 32-bit instruction across a word boundary.
+    pub unaligned_target: u8,
+    /// Refill after a load of the PC and a table branch (DDI 0337I, 3.3.2).
+    pub load_refill: u8,
+    /// A load or store whose address the instruction before computed: there is no forwarding (3.3.2).
+    pub address_dependency: u8,
+    /// Whether IT takes a cycle of its own.
+    pub it: Folding,
+    /// Which neighbouring loads overlap.
+    pub pairing: Pairing,
+}
+
+impl CoreTiming {
+    /// Cortex-M3 r1 and r2 (DDI 0337I). Of the range of P the manual's older text names the usual value:
+    /// "if branch taken, pipeline reloads (two cycles are added)" (DDI 0337E, table 18-1).
+    pub const CORTEX_M3: Self = Self {
+        long_multiply: LongMultiply::EarlyTermination,
+        multiply_accumulate: 2,
+        refill: 2,
+        unaligned_target: 1,
+        load_refill: 3,
+        address_dependency: 1,
+        it: Folding::BehindNarrow,
+        pairing: Pairing::Always,
+    };
+
+    /// Cortex-M4 (DDI 0439, table 3-1): multiplications of one cycle, the rest as the Cortex-M3.
+    pub const CORTEX_M4: Self = Self {
+        long_multiply: LongMultiply::SingleCycle,
+        multiply_accumulate: 1,
+        ..Self::CORTEX_M3
+    };
+}
+
+/// A cache of flash lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CacheShape {
+    /// Lines in all its sets.
+    pub lines: u16,
+    /// Reads of the flash that fill one line; each has its own valid bit.
+    pub reads_per_line: u8,
+    /// Lines that an address may be in; equal to `lines` where the cache is fully associative.
+    pub ways: u16,
+}
+
+/// Flash and what stands before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlashTiming {
+    /// Bytes that one read brings: a power of two, four at least.
+    pub read_bytes: u8,
+    /// Wait states at this clock: a read takes one cycle more than that.
+    pub wait_states: u8,
+    /// Reads begun ahead of the one that is executed from: the core's prefetch unit of three words
+    /// and the flash's own prefetch buffer together.
+    pub reads_ahead: u8,
+    /// Cache of what is fetched, if the part has one.
+    pub instruction_cache: Option<CacheShape>,
+    /// Cache of literals and constants, likewise.
+    pub data_cache: Option<CacheShape>,
+}
+
+impl FlashTiming {
+    /// The most reads ahead that the model follows.
+    pub const MOST_AHEAD: u8 = 3;
+    /// The most wait states: no part has a wider field for them.
+    pub const MOST_WAITS: u8 = 15;
+
+    /// What is wrong with it, if anything.
+    pub fn problem(&self) -> Option<&'static str> {
+        let shapes = [self.instruction_cache, self.data_cache];
+        if !self.read_bytes.is_power_of_two() || self.read_bytes < 4 {
+            Some("read-bytes must be a power of two, four at least")
+        } else if self.wait_states > Self::MOST_WAITS {
+            Some("states must be 0 to 15")
+        } else if !(1..=Self::MOST_AHEAD).contains(&self.reads_ahead) {
+            Some("reads-ahead must be 1 to 3")
+        } else if shapes.into_iter().flatten().any(|shape| {
+            shape.ways == 0
+                || shape.lines == 0
+                || shape.lines % shape.ways != 0
+                || shape.lines > 255
+                || ![1, 2, 4, 8].contains(&shape.reads_per_line)
+        }) {
+            Some(
+                "a cache needs 1 to 255 lines, a multiple of its ways, and 1, 2, 4 or 8 reads per line",
+            )
+        } else {
+            None
+        }
+    }
 }

@@ -2,11 +2,10 @@
 //! DDI 0439 (Cortex-M4 TRM), sections 3.3.1 (table) and 3.3.2 (load and store timings).
 
 use super::account::{Account, CacheUse};
-use super::fetch::Fetch;
-use super::parameters::{CoreTiming, FlashTiming, Folding, LongMultiply, Pairing};
-use super::{Outcome, Retired, Timing};
+use super::fetch::{Cache, Fetch};
+use super::{CoreTiming, FlashTiming, Folding, LongMultiply, Outcome, Pairing, Retired, Timing};
 use crate::instruction::{Class, Facts, Instruction};
-use crate::layout::Layout;
+use crate::machine::Layout;
 
 /// Operands below this end a long multiplication early.
 const SHORT_OPERAND: u32 = 1 << 16;
@@ -61,7 +60,7 @@ impl Pipeline {
     pub fn account(&self) -> Account {
         let mut account = self.account.clone();
         let (instructions, data) = self.fetch.caches();
-        let usage = |cache: &super::cache::Cache| CacheUse {
+        let usage = |cache: &Cache| CacheUse {
             lookups: cache.lookups,
             hits: cache.hits,
         };

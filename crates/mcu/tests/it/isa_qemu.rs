@@ -10,8 +10,7 @@ use std::process::{Command, Stdio};
 use crate::instances::{Program, RECORD, program};
 use keymark_mcu::image::Image;
 use keymark_mcu::kernel::{Kernel, Optimisation, Options, Umaal};
-use keymark_mcu::layout::Layout;
-use keymark_mcu::machine::{Machine, Stop};
+use keymark_mcu::machine::{Layout, Machine, Stop};
 use keymark_mcu::microcontroller::Core;
 use keymark_mcu::timing::Untimed;
 

@@ -15,8 +15,7 @@ use std::io::Write as _;
 
 use keymark_mcu::instruction::Register;
 use keymark_mcu::kernel::Umaal;
-use keymark_mcu::layout::Layout;
-use keymark_mcu::machine::{Machine, Memory};
+use keymark_mcu::machine::{Layout, Machine, Memory};
 use keymark_mcu::microcontroller::Microcontroller;
 
 const FLASH: u32 = 0x0800_0000;

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use keymark_mcu::predict::Prediction;
-use keymark_mcu::sensitivity::Assumption;
+use keymark_mcu::predict::{Assumption, Prediction};
 use keymark_mcu::timing::{CacheUse, Stall};
 use keymark_report::units;
 
