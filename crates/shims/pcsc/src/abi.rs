@@ -1,4 +1,4 @@
-//! The functions as C programs call them, in one list. Each goes to the served card or to the real library.
+//! The functions as C programs call them, in one list, and where their calls go: to the served card or to the real library.
 
 #![allow(
     non_snake_case,
@@ -8,16 +8,19 @@
 )]
 
 use std::ffi::{OsStr, c_char, c_void};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use keymark_shim_protocol::trace::{Apdu, Call};
+use keymark_shim_protocol::{CARD, LIBRARY, READER, SHARED};
 
 use crate::memory::slice;
-use crate::mode::{Mode, mode, shared};
+use crate::reader::VirtualReader;
 use crate::served;
 use crate::trace::{guarded, traced};
 use crate::types::{
     Code, Context, Dword, Handle, IoRequest, Long, PROTOCOL_RAW, PROTOCOL_T0, PROTOCOL_T1,
-    ReaderState,
+    ReaderState, SHARE_EXCLUSIVE, SHARE_SHARED,
 };
 
 #[unsafe(no_mangle)]
@@ -78,7 +81,7 @@ macro_rules! exported {
             /// As PC/SC has it: pointers are null or valid for what the lengths beside them say.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($argument: $type),*) -> Long {
-                let run = || match mode(SCardIsValidContext) {
+                let run = || match mode() {
                     // SAFETY: the caller's promises are those the callee asks for.
                     Mode::Virtual(reader) => Code::of(unsafe { served::$virtually(reader, $($argument),*) }),
                     Mode::Forward(library) => {
@@ -96,20 +99,17 @@ macro_rules! exported {
 
 functions!(exported);
 
-/// SCardIsValidContext, by which one library is told from another.
-pub(crate) type IsValidContext = unsafe extern "C" fn(Context) -> Long;
-
 macro_rules! table {
     ($(fn $name:ident = $call:ident($($argument:ident: $type:ty),*), $(sharing $share:ident,)? virtually $virtually:ident, keeping $keeping:ident;)*) => {
         /// Its functions.
-        pub(crate) struct Library {
-            $(pub(crate) $name: unsafe extern "C" fn($($type),*) -> Long,)*
+        struct Library {
+            $($name: unsafe extern "C" fn($($type),*) -> Long,)*
             _library: libloading::Library,
         }
 
         impl Library {
             /// Loads it; `None` when it is not there or lacks a function.
-            pub(crate) fn load(path: &OsStr) -> Option<Self> {
+            fn load(path: &OsStr) -> Option<Self> {
                 // SAFETY: libpcsclite has no initialisers with preconditions, and the symbols are
                 // taken at the types that winscard.h gives them. The library stays loaded as long
                 // as the table.
@@ -127,13 +127,6 @@ macro_rules! table {
 
 functions!(table);
 
-impl Library {
-    /// Whether it is the one with that function.
-    pub(crate) fn has(&self, function: IsValidContext) -> bool {
-        std::ptr::fn_addr_eq(self.SCardIsValidContext, function)
-    }
-}
-
 /// The text of a code that this library returns. No call to PC/SC, and not taken down as one.
 #[unsafe(no_mangle)]
 pub extern "C" fn pcsc_stringify_error(code: Long) -> *const c_char {
@@ -144,7 +137,7 @@ pub extern "C" fn pcsc_stringify_error(code: Long) -> *const c_char {
 /// context and does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn SCardSetTimeout(context: Context, _: Dword) -> Long {
-    guarded(|| match mode(SCardIsValidContext) {
+    guarded(|| match mode() {
         Mode::Virtual(reader) => Code::of(reader.user(context).map(drop)),
         // SAFETY: the function takes a number, and checks it.
         Mode::Forward(library) => Code(unsafe { (library.SCardIsValidContext)(context) }),
@@ -182,6 +175,54 @@ unsafe fn kept(
         }
     }
     apdu
+}
+
+/// pcsc-lite's own name, without which nothing of PC/SC works on Linux.
+const PCSCLITE: &str = "libpcsclite.so.1";
+/// Another name for the reader of the served card.
+const READER_NAME: &str = "KEYMARK_PCSC_READER";
+
+enum Mode {
+    /// A card that keymark serves.
+    Virtual(VirtualReader),
+    /// The real library.
+    Forward(Library),
+    /// There is none.
+    Missing,
+}
+
+/// Decided once, by the environment.
+fn mode() -> &'static Mode {
+    static MODE: OnceLock<Mode> = OnceLock::new();
+    MODE.get_or_init(|| {
+        if let Some(socket) = std::env::var_os(CARD) {
+            let name = std::env::var(READER_NAME).ok();
+            let name = name.filter(|name| !name.is_empty());
+            return Mode::Virtual(VirtualReader::new(
+                PathBuf::from(socket),
+                name.unwrap_or_else(|| READER.to_owned()),
+            ));
+        }
+        let library = std::env::var_os(LIBRARY).unwrap_or_else(|| PCSCLITE.into());
+        // This very library would call itself for ever if it was the one that is named.
+        let own: unsafe extern "C" fn(Context) -> Long = SCardIsValidContext;
+        let library = Library::load(&library)
+            .filter(|library| !std::ptr::fn_addr_eq(library.SCardIsValidContext, own));
+        library.map_or(Mode::Missing, Mode::Forward)
+    })
+}
+
+/// How a card is asked for that a program asks for in that way: shared with keymark, where that is wanted. scdaemon can
+/// share cards itself (its option `pcsc-shared`), but then behaves otherwise than with its usual configuration: it
+/// verifies PIN 81 anew though it knows the PIN, and caches none.
+fn shared(share: Dword) -> Dword {
+    static IS_SHARED: OnceLock<bool> = OnceLock::new();
+    match share {
+        SHARE_EXCLUSIVE if *IS_SHARED.get_or_init(|| std::env::var_os(SHARED).is_some()) => {
+            SHARE_SHARED
+        }
+        other => other,
+    }
 }
 
 #[cfg(test)]

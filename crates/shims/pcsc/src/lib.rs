@@ -3,12 +3,8 @@
 //! down, with what each took and without any of their data.
 
 mod abi;
-mod connection;
-mod contexts;
 mod memory;
-mod mode;
+mod reader;
 mod served;
-mod status_change;
 mod trace;
 mod types;
-mod virtual_reader;

@@ -4,17 +4,19 @@
 #![allow(clippy::too_many_arguments, reason = "they are PC/SC's")]
 
 use std::ffi::{CStr, c_char, c_void};
+use std::time::Duration;
 
 use keymark_shim_protocol::wire::Request;
 
 use crate::memory::{fill, give_back, set, slice};
-use crate::status_change;
+use crate::reader::{User, VirtualReader};
+use crate::trace::now;
 use crate::types::{
     ATTRIBUTE_ATR, ATTRIBUTE_NAME, CARD_ABSENT, CARD_READY, Code, Context, Dword, EJECT_CARD,
-    GET_FEATURE_REQUEST, Handle, IoRequest, LEAVE_CARD, MAX_APDU, PROTOCOL_T1, PROTOCOL_UNDEFINED,
-    ReaderState, SHARE_DIRECT, SHARE_EXCLUSIVE, SHARE_SHARED,
+    GET_FEATURE_REQUEST, Handle, INFINITE, IoRequest, LEAVE_CARD, MAX_APDU, MAX_ATR, PROTOCOL_T1,
+    PROTOCOL_UNDEFINED, ReaderState, SHARE_DIRECT, SHARE_EXCLUSIVE, SHARE_SHARED, STATE_CHANGED,
+    STATE_EMPTY, STATE_IGNORE, STATE_MUTE, STATE_PRESENT, STATE_UNAWARE, STATE_UNKNOWN,
 };
-use crate::virtual_reader::VirtualReader;
 
 /// pcsc-lite's only group.
 const GROUP: &str = "SCard$DefaultReaders";
@@ -78,7 +80,7 @@ pub(crate) unsafe fn list_readers(
     length: *mut Dword,
 ) -> Done {
     // SAFETY: PC/SC's promises are those of `names`.
-    unsafe { names(reader, context, reader.name(), readers, length) }
+    unsafe { names(reader, context, &reader.name, readers, length) }
 }
 
 pub(crate) unsafe fn list_reader_groups(
@@ -120,7 +122,7 @@ pub(crate) unsafe fn get_status_change(
     // SAFETY: PC/SC wants `states` good for `count` elements, with their names strings.
     unsafe {
         let states = std::slice::from_raw_parts_mut(states, count);
-        status_change::wait(reader, &user, timeout, states)
+        wait(reader, &user, timeout, states)
     }
 }
 
@@ -155,7 +157,7 @@ pub(crate) unsafe fn connect(
         return Err(Code::UNKNOWN_READER);
     }
     // SAFETY: PC/SC wants a string there.
-    let known = unsafe { CStr::from_ptr(name) }.to_bytes() == reader.name().as_bytes();
+    let known = unsafe { CStr::from_ptr(name) }.to_bytes() == reader.name.as_bytes();
     check_terms(share, protocols)?;
     reader.user(context)?;
     if !known {
@@ -223,14 +225,14 @@ pub(crate) unsafe fn status(
 ) -> Done {
     let (looked, answer) = reader.with(handle, |connection| {
         let looked = connection.look();
-        Ok((looked, connection.atr().to_vec()))
+        Ok((looked, connection.atr.clone()))
     })?;
     let absent = looked == Err(Code::REMOVED);
     // SAFETY: PC/SC's promises are those of `set` and `fill`.
     unsafe {
         set(state, if absent { CARD_ABSENT } else { CARD_READY });
         set(protocol, PROTOCOL_T1);
-        let name = fill(&string(reader.name()), name.cast(), name_length);
+        let name = fill(&string(&reader.name), name.cast(), name_length);
         let answer = fill(&answer, atr, atr_length);
         looked.and(name).and(answer)
     }
@@ -314,8 +316,8 @@ pub(crate) unsafe fn get_attrib(
         return Err(Code::INVALID_PARAMETER);
     }
     let octets = reader.with(handle, |connection| match attribute {
-        ATTRIBUTE_ATR => Ok(connection.atr().to_vec()),
-        ATTRIBUTE_NAME => Ok(string(reader.name())),
+        ATTRIBUTE_ATR => Ok(connection.atr.clone()),
+        ATTRIBUTE_NAME => Ok(string(&reader.name)),
         _ => Err(Code::UNSUPPORTED_FEATURE),
     })?;
     // SAFETY: PC/SC's promises are those of `fill`.
@@ -330,4 +332,74 @@ pub(crate) unsafe fn set_attrib(
     _: Dword,
 ) -> Done {
     reader.with(handle, |_| Err(Code::UNSUPPORTED_FEATURE))
+}
+
+/// How often a wait looks for a change. The server tells of none by itself.
+const STEP: Duration = Duration::from_millis(100);
+/// Stands for the list of readers, which never changes here.
+const NOTIFICATION: &[u8] = br"\\?PnP?\Notification";
+
+/// Fills the caller's elements, and returns once one of them has changed.
+///
+/// # Safety
+/// The elements' names are null or strings.
+unsafe fn wait(
+    reader: &VirtualReader,
+    user: &User,
+    timeout: Dword,
+    states: &mut [ReaderState],
+) -> Result<(), Code> {
+    if states.iter().any(|state| state.reader.is_null()) {
+        return Err(Code::INVALID_VALUE);
+    }
+    if states.iter().all(|state| state.current & STATE_IGNORE != 0) {
+        for state in states {
+            state.event = STATE_IGNORE;
+        }
+        return Ok(());
+    }
+    let waiting = user.begin_wait();
+    let begin = now();
+    let patience =
+        (timeout != INFINITE && timeout != Dword::MAX).then(|| Duration::from_millis(timeout));
+    loop {
+        if update(reader, user, states)? {
+            return Ok(());
+        }
+        let waited = Duration::from_nanos(now().saturating_sub(begin));
+        let left = patience.map_or(STEP, |patience| patience.saturating_sub(waited));
+        if left.is_zero() {
+            return Err(Code::TIMEOUT);
+        }
+        if waiting.cancelled_within(left.min(STEP)) {
+            return Err(Code::CANCELLED);
+        }
+    }
+}
+
+/// Sets every element to what is; whether one of them differs from what the caller knew.
+fn update(reader: &VirtualReader, user: &User, states: &mut [ReaderState]) -> Result<bool, Code> {
+    let mut changed = false;
+    for state in states {
+        // SAFETY: it is not null, as was checked, and PC/SC wants a string there.
+        let name = unsafe { CStr::from_ptr(state.reader) }.to_bytes();
+        if state.current & STATE_IGNORE != 0 {
+            state.event = STATE_IGNORE;
+        } else if name.eq_ignore_ascii_case(NOTIFICATION) {
+            state.event = STATE_UNAWARE;
+        } else if name == reader.name.as_bytes() {
+            let (is, atr) = reader.state(user);
+            let known = state.current & (STATE_EMPTY | STATE_PRESENT | STATE_MUTE);
+            let differs = known != is;
+            state.event = is | if differs { STATE_CHANGED } else { 0 };
+            let length = atr.len().min(MAX_ATR);
+            state.atr[..length].copy_from_slice(&atr[..length]);
+            state.atr_length = length as Dword;
+            changed |= differs;
+        } else {
+            state.event = STATE_UNKNOWN;
+            return Err(Code::UNKNOWN_READER);
+        }
+    }
+    Ok(changed)
 }

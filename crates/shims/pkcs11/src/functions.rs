@@ -14,8 +14,7 @@ use cryptoki_sys::{
 use keymark_bench::operation::Operation;
 use keymark_shim_protocol::pkcs11::{Call, Traced};
 
-use crate::exports::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
-use crate::library::Library;
+use crate::interfaces::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
 use crate::trace::traced;
 use crate::twin::Use;
 
@@ -40,7 +39,11 @@ macro_rules! function {
     (alone $name:ident($($argument:ident: $type:ty),*)) => {
         unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
             traced(Traced::Whole(Call::$name), |library| {
-                alone(library, Call::$name, || real!(library, $name($($argument),*)))
+                let real = || real!(library, $name($($argument),*));
+                match &library.twin {
+                    Some(twin) => twin.alone(Call::$name, real),
+                    None => real(),
+                }
             })
         }
     };
@@ -59,7 +62,10 @@ macro_rules! function {
         unsafe extern "C" fn $name($session: $a, $mechanism: $b, $key: $c) -> CK_RV {
             traced(Traced::Whole(Call::$name), |library| {
                 let real = || real!(library, $name($session, $mechanism, $key));
-                begin(library, ($session, $key), Use::$used, real)
+                match &library.twin {
+                    Some(twin) => twin.begin(&library.target, ($session, $key), Use::$used, real),
+                    None => real(),
+                }
             })
         }
     };
@@ -68,11 +74,11 @@ macro_rules! function {
         unsafe extern "C" fn $name($session: $a, $($argument: $type),*) -> CK_RV {
             traced(of(Call::$name, $result), |library| {
                 let real = || real!(library, $name($session, $($argument),*));
-                // It is asked for the length, or given a part of the message.
-                if $result.is_null() {
-                    return real();
+                match &library.twin {
+                    // Without room it is asked for the length, or given a part of the message.
+                    Some(twin) if !$result.is_null() => twin.end($session, Use::$used, real),
+                    _ => real(),
                 }
-                work(library, $session, Use::$used, real)
             })
         }
     };
@@ -81,7 +87,12 @@ macro_rules! function {
         unsafe extern "C" fn $name($session: $a, $mechanism: $b, $key: $c, $($argument: $type),*) -> CK_RV {
             traced(Traced::Whole(Call::$name), |library| {
                 let real = || real!(library, $name($session, $mechanism, $key, $($argument),*));
-                at_once(library, ($session, $key), Operation::$operation, real)
+                match &library.twin {
+                    Some(twin) => {
+                        twin.at_once(&library.target, ($session, $key), Operation::$operation, real)
+                    }
+                    None => real(),
+                }
             })
         }
     };
@@ -167,70 +178,6 @@ unsafe extern "C" fn C_GetMechanismInfo(
             _ => code,
         }
     })
-}
-
-/// Does what reads or writes the state of a twin's token, while nobody else does.
-fn alone(library: &Library, call: Call, real: impl FnOnce() -> CK_RV) -> CK_RV {
-    match &library.twin {
-        Some(twin) => twin.alone(call, real),
-        None => real(),
-    }
-}
-
-/// Begins what a key is used for, unless a twin's device cannot do it.
-fn begin(
-    library: &Library,
-    (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
-    used: Use,
-    real: impl FnOnce() -> CK_RV,
-) -> CK_RV {
-    let Some(twin) = &library.twin else {
-        return real();
-    };
-    match twin.service(&library.target, session, key, used.operation()) {
-        Err(refused) => refused,
-        Ok(service) => {
-            let code = real();
-            if code == CKR_OK {
-                twin.expect(session, used, service);
-            }
-            code
-        }
-    }
-}
-
-/// Ends it: this is where the device works.
-fn work(
-    library: &Library,
-    session: CK_SESSION_HANDLE,
-    used: Use,
-    real: impl FnOnce() -> CK_RV,
-) -> CK_RV {
-    match library
-        .twin
-        .as_ref()
-        .map(|twin| (twin, twin.expected(session, used)))
-    {
-        Some((twin, Some(service))) => twin.work(service, real),
-        Some((_, None)) | None => real(),
-    }
-}
-
-/// What takes one call for all.
-fn at_once(
-    library: &Library,
-    (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
-    operation: Operation,
-    real: impl FnOnce() -> CK_RV,
-) -> CK_RV {
-    let Some(twin) = &library.twin else {
-        return real();
-    };
-    match twin.service(&library.target, session, key, operation) {
-        Err(refused) => refused,
-        Ok(Some(service)) => twin.work(service, real),
-        Ok(None) => real(),
-    }
 }
 
 /// A call without room for its result asks for the length.

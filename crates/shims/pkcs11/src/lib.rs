@@ -6,11 +6,8 @@
 
 mod clock;
 mod environment;
-mod exports;
 mod functions;
-mod key;
+mod interfaces;
 mod library;
-mod mapping;
-mod target;
 mod trace;
 mod twin;

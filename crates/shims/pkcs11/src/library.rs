@@ -12,7 +12,7 @@ use keymark_shim_protocol::pkcs11::settings::{
     DEVICE, MODULE, Settings, TRACE, TWIN, TwinSettings,
 };
 
-use crate::target::Target;
+use crate::interfaces::Target;
 use crate::trace::Trace;
 use crate::twin::Twin;
 use crate::{clock, environment};
@@ -114,7 +114,9 @@ fn with_environment(
     let twin = match variable(TWIN) {
         None => settings.twin,
         Some(profile) => Some(TwinSettings {
-            profile: text(TWIN, profile)?,
+            profile: profile
+                .into_string()
+                .map_err(|_| format!("{TWIN} is not text"))?,
             ..TwinSettings::default()
         }),
     };
@@ -127,12 +129,6 @@ fn with_environment(
             ..twin
         }),
     })
-}
-
-fn text(name: &str, value: OsString) -> Result<String, String> {
-    value
-        .into_string()
-        .map_err(|_| format!("{name} is not text"))
 }
 
 /// By which path this library was loaded: a symbolic link's own, which the loader keeps.

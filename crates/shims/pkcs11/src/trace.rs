@@ -1,24 +1,27 @@
-//! Counting calls.
+//! Counting calls, in a file that processes share.
 
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::ptr::NonNull;
+use std::sync::Once;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use cryptoki_sys::{CK_RV, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR, CKR_OK};
-use keymark_shim_protocol::pkcs11::histogram::bucket;
 use keymark_shim_protocol::pkcs11::trace::{
-    self, Field, HEADER, Identity, NEXT_SLOT, SLOT, SLOTS, counter, field, offset,
+    self, Field, HEADER, Identity, NEXT_SLOT, SLOT, SLOTS, bucket, counter, field, offset,
 };
 use keymark_shim_protocol::pkcs11::{Call, Traced};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
 use crate::clock;
 use crate::library::{Library, library, tell};
-use crate::mapping::Mapping;
 use crate::twin::outer_call;
 
 thread_local! {
@@ -59,14 +62,14 @@ pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static Library) -> CK_RV) 
 /// A library that asks OpenSSL for random numbers while it logs in gets them from itself, where the program has made it
 /// OpenSSL's provider before all others: it would wait for itself for ever.
 fn tell_of_nesting(outer: Call) {
-    static IS_TOLD: AtomicBool = AtomicBool::new(false);
-    if !IS_TOLD.swap(true, Relaxed) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
         tell(&format!(
             "{} calls the module while the module is at work, which is refused: 'openssl -provider pkcs11' does \
              that; name the provider in openssl.cnf, or use the engine",
             outer.name()
         ));
-    }
+    });
 }
 
 /// The file with what is counted.
@@ -158,4 +161,59 @@ fn padded(name: &[u8]) -> [[u8; 8]; 2] {
     let mut parts = [[0; 8]; 2];
     parts.as_flattened_mut()[..length].copy_from_slice(&name[..length]);
     parts
+}
+
+/// A part of a file that processes share, as numbers that are read and written one by one. Mapped for as long as the
+/// process lives.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mapping {
+    base: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: the memory stays mapped and is reached as atomic numbers only.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps so many bytes of the file from that offset, a multiple of a page, on. The file has to be as long
+    /// as that, or its numbers are not to be had.
+    pub(crate) fn of(file: &File, offset: u64, length: usize) -> io::Result<Self> {
+        let length_there = file.metadata()?.len();
+        let size = NonZeroUsize::new(length).filter(|_| offset + length as u64 <= length_there);
+        let size = size.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
+        let offset = i64::try_from(offset).map_err(io::Error::other)?;
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: a new mapping where the system chooses it; nothing else is in its place.
+        let mapped = unsafe {
+            mmap(
+                None,
+                size,
+                access,
+                MapFlags::MAP_SHARED,
+                file.as_fd(),
+                offset,
+            )
+        };
+        Ok(Self {
+            base: mapped?.cast(),
+            length,
+        })
+    }
+
+    /// The number at that offset in bytes; offsets are known when this is compiled, or bounded.
+    pub(crate) fn word(&self, at: usize) -> &'static AtomicU64 {
+        assert!(at.is_multiple_of(8) && at + 8 <= self.length);
+        // SAFETY: within the mapping, which is page-aligned and never unmapped; every process reaches it as
+        // an atomic number.
+        unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(at).cast()) }
+    }
+
+    /// The small number at that offset.
+    pub(crate) fn half(&self, at: usize) -> &'static AtomicU32 {
+        assert!(at.is_multiple_of(4) && at + 4 <= self.length);
+        // SAFETY: as above.
+        unsafe { AtomicU32::from_ptr(self.base.as_ptr().add(at).cast()) }
+    }
 }

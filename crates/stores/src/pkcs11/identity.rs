@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::store::StoreIdentity;
-use keymark_shim_protocol::pkcs11::mark;
+use keymark_shim_protocol::pkcs11::twin;
 
 use super::token_info::{ModuleInfo, TokenInfo};
 use crate::emulator::LIBTPMS;
@@ -33,7 +33,7 @@ pub(super) fn identity(module: &ModuleInfo, info: &TokenInfo) -> StoreIdentity {
     } else {
         model
     };
-    let twin = mark::twin(&module.description);
+    let twin = twin::device(&module.description);
     let maker = twin.map_or_else(|| maker.clone(), |device| format!("twin:{device}"));
     let product = match label.as_str() {
         "" => maker,

@@ -9,7 +9,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_shim_protocol::pkcs11::holder::{HOLDER, Holder, SAID_AFTER, SINCE};
+use keymark_shim_protocol::pkcs11::twin::{HOLDER, Holder, SAID_AFTER, SINCE};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::time::{ClockId, clock_gettime};

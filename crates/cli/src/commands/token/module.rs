@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use keymark_shim_protocol::pkcs11::holder::{Holder, REFUSED_AFTER, SAID_AFTER};
+use keymark_shim_protocol::pkcs11::twin::{Holder, REFUSED_AFTER, SAID_AFTER};
 use keymark_stores::pkcs11::{ManagedKind, ServedKey, ServedToken, TokenWatch};
 use serde::Serialize;
 use signal_hook::iterator::Signals;

@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_shim_protocol::pkcs11::Call;
-use keymark_shim_protocol::pkcs11::holder::{Holder, REFUSED_AFTER, SAID_AFTER};
+use keymark_shim_protocol::pkcs11::twin::{Holder, REFUSED_AFTER, SAID_AFTER};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 
@@ -157,7 +157,13 @@ impl<'t> Patience<'t> {
         }
         let kept = Duration::from_nanos(now.saturating_sub(self.since));
         if kept > REFUSED_AFTER {
-            tell(&refusal(holder, kept, self.call));
+            tell(&format!(
+                "{} has been {} for {} s and blocks the token, so {} fails; end it",
+                who(holder),
+                doing(holder),
+                kept.as_secs(),
+                self.call.name()
+            ));
             return Err(Stuck);
         }
         if kept > SAID_AFTER && !self.is_told {
@@ -170,16 +176,6 @@ impl<'t> Patience<'t> {
         }
         Ok(())
     }
-}
-
-fn refusal(holder: Option<Holder>, kept: Duration, call: Call) -> String {
-    format!(
-        "{} has been {} for {} s and blocks the token, so {} fails; end it",
-        who(holder),
-        doing(holder),
-        kept.as_secs(),
-        call.name()
-    )
 }
 
 fn who(holder: Option<Holder>) -> String {

@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use keymark_shim_protocol::pkcs11::Call;
-use keymark_shim_protocol::pkcs11::holder::{HOLDER, Holder, SINCE};
 use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Queue, TwinSettings};
+use keymark_shim_protocol::pkcs11::twin::{HOLDER, Holder, SINCE};
 
 use crate::clock;
-use crate::mapping::Mapping;
+use crate::trace::Mapping;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"KMP11D01");
 /// Most callers that wait.

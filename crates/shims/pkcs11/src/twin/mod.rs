@@ -1,14 +1,13 @@
 //! The time of a device over another module, and no more than the device can do.
 
+mod abilities;
 mod alone;
 mod device;
-mod mechanisms;
 mod queue;
 
 use std::collections::HashMap;
-use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use cryptoki_sys::{
@@ -20,13 +19,13 @@ use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::operation::Operation;
 use keymark_bench::profile::{Profile, Sampler, ServiceTime};
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
-use keymark_shim_protocol::pkcs11::{Call, mark};
+use keymark_shim_protocol::pkcs11::{Call, twin};
 
 use crate::clock;
-use crate::key::{self, Key};
+use crate::interfaces::Target;
 use crate::library::tell;
-use crate::target::Target;
 use crate::trace::note_waiting;
+use abilities::{Key, Range};
 pub(crate) use alone::outer_call;
 use alone::{Alone, Gate, Stuck};
 use device::Device;
@@ -41,16 +40,13 @@ pub(crate) enum Use {
 }
 
 impl Use {
-    pub(crate) const fn operation(self) -> Operation {
+    const fn operation(self) -> Operation {
         match self {
             Self::Sign | Self::SignRecover | Self::MessageSign => Operation::Sign,
             Self::Decrypt => Operation::Decrypt,
         }
     }
 }
-
-/// The time of one operation, as the profile has it.
-pub(crate) type Service = ServiceTime;
 
 /// The device.
 #[derive(Debug)]
@@ -91,7 +87,7 @@ struct Sessions(AtomicPtr<OfProcess>);
 #[derive(Debug)]
 struct OfProcess {
     process: u32,
-    uses: Mutex<HashMap<(CK_SESSION_HANDLE, Use), Option<Service>>>,
+    uses: Mutex<HashMap<(CK_SESSION_HANDLE, Use), Option<ServiceTime>>>,
     /// What is known of keys: asking takes SoftHSM2 a quarter of a millisecond.
     keys: Mutex<HashMap<CK_OBJECT_HANDLE, Key>>,
     gate: Gate,
@@ -133,7 +129,7 @@ impl Twin {
             profile,
             seed: settings.seed,
             device,
-            sessions: Sessions(AtomicPtr::new(ptr::null_mut())),
+            sessions: Sessions::default(),
             pace: Pace::default(),
         })
     }
@@ -147,18 +143,18 @@ impl Twin {
     }
 
     /// What the module says of itself.
-    pub(crate) fn description(&self) -> [u8; mark::DESCRIPTION] {
-        mark::of_twin(&self.profile.name)
+    pub(crate) fn description(&self) -> [u8; twin::DESCRIPTION] {
+        twin::description(&self.profile.name)
     }
 
     /// The time that the device takes for that with the key; none for what is no private key.
-    pub(crate) fn service(
+    fn service(
         &self,
         target: &Target,
         session: CK_SESSION_HANDLE,
         key: CK_OBJECT_HANDLE,
         operation: Operation,
-    ) -> Result<Option<Service>, CK_RV> {
+    ) -> Result<Option<ServiceTime>, CK_RV> {
         let algorithm = match self.key(target, session, key) {
             Key::NotPrivate => return Ok(None),
             Key::Private(algorithm) => Some(algorithm),
@@ -194,7 +190,7 @@ impl Twin {
         if let Some(described) = known().get(&key) {
             return *described;
         }
-        let described = key::describe(target, session, key);
+        let described = abilities::describe(target, session, key);
         known().insert(key, described);
         described
     }
@@ -206,25 +202,64 @@ impl Twin {
         keys.clear();
     }
 
-    /// The session has begun to use a key.
-    pub(crate) fn expect(&self, session: CK_SESSION_HANDLE, used: Use, service: Option<Service>) {
-        let sessions = self.sessions.of_process();
-        let mut uses = sessions.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.insert((session, used), service);
+    /// Begins what a key is used for, unless the device cannot do it.
+    pub(crate) fn begin(
+        &self,
+        target: &Target,
+        (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
+        used: Use,
+        real: impl FnOnce() -> CK_RV,
+    ) -> CK_RV {
+        let service = match self.service(target, session, key, used.operation()) {
+            Err(refused) => return refused,
+            Ok(service) => service,
+        };
+        let code = real();
+        if code == CKR_OK {
+            let sessions = self.sessions.of_process();
+            let mut uses = sessions.uses.lock().unwrap_or_else(PoisonError::into_inner);
+            uses.insert((session, used), service);
+        }
+        code
     }
 
-    /// What it has begun. It stays: a call with too little room is made again, and one without a beginning is
-    /// the module's to refuse.
-    pub(crate) fn expected(&self, session: CK_SESSION_HANDLE, used: Use) -> Option<Service> {
+    /// Ends what the session has begun: this is where the device works. What was begun stays: a call with too little room
+    /// is made again, and one without a beginning is the module's to refuse.
+    pub(crate) fn end(
+        &self,
+        session: CK_SESSION_HANDLE,
+        used: Use,
+        real: impl FnOnce() -> CK_RV,
+    ) -> CK_RV {
         let sessions = self.sessions.of_process();
         let uses = sessions.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.get(&(session, used)).cloned().flatten()
+        let begun = uses.get(&(session, used)).cloned().flatten();
+        drop(uses);
+        match begun {
+            Some(service) => self.work(&service, real),
+            None => real(),
+        }
+    }
+
+    /// What takes one call for all.
+    pub(crate) fn at_once(
+        &self,
+        target: &Target,
+        (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
+        operation: Operation,
+        real: impl FnOnce() -> CK_RV,
+    ) -> CK_RV {
+        match self.service(target, session, key, operation) {
+            Err(refused) => refused,
+            Ok(Some(service)) => self.work(&service, real),
+            Ok(None) => real(),
+        }
     }
 
     /// Has the module do it, in the device's turn and time.
-    pub(crate) fn work(&self, service: Service, real: impl FnOnce() -> CK_RV) -> CK_RV {
+    fn work(&self, service: &ServiceTime, real: impl FnOnce() -> CK_RV) -> CK_RV {
         let arrival = clock::now();
-        let time = Sampler::nth(self.seed, self.device.draw()).draw(&service);
+        let time = Sampler::nth(self.seed, self.device.draw()).draw(service);
         let service_time = clock::nanoseconds(time);
         let turn = self.device.queue(arrival, service_time);
         let calculated = clock::processor();
@@ -238,7 +273,15 @@ impl Twin {
         let (start, end) = turn.wait();
         let is_late = done > end;
         if self.pace.is_too_slow(is_late, calculated > service_time) {
-            self.tell_of_slowness(Duration::from_nanos(done - arrival), time);
+            static TOLD: Once = Once::new();
+            let needed = Duration::from_nanos(done - arrival);
+            TOLD.call_once(|| {
+                tell(&format!(
+                    "this machine needed {needed:?} for what twin:{} does in {time:?}: the device is too fast to be \
+                     imitated",
+                    self.profile.name
+                ));
+            });
             return CKR_DEVICE_ERROR;
         }
         clock::wait_until(end);
@@ -246,20 +289,9 @@ impl Twin {
         CKR_OK
     }
 
-    fn tell_of_slowness(&self, needed: Duration, time: Duration) {
-        static TOLD: AtomicU64 = AtomicU64::new(0);
-        if TOLD.fetch_add(1, Ordering::Relaxed) == 0 {
-            tell(&format!(
-                "this machine needed {needed:?} for what twin:{} does in {time:?}: the device is too fast to be \
-                 imitated",
-                self.profile.name
-            ));
-        }
-    }
-
     /// Whether the device has that mechanism, as far as private keys go.
     pub(crate) fn has(&self, mechanism: CK_MECHANISM_TYPE) -> bool {
-        mechanisms::range(mechanism, &self.profile).is_some()
+        abilities::range(mechanism, &self.profile).is_some()
     }
 
     /// What the module says of a mechanism, cut to what the device can do.
@@ -268,10 +300,10 @@ impl Twin {
         mechanism: CK_MECHANISM_TYPE,
         info: &mut CK_MECHANISM_INFO,
     ) -> CK_RV {
-        match mechanisms::range(mechanism, &self.profile) {
+        match abilities::range(mechanism, &self.profile) {
             None => CKR_MECHANISM_INVALID,
-            Some(mechanisms::Range::Any) => CKR_OK,
-            Some(mechanisms::Range::Bits(smallest, largest)) => {
+            Some(Range::Any) => CKR_OK,
+            Some(Range::Bits(smallest, largest)) => {
                 info.ulMinKeySize = smallest.into();
                 info.ulMaxKeySize = largest.into();
                 CKR_OK

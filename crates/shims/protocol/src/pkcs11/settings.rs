@@ -56,7 +56,7 @@ pub struct TwinSettings {
     #[serde(default = "one")]
     pub lanes: u16,
     /// What service times that vary are drawn with.
-    #[serde(default = "one_seed")]
+    #[serde(default = "one")]
     pub seed: u64,
 }
 
@@ -69,7 +69,7 @@ impl Default for TwinSettings {
             queue: Queue::default(),
             left: Left::default(),
             lanes: one(),
-            seed: one_seed(),
+            seed: one(),
         }
     }
 }
@@ -77,12 +77,8 @@ impl Default for TwinSettings {
 /// Most operations that a device does at a time.
 pub const MOST_LANES: u16 = 64;
 
-const fn one() -> u16 {
-    1
-}
-
-const fn one_seed() -> u64 {
-    1
+fn one<T: From<u8>>() -> T {
+    1.into()
 }
 
 /// In what order a device serves those who wait.
@@ -139,28 +135,30 @@ impl Settings {
     /// Reads the file; nothing is set where there is none.
     pub fn read(path: &Path) -> Result<Self, SettingsError> {
         match std::fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text).map_err(|error| SettingsError::Malformed {
-                path: path.into(),
-                reason: error.to_string(),
-            }),
+            Ok(text) => toml::from_str(&text).map_err(|error| malformed(path, &error)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(SettingsError::Io {
-                path: path.into(),
-                source,
-            }),
+            Err(source) => Err(unread(path, source)),
         }
     }
 
     /// Writes the file.
     pub fn write(&self, path: &Path) -> Result<(), SettingsError> {
-        let text = toml::to_string(self).map_err(|error| SettingsError::Malformed {
-            path: path.into(),
-            reason: error.to_string(),
-        })?;
-        std::fs::write(path, text).map_err(|source| SettingsError::Io {
-            path: path.into(),
-            source,
-        })
+        let text = toml::to_string(self).map_err(|error| malformed(path, &error))?;
+        std::fs::write(path, text).map_err(|source| unread(path, source))
+    }
+}
+
+fn malformed(path: &Path, reason: &dyn std::fmt::Display) -> SettingsError {
+    SettingsError::Malformed {
+        path: path.into(),
+        reason: reason.to_string(),
+    }
+}
+
+fn unread(path: &Path, source: std::io::Error) -> SettingsError {
+    SettingsError::Io {
+        path: path.into(),
+        source,
     }
 }
 

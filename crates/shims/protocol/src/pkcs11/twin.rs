@@ -1,8 +1,10 @@
-//! Who has a twin's token to itself: two numbers in the file of its device, for those who wait for it.
+//! How a twin is recognised, and who has its token to itself.
 
 use std::time::Duration;
 
 use super::Call;
+
+// Who has the token: two numbers in the file of the device, for those who wait for it.
 
 /// Where the number of [`Holder::encode`] stands, in bytes; it is zero while nobody has the token.
 pub const HOLDER: usize = 48;
@@ -60,6 +62,34 @@ impl Holder {
     }
 }
 
+// A twin is recognised by whoever loads its module by what the module says of itself, since the token behind it is
+// another's.
+
+/// Octets of `libraryDescription` in a `CK_INFO` (PKCS#11 3.1 §3.1), padded with blanks.
+pub const DESCRIPTION: usize = 32;
+
+const TWIN: &str = "keymark's twin:";
+
+/// What the module of a twin says of itself: the device, as far as there is room for its name.
+pub fn description(device: &str) -> [u8; DESCRIPTION] {
+    let mut description = [b' '; DESCRIPTION];
+    let mut length = 0;
+    for letter in TWIN.chars().chain(device.chars()) {
+        let end = length + letter.len_utf8();
+        let Some(place) = description.get_mut(length..end) else {
+            break;
+        };
+        letter.encode_utf8(place);
+        length = end;
+    }
+    description
+}
+
+/// The device whose twin a module is, by the description that it gives: `nitrokey-hsm`.
+pub fn device(description: &str) -> Option<&str> {
+    description.strip_prefix(TWIN).map(str::trim_end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +107,21 @@ mod tests {
         for none in [0, 19_834 << CALL, u64::MAX] {
             assert_eq!(Holder::decode(none, 7), None);
         }
+    }
+
+    #[test]
+    fn a_twin_is_told_by_what_its_module_says() {
+        let said = |device| String::from_utf8(super::description(device).to_vec()).unwrap();
+        assert_eq!(device(&said("nitrokey-hsm")), Some("nitrokey-hsm"));
+        assert_eq!(device("Implementation of PKCS11"), None);
+        // As much of a long name as there is room for, and no half of a letter.
+        assert_eq!(
+            device(&said("a-device-with-a-long-name")),
+            Some("a-device-with-a-l")
+        );
+        assert_eq!(
+            device(&said("0123456789abcdef\u{e9}")),
+            Some("0123456789abcdef")
+        );
     }
 }

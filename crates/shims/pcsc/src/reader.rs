@@ -1,0 +1,318 @@
+//! One reader with a card that keymark serves at a socket, and who uses it: contexts, which can wait and be cancelled, and
+//! handles, which share the card by a connection each.
+
+use std::collections::BTreeMap;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use keymark_shim_protocol::wire::{Request, Response};
+
+use crate::trace::note_card_time;
+use crate::types::{
+    Code, Context, Dword, Handle, RESET_CARD, SHARE_DIRECT, SHARE_EXCLUSIVE, STATE_EMPTY,
+    STATE_MUTE, STATE_PRESENT, UNPOWER_CARD,
+};
+
+/// Every context and handle of this process.
+#[derive(Default)]
+pub(crate) struct Users {
+    last: i64,
+    contexts: BTreeMap<Context, Arc<User>>,
+    cards: BTreeMap<Handle, OpenCard>,
+}
+
+/// What a context has of its own.
+#[derive(Default)]
+pub(crate) struct User {
+    waiting: Mutex<Waiting>,
+    woken: Condvar,
+    /// For the card's state. Kept, because a connection for each look would be one the server has to
+    /// serve, several a second for as long as scdaemon runs.
+    pub(crate) watch: Mutex<Option<Connection>>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    calls: u32,
+    cancelled: bool,
+}
+
+struct OpenCard {
+    context: Context,
+    share: Dword,
+    connection: Arc<Mutex<Connection>>,
+}
+
+impl Users {
+    fn next(&mut self) -> i64 {
+        self.last += 1;
+        self.last
+    }
+
+    pub(crate) fn establish(&mut self) -> Context {
+        let context = self.next();
+        self.contexts.insert(context, Arc::default());
+        context
+    }
+
+    /// Ends a context with its handles, as pcsc-lite does.
+    pub(crate) fn release(&mut self, context: Context) -> Result<(), Code> {
+        let user = self.contexts.remove(&context).ok_or(Code::INVALID_HANDLE)?;
+        user.cancel();
+        self.cards.retain(|_, card| card.context != context);
+        Ok(())
+    }
+
+    pub(crate) fn user(&self, context: Context) -> Result<Arc<User>, Code> {
+        let user = self.contexts.get(&context).ok_or(Code::INVALID_HANDLE)?;
+        Ok(Arc::clone(user))
+    }
+
+    /// An exclusive handle is the only one, within this process: the server knows no shares.
+    fn check_share(&self, share: Dword, but: Option<Handle>) -> Result<(), Code> {
+        let others = self.cards.iter();
+        let mut others = others.filter(|(handle, _)| Some(**handle) != but);
+        if others.any(|(_, card)| share == SHARE_EXCLUSIVE || card.share == SHARE_EXCLUSIVE) {
+            return Err(Code::SHARING_VIOLATION);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn connect(
+        &mut self,
+        context: Context,
+        share: Dword,
+        connection: Connection,
+    ) -> Result<Handle, Code> {
+        // It may have been released meanwhile.
+        self.user(context)?;
+        self.check_share(share, None)?;
+        let handle = self.next();
+        let card = OpenCard {
+            context,
+            share,
+            connection: Arc::new(Mutex::new(connection)),
+        };
+        self.cards.insert(handle, card);
+        Ok(handle)
+    }
+
+    pub(crate) fn share(&mut self, handle: Handle, share: Dword) -> Result<(), Code> {
+        self.card(handle)?;
+        self.check_share(share, Some(handle))?;
+        if let Some(card) = self.cards.get_mut(&handle) {
+            card.share = share;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn card(&self, handle: Handle) -> Result<Arc<Mutex<Connection>>, Code> {
+        let card = self.cards.get(&handle).ok_or(Code::INVALID_HANDLE)?;
+        Ok(Arc::clone(&card.connection))
+    }
+
+    pub(crate) fn disconnect(&mut self, handle: Handle) -> Result<(), Code> {
+        let removed = self.cards.remove(&handle);
+        removed.map(|_| ()).ok_or(Code::INVALID_HANDLE)
+    }
+}
+
+impl User {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the waits under way; without any, nothing, so that no later one ends by it.
+    pub(crate) fn cancel(&self) {
+        let mut waiting = self.waiting();
+        waiting.cancelled = waiting.calls > 0;
+        self.woken.notify_all();
+    }
+
+    /// A call that can be cancelled until it is dropped.
+    pub(crate) fn begin_wait(&self) -> Wait<'_> {
+        self.waiting().calls += 1;
+        Wait(self)
+    }
+}
+
+/// A call that waits.
+pub(crate) struct Wait<'a>(&'a User);
+
+impl Wait<'_> {
+    /// Whether the call was cancelled before the time was over.
+    pub(crate) fn cancelled_within(&self, time: Duration) -> bool {
+        let waiting = self
+            .0
+            .woken
+            .wait_timeout_while(self.0.waiting(), time, |waiting| !waiting.cancelled);
+        waiting.unwrap_or_else(PoisonError::into_inner).0.cancelled
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.0.waiting();
+        waiting.calls -= 1;
+        if waiting.calls == 0 {
+            waiting.cancelled = false;
+        }
+    }
+}
+
+/// The reader with everybody who uses it.
+pub(crate) struct VirtualReader {
+    socket: PathBuf,
+    pub(crate) name: String,
+    users: Mutex<Users>,
+}
+
+impl VirtualReader {
+    pub(crate) fn new(socket: PathBuf, name: String) -> Self {
+        Self {
+            socket,
+            name,
+            users: Mutex::default(),
+        }
+    }
+
+    /// Locked for bookkeeping only, never while a card is asked.
+    pub(crate) fn users(&self) -> MutexGuard<'_, Users> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn user(&self, context: Context) -> Result<Arc<User>, Code> {
+        self.users().user(context)
+    }
+
+    /// Connects to the card; directly, also to a reader that has none.
+    pub(crate) fn connect(&self, context: Context, share: Dword) -> Result<(Handle, bool), Code> {
+        self.user(context)?;
+        let mut connection = Connection::open(&self.socket)?;
+        let looked = match connection.look() {
+            // What was reset before this connection had anything to lose does not concern it.
+            Err(Code::RESET) => connection.look(),
+            looked => looked,
+        };
+        let present = match looked {
+            Ok(()) => true,
+            Err(_) if share == SHARE_DIRECT => false,
+            Err(Code::REMOVED) => return Err(Code::NO_SMARTCARD),
+            Err(Code::NOT_TRANSACTED) => return Err(Code::UNRESPONSIVE),
+            Err(other) => return Err(other),
+        };
+        let handle = self.users().connect(context, share, connection)?;
+        Ok((handle, present))
+    }
+
+    /// Uses a connection; other handles are not kept waiting.
+    pub(crate) fn with<R>(
+        &self,
+        handle: Handle,
+        talk: impl FnOnce(&mut Connection) -> Result<R, Code>,
+    ) -> Result<R, Code> {
+        let card = self.users().card(handle)?;
+        let mut connection = card.lock().unwrap_or_else(PoisonError::into_inner);
+        talk(&mut connection)
+    }
+
+    pub(crate) fn disconnect(&self, handle: Handle, disposition: Dword) -> Result<(), Code> {
+        // Of a card that is gone there is nothing to reset.
+        let _ = self.with(handle, |connection| connection.dispose(disposition));
+        self.users().disconnect(handle)
+    }
+
+    /// State of the reader and the card's answer to reset.
+    pub(crate) fn state(&self, user: &User) -> (Dword, Vec<u8>) {
+        let mut watch = user.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        // A connection that broke is replaced once: the server may have been started anew.
+        for _ in 0..2 {
+            if watch.is_none() {
+                *watch = Connection::open(&self.socket).ok();
+            }
+            let Some(connection) = watch.as_mut() else {
+                break;
+            };
+            match connection.look() {
+                Ok(()) => return (STATE_PRESENT, connection.atr.clone()),
+                Err(Code::RESET) => {}
+                Err(Code::NOT_TRANSACTED) => return (STATE_PRESENT | STATE_MUTE, Vec::new()),
+                Err(_) if connection.stream.is_some() => break,
+                Err(_) => *watch = None,
+            }
+        }
+        (STATE_EMPTY, Vec::new())
+    }
+}
+
+/// One connection to the card.
+pub(crate) struct Connection {
+    /// None once it is broken: what follows a torn frame is no frame.
+    stream: Option<UnixStream>,
+    pub(crate) atr: Vec<u8>,
+    /// Transactions begun and not ended.
+    transactions: u32,
+}
+
+impl Connection {
+    /// A server that is not there is a reader without a card.
+    pub(crate) fn open(socket: &Path) -> Result<Self, Code> {
+        let stream = UnixStream::connect(socket).map_err(|_| Code::NO_SMARTCARD)?;
+        Ok(Self {
+            stream: Some(stream),
+            atr: Vec::new(),
+            transactions: 0,
+        })
+    }
+
+    /// A server that is gone is a card that was pulled out.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Vec<u8>, Code> {
+        let stream = self.stream.as_mut().ok_or(Code::REMOVED)?;
+        let answered = request.write(stream).and_then(|()| Response::read(stream));
+        match answered {
+            Ok(Response::Done { work, bytes }) => {
+                note_card_time(work);
+                Ok(bytes)
+            }
+            Ok(Response::Removed) => Err(Code::REMOVED),
+            Ok(Response::Reset) => Err(Code::RESET),
+            Ok(Response::Mute) => Err(Code::NOT_TRANSACTED),
+            Err(_) => {
+                self.stream = None;
+                Err(Code::REMOVED)
+            }
+        }
+    }
+
+    /// Looks whether the card is there, and for its answer to reset.
+    pub(crate) fn look(&mut self) -> Result<(), Code> {
+        self.atr = self.ask(&Request::Status)?;
+        Ok(())
+    }
+
+    pub(crate) fn reset(&mut self) -> Result<(), Code> {
+        self.atr = self.ask(&Request::PowerOn)?;
+        Ok(())
+    }
+
+    /// What SCardDisconnect and SCardEndTransaction are told to do with the card.
+    pub(crate) fn dispose(&mut self, disposition: Dword) -> Result<(), Code> {
+        match disposition {
+            RESET_CARD | UNPOWER_CARD => self.reset(),
+            _ => Ok(()),
+        }
+    }
+
+    /// One command at a time goes to the card in any case; nobody is kept out for longer.
+    pub(crate) const fn begin_transaction(&mut self) {
+        self.transactions = self.transactions.saturating_add(1);
+    }
+
+    pub(crate) fn end_transaction(&mut self, disposition: Dword) -> Result<(), Code> {
+        let left = self.transactions.checked_sub(1);
+        self.transactions = left.ok_or(Code::NOT_TRANSACTED)?;
+        self.dispose(disposition)
+    }
+}
