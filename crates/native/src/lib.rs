@@ -2,10 +2,71 @@
 //! and in the shims, which C calls, and nowhere else.
 
 pub mod cryptoki;
-mod error;
 pub mod evp;
 pub mod gcrypt;
 pub mod libcrypto;
-mod loader;
 
-pub use error::NativeError;
+use std::ffi::{OsStr, c_int};
+
+use libloading::os::unix::Library;
+
+/// Why a C library did not do what it was asked for, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NativeError {
+    /// It cannot be loaded, or is not the library that is meant.
+    #[error("{0}")]
+    NotLoaded(String),
+    /// The installed libcrypto refused.
+    #[error("{reason} (the installed libcrypto's error {code:08X})")]
+    Libcrypto {
+        /// Number of the error.
+        code: u64,
+        /// Its words for it.
+        reason: String,
+    },
+    /// libgcrypt refused.
+    #[error("{reason} (libgcrypt's error {code})")]
+    Libgcrypt {
+        /// Number of the error, without its source; 0 for what it has no code for.
+        code: u32,
+        /// Its words for it.
+        reason: String,
+    },
+}
+
+impl From<libloading::Error> for NativeError {
+    fn from(error: libloading::Error) -> Self {
+        Self::NotLoaded(error.to_string())
+    }
+}
+
+/// Loads an installed library by the name that programs ask the system's loader for; keymark runs without it. It is never unloaded: the addresses of its
+/// functions stay good.
+fn load(file: impl AsRef<OsStr>, flags: c_int) -> Result<&'static Library, NativeError> {
+    // SAFETY: the libraries of this crate do nothing in their initialisers that depends on the state of this process;
+    // those of a PKCS#11 module may do anything, which is what loading a module of the user's choice means.
+    let library = unsafe { Library::open(Some(file.as_ref()), flags) }?;
+    Ok(Box::leak(Box::new(library)))
+}
+
+/// The functions of a library that are called, with the types that its headers declare.
+macro_rules! calls {
+    ($flags:expr; $($name:ident = $symbol:literal: $type:ty,)+) => {
+        /// Their addresses.
+        struct Calls {
+            $($name: $type,)+
+        }
+
+        impl Calls {
+            /// Loads the library and looks the functions up.
+            fn load(file: &str) -> Result<Self, $crate::NativeError> {
+                let library = $crate::load(file, $flags)?;
+                // SAFETY: the types are those that the headers declare for the symbols, unchanged over the
+                // life of the ABI whose number is part of the file's name.
+                unsafe { Ok(Self { $($name: *library.get::<$type>($symbol)?,)+ }) }
+            }
+        }
+    };
+}
+
+use calls;

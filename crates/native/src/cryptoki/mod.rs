@@ -9,35 +9,34 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
-mod initialize;
 mod mechanism;
-mod quantum;
 pub mod under_way;
 
-use std::path::Path;
-use std::ptr;
-
 pub use cryptoki::object::ObjectHandle;
+pub use mechanism::{Mechanism, MechanismInfo};
+
+use std::ffi::CString;
+use std::path::Path;
+use std::ptr::{self, NonNull};
+
+use cryptoki::context::{CInitializeArgs, CInitializeFlags};
 use cryptoki::session::Session;
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_BBOOL, CK_C_DecapsulateKey, CK_C_Decrypt, CK_C_DecryptInit,
     CK_C_DeriveKey, CK_C_DestroyObject, CK_C_GetAttributeValue, CK_C_GetFunctionList, CK_C_GetInfo,
-    CK_C_GetMechanismList, CK_C_Login, CK_C_Sign, CK_C_SignInit, CK_ECDH1_DERIVE_PARAMS, CK_FALSE,
-    CK_FUNCTION_LIST, CK_INFO, CK_KEY_TYPE, CK_MECHANISM, CK_OBJECT_CLASS, CK_OBJECT_HANDLE, CK_RV,
-    CK_TRUE, CK_ULONG, CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE, CKA_TOKEN,
+    CK_C_GetInterface, CK_C_GetMechanismList, CK_C_Login, CK_C_Sign, CK_C_SignInit,
+    CK_ECDH1_DERIVE_PARAMS, CK_FALSE, CK_FUNCTION_LIST, CK_FUNCTION_LIST_3_2, CK_INFO,
+    CK_INTERFACE, CK_KEY_TYPE, CK_MECHANISM, CK_OBJECT_CLASS, CK_OBJECT_HANDLE, CK_RV, CK_TRUE,
+    CK_ULONG, CK_VERSION, CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE, CKA_TOKEN,
     CKA_VALUE, CKA_VALUE_LEN, CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE, CKO_SECRET_KEY,
     CKR_CRYPTOKI_NOT_INITIALIZED, CKR_OK, CKU_CONTEXT_SPECIFIC,
 };
+use keymark_shim_protocol::pkcs11::Call;
+use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
+use under_way::UnderWay;
 use zeroize::Zeroizing;
 
-pub use initialize::arguments;
-use keymark_shim_protocol::pkcs11::Call;
-use mechanism::Chosen;
-pub use mechanism::{Mechanism, MechanismInfo};
-use under_way::UnderWay;
-
 use crate::NativeError;
-use crate::loader::{self, RTLD_LAZY, RTLD_LOCAL};
 
 /// A call that the module refused: the function as the specification spells it, and the `CK_RV`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +80,7 @@ impl Calls {
     /// Those of the module in that file. Loading it runs its initialisers: a module that nobody knows is
     /// loaded in a process that may end.
     pub fn of(file: &Path) -> Result<Self, NativeError> {
-        let library = loader::load(file, RTLD_LAZY | RTLD_LOCAL)?;
+        let library = crate::load(file, RTLD_LAZY | RTLD_LOCAL)?;
         // SAFETY: the symbol has the type that the standard gives it (PKCS#11 3.1 §5.4.4).
         let give = unsafe { library.get::<Of<CK_C_GetFunctionList>>(b"C_GetFunctionList\0") }?;
         let mut list: *mut CK_FUNCTION_LIST = ptr::null_mut();
@@ -93,7 +92,7 @@ impl Calls {
         }
         // SAFETY: the list is the module's, constant and there for as long as it is loaded (§5.4.4).
         let list = unsafe { &*list };
-        Self::found(list, quantum::decapsulate_of(library))
+        Self::found(list, decapsulate_of(library))
             .ok_or_else(|| NativeError::NotLoaded("it lacks functions of PKCS#11 2.40".to_owned()))
     }
 
@@ -124,6 +123,48 @@ impl Calls {
     }
 }
 
+/// What `C_Initialize` is told. Locks of the system's are fine; a module that has none of its own is used from one thread
+/// only. What stands in `pReserved` is a module's own affair (NSS wants its directory there), and stays until the process
+/// ends, as modules may keep the pointer.
+pub fn arguments(reserved: Option<&str>) -> Result<CInitializeArgs, String> {
+    let flags = CInitializeFlags::OS_LOCKING_OK;
+    let text = reserved.map(CString::new).transpose();
+    let text = text.map_err(|_| "x-init-reserved contains a zero byte".to_owned())?;
+    Ok(match text.and_then(|text| NonNull::new(text.into_raw())) {
+        None => CInitializeArgs::new(flags),
+        // SAFETY: a string that ends with a zero and is never freed; modules that want anything there want that
+        // (pkcs11.conf(5), x-init-reserved).
+        Some(text) => unsafe { CInitializeArgs::new_with_reserved(flags, text.cast()) },
+    })
+}
+
+/// `C_DecapsulateKey` of a module that has the interface of 3.2 (§5.4.6).
+fn decapsulate_of(library: &Library) -> CK_C_DecapsulateKey {
+    // SAFETY: the symbol has the type that the standard gives it.
+    let give = unsafe { library.get::<Of<CK_C_GetInterface>>(b"C_GetInterface\0") }.ok()?;
+    let mut version = CK_VERSION { major: 3, minor: 2 };
+    let mut interface: *mut CK_INTERFACE = ptr::null_mut();
+    let name = c"PKCS 11".as_ptr().cast_mut().cast();
+    // SAFETY: name and version are read during the call, and one pointer is
+    // written. It may be called before C_Initialize.
+    let code = unsafe { give(name, &raw mut version, &raw mut interface, 0) };
+    if code != CKR_OK || interface.is_null() {
+        return None;
+    }
+    // SAFETY: the interface is the module's, constant and there for as long as it is loaded.
+    let list = unsafe { (*interface).pFunctionList };
+    if list.is_null() {
+        return None;
+    }
+    // SAFETY: every list of functions begins with its version (§3.6).
+    let CK_VERSION { major, minor } = unsafe { *list.cast::<CK_VERSION>() };
+    if (major, minor) < (3, 2) {
+        return None;
+    }
+    // SAFETY: later lists only add to the end of that of 3.2, which this one is at least.
+    unsafe { (*list.cast::<CK_FUNCTION_LIST_3_2>()).C_DecapsulateKey }
+}
+
 /// The PIN for a key that wants it at each use (`CKA_ALWAYS_AUTHENTICATE`).
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 pub struct PinEachUse(Zeroizing<Vec<u8>>);
@@ -145,29 +186,20 @@ pub struct Operator {
     pin: Option<PinEachUse>,
 }
 
-/// The function that begins an operation, the one that does it, and their names.
-struct Steps {
-    init: (Call, Of<CK_C_SignInit>),
-    operation: (Call, Of<CK_C_Sign>),
-}
-
 impl Operator {
-    /// The key, by a session of the module that the calls are of.
-    pub const fn new(calls: Calls, session: Session, key: ObjectHandle) -> Self {
+    /// The key, by a session of the module that the calls are of. A PIN is for a key that wants it at each use: it is sent
+    /// between the function that begins an operation and the one that does it (PKCS#11 3.1 §5.6.8, `CKU_CONTEXT_SPECIFIC`).
+    pub const fn new(
+        calls: Calls,
+        session: Session,
+        key: ObjectHandle,
+        pin: Option<PinEachUse>,
+    ) -> Self {
         Self {
             calls,
             session,
             key,
-            pin: None,
-        }
-    }
-
-    /// The same, for a key that wants the PIN at each use: it is sent between the function that begins an
-    /// operation and the one that does it (PKCS#11 3.1 §5.6.8, `CKU_CONTEXT_SPECIFIC`).
-    pub fn with_pin(self, pin: PinEachUse) -> Self {
-        Self {
-            pin: Some(pin),
-            ..self
+            pin,
         }
     }
 
@@ -178,11 +210,8 @@ impl Operator {
         data: &[u8],
         signature: &mut [u8],
     ) -> Result<usize, Fault> {
-        let steps = Steps {
-            init: (Call::C_SignInit, self.calls.sign_init),
-            operation: (Call::C_Sign, self.calls.sign),
-        };
-        self.one_part(by.chosen(), &steps, data, signature)
+        let init = (Call::C_SignInit, self.calls.sign_init);
+        self.one_part(by, init, (Call::C_Sign, self.calls.sign), data, signature)
     }
 
     /// `C_DecryptInit`, `C_Login` where the key wants it, and `C_Decrypt`. Returns the plaintext's length.
@@ -192,43 +221,39 @@ impl Operator {
         ciphertext: &[u8],
         plaintext: &mut [u8],
     ) -> Result<usize, Fault> {
-        let steps = Steps {
-            init: (Call::C_DecryptInit, self.calls.decrypt_init),
-            operation: (Call::C_Decrypt, self.calls.decrypt),
-        };
-        self.one_part(by.chosen(), &steps, ciphertext, plaintext)
+        let init = (Call::C_DecryptInit, self.calls.decrypt_init);
+        let operation = (Call::C_Decrypt, self.calls.decrypt);
+        self.one_part(by, init, operation, ciphertext, plaintext)
     }
 
+    /// By the function that begins an operation and the one that does it.
     fn one_part(
         &self,
-        mut chosen: Chosen,
-        steps: &Steps,
+        by: Mechanism,
+        (begin, init): (Call, Of<CK_C_SignInit>),
+        (call, operation): (Call, Of<CK_C_Sign>),
         input: &[u8],
         output: &mut [u8],
     ) -> Result<usize, Fault> {
         let session = self.session.handle();
+        let mut chosen = by.chosen();
         let mut mechanism = chosen.mechanism();
-        let (call, init) = steps.init;
-        let under_way = UnderWay::begin(call);
         // SAFETY: the mechanism and its parameter live until the call returns, and are read during it only
         // (§5.2.1); a session or an object that is gone is refused with a return code (§5.1.2).
-        let code = unsafe { init(session, &raw mut mechanism, self.key.handle()) };
-        drop(under_way);
-        checked(call.name(), code)?;
+        made(begin, || unsafe {
+            init(session, &raw mut mechanism, self.key.handle())
+        })?;
         if let Some(PinEachUse(pin)) = &self.pin {
             let (text, length) = (pin.as_ptr().cast_mut(), pin.len() as CK_ULONG);
-            let under_way = UnderWay::begin(Call::C_Login);
             // SAFETY: the PIN is read during the call and never written (§5.6.8).
-            let code = unsafe { (self.calls.login)(session, CKU_CONTEXT_SPECIFIC, text, length) };
-            drop(under_way);
-            checked(Call::C_Login.name(), code)?;
+            made(Call::C_Login, || unsafe {
+                (self.calls.login)(session, CKU_CONTEXT_SPECIFIC, text, length)
+            })?;
         }
-        let (call, operation) = steps.operation;
-        let under_way = UnderWay::begin(call);
         let mut length = output.len() as CK_ULONG;
         // SAFETY: the input is read and never written (§5.2); no more of the output is written than the
         // length says, and the length then becomes what was written.
-        let code = unsafe {
+        made(call, || unsafe {
             operation(
                 session,
                 input.as_ptr().cast_mut(),
@@ -236,9 +261,7 @@ impl Operator {
                 output.as_mut_ptr(),
                 &raw mut length,
             )
-        };
-        drop(under_way);
-        checked(call.name(), code)?;
+        })?;
         Ok(output.len().min(length as usize))
     }
 
@@ -260,10 +283,9 @@ impl Operator {
         let length = length as CK_ULONG;
         let mut template = secret_template(&length);
         let mut derived: CK_OBJECT_HANDLE = 0;
-        let under_way = UnderWay::begin(Call::C_DeriveKey);
         // SAFETY: mechanism, parameter, peer and template live until the call returns, which reads them and
         // writes none of them; the handle of the new object is written to `derived`.
-        let code = unsafe {
+        made(Call::C_DeriveKey, || unsafe {
             (self.calls.derive)(
                 self.session.handle(),
                 &raw mut mechanism,
@@ -272,9 +294,36 @@ impl Operator {
                 template.len() as CK_ULONG,
                 &raw mut derived,
             )
-        };
-        drop(under_way);
-        checked(Call::C_DeriveKey.name(), code)?;
+        })?;
+        Ok(Derived(derived))
+    }
+
+    /// `C_DecapsulateKey` by `CKM_ML_KEM`: the shared secret of that length, as an object of the session, for
+    /// [`Self::take_value`].
+    pub fn decapsulate(&mut self, ciphertext: &[u8], length: usize) -> Result<Derived, Fault> {
+        let decapsulate = self.calls.decapsulate.ok_or(Fault {
+            call: Call::C_DecapsulateKey.name(),
+            code: cryptoki_sys::CKR_FUNCTION_NOT_SUPPORTED,
+        })?;
+        let mut chosen = Mechanism::MlKem.chosen();
+        let mut mechanism = chosen.mechanism();
+        let length = length as CK_ULONG;
+        let mut template = secret_template(&length);
+        let mut derived: CK_OBJECT_HANDLE = 0;
+        // SAFETY: mechanism, template and ciphertext live until the call returns, which reads them and
+        // writes none of them; the handle of the new object is written to `derived`.
+        made(Call::C_DecapsulateKey, || unsafe {
+            decapsulate(
+                self.session.handle(),
+                &raw mut mechanism,
+                self.key.handle(),
+                template.as_mut_ptr(),
+                template.len() as CK_ULONG,
+                ciphertext.as_ptr().cast_mut(),
+                ciphertext.len() as CK_ULONG,
+                &raw mut derived,
+            )
+        })?;
         Ok(Derived(derived))
     }
 
@@ -286,15 +335,16 @@ impl Operator {
             pValue: value.as_mut_ptr().cast(),
             ulValueLen: value.len() as CK_ULONG,
         };
-        let under_way = UnderWay::begin(Call::C_GetAttributeValue);
         // SAFETY: one attribute; no more than its length is written to the buffer that it points at, and
         // its length becomes what was written (§5.7.5).
-        let read = unsafe { (self.calls.get_attributes)(session, derived.0, &raw mut wanted, 1) };
+        let read = made(Call::C_GetAttributeValue, || unsafe {
+            (self.calls.get_attributes)(session, derived.0, &raw mut wanted, 1)
+        });
         // SAFETY: takes two numbers; an object that is gone is refused.
-        let destroyed = unsafe { (self.calls.destroy)(session, derived.0) };
-        drop(under_way);
-        checked("C_GetAttributeValue", read)?;
-        checked("C_DestroyObject", destroyed)?;
+        let destroyed = made(Call::C_DestroyObject, || unsafe {
+            (self.calls.destroy)(session, derived.0)
+        });
+        read.and(destroyed)?;
         Ok(value.len().min(wanted.ulValueLen as usize))
     }
 }
@@ -328,10 +378,18 @@ const fn attribute<T>(kind: CK_ATTRIBUTE_TYPE, value: &T) -> CK_ATTRIBUTE {
     }
 }
 
-const fn checked(call: &'static str, code: CK_RV) -> Result<(), Fault> {
+/// Makes a call, of which whoever watches is told until it returns.
+#[inline]
+fn made(call: Call, function: impl FnOnce() -> CK_RV) -> Result<(), Fault> {
+    let under_way = UnderWay::begin(call);
+    let code = function();
+    drop(under_way);
     match code {
         CKR_OK => Ok(()),
-        code => Err(Fault { call, code }),
+        code => Err(Fault {
+            call: call.name(),
+            code,
+        }),
     }
 }
 

@@ -9,22 +9,66 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
-mod calls;
 pub mod sexp;
 
-use std::ffi::{CStr, CString, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use calls::{Calls, RawExpression};
+use libloading::os::unix::{RTLD_LAZY, RTLD_LOCAL};
 
-use crate::NativeError;
+use crate::{NativeError, calls};
 
 /// The name by which programs ask the loader for it; 20 is the number of its ABI since 1.6.
 pub const FILE: &str = "libgcrypt.so.20";
 
 /// Secure memory at the start and what is added when it is full, in bytes: gpg-agent's size.
 const SECURE_MEMORY: c_uint = 65_536;
+
+// The functions of libgcrypt that keymark calls, as gcrypt.h declares them (1.8 to 1.11).
+
+/// `gcry_sexp_t`
+type RawExpression = *mut c_void;
+
+/// `gcry_error_t`: the source in the upper bits, the code in the lower.
+type RawError = c_uint;
+
+/// `gcry_pk_sign` and `gcry_pk_decrypt`: the result, data and key.
+type Operate = unsafe extern "C" fn(*mut RawExpression, RawExpression, RawExpression) -> RawError;
+
+/// `GPG_ERR_CODE_MASK`
+const CODE_MASK: c_uint = 0xFFFF;
+
+/// `GCRYSEXP_FMT_CANON`
+const CANONICAL: c_int = 1;
+
+// Commands of gcry_control and gcry_pk_algo_info (`enum gcry_ctl_cmds`).
+const TEST_ALGO: c_int = 8;
+const INIT_SECMEM: c_int = 24;
+const DISABLE_SECMEM_WARN: c_int = 27;
+const INITIALIZATION_FINISHED: c_int = 38;
+const AUTO_EXPAND_SECMEM: c_int = 78;
+
+calls! {
+    RTLD_LAZY | RTLD_LOCAL;
+    check_version = b"gcry_check_version\0": unsafe extern "C" fn(*const c_char) -> *const c_char,
+    control = b"gcry_control\0": unsafe extern "C" fn(c_int, ...) -> RawError,
+    strerror = b"gcry_strerror\0": unsafe extern "C" fn(RawError) -> *const c_char,
+    malloc_secure = b"gcry_malloc_secure\0": unsafe extern "C" fn(usize) -> *mut c_void,
+    free = b"gcry_free\0": unsafe extern "C" fn(*mut c_void),
+    sexp_new = b"gcry_sexp_new\0":
+        unsafe extern "C" fn(*mut RawExpression, *const c_void, usize, c_int) -> RawError,
+    sexp_release = b"gcry_sexp_release\0": unsafe extern "C" fn(RawExpression),
+    sexp_sprint = b"gcry_sexp_sprint\0":
+        unsafe extern "C" fn(RawExpression, c_int, *mut c_void, usize) -> usize,
+    pk_sign = b"gcry_pk_sign\0": Operate,
+    pk_decrypt = b"gcry_pk_decrypt\0": Operate,
+    pk_map_name = b"gcry_pk_map_name\0": unsafe extern "C" fn(*const c_char) -> c_int,
+    pk_algo_info = b"gcry_pk_algo_info\0":
+        unsafe extern "C" fn(c_int, c_int, *mut c_void, *mut usize) -> RawError,
+    pk_get_curve = b"gcry_pk_get_curve\0":
+        unsafe extern "C" fn(RawExpression, c_int, *mut c_uint) -> *const c_char,
+}
 
 /// The library, ready.
 #[derive(derive_more::Debug)]
@@ -60,10 +104,10 @@ impl Libgcrypt {
         // int of bytes, and in the second case an unused flag. A refusal (no memory may be locked, an
         // older library) leaves a library that works all the same.
         unsafe {
-            control(calls::DISABLE_SECMEM_WARN);
-            control(calls::AUTO_EXPAND_SECMEM, SECURE_MEMORY);
-            control(calls::INIT_SECMEM, SECURE_MEMORY, 0 as c_int);
-            control(calls::INITIALIZATION_FINISHED, 0 as c_int);
+            control(DISABLE_SECMEM_WARN);
+            control(AUTO_EXPAND_SECMEM, SECURE_MEMORY);
+            control(INIT_SECMEM, SECURE_MEMORY, 0 as c_int);
+            control(INITIALIZATION_FINISHED, 0 as c_int);
         }
         Ok(Self { calls, version })
     }
@@ -82,7 +126,7 @@ impl Libgcrypt {
         // buffer nor length.
         unsafe {
             let number = (self.calls.pk_map_name)(name.as_ptr());
-            let test = calls::TEST_ALGO;
+            let test = TEST_ALGO;
             number != 0
                 && (self.calls.pk_algo_info)(number, test, ptr::null_mut(), ptr::null_mut()) == 0
         }
@@ -148,10 +192,7 @@ impl Libgcrypt {
         data: &Expression,
         key: &Expression,
     ) -> Result<Expression, NativeError> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: both expressions are valid and only read; `raw` is a valid place for a new one.
-        let error = unsafe { (self.calls.pk_sign)(&raw mut raw, data.raw, key.raw) };
-        self.made(error, raw)
+        self.operate(self.calls.pk_sign, data, key)
     }
 
     /// What a key makes of encrypted data or of another's point: `(value …)`.
@@ -160,9 +201,18 @@ impl Libgcrypt {
         data: &Expression,
         key: &Expression,
     ) -> Result<Expression, NativeError> {
+        self.operate(self.calls.pk_decrypt, data, key)
+    }
+
+    fn operate(
+        &'static self,
+        operation: Operate,
+        data: &Expression,
+        key: &Expression,
+    ) -> Result<Expression, NativeError> {
         let mut raw = ptr::null_mut();
-        // SAFETY: as with `sign`.
-        let error = unsafe { (self.calls.pk_decrypt)(&raw mut raw, data.raw, key.raw) };
+        // SAFETY: both expressions are valid and only read; `raw` is a valid place for a new one.
+        let error = unsafe { operation(&raw mut raw, data.raw, key.raw) };
         self.made(error, raw)
     }
 
@@ -173,7 +223,7 @@ impl Libgcrypt {
         // SAFETY: any number has a text, which is a constant C string.
         let text = unsafe { CStr::from_ptr((self.calls.strerror)(error)) };
         Err(NativeError::Libgcrypt {
-            code: error & calls::CODE_MASK,
+            code: error & CODE_MASK,
             reason: text.to_string_lossy().into_owned(),
         })
     }
@@ -204,12 +254,12 @@ impl Expression {
     pub fn canonical(&self) -> Vec<u8> {
         let print = self.library.calls.sexp_sprint;
         // SAFETY: the expression is valid; without a buffer the call says what length it would need.
-        let length = unsafe { print(self.raw, calls::CANONICAL, ptr::null_mut(), 0) };
+        let length = unsafe { print(self.raw, CANONICAL, ptr::null_mut(), 0) };
         let mut form = vec![0; length];
         // SAFETY: as above, now with a buffer and its length.
         let written = unsafe {
             let buffer = form.as_mut_ptr().cast();
-            print(self.raw, calls::CANONICAL, buffer, form.len())
+            print(self.raw, CANONICAL, buffer, form.len())
         };
         form.truncate(written);
         form

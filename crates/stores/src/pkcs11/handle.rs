@@ -81,11 +81,16 @@ impl SessionHandle {
 
     /// The key in that session, with the PIN where it wants that at each use.
     fn operator_in(&self, session: Session) -> Result<Operator, Error> {
-        let operator = Operator::new(self.token.module().calls, session, self.key);
-        match self.pin {
-            KeyPin::Once => Ok(operator),
-            KeyPin::EachUse => Ok(operator.with_pin(self.token.pin_each_use()?)),
-        }
+        let pin = match self.pin {
+            KeyPin::Once => None,
+            KeyPin::EachUse => Some(self.token.pin_each_use()?),
+        };
+        Ok(Operator::new(
+            self.token.module().calls,
+            session,
+            self.key,
+            pin,
+        ))
     }
 
     fn performed(&self, result: Result<usize, Fault>) -> Result<Performed, Error> {

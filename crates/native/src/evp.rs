@@ -1,7 +1,7 @@
 //! What the `openssl` crate (0.10.82) does not wrap yet: key generation by algorithm name, key
 //! encapsulation, and contexts that sign many messages. Everything else in keymark uses that crate's safe interface.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_int};
 use std::ptr;
 
 use foreign_types::ForeignType;
@@ -10,16 +10,13 @@ use openssl::pkey::{HasPrivate, HasPublic, PKey, PKeyRef, Private};
 use openssl::pkey_ctx::PkeyCtx;
 
 /// libcrypto's convention: positive is success.
-fn check(status: libc_int) -> Result<(), ErrorStack> {
+fn check(status: c_int) -> Result<(), ErrorStack> {
     if status > 0 {
         Ok(())
     } else {
         Err(ErrorStack::get())
     }
 }
-
-#[allow(non_camel_case_types, reason = "C's name")]
-type libc_int = std::ffi::c_int;
 
 /// Generates a key of the algorithm that libcrypto calls `name` (`ML-KEM-768`,
 /// `SLH-DSA-SHA2-128s`, …; EVP_PKEY_CTX_new_from_name(3)).
