@@ -115,6 +115,15 @@ impl Blocks {
             .zip(ranges.map(|range| &self.durations[range]))
     }
 
+    /// Mean duration of each block (ns).
+    pub(crate) fn means(&self) -> Vec<f64> {
+        let mean = |block: &[u64]| {
+            let sum: f64 = block.iter().map(|&ns| ns as f64).sum();
+            sum / block.len() as f64
+        };
+        self.iter().map(|(_, block)| mean(block)).collect()
+    }
+
     fn block_ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts

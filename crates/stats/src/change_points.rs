@@ -17,9 +17,8 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::dependence::ranks;
-use crate::estimate::Estimate;
-use crate::quantity::{Ratio, Seconds};
+use crate::dependence::{mean_and_squares, ranks};
+use crate::estimate::{Estimate, Ratio, Seconds};
 use crate::resample::{Stream, rng};
 use crate::runs::{LogRatio, estimate_of_runs};
 
@@ -68,11 +67,8 @@ pub fn change_points(points: &[Seconds], seed: u64) -> Option<ChangePoints> {
     let mut open = vec![(0, n)];
     while let Some((from, to)) = open.pop() {
         let level = in_level(&values[from..to], seed);
-        let bounds: Vec<usize> = [from]
-            .into_iter()
-            .chain(level.starts.iter().map(|start| from + start))
-            .chain([to])
-            .collect();
+        let inner = level.starts.iter().map(|start| from + start);
+        let bounds: Vec<usize> = [from].into_iter().chain(inner).chain([to]).collect();
         if level.starts.is_empty() {
             settled.push((level.lag1, (to - from) as f64));
         } else {
@@ -83,10 +79,8 @@ pub fn change_points(points: &[Seconds], seed: u64) -> Option<ChangePoints> {
     starts.sort_unstable();
     // A change looks like correlation: the levels without one know better.
     let lengths: f64 = settled.iter().map(|(_, length)| length).sum();
-    let lag1 = settled
-        .iter()
-        .map(|(lag1, length)| lag1 * length / lengths)
-        .sum();
+    let weighted = settled.iter().map(|(lag1, length)| lag1 * length / lengths);
+    let lag1 = weighted.sum();
     Some(ChangePoints { starts, lag1 })
 }
 
@@ -132,9 +126,8 @@ impl ChangePoints {
 
 /// Mean 0 and variance 1; all 0 where nothing differs.
 fn standardised(values: &[f64]) -> Vec<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let deviation = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let (mean, squares) = mean_and_squares(values);
+    let deviation = (squares / values.len() as f64).sqrt();
     let scaled = |x: &f64| {
         if deviation > 0.0 {
             (x - mean) / deviation

@@ -10,12 +10,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
-use crate::estimate::{Estimate, Method};
+use crate::dependence::RunDependence;
+use crate::estimate::{Estimate, Method, NS, Seconds};
 use crate::mean;
-use crate::outliers::outer_fences;
-use crate::prior::RunDependence;
 use crate::quantile::lower_neighbour;
-use crate::quantity::{NS, Seconds};
+use crate::spread::outer_fences;
 
 /// Fewer blocks do not give away a slope.
 const MIN_BLOCKS: usize = 20;
@@ -107,7 +106,7 @@ pub fn controlled(
         return None;
     }
     let reference: Vec<f64> = around.iter().map(|time| speed.held(*time)).collect();
-    let means: Vec<f64> = blocks.iter().map(|(_, block)| block_mean(block)).collect();
+    let means = blocks.means();
     let Line { slope, correlation } = Line::through(&reference, &means)?;
     let freedom = (means.len() - 2) as f64;
     let t = correlation * (freedom / (1.0 - correlation * correlation)).sqrt();
@@ -122,10 +121,8 @@ pub fn controlled(
     };
     let pairs = reference.iter().zip(&means);
     let adjusted = Blocks::from_blocks(blocks.iter().zip(pairs).map(at_mean_speed));
-    let (raw, own) = (
-        mean::mean(blocks, run, seed)?,
-        mean::computed(&adjusted, run, seed)?,
-    );
+    let raw = mean::mean(blocks, run, seed)?;
+    let own = mean::computed(&adjusted, run, seed)?;
     let of_speed = slope * speed.half_width() / NS;
     let away = |bound: f64| (bound - own.value).hypot(of_speed);
     let bounds = (own.value - away(own.low?), own.value + away(own.high?));
@@ -140,10 +137,6 @@ pub fn controlled(
 
 fn width(estimate: &Estimate<Seconds>) -> Option<f64> {
     Some(estimate.high?.0 - estimate.low?.0)
-}
-
-fn block_mean(block: &[u64]) -> f64 {
-    block.iter().map(|&ns| ns as f64).sum::<f64>() / block.len().max(1) as f64
 }
 
 /// Least squares.

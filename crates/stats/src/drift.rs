@@ -9,8 +9,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::{Blocks, MIN_BATCHES, MIN_BLOCKS};
+use crate::estimate::Ratio;
 use crate::quantile::median;
-use crate::quantity::Ratio;
 use crate::special::normal_two_sided;
 
 /// Both methods look at all pairs, so more blocks than this are joined.

@@ -1,11 +1,7 @@
-//! A figure with its interval and the method that gave it: never a bare number.
-
-use std::fmt;
+//! A figure with its unit, its interval and the method that gave it: never a bare number.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::quantity::{Quantity, Seconds};
 
 /// Confidence of every interval of this crate.
 pub const CONFIDENCE: f64 = 0.95;
@@ -24,91 +20,80 @@ pub struct Band {
 }
 
 /// How an interval was obtained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Method {
     /// No interval: a single observation says nothing about spread.
+    #[strum(to_string = "point estimate, no interval")]
     PointOnly,
     /// Studentized bootstrap over blocks or batches.
+    #[strum(
+        to_string = "bootstrap-t over blocks (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley 1997, §3.8)"
+    )]
     BootstrapT,
     /// Student's t over blocks, batches or samples, when too few to resample.
+    #[strum(to_string = "Student's t over batches (Law & Kelton 2000, §9.5.3)")]
     StudentT,
     /// Order statistics by inversion of a cluster-corrected proportion.
+    #[strum(to_string = "Woodruff interval with block variance (Woodruff 1952)")]
     Woodruff,
     /// Exact binomial order statistics.
+    #[strum(to_string = "binomial order statistics (Hahn & Meeker 1991, §5.2)")]
     OrderStatistics,
     /// Percentile bootstrap over blocks or batches.
+    #[strum(to_string = "percentile bootstrap over blocks (Davison & Hinkley 1997, §3.8)")]
     ClusterBootstrap,
     /// Studentized bootstrap of the log ratio, two independent cases.
+    #[strum(
+        to_string = "bootstrap-t of the log ratio, independent (Efron & Tibshirani 1993, ch. 12)"
+    )]
     LogRatioBootstrapT,
     /// Student's t on the log ratio, two independent cases.
+    #[strum(to_string = "Welch's t of the log ratio (Welch 1947; Satterthwaite 1946)")]
     WelchT,
     /// Student's t on the log ratio over shared stretches of the run.
+    #[strum(
+        to_string = "Student's t of the log ratio over shared stretches of the run (Student 1908)"
+    )]
     PairedStudentT,
     /// Weighted least squares with a percentile bootstrap over windows.
+    #[strum(
+        to_string = "weighted least squares, percentile bootstrap over windows (Gunther 2007, ch. 5)"
+    )]
     UslBootstrap,
     /// That of the mean at the mean speed of the machine.
+    #[strum(
+        to_string = "bootstrap-t or Student's t at the machine's mean speed, by a control variate (Lavenberg & Welch 1981)"
+    )]
     ControlVariate,
     /// Recovered from the intervals of the two terms of a difference.
+    #[strum(to_string = "variance recovered from two intervals (Zou & Donner 2008)")]
     Mover,
     /// Student's t on the difference over stretches of the run.
+    #[strum(to_string = "Student's t of the difference over stretches of the run (Student 1908)")]
     PairedDifference,
     /// Student's t over the means of runs.
+    #[strum(to_string = "Student's t over the means of runs (Kalibera & Jones 2013)")]
     RunsStudentT,
     /// Welch's t over the means of two series of runs.
+    #[strum(
+        to_string = "Welch's t of the log ratio over the means of runs (Kalibera & Jones 2013; Welch 1947)"
+    )]
     RunsWelchT,
     /// Student's t over pairs of runs that alternated.
+    #[strum(
+        to_string = "Student's t of the log ratio over pairs of runs (Kalibera & Jones 2013; Student 1908)"
+    )]
     RunsPairedT,
     /// Too few runs for an interval of their own: by what runs on the machine differ by.
+    #[strum(to_string = "standard deviation between earlier runs, pooled (Kalibera & Jones 2013)")]
     FewRuns,
     /// Several ratios in one, their errors added as if they were one and the same.
+    #[strum(
+        to_string = "geometric mean of ratios (Fleming & Wallace 1986), with their errors assumed to be identical"
+    )]
     AllTogether,
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::PointOnly => "point estimate, no interval",
-            Self::BootstrapT => {
-                "bootstrap-t over blocks (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley 1997, §3.8)"
-            }
-            Self::StudentT => "Student's t over batches (Law & Kelton 2000, §9.5.3)",
-            Self::Woodruff => "Woodruff interval with block variance (Woodruff 1952)",
-            Self::OrderStatistics => "binomial order statistics (Hahn & Meeker 1991, §5.2)",
-            Self::ClusterBootstrap => {
-                "percentile bootstrap over blocks (Davison & Hinkley 1997, §3.8)"
-            }
-            Self::LogRatioBootstrapT => {
-                "bootstrap-t of the log ratio, independent (Efron & Tibshirani 1993, ch. 12)"
-            }
-            Self::WelchT => "Welch's t of the log ratio (Welch 1947; Satterthwaite 1946)",
-            Self::PairedStudentT => "Student's t of the log ratio over shared stretches of the run (Student 1908)",
-            Self::UslBootstrap => {
-                "weighted least squares, percentile bootstrap over windows (Gunther 2007, ch. 5)"
-            }
-            Self::ControlVariate => {
-                "bootstrap-t or Student's t at the machine's mean speed, by a control variate (Lavenberg & Welch 1981)"
-            }
-            Self::PairedDifference => {
-                "Student's t of the difference over stretches of the run (Student 1908)"
-            }
-            Self::Mover => "variance recovered from two intervals (Zou & Donner 2008)",
-            Self::RunsStudentT => "Student's t over the means of runs (Kalibera & Jones 2013)",
-            Self::RunsWelchT => {
-                "Welch's t of the log ratio over the means of runs (Kalibera & Jones 2013; Welch 1947)"
-            }
-            Self::RunsPairedT => {
-                "Student's t of the log ratio over pairs of runs (Kalibera & Jones 2013; Student 1908)"
-            }
-            Self::FewRuns => {
-                "standard deviation between earlier runs, pooled (Kalibera & Jones 2013)"
-            }
-            Self::AllTogether => {
-                "geometric mean of ratios (Fleming & Wallace 1986), with their errors assumed to be identical"
-            }
-        })
-    }
 }
 
 /// A value with its interval.
@@ -131,10 +116,19 @@ pub struct Estimate<T> {
 /// Plain numbers, as a method computes them.
 impl Estimate<f64> {
     pub(crate) const fn new(value: f64, (low, high): (f64, f64), method: Method) -> Self {
+        Self::bounded(value, (Some(low), Some(high)), method)
+    }
+
+    /// With a value on either side of which there may be no bound.
+    pub(crate) const fn bounded(
+        value: f64,
+        (low, high): (Option<f64>, Option<f64>),
+        method: Method,
+    ) -> Self {
         Self {
             value,
-            low: Some(low),
-            high: Some(high),
+            low,
+            high,
             confidence: CONFIDENCE,
             method,
         }
@@ -195,10 +189,68 @@ impl<T> Estimate<T> {
     }
 }
 
+/// A number with a unit, convertible to and from the plain number.
+pub trait Quantity: Copy {
+    /// Wraps a plain number given in the quantity's own unit.
+    fn from_f64(value: f64) -> Self;
+    /// The plain number in the quantity's own unit.
+    fn to_f64(self) -> f64;
+}
+
+impl Quantity for f64 {
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(pub f64);
+
+        impl Quantity for $name {
+            fn from_f64(value: f64) -> Self {
+                Self(value)
+            }
+            fn to_f64(self) -> f64 {
+                self.0
+            }
+        }
+    };
+}
+
+quantity! {
+    /// A duration in seconds.
+    Seconds
+}
+quantity! {
+    /// A quotient of two quantities of one kind; 1 means equal.
+    Ratio
+}
+quantity! {
+    /// A rate in events a second.
+    PerSecond
+}
+
+/// Nanoseconds in a second.
+pub(crate) const NS: f64 = 1e9;
+
+impl Seconds {
+    /// From a number of nanoseconds, whole or not.
+    pub fn from_nanos(nanos: f64) -> Self {
+        Self(nanos / NS)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantity::Seconds;
+    use crate::estimate::Seconds;
 
     #[test]
     fn half_width_needs_both_sides() {
@@ -227,6 +279,52 @@ mod tests {
     }
 }
 
+/// What the methods compute holds its value by itself, before it is widened to.
 #[cfg(test)]
-#[path = "estimate/tests.rs"]
-mod computed;
+mod computed {
+    use proptest::prelude::*;
+
+    use crate::estimate::Estimate;
+    use crate::{Blocks, RunDependence, Sorted, Window, mean, quantile, ratio, spread, throughput};
+
+    fn any_blocks() -> impl Strategy<Value = Blocks> {
+        let duration = prop_oneof![0..50_u64, 1_000..2_000_u64, 1..10_000_000_000_u64];
+        let blocks = prop::collection::vec(prop::collection::vec(duration, 1..20), 1..30);
+        blocks.prop_map(|blocks| Blocks::from_blocks((0..).zip(blocks)))
+    }
+
+    /// As many completions in the time of each block as it has samples.
+    fn windows(blocks: &Blocks) -> Vec<Window> {
+        let window = |(round, durations): (u32, &[u64])| Window {
+            completed: durations.iter().map(|_| 1.0).sum(),
+            length_ns: durations.iter().sum::<u64>().max(1),
+            round,
+        };
+        blocks.iter().map(window).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn bounds_hold_the_value_before_they_are_widened(
+            x in any_blocks(),
+            y in any_blocks(),
+            p in 0.0..1.0_f64,
+            seed in any::<u64>(),
+        ) {
+            let computed = [
+                mean::computed(&x, &RunDependence::default(), seed),
+                spread::computed(&x, seed),
+                quantile::computed(&x, &Sorted::of(&x), p, &RunDependence::default()),
+                throughput::computed(&windows(&x), &RunDependence::default(), seed),
+                ratio::computed_independent(&x, &y, seed),
+                ratio::computed_paired(&x, &y, seed),
+            ];
+            for Estimate { value, low, high, method, .. } in computed.into_iter().flatten() {
+                prop_assert!(low.is_none_or(|low| low <= value), "{method}: {low:?}, {value}");
+                prop_assert!(high.is_none_or(|high| value <= high), "{method}: {value}, {high:?}");
+            }
+        }
+    }
+}

@@ -7,9 +7,8 @@
 //! other cases. One or two blocks do not show by how much blocks differ.
 
 use crate::blocks::{Blocks, MIN_BLOCKS};
-use crate::estimate::Estimate;
-use crate::prior::{RunDependence, Weights};
-use crate::quantity::{NS, Seconds};
+use crate::dependence::{RunDependence, Weights};
+use crate::estimate::{Estimate, NS, Seconds};
 use crate::resample::{
     Cluster, Stream, dependence_of, ratio_of_sums, ratio_of_sums_estimate, rng, t_half_width,
 };

@@ -4,11 +4,24 @@
 //! often, so that they share few rounds: a stretch ends with the first round by which each was visited since the last
 //! one ended, and no block between is lost. Stretches are the units of a paired interval (batch means over common time:
 //! Law & Kelton 2000, §9.5.3 and §10.2.1).
+//!
+//! And the difference of two means: of cases that took turns, from what each stretch says of it; of estimates with
+//! independent errors, from their intervals, kept in shape by MOVER, the method of variance estimates recovery: Zou &
+//! Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 27 (2008), eq. 5.
 
 use std::collections::BTreeMap;
 
 use crate::blocks::{Blocks, MAX_BATCHES};
-use crate::resample::{Cluster, ratio_of_sums};
+use crate::dependence::{Weights, dependence};
+use crate::estimate::{Estimate, Method, NS, Quantity, Seconds};
+use crate::resample::{Cluster, ratio_of_sums, standard_error, t_half_width};
+
+/// Fewer shared stretches than this are not worth pairing.
+pub const MIN_STRETCHES: usize = 8;
+
+/// Fewer than this hardly show what neighbouring stretches have in common, and are paired only where that gives the
+/// narrower interval: it covers all the same (`tests/it/calibration.rs`).
+pub(crate) const ENOUGH_STRETCHES: usize = 20;
 
 /// What both did in a stretch.
 pub(crate) type Pair = (Cluster, Cluster);
@@ -45,13 +58,11 @@ impl Stretches {
         counts: (usize, usize),
     ) -> Self {
         let mut rounds: BTreeMap<u32, Pair> = BTreeMap::new();
-        for (round, cluster) in one {
-            let pair = rounds.entry(round).or_insert((NOTHING, NOTHING));
-            pair.0 = add(pair.0, cluster);
-        }
-        for (round, cluster) in other {
-            let pair = rounds.entry(round).or_insert((NOTHING, NOTHING));
-            pair.1 = add(pair.1, cluster);
+        let one = one.map(|(round, cluster)| (round, (cluster, NOTHING)));
+        let other = other.map(|(round, cluster)| (round, (NOTHING, cluster)));
+        for (round, pair) in one.chain(other) {
+            let sum = rounds.entry(round).or_insert((NOTHING, NOTHING));
+            *sum = both(*sum, pair);
         }
         let (mut shared, mut open): (Vec<Pair>, Vec<Pair>) = (Vec::new(), Vec::new());
         let mut stretch = (NOTHING, NOTHING);
@@ -79,39 +90,30 @@ impl Stretches {
 }
 
 /// What each stretch is off the means of both sides, as a share of that side's sum: the terms of the linearised log ratio.
-pub(crate) fn relative_residuals(
-    stretches: impl ExactSizeIterator<Item = Pair> + Clone,
-) -> Vec<f64> {
-    let (a, b) = means(stretches.clone());
+pub(crate) fn relative_residuals(stretches: &[Pair]) -> Vec<f64> {
+    let (a, b) = means(stretches);
     let residuals = residuals(stretches, (a, b));
     residuals.map(|(of_a, of_b)| of_a / a - of_b / b).collect()
 }
 
 /// The same in nanoseconds: the terms of the difference of the means.
-pub(crate) fn difference_residuals(
-    stretches: impl ExactSizeIterator<Item = Pair> + Clone,
-) -> Vec<f64> {
-    let means = means(stretches.clone());
-    let residuals = residuals(stretches, means);
+fn difference_residuals(stretches: &[Pair]) -> Vec<f64> {
+    let residuals = residuals(stretches, means(stretches));
     residuals.map(|(of_a, of_b)| of_a - of_b).collect()
 }
 
 /// Means of both sides.
-pub(crate) fn means(stretches: impl ExactSizeIterator<Item = Pair> + Clone) -> (f64, f64) {
-    let a = ratio_of_sums(stretches.clone().map(|stretch| stretch.0));
-    let b = ratio_of_sums(stretches.map(|stretch| stretch.1));
+pub(crate) fn means(stretches: &[Pair]) -> (f64, f64) {
+    let a = ratio_of_sums(stretches.iter().map(|stretch| stretch.0));
+    let b = ratio_of_sums(stretches.iter().map(|stretch| stretch.1));
     (a.value, b.value)
 }
 
-fn residuals(
-    stretches: impl ExactSizeIterator<Item = Pair> + Clone,
-    (a, b): (f64, f64),
-) -> impl Iterator<Item = (f64, f64)> {
-    let (na, nb) = stretches
-        .clone()
-        .fold((0.0, 0.0), |(na, nb), (a, b)| (na + a.size, nb + b.size));
-    let residual = |cluster: Cluster, mean: f64, n: f64| (cluster.total - mean * cluster.size) / n;
-    stretches.map(move |stretch| (residual(stretch.0, a, na), residual(stretch.1, b, nb)))
+fn residuals(stretches: &[Pair], (a, b): (f64, f64)) -> impl Iterator<Item = (f64, f64)> {
+    let (all_a, all_b) = sum(stretches);
+    let residual = |cluster: &Cluster, mean: f64, n: f64| (cluster.total - mean * cluster.size) / n;
+    let each = stretches.iter();
+    each.map(move |(of_a, of_b)| (residual(of_a, a, all_a.size), residual(of_b, b, all_b.size)))
 }
 
 /// Joins neighbours beyond the number worth resampling.
@@ -143,6 +145,51 @@ fn cluster(durations: &[u64]) -> Cluster {
         total: durations.iter().map(|&ns| ns as f64).sum(),
         size: durations.len() as f64,
     }
+}
+
+/// The mean of `a` less that of `b`, given with their blocks; as [`difference`] has it where there are too few
+/// stretches in which both were measured.
+pub fn paired_difference(
+    (a, blocks_of_a): (&Estimate<Seconds>, &Blocks),
+    (b, blocks_of_b): (&Estimate<Seconds>, &Blocks),
+) -> Estimate<Seconds> {
+    let Stretches { shared, alone } = Stretches::new(blocks_of_a, blocks_of_b);
+    let stretches = shared.len();
+    let of_pairs =
+        (stretches >= MIN_STRETCHES).then(|| of_stretches(a.value.0 - b.value.0, shared, alone));
+    let apart = recovered(a, b);
+    let chosen =
+        of_pairs.filter(|pairs| stretches >= ENOUGH_STRETCHES || pairs.is_narrower_than(&apart));
+    chosen.unwrap_or(apart).widened()
+}
+
+fn of_stretches(value: f64, mut shared: Vec<Pair>, alone: Vec<Pair>) -> Estimate<f64> {
+    // The means are those of all blocks, so what one did alone is part of the error.
+    let units = shared.len();
+    shared.extend(alone);
+    let residuals = difference_residuals(&shared);
+    let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
+    let half = t_half_width(standard_error(squares, residuals.len()), units) / NS;
+    let dependence = dependence(&residuals, &Weights::of_pairs());
+    let interval = dependence.widen(value, (value - half, value + half));
+    Estimate::new(value, interval, Method::PairedDifference)
+}
+
+/// `a - b`; a side without the bounds it needs stays open.
+pub fn difference<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Estimate<T> {
+    recovered(a, b).widened()
+}
+
+fn recovered<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Estimate<f64> {
+    let (value_a, value_b) = (a.value.to_f64(), b.value.to_f64());
+    let value = value_a - value_b;
+    let reach = |from_a: Option<T>, from_b: Option<T>| {
+        let (da, db) = (value_a - from_a?.to_f64(), from_b?.to_f64() - value_b);
+        Some(da.hypot(db))
+    };
+    let low = reach(a.low, b.high).map(|reach| value - reach);
+    let high = reach(a.high, b.low).map(|reach| value + reach);
+    Estimate::bounded(value, (low, high), Method::Mover)
 }
 
 #[cfg(test)]
@@ -187,9 +234,30 @@ mod tests {
         let pair = |a, b| (of(a, 1.0), of(b, 1.0));
         let stretches = [pair(9.0, 1.0), pair(11.0, 3.0)];
         // Means 10 and 2; each half of the difference of a stretch from the mean difference.
-        assert_eq!(difference_residuals(stretches.iter().copied()), [0.0, 0.0]);
+        assert_eq!(difference_residuals(&stretches), [0.0, 0.0]);
         // −0.1/2 + 0.5/2, and the other way round.
-        let relative = relative_residuals(stretches.iter().copied());
+        let relative = relative_residuals(&stretches);
         assert!((relative[0] - 0.2).abs() < 1e-12 && (relative[1] + 0.2).abs() < 1e-12);
+    }
+
+    fn estimate(value: f64, low: f64, high: f64) -> Estimate<f64> {
+        Estimate::new(value, (low, high), Method::StudentT).widened()
+    }
+
+    #[test]
+    fn half_widths_add_in_quadrature() {
+        // By hand: sqrt(3² + 4²) = 5 below, sqrt(6² + 8²) = 10 above.
+        let d = difference(&estimate(100.0, 97.0, 106.0), &estimate(40.0, 32.0, 44.0));
+        assert_eq!((d.value, d.low, d.high), (60.0, Some(55.0), Some(70.0)));
+    }
+
+    #[test]
+    fn an_open_side_stays_open() {
+        let open = Estimate {
+            high: None,
+            ..estimate(100.0, 97.0, 106.0)
+        };
+        let d = difference(&open, &estimate(40.0, 36.0, 44.0));
+        assert_eq!((d.low, d.high), (Some(55.0), None));
     }
 }

@@ -9,9 +9,8 @@
 //! neighbouring blocks have in common.
 
 use crate::blocks::Blocks;
-use crate::estimate::{CONFIDENCE, Estimate, Method, TAIL};
-use crate::prior::{RunDependence, Weights};
-use crate::quantity::{NS, Seconds};
+use crate::dependence::RunDependence;
+use crate::estimate::{Estimate, Method, NS, Seconds, TAIL};
 use crate::resample::{Cluster, dependence_of, ratio_of_sums, t_half_width};
 use crate::special::binomial_ranks;
 
@@ -101,7 +100,11 @@ pub(crate) fn computed(
     }
     let (mut low, mut high) = binomial_ranks(n, p, TAIL);
     let below = clusters_below(blocks, value);
-    let half = proportion_half_width(&below, &run.at(blocks.distance()));
+    let half = (below.len() >= 2).then(|| {
+        let error = ratio_of_sums(below.iter().copied()).error;
+        let dependence = dependence_of(&below, &run.at(blocks.distance()));
+        t_half_width(error, below.len()) * dependence.widening
+    });
     if let Some(half) = half {
         let mut rank_low = (n as f64 * (p - half)) as usize;
         let mut rank_high = ((n as f64 * (p + half)).ceil() as usize).saturating_add(1);
@@ -119,17 +122,11 @@ pub(crate) fn computed(
     } else {
         Method::OrderStatistics
     };
-    Some(Estimate {
-        confidence: CONFIDENCE,
-        value: value / NS,
-        low: low.map(at),
-        high: high.map(at),
-        method,
-    })
+    let bounds = (low.map(at), high.map(at));
+    Some(Estimate::bounded(value / NS, bounds, method))
 }
 
-/// Half-width of the interval of the share of samples below `value` (ns), with
-/// batches as clusters; `None` with a single batch.
+/// Shares of samples below `value` (ns), with batches as clusters.
 fn clusters_below(blocks: &Blocks, value: f64) -> Vec<Cluster> {
     let durations = blocks.durations();
     let cluster = |range: std::ops::Range<usize>| {
@@ -145,12 +142,6 @@ fn clusters_below(blocks: &Blocks, value: f64) -> Vec<Cluster> {
         }
     };
     blocks.unit_ranges().into_iter().map(cluster).collect()
-}
-
-fn proportion_half_width(below: &[Cluster], prior: &Weights) -> Option<f64> {
-    let k = below.len();
-    let error = ratio_of_sums(below.iter().copied()).error;
-    (k >= 2).then(|| t_half_width(error, k) * dependence_of(below, prior).widening)
 }
 
 #[cfg(test)]

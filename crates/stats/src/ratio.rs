@@ -6,23 +6,14 @@
 //! Satterthwaite 1946. Standard errors of log ratios by the delta method (Cochran 1977, §6.3).
 
 use crate::blocks::{Batches, Blocks};
-use crate::dependence::{Dependence, dependence};
-use crate::estimate::{Estimate, Method, TAIL};
-use crate::pairing::{Pair, Stretches, means, relative_residuals};
-use crate::prior::Weights;
-use crate::quantity::Ratio;
+use crate::dependence::{Dependence, Weights, dependence};
+use crate::estimate::{Estimate, Method, Ratio, TAIL};
+use crate::pairing::{ENOUGH_STRETCHES, MIN_STRETCHES, Pair, Stretches, means, relative_residuals};
 use crate::resample::{
     Cluster, MIN_UNITS, Point, Stream, dependence_of, draw, ratio_of_sums, rng, standard_error,
     studentized, t_half_width,
 };
 use crate::special::t_quantile;
-
-/// Fewer shared stretches than this are not worth pairing.
-pub const MIN_STRETCHES: usize = 8;
-
-/// Fewer than this hardly show what neighbouring stretches have in common, and are paired only where that gives the
-/// narrower interval: it covers all the same (`tests/it/calibration.rs`).
-pub(crate) const ENOUGH_STRETCHES: usize = 20;
 
 /// Mean of `numerator` over mean of `denominator`, measured at unrelated times.
 ///
@@ -37,11 +28,8 @@ pub(crate) fn computed_independent(
     denominator: &Blocks,
     seed: u64,
 ) -> Option<Estimate<f64>> {
-    independent_clusters(
-        &absolute(&numerator.units()),
-        &absolute(&denominator.units()),
-        seed,
-    )
+    let (top, bottom) = (absolute(&numerator.units()), absolute(&denominator.units()));
+    independent_clusters(&top, &bottom, seed)
 }
 
 /// Ratio of the ratios of sums of two independent sides.
@@ -50,10 +38,8 @@ pub(crate) fn independent_clusters(
     bottom: &[Cluster],
     seed: u64,
 ) -> Option<Estimate<f64>> {
-    let (a, b) = (
-        log_mean(top.iter().copied())?,
-        log_mean(bottom.iter().copied())?,
-    );
+    let a = log_mean(top.iter().copied())?;
+    let b = log_mean(bottom.iter().copied())?;
     let point = difference(a, b);
     let (ka, kb) = (top.len(), bottom.len());
     if ka < 2 || kb < 2 {
@@ -65,6 +51,10 @@ pub(crate) fn independent_clusters(
         (b.error, dependence_of(bottom, &unknown)),
     );
     if ka >= MIN_UNITS && kb >= MIN_UNITS {
+        let none = Point {
+            error: 1.0,
+            ..point
+        };
         let mut rngs = (rng(seed, Stream::Numerator), rng(seed, Stream::Denominator));
         let mut picks = (vec![0; ka], vec![0; kb]);
         let interval = studentized(point, || {
@@ -72,7 +62,8 @@ pub(crate) fn independent_clusters(
             draw(&mut rngs.1, &mut picks.1);
             let a = log_mean(picks.0.iter().map(|&i| top[i]));
             let b = log_mean(picks.1.iter().map(|&i| bottom[i]));
-            resampled(a.zip(b).map(|(a, b)| difference(a, b)), point)
+            // A resample whose log ratio does not exist counts as no difference.
+            a.zip(b).map_or(none, |(a, b)| difference(a, b))
         });
         if let Some(interval) = interval {
             let method = Method::LogRatioBootstrapT;
@@ -80,12 +71,8 @@ pub(crate) fn independent_clusters(
         }
     }
     let half = welch_half_width((a.error, ka), (b.error, kb));
-    Some(on_ratio_scale(
-        point,
-        (point.value - half, point.value + half),
-        dependence,
-        Method::WelchT,
-    ))
+    let interval = (point.value - half, point.value + half);
+    Some(on_ratio_scale(point, interval, dependence, Method::WelchT))
 }
 
 /// Mean of `numerator` over mean of `denominator`, over the stretches of the run in which both were measured; as if
@@ -122,11 +109,11 @@ pub(crate) fn over_stretches(
 }
 
 fn of_stretches(shared: &[Pair]) -> Option<Estimate<f64>> {
-    let (a, b) = means(shared.iter().copied());
+    let (a, b) = means(shared);
     if a <= 0.0 || b <= 0.0 {
         return None;
     }
-    let residuals = relative_residuals(shared.iter().copied());
+    let residuals = relative_residuals(shared);
     let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
     let point = Point {
         value: (a / b).ln(),
@@ -135,10 +122,12 @@ fn of_stretches(shared: &[Pair]) -> Option<Estimate<f64>> {
     // Log ratios are symmetric enough for Student's t, which covers better than resampling does where some
     // stretches are slow (`tests/it/calibration.rs`).
     let half = t_half_width(point.error, shared.len());
+    let interval = (point.value - half, point.value + half);
+    let dependence = dependence(&residuals, &Weights::of_pairs());
     Some(on_ratio_scale(
         point,
-        (point.value - half, point.value + half),
-        dependence(&residuals, &Weights::of_pairs()),
+        interval,
+        dependence,
         Method::PairedStudentT,
     ))
 }
@@ -146,14 +135,6 @@ fn of_stretches(shared: &[Pair]) -> Option<Estimate<f64>> {
 /// Whether the interval excludes 1, so that the two cases differ.
 pub fn differs(ratio: &Estimate<Ratio>) -> bool {
     ratio.low.is_some_and(|low| low.0 > 1.0) || ratio.high.is_some_and(|high| high.0 < 1.0)
-}
-
-/// A resample whose log ratio does not exist counts as no difference.
-fn resampled(star: Option<Point>, point: Point) -> Point {
-    star.unwrap_or(Point {
-        value: point.value,
-        error: 1.0,
-    })
 }
 
 fn on_ratio_scale(

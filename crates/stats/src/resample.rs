@@ -9,9 +9,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::dependence::{Dependence, dependence};
+use crate::dependence::{Dependence, Weights, dependence};
 use crate::estimate::{Estimate, Method, TAIL};
-use crate::prior::Weights;
 use crate::special::t_quantile;
 
 /// Resamples of every interval of one case or of a pair.

@@ -8,8 +8,8 @@
 //! (Student 1908). Too few runs to know by how much they differ: what earlier runs of the same cases
 //! have shown, by their pooled variance.
 
-use crate::estimate::{Estimate, Method, TAIL};
-use crate::quantity::{Ratio, Seconds};
+use crate::dependence::{mean_and_squares, variance};
+use crate::estimate::{Estimate, Method, Ratio, Seconds, TAIL};
 use crate::special::{t_quantile, t_sf};
 
 /// Fewer runs a side than this do not tell by how much runs differ: where a machine has two speeds, two
@@ -53,9 +53,8 @@ impl BetweenRuns {
     pub fn of(cases: &[Vec<Seconds>], runs: usize) -> Self {
         let (mut squares, mut freedom) = (0.0, 0.0);
         for logs in cases.iter().filter_map(|means| logs(means)) {
-            let (mean, count) = (mean(&logs), logs.len() as f64);
-            squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
-            freedom += count - 1.0;
+            squares += mean_and_squares(&logs).1;
+            freedom += logs.len() as f64 - 1.0;
         }
         if runs < Self::MIN_RUNS || freedom < Self::MIN_RUNS as f64 - 1.0 {
             return Self::ASSUMED;
@@ -249,14 +248,7 @@ fn logs(means: &[Seconds]) -> Option<Vec<f64>> {
 }
 
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// With n − 1.
-fn variance(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    squares / (values.len() as f64 - 1.0)
+    mean_and_squares(values).0
 }
 
 #[cfg(test)]

@@ -6,17 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::blocks::{Blocks, MIN_BLOCKS};
 use crate::control::{AtMeanSpeed, Controlled};
-use crate::dependence::Dependence;
+use crate::dependence::{Dependence, RunDependence};
 use crate::drift::{Drift, drift};
-use crate::estimate::{Estimate, Method};
+use crate::estimate::{Estimate, Method, Ratio, Seconds};
 use crate::mean::mean;
 use crate::modality::{Modality, Modes, modality};
-use crate::outliers::{Outliers, outliers};
-use crate::prior::RunDependence;
 use crate::quantile::{MEDIAN, Sorted, quantile};
-use crate::quantity::{Ratio, Seconds};
 use crate::resample::dependence_of;
-use crate::spread::{extremes, median_absolute_deviation, standard_deviation};
+use crate::spread::{Outliers, extremes, median_absolute_deviation, outliers, standard_deviation};
 
 /// Drift is warned of beyond this share of the median ...
 const DRIFT: f64 = 0.05;
@@ -193,20 +190,15 @@ impl fmt::Display for Warning {
                  as for independent blocks; measure for longer",
                 dependence.lag1, dependence.widening
             ),
-            Self::Steps(modes) => f.write_str(&modes.said(|time| Human(time).to_string())),
+            Self::Steps(modes) => f.write_str(&modes.said(human)),
         }
     }
 }
 
 /// A duration in the unit that suits it.
-struct Human(Seconds);
-
-impl fmt::Display for Human {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let s = self.0.0;
-        let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
-        let unit = units.into_iter().find(|&(size, _)| s >= size);
-        let (size, name) = unit.unwrap_or((1e-9, "ns"));
-        write!(f, "{:.3} {name}", s / size)
-    }
+fn human(Seconds(s): Seconds) -> String {
+    let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
+    let unit = units.into_iter().find(|&(size, _)| s >= size);
+    let (size, name) = unit.unwrap_or((1e-9, "ns"));
+    format!("{:.3} {name}", s / size)
 }

@@ -7,10 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::Estimate;
+use crate::dependence::{RunDependence, Weights};
+use crate::estimate::{Estimate, NS, PerSecond, Ratio};
 use crate::pairing::Stretches;
-use crate::prior::{RunDependence, Weights};
-use crate::quantity::{NS, PerSecond, Ratio};
 use crate::ratio::{independent_clusters, over_stretches};
 use crate::resample::{Cluster, Stream, ratio_of_sums_estimate, rng};
 
