@@ -1,4 +1,4 @@
-//! A pcscd of our own with vpcd's reader in it, beside that of the system and unseen by it.
+//! A pcscd of our own with vpcd's reader in it, for cards as if they were real ones, beside that of the system and unseen by it.
 //!
 //! pcscd's directory, `/run/pcscd`, is compiled in. Its socket is not, if it gets one the way
 //! systemd passes it (sd_listen_fds(3)); its file for the process id goes where nobody else looks
@@ -16,6 +16,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::vpcd::{Stopper, Vpcd, VpcdError};
+use tempfile::TempDir;
+
+use crate::place::short_directory;
 
 /// Of the package `pcscd`.
 const PCSCD: &str = "/usr/sbin/pcscd";
@@ -50,46 +56,6 @@ const PCSCD_ON_SOCKET: &str = "[ \"$PPID\" = \"$2\" ] && exec 3<&0 </dev/null &&
 /// command, then major and minor version and the result. It is answered whatever version it names.
 const GREETING: [u32; 5] = [12, 0x11, 4, 4, 0];
 const GREETING_ANSWER: usize = 12;
-
-/// Why there is no pcscd.
-#[derive(Debug, thiserror::Error)]
-pub enum PcscdError {
-    /// A program or library is not installed.
-    #[error("{path} is missing; install it with 'apt-get install {package}'")]
-    Missing {
-        /// What was looked for.
-        path: PathBuf,
-        /// Debian's package.
-        package: &'static str,
-    },
-    /// The directory for its files.
-    #[error(
-        "pcscd cannot have its files in {path}: {source}; name a private directory with a short path"
-    )]
-    Directory {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// No process was made.
-    #[error("pcscd cannot be started: {0}; it takes setpriv and unshare of the package util-linux")]
-    Start(#[source] io::Error),
-    /// It ended or hangs.
-    #[error(
-        "pcscd does not answer ({source}); it says: {log}; \
-         without the right to make namespaces it needs the directory /run/pcscd"
-    )]
-    Mute {
-        /// What came of the greeting.
-        source: io::Error,
-        /// What it wrote.
-        log: String,
-    },
-    /// vpcd needs two ports.
-    #[error("vpcd found its TCP ports taken {ATTEMPTS} times; is somebody taking all of them?")]
-    Ports,
-}
 
 /// What keeps pcscd's traces apart from those of the system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,17 +119,18 @@ pub struct PrivatePcscd {
 impl PrivatePcscd {
     /// Starts one with its socket and configuration in the directory, as isolated as can be, and
     /// returns when it answers.
-    pub fn start(directory: &Path) -> Result<Self, PcscdError> {
+    pub fn start(directory: &Path) -> Result<Self, String> {
         let best = Isolation::ALL.into_iter().find(|best| best.works());
         Self::start_with(directory, best.unwrap_or(Isolation::Nothing))
     }
 
     /// The same with that isolation.
-    pub fn start_with(directory: &Path, isolation: Isolation) -> Result<Self, PcscdError> {
+    pub fn start_with(directory: &Path, isolation: Isolation) -> Result<Self, String> {
         for (path, package) in [(PCSCD, "pcscd"), (DRIVER, "vsmartcard-vpcd")] {
             if !Path::new(path).exists() {
-                let path = path.into();
-                return Err(PcscdError::Missing { path, package });
+                return Err(format!(
+                    "{path} is missing; install it with 'apt-get install {package}'"
+                ));
             }
         }
         // pcscd changes to the root directory.
@@ -174,11 +141,13 @@ impl PrivatePcscd {
                 return Ok(pcscd);
             }
         }
-        Err(PcscdError::Ports)
+        Err(format!(
+            "vpcd found its TCP ports taken {ATTEMPTS} times; is somebody taking all of them?"
+        ))
     }
 
-    fn launch(directory: &Path, isolation: Isolation) -> Result<Self, PcscdError> {
-        let port = two_free_ports().map_err(PcscdError::Start)?;
+    fn launch(directory: &Path, isolation: Isolation) -> Result<Self, String> {
+        let port = two_free_ports().map_err(unstarted)?;
         let configuration = directory.join(CONFIGURATION);
         let file = configuration.join("vpcd");
         fs::DirBuilder::new()
@@ -196,7 +165,7 @@ impl PrivatePcscd {
         let process = command(isolation, directory, &configuration, listener, output)
             .and_then(Process::start)
             .inspect_err(|_| clean_up(directory))
-            .map_err(PcscdError::Start)?;
+            .map_err(unstarted)?;
         let pcscd = Self {
             directory: directory.to_owned(),
             socket,
@@ -206,8 +175,13 @@ impl PrivatePcscd {
         let greeted = greet(&pcscd.socket);
         drop(traces);
         let log = pcscd.log();
-        greeted.map_err(|source| PcscdError::Mute { source, log })?;
-        Ok(pcscd)
+        match greeted {
+            Ok(()) => Ok(pcscd),
+            Err(error) => Err(format!(
+                "pcscd does not answer ({error}); it says: {log}; \
+                 without the right to make namespaces it needs the directory /run/pcscd"
+            )),
+        }
     }
 
     /// What `PCSCLITE_CSOCK_NAME` has to be for its clients.
@@ -404,10 +378,75 @@ fn clean_up(directory: &Path) {
     let _ = fs::remove_file(directory.join(LOG));
 }
 
-fn at(path: &Path) -> impl Fn(io::Error) -> PcscdError {
-    move |source| PcscdError::Directory {
-        path: path.to_owned(),
-        source,
+fn at(path: &Path) -> impl Fn(io::Error) -> String {
+    move |error| {
+        let path = path.display();
+        format!(
+            "pcscd cannot have its files in {path}: {error}; name a private directory with a short path"
+        )
+    }
+}
+
+fn unstarted(error: io::Error) -> String {
+    format!(
+        "pcscd cannot be started: {error}; it takes setpriv and unshare of the package util-linux"
+    )
+}
+
+/// A card in the reader of a pcscd until it is dropped.
+#[derive(Debug)]
+pub struct Inserted {
+    stopper: Stopper,
+    serving: Option<JoinHandle<Result<(), VpcdError>>>,
+}
+
+impl Inserted {
+    /// Inserts the card. pcscd notices within 0.4 s.
+    pub fn new(pcscd: &PrivatePcscd, card: &Reader) -> Self {
+        let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.connect()).unwrap();
+        Self {
+            stopper: vpcd.stopper().unwrap(),
+            serving: Some(std::thread::spawn(move || vpcd.serve())),
+        }
+    }
+}
+
+impl Drop for Inserted {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        if let Some(serving) = self.serving.take() {
+            let _ = serving.join();
+        }
+    }
+}
+
+/// A pcscd with a card in its reader.
+#[derive(Debug)]
+pub struct CardInReader {
+    /// To pull it out.
+    pub card: Reader,
+    /// To kill it.
+    pub pcscd: PrivatePcscd,
+    _inserted: Inserted,
+    _directory: TempDir,
+}
+
+impl CardInReader {
+    /// Starts one and inserts the card.
+    pub fn new(card: Reader) -> Self {
+        let directory = short_directory();
+        let pcscd = PrivatePcscd::start(directory.path()).unwrap();
+        Self {
+            _inserted: Inserted::new(&pcscd, &card),
+            card,
+            pcscd,
+            _directory: directory,
+        }
+    }
+
+    /// What `PCSCLITE_CSOCK_NAME` has to be for its clients.
+    pub fn socket(&self) -> &Path {
+        self.pcscd.socket()
     }
 }
 
@@ -430,6 +469,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let long = folder.path().join("x".repeat(120));
         let error = PrivatePcscd::launch(&long, Isolation::Nothing).unwrap_err();
-        assert!(error.to_string().contains("short path"), "{error}");
+        assert!(error.contains("short path"), "{error}");
     }
 }

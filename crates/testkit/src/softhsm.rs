@@ -33,17 +33,9 @@ impl SoftHsmToken {
         std::fs::create_dir(&tokens).unwrap();
         let text = format!("directories.tokendir = {}\n", tokens.display());
         std::fs::write(token.configuration(), text).unwrap();
-        let arguments = [
-            "--init-token",
-            "--free",
-            "--label",
-            LABEL,
-            "--so-pin",
-            "31415926",
-            "--pin",
-            PIN,
-        ];
-        token.run(Command::new("softhsm2-util").args(arguments));
+        let mut util = Command::new("softhsm2-util");
+        util.args(["--init-token", "--free", "--label", LABEL]);
+        token.run(util.args(["--so-pin", "31415926", "--pin", PIN]));
         token
     }
 
@@ -68,22 +60,7 @@ impl SoftHsmToken {
     /// Makes a key pair with OpenSC's `pkcs11-tool`: `rsa:2048`, `EC:prime256v1`.
     pub fn make_key(&self, kind: &str, id: &str, label: &str) {
         let mut tool = self.pkcs11_tool();
-        tool.args([
-            "--keypairgen",
-            "--key-type",
-            kind,
-            "--id",
-            id,
-            "--label",
-            label,
-        ]);
-        self.run(tool.args(["--usage-sign", "--usage-decrypt", "--usage-derive"]));
-    }
-
-    /// The same for a key pair that wants the PIN at each use.
-    pub fn make_key_with_pin(&self, kind: &str, id: &str, label: &str) {
-        let mut tool = self.pkcs11_tool();
-        tool.args(["--keypairgen", "--always-auth", "--key-type", kind]);
+        tool.args(["--keypairgen", "--key-type", kind]);
         tool.args(["--id", id, "--label", label]);
         self.run(tool.args(["--usage-sign", "--usage-decrypt", "--usage-derive"]));
     }
@@ -107,16 +84,8 @@ impl SoftHsmToken {
             .env("PKCS11_MODULE_PATH", Self::library());
         self.run(&mut openssl);
         let mut tool = self.pkcs11_tool();
-        tool.args([
-            "--type",
-            "cert",
-            "--id",
-            id,
-            "--label",
-            label,
-            "--write-object",
-        ]);
-        self.run(tool.arg(&certificate));
+        tool.args(["--type", "cert", "--id", id, "--label", label]);
+        self.run(tool.arg("--write-object").arg(&certificate));
     }
 
     /// `pkcs11-tool`, logged in to the token.

@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
 use keymark_stores::tokens::reader::Reader;
-use keymark_testkit::inserted::Inserted;
-use keymark_testkit::pcscd::{Isolation, PrivatePcscd};
+use keymark_testkit::pcscd::{Inserted, Isolation, PrivatePcscd};
 use keymark_testkit::place::{said, short_directory};
 use keymark_testkit::process::{naming, this_test_program};
 use keymark_testkit::waiting::{found, until};

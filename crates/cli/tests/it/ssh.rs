@@ -7,7 +7,7 @@ use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
-use keymark_testkit::inserted::CardInReader;
+use keymark_testkit::pcscd::CardInReader;
 use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::waiting::found;
 use keymark_testkit::{assert_says, assert_silent};

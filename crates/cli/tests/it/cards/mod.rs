@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_stores::tokens::reader::Reader;
-use keymark_testkit::inserted::CardInReader;
+use keymark_testkit::pcscd::CardInReader;
 use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::waiting::{found, until};
 use keymark_testkit::{assert_says, assert_silent};

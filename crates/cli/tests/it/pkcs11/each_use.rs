@@ -7,11 +7,19 @@ use keymark_testkit::{assert_says, assert_silent};
 use super::{Misbehaving, bench, rows};
 use crate::KEYMARK;
 
+/// A key pair that wants the PIN at each use.
+fn make_key_with_pin(token: &SoftHsmToken, kind: &str, id: &str, label: &str) {
+    let mut tool = token.pkcs11_tool();
+    tool.args(["--keypairgen", "--always-auth", "--key-type", kind]);
+    tool.args(["--id", id, "--label", label]);
+    token.run(tool.args(["--usage-sign", "--usage-decrypt", "--usage-derive"]));
+}
+
 #[test]
 fn the_pin_is_sent_at_each_use() {
     let mut world = Misbehaving::new(KEYMARK);
     for (kind, id, label) in [("rsa:2048", "05", "each"), ("EC:prime256v1", "06", "curve")] {
-        world.token.make_key_with_pin(kind, id, label);
+        make_key_with_pin(&world.token, kind, id, label);
     }
     world.device = world.device.replace("object=web", "object=each");
     let workers = "--concurrency 2 --scheme pkcs1,pss --warmup 1";
@@ -31,7 +39,7 @@ fn the_pin_is_sent_at_each_use() {
 #[test]
 fn it_is_sent_by_a_process_as_well() {
     let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
-    token.make_key_with_pin("EC:prime256v1", "06", "curve");
+    make_key_with_pin(&token, "EC:prime256v1", "06", "curve");
     let device = format!("{URI};object=curve");
     let rows = rows(&mut bench(&place, &token, &device, "--processes 1"));
     assert_eq!(rows.len(), 1, "it signs: {rows:?}");
@@ -48,7 +56,7 @@ fn one_that_is_refused_or_crashes_the_module_is_not_sent_again() {
         ),
     ] {
         let mut world = Misbehaving::new(KEYMARK);
-        world.token.make_key_with_pin("rsa:2048", "05", "each");
+        make_key_with_pin(&world.token, "rsa:2048", "05", "each");
         world.device = world.device.replace("object=web", "object=each");
         let refused = ended(world.run(mode, PIN, &world.device, ""), 1);
         assert_says(&said(&refused), [why]);
@@ -60,7 +68,7 @@ fn one_that_is_refused_or_crashes_the_module_is_not_sent_again() {
 #[test]
 fn the_last_try_is_left_alone_at_each_use() {
     let mut world = Misbehaving::new(KEYMARK);
-    world.token.make_key_with_pin("rsa:2048", "05", "each");
+    make_key_with_pin(&world.token, "rsa:2048", "05", "each");
     world.device = world.device.replace("object=web", "object=each");
     let refused = ended(world.run("final-try-later", PIN, &world.device, ""), 1);
     assert_says(&said(&refused), ["1 try left"]);

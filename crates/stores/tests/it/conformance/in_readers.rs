@@ -4,7 +4,7 @@ use keymark_bench::case::DeviceName;
 use keymark_stores::card::CardPlace;
 use keymark_stores::openpgp_card::{Port, pcsc};
 use keymark_stores::user::{Consent, Pin, PinSource, Pins, Unattended, User};
-use keymark_testkit::inserted::CardInReader;
+use keymark_testkit::pcscd::CardInReader;
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
 use keymark_testkit::waiting::found;
