@@ -155,25 +155,19 @@ pub(super) fn register(first: u32, second: u32) -> Option<Effect> {
 
 /// A5.3.13 and A5.3.14
 fn parallel(op1: u32, op2: u32, r: Operands) -> Option<Effect> {
-    let lanes = match op1 & 7 {
-        0 => Lanes::Add8,
-        1 => Lanes::Add16,
-        2 => Lanes::Asx,
-        4 => Lanes::Sub8,
-        5 => Lanes::Sub16,
-        6 => Lanes::Sax,
-        _ => return None,
+    use LaneKind::{
+        Signed, SignedHalving, SignedSaturating, Unsigned, UnsignedHalving, UnsignedSaturating,
     };
-    let kind = match op2 {
-        0 => LaneKind::Signed,
-        1 => LaneKind::SignedSaturating,
-        2 => LaneKind::SignedHalving,
-        4 => LaneKind::Unsigned,
-        5 => LaneKind::UnsignedSaturating,
-        6 => LaneKind::UnsignedHalving,
-        _ => return None,
-    };
-    Some(Effect::Parallel(lanes, kind, r))
+    use Lanes::{Add8, Add16, Asx, Sax, Sub8, Sub16};
+    // Four of eight each; the last of them is undefined.
+    let lanes = [[Add8, Add16, Asx], [Sub8, Sub16, Sax]];
+    let lanes = lanes[(op1 >> 2 & 1) as usize].get((op1 & 3) as usize)?;
+    let kinds = [
+        [Signed, SignedSaturating, SignedHalving],
+        [Unsigned, UnsignedSaturating, UnsignedHalving],
+    ];
+    let kind = kinds[(op2 >> 2 & 1) as usize].get((op2 & 3) as usize)?;
+    Some(Effect::Parallel(*lanes, *kind, r))
 }
 
 /// A5.3.15

@@ -4,7 +4,7 @@
 
 use crate::instruction::{
     Alu, BitField, Extend, Flags, Half, Halves, ImmediateCarry, LaneKind, Lanes, Long, LongDsp,
-    Multiply, Register, Saturating, Shift, Sign, Unary,
+    Multiply, Operands, Register, Saturating, Shift, Sign, Unary,
 };
 use crate::machine::registers::Registers;
 
@@ -96,41 +96,30 @@ impl Registers {
 
     /// LSL, LSR, ASR, ROR by the low byte of a register.
     #[inline(always)]
-    pub(super) fn shift_register(
-        &mut self,
-        shift: Shift,
-        flags: Flags,
-        rd: Register,
-        (value, amount): (u32, u32),
-    ) {
+    pub(super) fn shift_register(&mut self, shift: Shift, flags: Flags, r: Operands) {
+        let (value, amount) = self.operands(r);
         let (result, carry) = shift_with_carry(value, shift, amount & 0xff, self.carry);
         if flags == Flags::Set {
             self.set_nz(result);
             self.carry = carry;
         }
-        self.set(rd, result);
+        self.set(r.d, result);
     }
 
     /// BFI, BFC, SBFX, UBFX. Beyond bit 31 the architecture is unpredictable: nothing is there.
-    pub(super) fn bit_field(
-        &mut self,
-        field: BitField,
-        rd: Register,
-        rn: Register,
-        (lsb, width): (u8, u8),
-    ) {
+    pub(super) fn bit_field(&mut self, field: BitField, r: Operands, (lsb, width): (u8, u8)) {
         let (lsb, width) = (u32::from(lsb), u32::from(width).min(32 - u32::from(lsb)));
         let mask = ((1u64 << width) - 1) as u32;
-        let source = self.get_or_zero(rn);
+        let source = self.get_or_zero(r.n);
         let result = match field {
-            BitField::Bfi => self.get(rd) & !(mask << lsb) | (source & mask) << lsb,
+            BitField::Bfi => self.get(r.d) & !(mask << lsb) | (source & mask) << lsb,
             BitField::Ubfx => source >> lsb & mask,
             BitField::Sbfx => {
                 let top = 32 - width;
                 (((source >> lsb) << top) as i32 >> top) as u32
             }
         };
-        self.set(rd, result);
+        self.set(r.d, result);
     }
 }
 
@@ -215,14 +204,8 @@ pub(super) const fn divide(sign: Sign, n: u32, m: u32) -> u32 {
 impl Registers {
     /// MUL to USADA8.
     #[inline(always)]
-    pub(super) fn multiply(
-        &mut self,
-        multiply: Multiply,
-        flags: Flags,
-        rd: Register,
-        (n, m): (u32, u32),
-        ra: Register,
-    ) {
+    pub(super) fn multiply(&mut self, multiply: Multiply, flags: Flags, r: Operands, ra: Register) {
+        let (n, m) = self.operands(r);
         let result = match multiply {
             Multiply::Mul => n.wrapping_mul(m),
             Multiply::Mla => n.wrapping_mul(m).wrapping_add(self.get(ra)),
@@ -232,7 +215,7 @@ impl Registers {
         if flags == Flags::Set {
             self.set_nz(result);
         }
-        self.set(rd, result);
+        self.set(r.d, result);
     }
 
     fn multiply_dsp(&mut self, multiply: Multiply, n: u32, m: u32, ra: Register) -> u32 {
@@ -339,7 +322,8 @@ pub(super) const fn pack(n: u32, m: u32, shift: Shift, amount: u8) -> u32 {
 
 impl Registers {
     /// QADD, QDADD, QSUB, QDSUB: of Rm and Rn.
-    pub(super) fn saturating(&mut self, saturating: Saturating, n: u32, m: u32) -> u32 {
+    pub(super) fn saturating(&mut self, saturating: Saturating, r: Operands) {
+        let (n, m) = self.operands(r);
         let (n, m) = (i64::from(n as i32), i64::from(m as i32));
         let (doubled, cut) = signed_sat(2 * n, 32);
         let (sum, first) = match saturating {
@@ -350,26 +334,23 @@ impl Registers {
         };
         let (result, second) = signed_sat(sum, 32);
         self.saturated |= first || second;
-        result as u32
+        self.set(r.d, result as u32);
     }
 
     /// SSAT and USAT.
-    pub(super) fn saturate(
-        &mut self,
-        sign: Sign,
-        bits: u8,
-        value: u32,
-        (shift, amount): (Shift, u8),
-    ) -> u32 {
-        let (shifted, _) = shift_with_carry(value, shift, u32::from(amount), self.carry);
-        self.saturate_value(sign, bits, i64::from(shifted as i32)) as u32
+    pub(super) fn saturate(&mut self, sign: Sign, bits: u8, r: Operands, shift: (Shift, u8)) {
+        let (value, amount) = (self.get(r.n), u32::from(shift.1));
+        let (shifted, _) = shift_with_carry(value, shift.0, amount, self.carry);
+        let result = self.saturate_value(sign, bits, i64::from(shifted as i32));
+        self.set(r.d, result as u32);
     }
 
     /// SSAT16 and USAT16.
-    pub(super) fn saturate16(&mut self, sign: Sign, bits: u8, value: u32) -> u32 {
+    pub(super) fn saturate16(&mut self, sign: Sign, bits: u8, r: Operands) {
+        let value = self.get(r.n);
         let low = self.saturate_value(sign, bits, i64::from(value as i16)) as u16;
         let top = self.saturate_value(sign, bits, i64::from((value >> 16) as i16)) as u16;
-        u32::from(top) << 16 | u32::from(low)
+        self.set(r.d, u32::from(top) << 16 | u32::from(low));
     }
 
     fn saturate_value(&mut self, sign: Sign, bits: u8, value: i64) -> i64 {
@@ -382,7 +363,8 @@ impl Registers {
     }
 
     /// SADD16 and its 35 kin.
-    pub(super) fn parallel(&mut self, lanes: Lanes, kind: LaneKind, n: u32, m: u32) -> u32 {
+    pub(super) fn parallel(&mut self, lanes: Lanes, kind: LaneKind, r: Operands) {
+        let (n, m) = self.operands(r);
         let signed = matches!(
             kind,
             LaneKind::Signed | LaneKind::SignedSaturating | LaneKind::SignedHalving
@@ -421,19 +403,21 @@ impl Registers {
         if matches!(kind, LaneKind::Signed | LaneKind::Unsigned) {
             self.greater_equal = greater_equal;
         }
-        result
+        self.set(r.d, result);
     }
 
     /// SEL
-    pub(super) fn select(&self, n: u32, m: u32) -> u32 {
-        (0..4).fold(0, |result, byte| {
+    pub(super) fn select(&mut self, r: Operands) {
+        let (n, m) = self.operands(r);
+        let selected = (0..4).fold(0, |result, byte| {
             let from = if self.greater_equal >> byte & 1 == 1 {
                 n
             } else {
                 m
             };
             result | from & 0xff << (8 * byte)
-        })
+        });
+        self.set(r.d, selected);
     }
 }
 

@@ -76,14 +76,14 @@ impl Machine {
         let registers = &mut self.registers;
         match *effect {
             Effect::ShiftRegister(shift, flags, r) => {
-                registers.shift_register(shift, flags, r.d, registers.operands(r));
+                registers.shift_register(shift, flags, r);
             }
             Effect::MoveTop(d, value) => {
                 let low = registers.get(d) & 0xffff;
                 registers.set(d, u32::from(value) << 16 | low);
             }
             Effect::Multiply(multiply, flags, r, ra) => {
-                registers.multiply(multiply, flags, r.d, registers.operands(r), ra);
+                registers.multiply(multiply, flags, r, ra);
             }
             Effect::Divide(sign, r) => {
                 let (n, m) = registers.operands(r);
@@ -99,7 +99,7 @@ impl Machine {
                 registers.set(r.d, value);
             }
             Effect::Unary(which, r) => registers.set(r.d, unary(which, registers.get(r.m))),
-            Effect::BitField(field, r, place) => registers.bit_field(field, r.d, r.n, place),
+            Effect::BitField(field, r, place) => registers.bit_field(field, r, place),
             _ => return self.compute_dsp(effect),
         }
         Ok(())
@@ -108,42 +108,25 @@ impl Machine {
     /// The DSP extension, and what is no computation at all.
     fn compute_dsp(&mut self, effect: &Effect) -> Result<(), Interrupted> {
         let registers = &mut self.registers;
-        if let Effect::MultiplyLongDsp(long, r) = *effect {
-            let (n, m) = (registers.get(r.n), registers.get(r.m));
-            let (high, low) = (registers.get(r.high), registers.get(r.low));
-            let result = arithmetic::long_dsp(long, n, m, high, low);
-            registers.set(r.low, result as u32);
-            registers.set(r.high, (result >> 32) as u32);
-            return Ok(());
-        }
-        let (d, result) = match *effect {
-            Effect::Saturating(saturating, r) => {
-                let (n, m) = registers.operands(r);
-                (r.d, registers.saturating(saturating, n, m))
+        match *effect {
+            Effect::MultiplyLongDsp(long, r) => {
+                let (n, m) = (registers.get(r.n), registers.get(r.m));
+                let (high, low) = (registers.get(r.high), registers.get(r.low));
+                let result = arithmetic::long_dsp(long, n, m, high, low);
+                registers.set(r.low, result as u32);
+                registers.set(r.high, (result >> 32) as u32);
             }
-            Effect::Saturate(sign, r, bits, shift) => {
-                let value = registers.get(r.n);
-                (r.d, registers.saturate(sign, bits, value, shift))
-            }
-            Effect::Saturate16(sign, r, bits) => {
-                let value = registers.get(r.n);
-                (r.d, registers.saturate16(sign, bits, value))
-            }
-            Effect::Parallel(lanes, kind, r) => {
-                let (n, m) = registers.operands(r);
-                (r.d, registers.parallel(lanes, kind, n, m))
-            }
-            Effect::Select(r) => {
-                let (n, m) = registers.operands(r);
-                (r.d, registers.select(n, m))
-            }
+            Effect::Saturating(saturating, r) => registers.saturating(saturating, r),
+            Effect::Saturate(sign, r, bits, shift) => registers.saturate(sign, bits, r, shift),
+            Effect::Saturate16(sign, r, bits) => registers.saturate16(sign, bits, r),
+            Effect::Parallel(lanes, kind, r) => registers.parallel(lanes, kind, r),
+            Effect::Select(r) => registers.select(r),
             Effect::Pack(r, (shift, amount)) => {
                 let (n, m) = registers.operands(r);
-                (r.d, arithmetic::pack(n, m, shift, amount))
+                registers.set(r.d, arithmetic::pack(n, m, shift, amount));
             }
             _ => return self.control(effect),
-        };
-        registers.set(d, result);
+        }
         Ok(())
     }
 

@@ -54,10 +54,8 @@ pub struct Account {
     pub(super) extra: [u64; Class::ALL.len()],
     /// IT that took none.
     pub(super) folded: u64,
-    pub(super) address: u64,
-    pub(super) refill: u64,
-    pub(super) fetch: u64,
-    pub(super) data: u64,
+    /// Cycles that were waited for what no class stands for, in the order of [`Stall::ALL`].
+    pub(super) waits: [u64; Stall::ALL.len()],
     /// The instruction cache, where there is one.
     pub instruction_cache: CacheUse,
     /// The data cache, where there is one.
@@ -106,12 +104,8 @@ impl Account {
 
     /// Cycles in all.
     pub fn cycles(&self) -> u64 {
-        let extra: u64 = self.extra.iter().sum();
-        self.instructions() + extra - self.folded
-            + self.address
-            + self.refill
-            + self.fetch
-            + self.data
+        let beyond: u64 = self.extra.iter().chain(&self.waits).sum();
+        self.instructions() + beyond - self.folded
     }
 
     /// Cycles that a cause cost.
@@ -140,32 +134,33 @@ impl Account {
                 Class::StoreMultiple,
                 Class::TableBranch,
             ]),
-            Stall::Address => self.address,
-            Stall::Refill => self.refill,
-            Stall::Fetch => self.fetch,
-            Stall::Data => self.data,
+            Stall::Address | Stall::Refill | Stall::Fetch | Stall::Data => {
+                self.waits[stall as usize]
+            }
         }
     }
 
-    fn combine(&self, other: &Self, with: impl Fn(u64, u64) -> u64) -> Self {
-        let each = |a: &[u64; Class::ALL.len()], b: &[u64; Class::ALL.len()]| {
-            std::array::from_fn(|index| with(a[index], b[index]))
-        };
-        let cache = |a: CacheUse, b: CacheUse| CacheUse {
-            lookups: with(a.lookups, b.lookups),
-            hits: with(a.hits, b.hits),
-        };
-        Self {
-            counts: each(&self.counts, &other.counts),
-            extra: each(&self.extra, &other.extra),
-            folded: with(self.folded, other.folded),
-            address: with(self.address, other.address),
-            refill: with(self.refill, other.refill),
-            fetch: with(self.fetch, other.fetch),
-            data: with(self.data, other.data),
-            instruction_cache: cache(self.instruction_cache, other.instruction_cache),
-            data_cache: cache(self.data_cache, other.data_cache),
+    fn numbers(&mut self) -> impl Iterator<Item = &mut u64> {
+        let (instructions, data) = (&mut self.instruction_cache, &mut self.data_cache);
+        let caches = [
+            &mut instructions.lookups,
+            &mut instructions.hits,
+            &mut data.lookups,
+            &mut data.hits,
+        ];
+        let by_kind = self.counts.iter_mut().chain(&mut self.extra);
+        by_kind
+            .chain(&mut self.waits)
+            .chain([&mut self.folded])
+            .chain(caches)
+    }
+
+    fn combined(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
+        let (mut sum, mut other) = (self.clone(), other.clone());
+        for (number, other) in sum.numbers().zip(other.numbers()) {
+            *number = with(*number, *other);
         }
+        sum
     }
 }
 
@@ -174,12 +169,12 @@ impl Sub for &Account {
 
     /// What came since an earlier state of the same account.
     fn sub(self, earlier: Self) -> Account {
-        self.combine(earlier, u64::saturating_sub)
+        self.combined(earlier, u64::saturating_sub)
     }
 }
 
 impl AddAssign<&Self> for Account {
     fn add_assign(&mut self, other: &Self) {
-        *self = self.combine(other, u64::saturating_add);
+        *self = self.combined(other, u64::saturating_add);
     }
 }

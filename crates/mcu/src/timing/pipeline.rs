@@ -1,7 +1,7 @@
 //! The core's rules: how many cycles each instruction takes, after DDI 0337I (Cortex-M3 TRM, r2p1) and
 //! DDI 0439 (Cortex-M4 TRM), sections 3.3.1 (table) and 3.3.2 (load and store timings).
 
-use super::account::{Account, CacheUse};
+use super::account::{Account, CacheUse, Stall};
 use super::fetch::{Cache, Fetch};
 use super::{CoreTiming, FlashTiming, Folding, LongMultiply, Outcome, Pairing, Retired, Timing};
 use crate::instruction::{Class, Facts, Instruction};
@@ -135,19 +135,23 @@ impl Pipeline {
         }
     }
 
+    #[inline(always)]
+    const fn wait(&mut self, why: Stall, cycles: u64) {
+        self.account.waits[why as usize] += cycles;
+        self.now += cycles;
+    }
+
     /// Waits for data in flash, and for addresses that have just been computed.
     #[inline(always)]
     fn memory_waits(&mut self, facts: &Facts, retired: &Retired) {
         if self.before.writes & facts.address != 0 && computes(self.before.class) {
             let wait = u64::from(self.core.address_dependency);
-            self.account.address += wait;
-            self.now += wait;
+            self.wait(Stall::Address, wait);
         }
         let wait = self
             .fetch
             .data(retired.access, facts.bytes.div_ceil(4).max(1), self.now);
-        self.account.data += wait;
-        self.now += wait;
+        self.wait(Stall::Data, wait);
     }
 
     /// Whatever takes more or less than a cycle, or may.
@@ -182,8 +186,7 @@ impl Pipeline {
             Class::Load | Class::LoadMultiple | Class::TableBranch => self.core.load_refill,
             _ => self.core.refill,
         });
-        self.account.refill += refill;
-        self.now += refill;
+        self.wait(Stall::Refill, refill);
         self.fetch.branch();
     }
 
@@ -193,19 +196,16 @@ impl Pipeline {
         if self.fetch.has_branched() {
             if facts.size == 4 && address & 2 != 0 {
                 let more = u64::from(self.core.unaligned_target);
-                self.account.refill += more;
-                self.now += more;
+                self.wait(Stall::Refill, more);
             }
             let wait = self.fetch.target(address, self.now);
-            self.account.fetch += wait;
-            self.now += wait;
+            self.wait(Stall::Fetch, wait);
             if self.fetch.holds(last) {
                 return;
             }
         }
         let wait = self.fetch.next(self.now);
-        self.account.fetch += wait;
-        self.now += wait;
+        self.wait(Stall::Fetch, wait);
     }
 }
 
