@@ -2,8 +2,7 @@
 
 use super::{bits, operands, register};
 use crate::instruction::{
-    Access, Direction, DoubleTransfer, Effect, ExclusiveTransfer, Index, MultipleTransfer,
-    Register, ScaledTransfer, Transfer,
+    Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };
 
 /// A5.3.5
@@ -38,10 +37,11 @@ pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Effect> {
     if (pre, back) == (0, 0) {
         return exclusive_or_table(first, second);
     }
-    let magnitude = (bits(second, 0, 8) << 2) as i16;
-    let transfer = DoubleTransfer {
+    let magnitude = (bits(second, 0, 8) << 2) as i32;
+    let rt2 = register(second, 8);
+    let transfer = Transfer {
+        access: Access::Word,
         rt: register(second, 12),
-        rt2: register(second, 8),
         rn: register(first, 0),
         index: index(pre, back),
         offset: match bits(first, 7, 1) {
@@ -50,8 +50,8 @@ pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Effect> {
         },
     };
     Some(match bits(first, 4, 1) {
-        0 => Effect::StoreDouble(transfer),
-        _ => Effect::LoadDouble(transfer),
+        0 => Effect::StoreDouble(rt2, transfer),
+        _ => Effect::LoadDouble(rt2, transfer),
     })
 }
 
@@ -60,22 +60,20 @@ fn exclusive_or_table(first: u32, second: u32) -> Option<Effect> {
     let r = operands(first, second);
     let load = bits(first, 4, 1) == 1;
     let exclusive = |access, rd, offset| {
-        let transfer = ExclusiveTransfer {
+        let transfer = Transfer {
             access,
-            rd,
             rt: register(second, 12),
             rn: r.n,
+            index: Index::Offset,
             offset,
         };
-        Some(if load {
-            Effect::LoadExclusive(transfer)
-        } else {
-            Effect::StoreExclusive(transfer)
+        Some(match load {
+            true => Effect::LoadExclusive(transfer),
+            false => Effect::StoreExclusive(rd, transfer),
         })
     };
     if bits(first, 7, 1) == 0 {
-        let offset = (bits(second, 0, 8) << 2) as u16;
-        return exclusive(Access::Word, r.d, offset);
+        return exclusive(Access::Word, r.d, (bits(second, 0, 8) << 2) as i32);
     }
     match (bits(second, 4, 4), load) {
         (0, true) => Some(Effect::TableBranch(Access::Byte, r)),
@@ -123,10 +121,8 @@ fn single(
     if (pre, back) == (0, 0) {
         return None;
     }
-    at(
-        index(pre, back),
-        if up == 1 { magnitude } else { -magnitude },
-    )
+    let offset = if up == 1 { magnitude } else { -magnitude };
+    at(index(pre, back), offset)
 }
 
 /// A5.3.10

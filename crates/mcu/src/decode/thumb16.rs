@@ -14,30 +14,17 @@ pub(super) fn decode(half: u32, address: u32, place: Place) -> Effect {
         Place::Outside => Flags::Set,
     };
     let pc = address.wrapping_add(4);
+    let (rd, words) = (low_register(half, 8), bits(half, 0, 8) << 2);
+    let near = (pc & !3).wrapping_add(words);
+    let keep = |alu, n, value| data_immediate(alu, Flags::Keep, rd, n, value);
     match half >> 10 {
         0b000000..=0b001111 => shift_add_move(half, flags),
         0b010000 => data_processing(half, flags),
         0b010001 => special(half),
-        0b010010 | 0b010011 => Effect::LoadLiteral(
-            Access::Word,
-            low_register(half, 8),
-            (pc & !3).wrapping_add(bits(half, 0, 8) << 2),
-        ),
+        0b010010 | 0b010011 => Effect::LoadLiteral(Access::Word, rd, near),
         0b010100..=0b100111 => load_store(half),
-        0b101000 | 0b101001 => data_immediate(
-            Alu::Mov,
-            Flags::Keep,
-            low_register(half, 8),
-            Register::PC,
-            (pc & !3).wrapping_add(bits(half, 0, 8) << 2),
-        ),
-        0b101010 | 0b101011 => data_immediate(
-            Alu::Add,
-            Flags::Keep,
-            low_register(half, 8),
-            Register::SP,
-            bits(half, 0, 8) << 2,
-        ),
+        0b101000 | 0b101001 => keep(Alu::Mov, Register::PC, near),
+        0b101010 | 0b101011 => keep(Alu::Add, Register::SP, words),
         0b101100..=0b101111 => miscellaneous(half, pc),
         0b110000..=0b110011 => multiple(half),
         0b110100..=0b110111 => conditional_branch(half, pc),
@@ -46,19 +33,21 @@ pub(super) fn decode(half: u32, address: u32, place: Place) -> Effect {
 }
 
 fn data_immediate(alu: Alu, flags: Flags, d: Register, n: Register, value: u32) -> Effect {
-    let r = Operands { d, n, m: n };
-    Effect::DataImmediate(alu, flags, r, ImmediateCarry::Keep, value)
+    Effect::DataImmediate(
+        alu,
+        flags,
+        Operands::new(d, n, n),
+        ImmediateCarry::Keep,
+        value,
+    )
 }
 
 /// A5.2.1
 fn shift_add_move(half: u32, flags: Flags) -> Effect {
     let (rd, rn) = (low_register(half, 0), low_register(half, 3));
     let (wide, imm8) = (low_register(half, 8), bits(half, 0, 8));
-    let three = Operands {
-        d: rd,
-        n: rn,
-        m: low_register(half, 6),
-    };
+    let three = Operands::new(rd, rn, low_register(half, 6));
+    let imm5 = bits(half, 6, 5);
     match half >> 9 {
         0b0001100 => Effect::DataRegister(Alu::Add, flags, three),
         0b0001101 => Effect::DataRegister(Alu::Sub, flags, three),
@@ -68,19 +57,13 @@ fn shift_add_move(half: u32, flags: Flags) -> Effect {
         0b0010100..=0b0010111 => data_immediate(Alu::Cmp, Flags::Set, wide, wide, imm8),
         0b0011000..=0b0011011 => data_immediate(Alu::Add, flags, wide, wide, imm8),
         0b0011100..=0b0011111 => data_immediate(Alu::Sub, flags, wide, wide, imm8),
-        _ => shifted_data(
-            Alu::Mov,
-            flags,
-            onto(rd, rn),
-            half >> 11 & 3,
-            bits(half, 6, 5),
-        ),
+        _ => shifted_data(Alu::Mov, flags, onto(rd, rn), half >> 11 & 3, imm5),
     }
 }
 
 /// Rd is the first operand as well.
 const fn onto(d: Register, m: Register) -> Operands {
-    Operands { d, n: d, m }
+    Operands::new(d, d, m)
 }
 
 /// With an operand that DecodeImmShift (A7.4.2) shifts: by LSL #0 it is a register.
@@ -123,11 +106,7 @@ fn data_processing(half: u32, flags: Flags) -> Effect {
         11 => data(Alu::Cmn, Flags::Set),
         12 => data(Alu::Orr, flags),
         13 => {
-            let product = Operands {
-                n: r.m,
-                m: r.d,
-                ..r
-            };
+            let product = Operands::new(r.d, r.m, r.d);
             Effect::Multiply(Multiply::Mul, flags, product, Register::PC)
         }
         14 => data(Alu::Bic, flags),
@@ -202,14 +181,10 @@ fn register_offset(half: u32, rt: Register, rn: Register) -> Effect {
 
 /// A5.2.5
 fn miscellaneous(half: u32, pc: u32) -> Effect {
-    let r = Operands {
-        d: low_register(half, 0),
-        n: Register::PC,
-        m: low_register(half, 3),
-    };
+    let r = Operands::new(low_register(half, 0), Register::PC, low_register(half, 3));
     let extend = |extend| Effect::Extend(extend, r, 0);
     let unary = |unary| Effect::Unary(unary, r);
-    let frame = bits(half, 0, 7) << 2;
+    let (sp, frame) = (Register::SP, bits(half, 0, 7) << 2);
     let list = bits(half, 0, 8) as u16;
     let on_stack = |link_or_pc, direction| MultipleTransfer {
         rn: Register::SP,
@@ -218,12 +193,8 @@ fn miscellaneous(half: u32, pc: u32) -> Effect {
         write_back: true,
     };
     match half >> 5 & 0x7f {
-        0b0000000..=0b0000011 => {
-            data_immediate(Alu::Add, Flags::Keep, Register::SP, Register::SP, frame)
-        }
-        0b0000100..=0b0000111 => {
-            data_immediate(Alu::Sub, Flags::Keep, Register::SP, Register::SP, frame)
-        }
+        0b0000000..=0b0000011 => data_immediate(Alu::Add, Flags::Keep, sp, sp, frame),
+        0b0000100..=0b0000111 => data_immediate(Alu::Sub, Flags::Keep, sp, sp, frame),
         0b0110011 => Effect::Nop, // CPS: there are no exceptions to mask.
         _ => match half >> 8 & 0xf {
             0b0001 | 0b0011 | 0b1001 | 0b1011 => Effect::CompareBranch(

@@ -115,16 +115,15 @@ impl Effect {
 
     fn facts_of_transfer(&self) -> Facts {
         match *self {
-            Self::Load(t) => Facts::of(Class::Load, t.rt.bit() | indexed(t.rn, t.index))
-                .moving(t.access.bytes(), t.rn.bit()),
+            Self::Load(t) | Self::LoadExclusive(t) => {
+                Facts::of(Class::Load, t.rt.bit() | indexed(t.rn, t.index))
+                    .moving(t.access.bytes(), t.rn.bit())
+            }
             Self::LoadRegister(t) => {
                 Facts::of(Class::Load, t.rt.bit()).moving(t.access.bytes(), t.rn.bit() | t.rm.bit())
             }
             Self::LoadLiteral(access, rt, _) => {
                 Facts::of(Class::Load, rt.bit()).moving(access.bytes(), 0)
-            }
-            Self::LoadExclusive(t) => {
-                Facts::of(Class::Load, t.rt.bit()).moving(t.access.bytes(), t.rn.bit())
             }
             Self::Store(t) => {
                 Facts::of(Class::Store, indexed(t.rn, t.index)).moving(t.access.bytes(), t.rn.bit())
@@ -133,15 +132,15 @@ impl Effect {
             Self::StoreRegister(t) => {
                 Facts::of(Class::StoreRegister, 0).moving(t.access.bytes(), t.rn.bit() | t.rm.bit())
             }
-            Self::StoreExclusive(t) => {
-                Facts::of(Class::StoreRegister, t.rd.bit()).moving(t.access.bytes(), t.rn.bit())
+            Self::StoreExclusive(rd, t) => {
+                Facts::of(Class::StoreRegister, rd.bit()).moving(t.access.bytes(), t.rn.bit())
             }
-            Self::LoadDouble(t) => {
-                let loaded = t.rt.bit() | t.rt2.bit();
+            Self::LoadDouble(rt2, t) => {
+                let loaded = t.rt.bit() | rt2.bit();
                 Facts::of(Class::LoadMultiple, loaded | indexed(t.rn, t.index))
                     .moving(8, t.rn.bit())
             }
-            Self::StoreDouble(t) => {
+            Self::StoreDouble(_, t) => {
                 Facts::of(Class::StoreMultiple, indexed(t.rn, t.index)).moving(8, t.rn.bit())
             }
             Self::LoadMultiple(t) => Facts::of(Class::LoadMultiple, t.list | written(t))

@@ -133,14 +133,16 @@ pub enum Effect {
     LoadLiteral(Access, Register, u32),
     Store(Transfer),
     StoreRegister(ScaledTransfer),
-    LoadDouble(DoubleTransfer),
-    StoreDouble(DoubleTransfer),
+    /// LDRD and STRD: this register as well.
+    LoadDouble(Register, Transfer),
+    StoreDouble(Register, Transfer),
     LoadMultiple(MultipleTransfer),
     StoreMultiple(MultipleTransfer),
     /// LDREX and its kin.
-    LoadExclusive(ExclusiveTransfer),
-    /// STREX and its kin: one core and no exceptions, so it succeeds behind a load-exclusive.
-    StoreExclusive(ExclusiveTransfer),
+    LoadExclusive(Transfer),
+    /// STREX and its kin, which say in R[d] whether it was stored: one core and no exceptions, so it succeeds behind a
+    /// load-exclusive.
+    StoreExclusive(Register, Transfer),
     /// B
     Branch(u32),
     /// `B<c>`: the condition stands in the instruction.

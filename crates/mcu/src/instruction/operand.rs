@@ -16,6 +16,12 @@ pub struct Operands {
     pub m: Register,
 }
 
+impl Operands {
+    pub const fn new(d: Register, n: Register, m: Register) -> Self {
+        Self { d, n, m }
+    }
+}
+
 /// Those of a product of 64 bits: RdLo, RdHi, Rn, Rm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongOperands {
@@ -45,16 +51,6 @@ pub struct ScaledTransfer {
     pub shift: u8,
 }
 
-/// Two words moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DoubleTransfer {
-    pub rt: Register,
-    pub rt2: Register,
-    pub rn: Register,
-    pub index: Index,
-    pub offset: i16,
-}
-
 /// A list of registers moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MultipleTransfer {
@@ -62,16 +58,6 @@ pub struct MultipleTransfer {
     pub list: u16,
     pub direction: Direction,
     pub write_back: bool,
-}
-
-/// A value moved under the exclusive monitor; a store says in R[d] whether it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExclusiveTransfer {
-    pub access: Access,
-    pub rd: Register,
-    pub rt: Register,
-    pub rn: Register,
-    pub offset: u16,
 }
 
 /// Arithmetic and logic of two operands. The last four only set flags.

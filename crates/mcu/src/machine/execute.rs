@@ -37,14 +37,14 @@ impl Machine {
             Effect::Load(_)
             | Effect::LoadRegister(_)
             | Effect::LoadLiteral(..)
-            | Effect::LoadDouble(_)
+            | Effect::LoadDouble(..)
             | Effect::LoadMultiple(_)
             | Effect::LoadExclusive(_) => return self.load(effect, after),
             Effect::Store(_)
             | Effect::StoreRegister(_)
-            | Effect::StoreDouble(_)
+            | Effect::StoreDouble(..)
             | Effect::StoreMultiple(_)
-            | Effect::StoreExclusive(_) => self.store(effect)?,
+            | Effect::StoreExclusive(..) => self.store(effect)?,
             Effect::Branch(_)
             | Effect::BranchConditional(..)
             | Effect::CompareBranch(..)

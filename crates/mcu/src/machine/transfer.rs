@@ -2,7 +2,7 @@
 
 use super::{BusError, Interrupted, Machine};
 use crate::instruction::{
-    Access, Direction, DoubleTransfer, Effect, Index, MultipleTransfer, Register, ScaledTransfer,
+    Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };
 
 /// The special registers of MRS and MSR that matter without exceptions (B5.1.1).
@@ -39,10 +39,10 @@ impl Machine {
 
     /// The address, and what the base becomes.
     #[inline(always)]
-    fn address(&self, rn: Register, index: Index, offset: i32) -> (u32, u32) {
-        let base = self.registers.get(rn);
-        let moved = base.wrapping_add_signed(offset);
-        match index {
+    fn address(&self, t: &Transfer) -> (u32, u32) {
+        let base = self.registers.get(t.rn);
+        let moved = base.wrapping_add_signed(t.offset);
+        match t.index {
             Index::Offset => (moved, base),
             Index::Pre => (moved, moved),
             Index::Post => (base, moved),
@@ -58,7 +58,7 @@ impl Machine {
     pub(super) fn load(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
         let (access, rt, address) = match effect {
             Effect::Load(t) => {
-                let (address, base) = self.address(t.rn, t.index, t.offset);
+                let (address, base) = self.address(t);
                 let value = self.read(t.access, address)?;
                 self.registers.set(t.rn, base);
                 return self.loaded(t.rt, address, value, after);
@@ -66,11 +66,11 @@ impl Machine {
             Effect::LoadRegister(t) => (t.access, t.rt, self.scaled(t)),
             Effect::LoadLiteral(access, rt, address) => (*access, *rt, *address),
             Effect::LoadExclusive(t) => {
-                let address = self.registers.get(t.rn).wrapping_add(u32::from(t.offset));
+                let address = self.registers.get(t.rn).wrapping_add_signed(t.offset);
                 self.exclusive = true;
                 (t.access, t.rt, self.check(aligned_for(t.access, address))?)
             }
-            Effect::LoadDouble(t) => return self.load_double(t, after),
+            Effect::LoadDouble(rt2, t) => return self.load_double(*rt2, t, after),
             Effect::LoadMultiple(t) => return self.load_multiple(t, after),
             _ => return Ok(after), // `execute` has seen to that.
         };
@@ -95,8 +95,8 @@ impl Machine {
         Ok(after)
     }
 
-    fn load_double(&mut self, t: &DoubleTransfer, after: u32) -> Result<u32, Interrupted> {
-        let (address, base) = self.address(t.rn, t.index, i32::from(t.offset));
+    fn load_double(&mut self, rt2: Register, t: &Transfer, after: u32) -> Result<u32, Interrupted> {
+        let (address, base) = self.address(t);
         // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
         let address = if t.rn == Register::PC {
             address & !3
@@ -108,7 +108,7 @@ impl Machine {
         let high = self.read(Access::Word, address.wrapping_add(4))?;
         self.registers.set(t.rn, base);
         self.registers.set(t.rt, low);
-        self.registers.set(t.rt2, high);
+        self.registers.set(rt2, high);
         Ok(after)
     }
 
@@ -151,25 +151,25 @@ impl Machine {
     pub(super) fn store(&mut self, effect: &Effect) -> Result<(), Interrupted> {
         let (access, rt, address) = match effect {
             Effect::Store(t) => {
-                let (address, base) = self.address(t.rn, t.index, t.offset);
+                let (address, base) = self.address(t);
                 self.access = address;
                 self.write(t.access, address, self.registers.get(t.rt))?;
                 self.registers.set(t.rn, base);
                 return Ok(());
             }
             Effect::StoreRegister(t) => (t.access, t.rt, self.scaled(t)),
-            Effect::StoreExclusive(t) => {
-                let address = self.registers.get(t.rn).wrapping_add(u32::from(t.offset));
+            Effect::StoreExclusive(rd, t) => {
+                let address = self.registers.get(t.rn).wrapping_add_signed(t.offset);
                 self.access = self.check(aligned_for(t.access, address))?;
                 // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
                 let fails = !std::mem::take(&mut self.exclusive);
                 if !fails {
                     self.write(t.access, address, self.registers.get(t.rt))?;
                 }
-                self.registers.set(t.rd, u32::from(fails));
+                self.registers.set(*rd, u32::from(fails));
                 return Ok(());
             }
-            Effect::StoreDouble(t) => return self.store_double(t),
+            Effect::StoreDouble(rt2, t) => return self.store_double(*rt2, t),
             Effect::StoreMultiple(t) => return self.store_multiple(t),
             _ => return Ok(()), // `execute` has seen to that.
         };
@@ -177,10 +177,10 @@ impl Machine {
         self.write(access, address, self.registers.get(rt))
     }
 
-    fn store_double(&mut self, t: &DoubleTransfer) -> Result<(), Interrupted> {
-        let (address, base) = self.address(t.rn, t.index, i32::from(t.offset));
+    fn store_double(&mut self, rt2: Register, t: &Transfer) -> Result<(), Interrupted> {
+        let (address, base) = self.address(t);
         self.access = self.check(aligned(address))?;
-        for (register, address) in [(t.rt, address), (t.rt2, address.wrapping_add(4))] {
+        for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
             self.write(Access::Word, address, self.registers.get(register))?;
         }
         self.registers.set(t.rn, base);
