@@ -163,13 +163,13 @@ impl Drop for Wait<'_> {
 }
 
 /// The reader with everybody who uses it.
-pub(crate) struct VirtualReader {
+pub(crate) struct Reader {
     socket: PathBuf,
     pub(crate) name: String,
     users: Mutex<Users>,
 }
 
-impl VirtualReader {
+impl Reader {
     pub(crate) fn new(socket: PathBuf, name: String) -> Self {
         Self {
             socket,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use keymark_shim_protocol::wire::Request;
 
 use crate::memory::{fill, give_back, set, slice};
-use crate::reader::{User, VirtualReader};
+use crate::reader::{Reader, User};
 use crate::trace::now;
 use crate::types::{
     ATTRIBUTE_ATR, ATTRIBUTE_NAME, CARD_ABSENT, CARD_READY, Code, Context, Dword, EJECT_CARD,
@@ -32,13 +32,7 @@ fn string(name: &str) -> Vec<u8> {
     [name.as_bytes(), &[0]].concat()
 }
 
-pub(crate) unsafe fn establish_context(
-    reader: &VirtualReader,
-    _: Dword,
-    _: *const c_void,
-    _: *const c_void,
-    context: *mut Context,
-) -> Done {
+pub(crate) unsafe fn establish_context(reader: &Reader, context: *mut Context) -> Done {
     if context.is_null() {
         return Err(Code::INVALID_PARAMETER);
     }
@@ -47,18 +41,18 @@ pub(crate) unsafe fn establish_context(
     Ok(())
 }
 
-pub(crate) unsafe fn release_context(reader: &VirtualReader, context: Context) -> Done {
+pub(crate) unsafe fn release_context(reader: &Reader, context: Context) -> Done {
     reader.users().release(context)
 }
 
-pub(crate) unsafe fn is_valid_context(reader: &VirtualReader, context: Context) -> Done {
+pub(crate) unsafe fn is_valid_context(reader: &Reader, context: Context) -> Done {
     reader.user(context).map(drop)
 }
 
 /// # Safety
 /// As `fill`.
 unsafe fn names(
-    reader: &VirtualReader,
+    reader: &Reader,
     context: Context,
     name: &str,
     target: *mut c_char,
@@ -73,9 +67,8 @@ unsafe fn names(
 }
 
 pub(crate) unsafe fn list_readers(
-    reader: &VirtualReader,
+    reader: &Reader,
     context: Context,
-    _: *const c_char,
     readers: *mut c_char,
     length: *mut Dword,
 ) -> Done {
@@ -84,7 +77,7 @@ pub(crate) unsafe fn list_readers(
 }
 
 pub(crate) unsafe fn list_reader_groups(
-    reader: &VirtualReader,
+    reader: &Reader,
     context: Context,
     groups: *mut c_char,
     length: *mut Dword,
@@ -93,17 +86,13 @@ pub(crate) unsafe fn list_reader_groups(
     unsafe { names(reader, context, GROUP, groups, length) }
 }
 
-pub(crate) unsafe fn free_memory(
-    reader: &VirtualReader,
-    context: Context,
-    memory: *const c_void,
-) -> Done {
+pub(crate) unsafe fn free_memory(reader: &Reader, context: Context, memory: *const c_void) -> Done {
     reader.user(context)?;
     give_back(memory.addr())
 }
 
 pub(crate) unsafe fn get_status_change(
-    reader: &VirtualReader,
+    reader: &Reader,
     context: Context,
     timeout: Dword,
     states: *mut ReaderState,
@@ -126,7 +115,7 @@ pub(crate) unsafe fn get_status_change(
     }
 }
 
-pub(crate) unsafe fn cancel(reader: &VirtualReader, context: Context) -> Done {
+pub(crate) unsafe fn cancel(reader: &Reader, context: Context) -> Done {
     reader.user(context)?.cancel();
     Ok(())
 }
@@ -142,7 +131,7 @@ fn check_terms(share: Dword, protocols: Dword) -> Done {
 }
 
 pub(crate) unsafe fn connect(
-    reader: &VirtualReader,
+    reader: &Reader,
     context: Context,
     name: *const c_char,
     share: Dword,
@@ -178,7 +167,7 @@ pub(crate) unsafe fn connect(
 }
 
 pub(crate) unsafe fn reconnect(
-    reader: &VirtualReader,
+    reader: &Reader,
     handle: Handle,
     share: Dword,
     protocols: Dword,
@@ -202,11 +191,7 @@ pub(crate) unsafe fn reconnect(
     Ok(())
 }
 
-pub(crate) unsafe fn disconnect(
-    reader: &VirtualReader,
-    handle: Handle,
-    disposition: Dword,
-) -> Done {
+pub(crate) unsafe fn disconnect(reader: &Reader, handle: Handle, disposition: Dword) -> Done {
     if disposition > EJECT_CARD {
         return Err(Code::INVALID_VALUE);
     }
@@ -214,7 +199,7 @@ pub(crate) unsafe fn disconnect(
 }
 
 pub(crate) unsafe fn status(
-    reader: &VirtualReader,
+    reader: &Reader,
     handle: Handle,
     name: *mut c_char,
     name_length: *mut Dword,
@@ -238,18 +223,14 @@ pub(crate) unsafe fn status(
     }
 }
 
-pub(crate) unsafe fn begin_transaction(reader: &VirtualReader, handle: Handle) -> Done {
+pub(crate) unsafe fn begin_transaction(reader: &Reader, handle: Handle) -> Done {
     reader.with(handle, |connection| {
         connection.begin_transaction();
         Ok(())
     })
 }
 
-pub(crate) unsafe fn end_transaction(
-    reader: &VirtualReader,
-    handle: Handle,
-    disposition: Dword,
-) -> Done {
+pub(crate) unsafe fn end_transaction(reader: &Reader, handle: Handle, disposition: Dword) -> Done {
     if disposition > EJECT_CARD {
         return Err(Code::INVALID_VALUE);
     }
@@ -257,9 +238,8 @@ pub(crate) unsafe fn end_transaction(
 }
 
 pub(crate) unsafe fn transmit(
-    reader: &VirtualReader,
+    reader: &Reader,
     handle: Handle,
-    _: *const IoRequest,
     send: *const u8,
     send_length: Dword,
     receive_header: *mut IoRequest,
@@ -288,13 +268,9 @@ pub(crate) unsafe fn transmit(
 
 /// No PIN pad, no features.
 pub(crate) unsafe fn control(
-    reader: &VirtualReader,
+    reader: &Reader,
     handle: Handle,
     control_code: Dword,
-    _: *const c_void,
-    _: Dword,
-    _: *mut c_void,
-    _: Dword,
     returned: *mut Dword,
 ) -> Done {
     // SAFETY: PC/SC wants it null or valid.
@@ -306,7 +282,7 @@ pub(crate) unsafe fn control(
 }
 
 pub(crate) unsafe fn get_attrib(
-    reader: &VirtualReader,
+    reader: &Reader,
     handle: Handle,
     attribute: Dword,
     value: *mut u8,
@@ -324,13 +300,7 @@ pub(crate) unsafe fn get_attrib(
     unsafe { fill(&octets, value, length) }
 }
 
-pub(crate) unsafe fn set_attrib(
-    reader: &VirtualReader,
-    handle: Handle,
-    _: Dword,
-    _: *const u8,
-    _: Dword,
-) -> Done {
+pub(crate) unsafe fn set_attrib(reader: &Reader, handle: Handle) -> Done {
     reader.with(handle, |_| Err(Code::UNSUPPORTED_FEATURE))
 }
 
@@ -344,7 +314,7 @@ const NOTIFICATION: &[u8] = br"\\?PnP?\Notification";
 /// # Safety
 /// The elements' names are null or strings.
 unsafe fn wait(
-    reader: &VirtualReader,
+    reader: &Reader,
     user: &User,
     timeout: Dword,
     states: &mut [ReaderState],
@@ -378,7 +348,7 @@ unsafe fn wait(
 }
 
 /// Sets every element to what is; whether one of them differs from what the caller knew.
-fn update(reader: &VirtualReader, user: &User, states: &mut [ReaderState]) -> Result<bool, Code> {
+fn update(reader: &Reader, user: &User, states: &mut [ReaderState]) -> Result<bool, Code> {
     let mut changed = false;
     for state in states {
         // SAFETY: it is not null, as was checked, and PC/SC wants a string there.
