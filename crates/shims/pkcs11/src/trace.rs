@@ -9,9 +9,8 @@ use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::ptr::NonNull;
-use std::sync::Once;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use cryptoki_sys::{CK_RV, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR, CKR_OK};
 use keymark_shim_protocol::pkcs11::trace::{
@@ -62,14 +61,15 @@ pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static Library) -> CK_RV) 
 /// A library that asks OpenSSL for random numbers while it logs in gets them from itself, where the program has made it
 /// OpenSSL's provider before all others: it would wait for itself for ever.
 fn tell_of_nesting(outer: Call) {
-    static TOLD: Once = Once::new();
-    TOLD.call_once(|| {
+    // No `Once`: of a process that forks meanwhile, the child would wait for ever.
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    if !IS_TOLD.swap(true, Relaxed) {
         tell(&format!(
             "{} calls the module while the module is at work, which is refused: 'openssl -provider pkcs11' does \
              that; name the provider in openssl.cnf, or use the engine",
             outer.name()
         ));
-    });
+    }
 }
 
 /// The file with what is counted.

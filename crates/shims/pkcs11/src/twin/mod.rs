@@ -6,8 +6,8 @@ mod device;
 mod queue;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use cryptoki_sys::{
@@ -273,15 +273,16 @@ impl Twin {
         let (start, end) = turn.wait();
         let is_late = done > end;
         if self.pace.is_too_slow(is_late, calculated > service_time) {
-            static TOLD: Once = Once::new();
+            // No `Once`: of a process that forks meanwhile, the child would wait for ever.
+            static IS_TOLD: AtomicBool = AtomicBool::new(false);
             let needed = Duration::from_nanos(done - arrival);
-            TOLD.call_once(|| {
+            if !IS_TOLD.swap(true, Ordering::Relaxed) {
                 tell(&format!(
                     "this machine needed {needed:?} for what twin:{} does in {time:?}: the device is too fast to be \
                      imitated",
                     self.profile.name
                 ));
-            });
+            }
             return CKR_DEVICE_ERROR;
         }
         clock::wait_until(end);
