@@ -1,6 +1,7 @@
 //! The archive: every run with every sample, in one SQLite file that users can query themselves
 //! (`1.sql` documents its tables).
 
+mod database;
 mod error;
 mod history;
 mod open;
@@ -18,8 +19,8 @@ use std::time::Duration;
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
 use keymark_bench::sample::Outcome;
-use rusqlite::Connection;
 
+use database::Database;
 use error::Fault;
 
 pub use error::ArchiveError;
@@ -36,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// An archive of runs.
 #[derive(Debug)]
 pub struct Archive {
-    connection: Connection,
+    database: Database,
     path: PathBuf,
 }
 
@@ -73,7 +74,7 @@ impl Archive {
             .open(path)
             .map_err(refused)?;
         Ok(Self {
-            connection: open::connect(path)?,
+            database: Database::Sqlite(open::connect(path)?),
             path: path.into(),
         })
     }
@@ -87,9 +88,9 @@ impl Archive {
             Err(ArchiveError::NoPermission(_) | ArchiveError::ReadOnly(_))
                 if File::open(path).is_ok() =>
             {
-                let connection = open::connect_to_read(path)?;
+                let database = Database::Sqlite(open::connect_to_read(path)?);
                 let path = path.into();
-                Ok(Self { connection, path })
+                Ok(Self { database, path })
             }
             opened => opened,
         }
@@ -100,14 +101,9 @@ impl Archive {
         &self.path
     }
 
-    /// Waits that long for another process that writes.
-    fn be_patient(&self, patience: Duration) -> Result<()> {
-        self.ask(|database| Ok(database.busy_timeout(patience)?))
-    }
-
     /// Asks the database; what fails is this archive.
-    fn ask<T>(&self, what: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T> {
-        what(&self.connection).map_err(|fault| fault.of(&self.path))
+    fn ask<T>(&self, what: impl FnOnce(&Database) -> Result<T, Fault>) -> Result<T> {
+        what(&self.database).map_err(|fault| fault.of(&self.path))
     }
 }
 
