@@ -3,15 +3,17 @@
 
 use std::time::Duration;
 
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, ToSql};
 
 use super::Fault;
+use super::postgresql::{Column, Postgres};
 
 /// A connection to either.
 #[derive(Debug)]
 pub(super) enum Database {
     Sqlite(Connection),
+    Postgres(Box<Postgres>),
 }
 
 /// What stands for `?1`, `?2`, … of a statement.
@@ -24,12 +26,21 @@ pub(super) type SampleRow = [Option<i64>; 9];
 #[derive(Clone, Copy)]
 pub(super) enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a postgres::Row),
 }
 
 impl Row<'_> {
     pub(super) fn get<T: FromSql>(&self, column: usize) -> rusqlite::Result<T> {
         match self {
             Self::Sqlite(row) => row.get(column),
+            Self::Postgres(row) => {
+                let refused = rusqlite::Error::FromSqlConversionFailure;
+                let Column(value) = row
+                    .try_get(column)
+                    .map_err(|error| refused(column, Type::Null, Box::new(error)))?;
+                let of = value.data_type();
+                T::column_result(value).map_err(|error| refused(column, of, Box::new(error)))
+            }
         }
     }
 }
@@ -51,6 +62,10 @@ impl Database {
                     found.push(each(Row::Sqlite(row))?);
                 }
             }
+            Self::Postgres(server) => server.rows(statement, values, &mut |row| {
+                found.push(each(row)?);
+                Ok(())
+            })?,
         }
         Ok(found)
     }
@@ -88,15 +103,17 @@ impl Database {
                 for sample in samples {
                     insert.execute(rusqlite::params_from_iter(sample))?;
                 }
+                Ok(())
             }
+            Self::Postgres(server) => server.append(samples),
         }
-        Ok(())
     }
 
     /// Waits that long for another process that writes.
     pub(super) fn be_patient(&self, patience: Duration) -> Result<(), Fault> {
         match self {
             Self::Sqlite(connection) => Ok(connection.busy_timeout(patience)?),
+            Self::Postgres(server) => server.be_patient(patience),
         }
     }
 
@@ -104,6 +121,7 @@ impl Database {
     pub(super) fn snapshot(&self) -> Result<Transaction<'_>, Fault> {
         self.begin(match self {
             Self::Sqlite(_) => "BEGIN",
+            Self::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         })
     }
 
@@ -111,6 +129,7 @@ impl Database {
     pub(super) fn writing(&self) -> Result<Transaction<'_>, Fault> {
         self.begin(match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE",
+            Self::Postgres(_) => "BEGIN",
         })
     }
 
@@ -125,6 +144,7 @@ impl Database {
     fn batch(&self, statements: &str) -> Result<(), Fault> {
         match self {
             Self::Sqlite(connection) => Ok(connection.execute_batch(statements)?),
+            Self::Postgres(server) => server.batch(statements),
         }
     }
 }

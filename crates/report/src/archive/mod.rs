@@ -1,10 +1,11 @@
-//! The archive: every run with every sample, in one SQLite file that users can query themselves
-//! (`1.sql` documents its tables).
+//! The archive: every run with every sample, in one SQLite file, or in a PostgreSQL database for a team. Users can query
+//! both themselves (`1.sql` documents the tables).
 
 mod database;
 mod error;
 mod history;
 mod open;
+mod postgresql;
 mod reader;
 mod rows;
 mod select;
@@ -22,6 +23,7 @@ use keymark_bench::sample::Outcome;
 
 use database::Database;
 use error::Fault;
+use postgresql::Postgres;
 
 pub use error::ArchiveError;
 pub use history::{CaseWords, LastMeans, Past};
@@ -56,6 +58,13 @@ impl Archive {
     /// # Errors
     /// When the file is no archive, one of a newer keymark, locked, or cannot be read and written.
     pub fn open(path: &Path) -> Result<Self> {
+        if Self::is_on_a_server(path) {
+            let connected = Postgres::connect(path).map_err(|fault| fault.of(path));
+            return Ok(Self {
+                database: Database::Postgres(Box::new(connected?)),
+                path: path.into(),
+            });
+        }
         let refused = |error| ArchiveError::of_io(path, error);
         // Nobody else's: serial numbers and labels of devices are in it. SQLite gives its log the same mode.
         if let Some(directory) = path.parent() {
@@ -96,7 +105,12 @@ impl Archive {
         }
     }
 
-    /// The file.
+    /// Whether the name is that of a team's archive: `postgresql://…`, or `service=…` of libpq's service file.
+    pub fn is_on_a_server(path: &Path) -> bool {
+        postgresql::is_address(path)
+    }
+
+    /// The file, or the server's address as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -43,7 +43,7 @@ const LINE: &str = "
     SELECT id, started_utc, state,
            (SELECT CAST(coalesce(sum(samples), 0) AS bigint)
             FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id)
-           + (SELECT coalesce(sum(CAST(load -> 'totals' ->> 'transactions' AS bigint)), 0)
+           + (SELECT CAST(coalesce(sum(CAST(load -> 'totals' ->> 'transactions' AS bigint)), 0) AS bigint)
               FROM case_ JOIN server_load ON server_load.case_ = case_.id WHERE run = run.id),
            series
     FROM run";

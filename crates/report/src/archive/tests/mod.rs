@@ -26,8 +26,10 @@ fn archive() -> (TempDir, Archive) {
 impl Archive {
     /// The file, for what only SQLite has.
     fn sqlite(&self) -> &Connection {
-        let Database::Sqlite(connection) = &self.database;
-        connection
+        match &self.database {
+            Database::Sqlite(connection) => connection,
+            Database::Postgres(_) => panic!("a server"),
+        }
     }
 }
 
