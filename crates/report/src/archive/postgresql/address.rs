@@ -62,7 +62,9 @@ impl Address {
             Some(service) => ("postgresql://".to_owned(), settings([("service", service)])),
             None => split(name),
         };
-        let mut config: Config = url.parse().map_err(|error| refused(&error))?;
+        let mut config: Config = url
+            .parse()
+            .map_err(|error| refused(&super::whole(&error)))?;
         if config.get_password().is_some() || own.contains_key("password") {
             let text = "a password in an archive's address is seen by everybody in 'ps'; take it out, and put it in \
                         ~/.pgpass (mode 0600), in the file that PGPASSFILE names, or in PGPASSWORD";

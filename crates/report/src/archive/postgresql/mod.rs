@@ -278,18 +278,24 @@ impl ToSql for Parameter {
     to_sql_checked!();
 }
 
+/// What happened, and why, as far as its causes say more.
+fn whole(error: &postgres::Error) -> String {
+    let mut whole = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if !whole.contains(&error.to_string()) {
+            let _ = write!(whole, ": {error}");
+        }
+        cause = error.source();
+    }
+    whole
+}
+
 impl ArchiveError {
     pub(super) fn of_postgres(path: &Path, error: &postgres::Error) -> Self {
         let path = path.into();
         let Some(told) = error.as_db_error() else {
-            let mut reason = error.to_string();
-            let mut cause = error.source();
-            while let Some(error) = cause {
-                if !reason.contains(&error.to_string()) {
-                    let _ = write!(reason, ": {error}");
-                }
-                cause = error.source();
-            }
+            let reason = whole(error);
             let lost = [
                 "connection closed",
                 "error communicating",

@@ -1,5 +1,6 @@
 pub(crate) mod any;
 mod refusals;
+mod server;
 mod sides;
 
 use std::fs;
