@@ -72,17 +72,7 @@ CREATE TABLE sample (
     PRIMARY KEY (block, number)
 );
 
--- What says whose machine and token it was, as JSON: of a run that was written with --identify its head (part -1), and
--- its cases by their numbers, without blocks. The tables above never have it.
-CREATE TABLE identity (
-    run    text COLLATE "C" NOT NULL REFERENCES run ON DELETE CASCADE,
-    part   bigint NOT NULL,
-    whole  json NOT NULL,
-    writer name NOT NULL DEFAULT current_user,
-    PRIMARY KEY (run, part)
-);
-
--- Whoever may write changes runs of their own only, and sees of identities only their own.
+-- Whoever may write changes runs of their own only.
 ALTER TABLE run ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON run FOR SELECT USING (true);
 CREATE POLICY added ON run FOR INSERT WITH CHECK (writer = current_user);
@@ -92,8 +82,6 @@ ALTER TABLE case_ ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON case_ FOR SELECT USING (true);
 CREATE POLICY added ON case_ FOR INSERT WITH CHECK (EXISTS (SELECT FROM run WHERE id = run AND writer = current_user));
 CREATE POLICY changed ON case_ FOR UPDATE USING (EXISTS (SELECT FROM run WHERE id = run AND writer = current_user));
-ALTER TABLE identity ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON identity USING (writer = current_user);
 
 -- As SQLite has it.
 CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT pg_catalog.strpos($1, $2)';
