@@ -2,8 +2,8 @@
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_native::gcrypt::sexp::Sexp;
-use openssl::bn::BigNum;
-use openssl::ecdsa::EcdsaSig;
+
+use crate::public_key::der_signature;
 
 /// The signature in `(sig-val …)` as OpenSSL takes it. libgcrypt drops leading zeros.
 #[allow(
@@ -22,13 +22,7 @@ pub fn signature(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
         Family::Rsa(bits) => padded(number("s")?, bits as usize / 8),
         Family::Ed25519 => Some([padded(number("r")?, 32)?, padded(number("s")?, 32)?].concat()),
         Family::Ed448 => Some([padded(number("r")?, 57)?, padded(number("s")?, 57)?].concat()),
-        _ => {
-            let big = |name: &str| BigNum::from_slice(number(name)?).ok();
-            EcdsaSig::from_private_components(big("r")?, big("s")?)
-                .ok()?
-                .to_der()
-                .ok()
-        }
+        _ => der_signature(number("r")?, number("s")?).ok(),
     }
 }
 
