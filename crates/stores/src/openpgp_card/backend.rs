@@ -1,11 +1,12 @@
 //! A [`Channel`] for the crate `openpgp-card`, noting what PIN verification takes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use card_backend::{CardBackend, CardCaps, CardTransaction, PinType, SmartcardError};
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::{Error, ReturnCode};
+use parking_lot::Mutex;
 
 use super::channel::Channel;
 
@@ -20,11 +21,11 @@ pub(super) struct VerifyTime(Arc<Mutex<Option<Duration>>>);
 
 impl VerifyTime {
     pub(super) fn last(&self) -> Option<Duration> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 
     fn set(&self, time: Duration) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(time);
+        *self.0.lock() = Some(time);
     }
 }
 
@@ -35,12 +36,12 @@ pub(super) struct Breakage(Arc<Mutex<Option<String>>>);
 
 impl Breakage {
     pub(super) fn reason(&self) -> Option<String> {
-        let reason = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reason = self.0.lock();
         reason.clone()
     }
 
     fn set(&self, reason: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        *self.0.lock() = Some(reason);
     }
 }
 

@@ -3,13 +3,14 @@
 //! A session is about the card that it found first, and refuses any other. An application that is selected is not
 //! selected again, which could forget verified PINs. This is the one place that sends a card's PIN.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use keymark_bench::error::{Error, ReturnCode};
 use openpgp_card::ocard::StatusBytes;
 use openpgp_card::state::{Open, Transaction};
 use openpgp_card::{Card, Error as CardError};
+use parking_lot::Mutex;
 
 use super::backend::{Backend, Breakage, VerifyTime};
 use super::channel::{Channel, Port};
@@ -129,7 +130,7 @@ impl Session {
 
     /// Lets go of the card.
     pub(super) fn disconnect(&self) {
-        *self.card.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.card.lock() = None;
     }
 
     /// What the last VERIFY took at the APDU.
@@ -143,7 +144,7 @@ impl Session {
         &self,
         talk: impl FnOnce(&mut Card<Transaction<'_>>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let mut held = self.card.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.card.lock();
         let (mut card, breakage) = match held.take() {
             Some(held) => held,
             None => {

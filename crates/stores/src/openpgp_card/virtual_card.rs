@@ -1,6 +1,5 @@
 //! Cards in this process: real firmware without hardware, and twins of devices.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,13 +8,14 @@ use crate::tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
 use crate::tokens::reader::{Connection, Reader};
 use crate::tokens::twin::{self, Twin};
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::case::{DeviceName, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::profile::{Profile, ProfileError, ProfileStore};
 use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::channel::{Channel, Port, Reset};
 use crate::card::Slot;
+use crate::device::made_identity;
 use crate::user::{Notice, Unattended};
 
 const VIRTUAL: &str = "virtual";
@@ -125,35 +125,14 @@ impl CardMaker {
 
     /// What it is.
     pub fn identity(&self) -> StoreIdentity {
-        let firmware = ("firmware".to_owned(), Firmware::version().to_owned());
-        let mut versions = BTreeMap::from([firmware]);
-        if let Some(profile) = &self.profile {
-            versions.insert("profile".to_owned(), profile.source.clone());
-        }
-        StoreIdentity {
-            device: self.device(),
-            kind: StoreKind::OPENPGP_CARD,
-            provenance: self.provenance(),
-            product: match &self.profile {
-                None => "virtual OpenPGP card: the Nitrokey 3's application on this CPU".to_owned(),
-                Some(profile) => format!("twin of a {}", profile.product),
-            },
-            serial: None,
-            versions,
-            assumed: self
-                .profile
-                .iter()
-                .flat_map(|profile| profile.assumed())
-                .collect(),
-        }
-    }
-
-    /// What kind of figure it yields.
-    pub const fn provenance(&self) -> Provenance {
-        match self.profile {
-            None => Provenance::Virtual,
-            Some(_) => Provenance::Twin,
-        }
+        let software = "virtual OpenPGP card: the Nitrokey 3's application on this CPU";
+        let about = (software, ("firmware", Firmware::version().to_owned()));
+        made_identity(
+            self.device().as_str(),
+            StoreKind::OPENPGP_CARD,
+            about,
+            self.profile(),
+        )
     }
 
     /// What it does.

@@ -3,12 +3,12 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
+use parking_lot::Mutex;
 
 use super::device::CardDevice;
 use super::virtual_card::CardMaker;
@@ -55,7 +55,7 @@ impl VirtualCards {
 
     /// The card that holds a key which was provisioned before.
     fn card(&self, key: &KeyRef) -> Result<CardDevice, Error> {
-        let cards = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
+        let cards = self.cards.lock();
         let card = cards.get(&key.algorithm).map(|card| card.device.clone());
         card.ok_or_else(|| unsupported(self.maker.device().to_string(), key.capability()))
     }
@@ -72,7 +72,7 @@ impl KeyStore for VirtualCards {
         if !self.maker.capabilities().contains(&capability) {
             return Err(lacking());
         }
-        let mut cards = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cards = self.cards.lock();
         let card = match cards.entry(capability.algorithm) {
             Entry::Occupied(card) => card.into_mut(),
             Entry::Vacant(place) => place.insert(self.make()?),

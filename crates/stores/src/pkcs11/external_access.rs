@@ -2,10 +2,10 @@
 //! accepted, and the environment that the module wants.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
-use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::store::KeyRef;
 use openssl::asn1::Asn1Time;
@@ -101,7 +101,7 @@ impl Token {
         if self.owner == Owner::User {
             return Err(unseen(self.id()));
         }
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.written.lock();
         if let Some((_, object)) = written.iter().find(|(known, _)| Arc::ptr_eq(known, key)) {
             return Ok(object.clone());
         }
@@ -127,10 +127,7 @@ impl Token {
             Owner::User if self.has_written(id) => LABEL,
             Owner::User => return Ok(()),
         };
-        let mut certified = self
-            .certified
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut certified = self.certified.lock();
         if certified.iter().any(|known| known == id) {
             return Ok(());
         }
@@ -251,9 +248,5 @@ fn octet_string(octets: &[u8]) -> Vec<u8> {
 
 /// Whether ssh and OpenSSL have a way to keys of the family on a token: RSA, and the curves that both know.
 pub const fn is_known_to_programs(family: Family) -> bool {
-    use Curve::{NistP256, NistP384, NistP521};
-    matches!(
-        family,
-        Family::Rsa(_) | Family::Weierstrass(NistP256 | NistP384 | NistP521)
-    )
+    matches!(family, Family::Rsa(_)) || family.is_of_nist()
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error as CryptokiError, RvError};
@@ -11,6 +11,7 @@ use keymark_bench::error::Error;
 use keymark_native::cryptoki::Calls;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{codes, initialization_hints};
@@ -62,8 +63,7 @@ impl Module {
     pub(super) fn load(file: &ModuleFile) -> Result<Arc<Self>, Error> {
         type Loaded = HashMap<PathBuf, (ModuleFile, Arc<Module>)>;
         static LOADED: OnceLock<Mutex<Loaded>> = OnceLock::new();
-        let loaded = LOADED.get_or_init(Mutex::default).lock();
-        let mut loaded = loaded.unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = LOADED.get_or_init(Mutex::default).lock();
         let real = file
             .path
             .canonicalize()

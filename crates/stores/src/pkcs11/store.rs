@@ -1,7 +1,7 @@
 //! One token as a key store.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cryptoki::session::Session;
 use keymark_bench::algorithm::{Algorithm, Family};
@@ -9,6 +9,7 @@ use keymark_bench::case::DeviceName;
 use keymark_bench::error::{Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
+use parking_lot::Mutex;
 
 use super::capabilities::asked_for;
 use super::external_access::NAME_A_KEY;
@@ -70,7 +71,7 @@ pub(super) enum Origin {
 
 impl TokenStore {
     pub(super) fn placed(&self, key: &KeyRef) -> Result<Placed, Error> {
-        let placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+        let placed = self.placed.lock();
         let found = placed.get(&asked_for(key.capability())).cloned();
         found.ok_or_else(|| unsupported(self.device.to_string(), key.capability()))
     }
@@ -243,7 +244,7 @@ impl KeyStore for TokenStore {
         if !self.capabilities.contains(&asked) {
             return Err(unsupported(self.device.to_string(), capability));
         }
-        let mut all = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.placed.lock();
         let placed = match all.get(&asked) {
             Some(placed) => placed,
             None => {
@@ -281,10 +282,7 @@ impl KeyStore for TokenStore {
     }
 
     fn restore(&self) -> Result<(), Error> {
-        self.placed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.placed.lock().clear();
         let restored = self.token.restore_written();
         restored.and(self.token.leave())
     }

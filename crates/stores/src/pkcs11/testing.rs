@@ -1,10 +1,11 @@
 //! A token's store with its module in this process, as the module's own process has it. keymark itself never loads
 //! one: this is for who tests the store alone.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
+use parking_lot::Mutex;
 
 use super::capabilities::offered;
 use super::device::schemes;

@@ -3,22 +3,25 @@
 //! OpenSC's slots of one card share its number, so a token is found again by number and label. Which token is in
 //! the slot is asked before each login.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cryptoki::error::RvError;
 use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use keymark_bench::error::Error;
+use keymark_bench::store::StoreIdentity;
 use keymark_native::cryptoki::PinEachUse;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::codes::{failed, returned};
+use super::identity::identity;
 use super::module::{Module, ModuleFile};
 use super::session_keys::Visible;
-use super::token_info::{self, Login, PinState, TokenInfo, TokenState};
+use super::token_info::{self, Login, ModuleInfo, PinState, TokenInfo, TokenState};
 use super::uri::ObjectPart;
 use crate::journal::RunJournal;
 use crate::test_key::TestKey;
@@ -36,6 +39,18 @@ const WORDS: PinWords = PinWords {
 pub struct FoundToken {
     pub file: ModuleFile,
     pub info: TokenInfo,
+    pub identity: StoreIdentity,
+}
+
+impl FoundToken {
+    /// What the module in that file says of it.
+    pub(super) fn of(file: &ModuleFile, module: &ModuleInfo, info: &TokenInfo) -> Self {
+        Self {
+            file: file.clone(),
+            info: info.clone(),
+            identity: identity(module, info),
+        }
+    }
 }
 
 /// A token, for as long as a run uses it.
@@ -202,7 +217,7 @@ impl Token {
         &self,
         run: impl FnOnce(&Session, Visible) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keeper = self.keeper.lock();
         match keeper.get_or_insert_with(|| self.log_in()) {
             Ok(Keeper { session, login }) => run(
                 session,
@@ -259,7 +274,7 @@ impl Token {
 
     /// How this process has logged in.
     fn login(&self) -> Result<Login, Error> {
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let keeper = self.keeper.lock();
         match keeper.as_ref() {
             Some(Ok(keeper)) => Ok(keeper.login),
             Some(Err(error)) => Err(error.clone()),
@@ -314,7 +329,7 @@ impl Token {
 
     /// Ends what the run began: test keys are gone, and nobody is logged in.
     pub(super) fn leave(&self) -> Result<(), Error> {
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keeper = self.keeper.lock();
         let Some(Ok(Keeper { session, login })) = keeper.take() else {
             return Ok(());
         };

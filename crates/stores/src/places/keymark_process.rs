@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::clock::{Clock as _, MonotonicClock};
@@ -17,6 +17,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -248,7 +249,7 @@ impl KeymarkProcess {
     fn said(&self) -> String {
         // The thread that reads has at most what is in the pipe before it.
         std::thread::sleep(LOOK);
-        let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let printed = self.printed.lock();
         let text = String::from_utf8_lossy(&printed);
         let lines: Vec<&str> = text.split_whitespace().collect();
         let line = lines.join(" ");
@@ -291,7 +292,7 @@ fn fate(status: Option<ExitStatus>) -> String {
 fn keep_the_end(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut part = [0; 4096];
     while let Ok(length @ 1..) = from.read(&mut part) {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = kept.lock();
         kept.extend(&part[..length]);
         let surplus = kept.len().saturating_sub(KEPT);
         kept.drain(..surplus);

@@ -11,7 +11,7 @@ mod openssl_system;
 mod rustcrypto;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::StoreKind;
@@ -19,6 +19,7 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
+use parking_lot::Mutex;
 
 use crate::access::{Access, Errand, Library};
 use crate::answer::{AnswerForm, Answers};
@@ -37,15 +38,12 @@ pub struct SoftwareStore {
 impl SoftwareStore {
     /// Adds a key under a label.
     pub fn add(&self, label: impl Into<String>, key: Arc<TestKey>) {
-        self.keys
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(label.into(), key);
+        self.keys.lock().insert(label.into(), key);
     }
 
     /// Has that test key for a capability, as another process of keymark has it.
     pub(crate) fn take_over(&self, capability: Capability, key: Arc<TestKey>) {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.keys.lock();
         keys.entry(label(capability)).or_insert(key);
     }
 
@@ -56,7 +54,7 @@ impl SoftwareStore {
 
     /// The key itself, for who writes it to a device or a file.
     pub fn test_key(&self, key: &KeyRef) -> Result<Arc<TestKey>, Error> {
-        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = self.keys.lock();
         let found = keys.get(&key.label).cloned().ok_or_else(|| {
             let reason = format!("no key has the name '{}'", key.label);
             Error::call("opening a key", reason, "")
@@ -137,7 +135,7 @@ impl KeyStore for SoftwareStore {
             return Err(unsupported("the OpenSSL library", capability));
         }
         let key = KeyRef::new(capability, label(capability));
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.keys.lock();
         if !keys.contains_key(&key.label) {
             let made = Arc::new(TestKey::generate(capability.algorithm)?);
             keys.insert(key.label.clone(), made);

@@ -28,17 +28,10 @@ impl Loaded for Compiled {
 
     fn capabilities(&self) -> Vec<Capability> {
         // Of the others there is none that is in wide use.
-        let has = |family| {
-            use Curve::{NistP256, NistP384, NistP521};
-            matches!(
-                family,
-                Family::Rsa(_)
-                    | Family::Weierstrass(NistP256 | NistP384 | NistP521)
-                    | Family::Cv25519
-                    | Family::Ed25519
-            )
-        };
-        capabilities_of(has)
+        capabilities_of(|family| {
+            matches!(family, Family::Rsa(_) | Family::Cv25519 | Family::Ed25519)
+                || family.is_of_nist()
+        })
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {

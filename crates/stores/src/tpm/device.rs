@@ -1,12 +1,13 @@
 //! The devices `tpm` and `swtpm-esys`.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
+use parking_lot::Mutex;
 use tss_esapi::Context;
 use tss_esapi::constants::PropertyTag;
 use tss_esapi::utils::get_tpm_vendor;

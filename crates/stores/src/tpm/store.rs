@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Mutex, PoisonError};
 
 use keymark_bench::case::{DeviceName, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
+use parking_lot::Mutex;
 
 use super::connection::Way;
 use super::handle::TpmHandle;
@@ -31,10 +31,7 @@ pub(super) struct TpmStore {
 
 impl TpmStore {
     fn test_key(&self, key: &KeyRef) -> Result<SavedKey, Error> {
-        let made = self
-            .test_keys
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let made = self.test_keys.lock();
         let found = made.get(&key.capability()).cloned();
         found.ok_or_else(|| unsupported(self.device.to_string(), key.capability()))
     }
@@ -49,10 +46,7 @@ impl KeyStore for TpmStore {
         if !self.capabilities.contains(&capability) {
             return Err(unsupported(self.device.to_string(), capability));
         }
-        let mut all = self
-            .test_keys
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.test_keys.lock();
         if let Entry::Vacant(place) = all.entry(capability) {
             place.insert(keys::make(&mut self.way.connect()?, capability)?);
         }

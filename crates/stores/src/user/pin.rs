@@ -70,6 +70,11 @@ impl PinSource {
         own.map_or(Self::Prompt, |(_, source)| source.of(token))
     }
 
+    /// Whether it has one PIN, which does not say of which token it is.
+    pub(crate) const fn is_for_one(&self) -> bool {
+        matches!(self, Self::Environment(_) | Self::Descriptor(_))
+    }
+
     fn variables(&self) -> Vec<&str> {
         match self {
             Self::Environment(name) => vec![name],

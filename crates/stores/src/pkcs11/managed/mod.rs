@@ -11,14 +11,16 @@ use std::path::PathBuf;
 
 use crate::places::private_dir::PrivateDir;
 use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::profile::Profile;
-use keymark_bench::store::Capability;
+use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 
 pub use self::twin::TwinDevice;
 pub(super) use self::twin::shared_device;
 use super::capabilities::offered;
+use super::identity::library;
 use super::module::ModuleFile;
 use super::modules::Places;
 use super::new_token::NewToken;
@@ -26,6 +28,7 @@ use super::probe;
 use super::session_keys::Lifetime;
 use super::token::FoundToken;
 use super::token_info::{ModuleInfo, TokenInfo, TokenState};
+use crate::device::made_identity;
 use crate::emulator::Emulator;
 use crate::user::{Pin, PinSource, Pins, User};
 
@@ -83,24 +86,23 @@ impl ManagedKind {
         }
     }
 
-    /// What it is, for people.
-    pub(super) fn product(&self) -> String {
-        match self {
-            Self::SoftHsm => "SoftHSM2 on this CPU, with a temporary token".to_owned(),
-            Self::Kryoptic => "Kryoptic on this CPU, with a temporary token".to_owned(),
-            Self::Swtpm => {
-                "swtpm on this CPU behind tpm2-pkcs11, with a temporary token".to_owned()
-            }
-            Self::Twin(device) => format!("twin of a {}", device.profile().product),
-        }
-    }
-
     /// The times that it takes, if they are another device's.
     pub(super) fn profile(&self) -> Option<&Profile> {
         match self {
             Self::SoftHsm | Self::Kryoptic | Self::Swtpm => None,
             Self::Twin(device) => Some(device.profile()),
         }
+    }
+
+    /// As a device, which is called otherwise than what its module says of it.
+    fn identity(&self, module: &ModuleInfo) -> StoreIdentity {
+        let software = match self {
+            Self::SoftHsm | Self::Twin(_) => "SoftHSM2 on this CPU, with a temporary token",
+            Self::Kryoptic => "Kryoptic on this CPU, with a temporary token",
+            Self::Swtpm => "swtpm on this CPU behind tpm2-pkcs11, with a temporary token",
+        };
+        let about = (software, ("module", library(module)));
+        made_identity(self.name(), StoreKind::PKCS11, about, self.profile())
     }
 
     /// Whether it does what its module offers.
@@ -129,7 +131,7 @@ impl ManagedKind {
     }
 
     /// The library's file.
-    pub(super) fn installed(&self, places: &Places) -> Result<PathBuf, Error> {
+    fn installed(&self, places: &Places) -> Result<PathBuf, Error> {
         match self {
             Self::SoftHsm | Self::Twin(_) => softhsm::installed(places),
             Self::Kryoptic => kryoptic::installed(places),
@@ -154,8 +156,6 @@ pub(super) struct ManagedToken {
     pub(super) kind: ManagedKind,
     pub(super) found: FoundToken,
     pub(super) pin: Pin,
-    /// What the library says.
-    pub(super) info: ModuleInfo,
     /// Gone with the token. Without, it is somebody else's to keep.
     _place: ManagedPlace,
 }
@@ -172,12 +172,12 @@ impl ManagedToken {
             .map_err(|error| place.explained(error))?;
         Ok(Self {
             found: FoundToken {
+                identity: kind.identity(&info),
                 file: place.file.clone(),
                 info: initialized(kind, &info)?.clone(),
             },
             kind: kind.clone(),
             pin,
-            info,
             _place: place,
         })
     }

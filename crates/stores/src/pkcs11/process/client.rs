@@ -5,13 +5,13 @@
 
 use std::io;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess};
 use keymark_bench::error::Error;
 use keymark_bench::worker::{Order, Word};
 use keymark_shim_protocol::pkcs11::Call;
+use parking_lot::{Mutex, MutexGuard};
 use zeroize::Zeroizing;
 
 use super::super::module::ModuleFile;
@@ -140,7 +140,7 @@ impl TokenProcess {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// What the token is used for from now on.

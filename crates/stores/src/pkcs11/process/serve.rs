@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::places::keymark_process::accept;
 use crate::scheme::Scheme;
@@ -15,6 +15,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::worker::{self, Order, Talk, Workers};
 use keymark_bench::workload::Crew;
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
+use parking_lot::Mutex;
 use zeroize::Zeroizing;
 
 use super::super::codes::failed;
@@ -64,11 +65,11 @@ struct Line(Mutex<UnixStream>);
 
 impl Line {
     fn read(&self) -> Result<Request, Error> {
-        worker::read(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        worker::read(&mut *self.0.lock())
     }
 
     fn say(&self, reply: &Reply) -> Result<(), Error> {
-        let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut socket = self.0.lock();
         worker::write(&mut *socket, reply)
     }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::DeviceName;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
 use openssl::pkey::PKey;
+use parking_lot::Mutex;
 
 use super::super::capabilities::asked_for;
 use super::super::device::Wanted;
@@ -39,7 +39,6 @@ impl TokenProcess {
         found: &FoundToken,
         owner: Owner,
         user: User,
-        device: DeviceName,
         (wanted, lifetime): (ObjectPart, Lifetime),
     ) -> Self {
         let token = found.info.id();
@@ -50,7 +49,7 @@ impl TokenProcess {
             label: found.info.label.clone(),
             owner,
             write,
-            device,
+            device: found.identity.device.clone(),
             wanted,
             lifetime,
         };
@@ -130,7 +129,7 @@ impl ProcessKeys {
     fn placed(&self, capability: Capability) -> Result<Placed, Error> {
         let asked = asked_for(capability);
         let generation = self.process.generation()?;
-        let mut all = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.placed.lock();
         let before = all.get(&asked);
         if let Some(placed) = before.filter(|placed| placed.generation == generation) {
             return Ok(placed.clone());
@@ -287,11 +286,7 @@ impl KeyStore for ProcessStore {
     }
 
     fn restore(&self) -> Result<(), Error> {
-        let mut placed = self
-            .keys
-            .placed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut placed = self.keys.placed.lock();
         placed.clear();
         // Nothing but a journal outlives the process.
         let may_write = self.keys.process.errand().write.is_some();
