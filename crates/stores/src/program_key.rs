@@ -3,18 +3,22 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::pkcs11_uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
 use crate::user::Pin;
 
 /// All of it.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
+#[derive(Serialize, Deserialize)]
 pub struct ProgramKey {
     pub(crate) module: PathBuf,
     pub(crate) token: TokenPart,
     pub(crate) object: ObjectPart,
     /// What the token has accepted; none where it wants none.
     pub pin: Option<Pin>,
-    /// The whole environment of the program.
+    /// The whole environment of the program, as the process has it that starts the program.
+    #[serde(skip)]
     pub environment: Vec<(OsString, OsString)>,
     pub(crate) own_place: Option<PathBuf>,
 }

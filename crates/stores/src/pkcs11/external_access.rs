@@ -17,6 +17,7 @@ use openssl::nid::Nid;
 use openssl::pkey::PKey;
 use openssl::x509::{X509, X509Name};
 
+use super::capabilities::asked_for;
 use super::codes::failed;
 use super::keys::parameters_of;
 use super::session_keys::{LABEL, value_of};
@@ -39,13 +40,15 @@ impl TokenStore {
         let (token, Placed { origin, public, .. }) = (&self.token, self.placed(key)?);
         let object = match origin {
             Origin::Found(object) => object,
-            Origin::Written(_, key) => token.put(&key)?,
-            Origin::Generated(_) => return Err(unseen(token.id())),
+            Origin::Written(_) => {
+                token.put(&self.test_keys.made_for(asked_for(key.capability()))?)?
+            }
+            Origin::Generated(_) => return Err(unseen(&token.id)),
         };
         let info = token.info()?;
         let serial = Some(info.serial).filter(|serial| !serial.is_empty());
         let told = ProgramKey {
-            module: token.file().path.clone(),
+            module: token.file.path.clone(),
             token: TokenPart {
                 label: Some(info.label).filter(|label| !label.is_empty()),
                 serial,
@@ -53,7 +56,7 @@ impl TokenStore {
             },
             object,
             pin: token.accepted_pin()?,
-            environment: token.file().environment_without(&token.user().pins),
+            environment: token.file.environment_without(&token.user.pins),
             own_place: token.own_place(),
         };
         if let (Certificate::Wanted, Some(id)) = (certificate, &told.object.id) {
@@ -83,7 +86,7 @@ impl Token {
         if self.owner == Owner::User {
             return None;
         }
-        let file = self.file();
+        let file = &self.file;
         let named = file.environment.values().map(Path::new);
         let named = named.filter(|path| path.is_absolute()).find_map(|path| {
             if path.is_dir() {
@@ -99,7 +102,7 @@ impl Token {
     /// Writes the test key onto the token, unless it is there already, and says what finds it.
     fn put(&self, key: &Arc<TestKey>) -> Result<ObjectPart, Error> {
         if self.owner == Owner::User {
-            return Err(unseen(self.id()));
+            return Err(unseen(&self.id));
         }
         let mut written = self.written.lock();
         if let Some((_, object)) = written.iter().find(|(known, _)| Arc::ptr_eq(known, key)) {

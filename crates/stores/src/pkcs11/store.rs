@@ -11,6 +11,8 @@ use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
 use parking_lot::Mutex;
 
+use serde::{Deserialize, Serialize};
+
 use super::capabilities::asked_for;
 use super::external_access::NAME_A_KEY;
 use super::handle::SessionHandle;
@@ -53,19 +55,19 @@ pub(super) struct TokenStore {
 /// A key that is on the token.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
-    label: String,
+    pub(super) label: String,
     pub(super) public: PublicKey,
     pub(super) origin: Origin,
 }
 
 /// Where a key is from, and what finds it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Origin {
-    /// It is on the token: it was there, or was put there.
+    /// It is on the token, where every process finds it: it was there, or was put there.
     Found(ObjectPart),
-    /// A test key in the session that is kept, by its `CKA_ID`.
-    Written(Vec<u8>, Arc<TestKey>),
-    /// One that the token has made, because it takes none from outside.
+    /// A test key in the session that is kept, by its `CKA_ID`: each process that is given the test key has it.
+    Written(Vec<u8>),
+    /// One that the token has made for that session, because it takes none from outside: it is in this process only.
     Generated(Vec<u8>),
 }
 
@@ -101,7 +103,7 @@ impl TokenStore {
             return Ok(Placed {
                 label: format!("test key of {}", capability.algorithm),
                 public: PublicKey::of(&test_key)?,
-                origin: Origin::Written(id, test_key),
+                origin: Origin::Written(id),
             });
         };
         // Many tokens take no private key from outside, and make one that never leaves.
@@ -170,14 +172,14 @@ impl TokenStore {
             let mut able = meant.into_iter().filter(|(_, info)| can(info));
             let lacking = || unsupported(self.device.to_string(), capability);
             let (key, info) = able.next().ok_or_else(lacking)?;
-            let call = || format!("using the key {} of token {}", info.name(), self.token.id());
+            let call = || format!("using the key {} of token {}", info.name(), self.token.id);
             if let Some((_, other)) = able.next() {
                 let advice = "add its id to the URI, such as ';id=%01'";
                 let reason = format!("{} also match", other.name());
                 return Err(Error::call(call(), reason, advice));
             }
             if info.pin == KeyPin::EachUse {
-                self.token.user().notice.tell(&format!(
+                self.token.user.notice.tell(&format!(
                     "{} needs the PIN at each use, so C_Login is timed as well",
                     info.name()
                 ));
@@ -278,7 +280,7 @@ impl KeyStore for TokenStore {
     }
 
     fn check_threads(&self) -> Result<(), Error> {
-        tpm2_pkcs11::check_threads(&self.token.module().client)
+        tpm2_pkcs11::check_threads(&self.token.module.client)
     }
 
     fn restore(&self) -> Result<(), Error> {
@@ -293,7 +295,7 @@ impl TokenStore {
     fn opened(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
         let object = match self.placed(key)?.origin {
             Origin::Found(object) => object,
-            Origin::Written(id, _) | Origin::Generated(id) => ObjectPart::with_id(id),
+            Origin::Written(id) | Origin::Generated(id) => ObjectPart::with_id(id),
         };
         let token = Arc::clone(&self.token);
         let handle = SessionHandle::of(token, &object, key.capability(), scheme)?;

@@ -6,25 +6,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::{TokenId, TokenName, memory};
 
-/// A PIN. Not to be printed.
+/// A PIN. Not to be printed; it is serialised for another process of keymark's alone, which reads it from a pipe.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "Zeroizing<String>")]
 pub struct Pin(Zeroizing<String>);
+
+/// One that keymark has sent to this process. From then on it keeps its memory to itself.
+impl From<Zeroizing<String>> for Pin {
+    fn from(pin: Zeroizing<String>) -> Self {
+        memory::keep_to_ourselves();
+        Self(pin)
+    }
+}
 
 impl Pin {
     /// Takes the PIN over.
     pub fn new(pin: impl Into<String>) -> Self {
         Self(Zeroizing::new(pin.into()))
-    }
-
-    /// One that keymark has sent to this process. From then on it keeps its memory to itself.
-    pub fn received(pin: Zeroizing<String>) -> Self {
-        memory::keep_to_ourselves();
-        Self(pin)
     }
 
     /// The digits, for whoever sends them.

@@ -38,6 +38,15 @@ pub enum Refusal {
     Unasked(Error),
 }
 
+impl Refusal {
+    /// Why, whatever it has cost.
+    pub fn into_error(self) -> Error {
+        match self {
+            Self::Judged(error) | Self::Unanswered(error) | Self::Unasked(error) => error,
+        }
+    }
+}
+
 /// How a kind of device speaks of its PINs.
 #[derive(Debug, Clone, Copy)]
 pub struct PinWords {

@@ -167,9 +167,10 @@ impl ManagedToken {
     }
 
     fn make_in(place: ManagedPlace, kind: &ManagedKind) -> Result<Self, Error> {
-        let (officer, pin) = (random_pin()?, random_pin()?);
-        let info = probe::initialize_token(&place.file, NewToken::new(&officer, &pin))
-            .map_err(|error| place.explained(error))?;
+        let token = NewToken::random()?;
+        let pin = token.user.clone();
+        let info = probe::initialize_token(&place.file, token);
+        let info = info.map_err(|error| place.explained(error))?;
         Ok(Self {
             found: FoundToken {
                 identity: kind.identity(&info),
@@ -287,13 +288,6 @@ impl ManagedPlace {
             Some(emulator) => emulator.explained(error),
         }
     }
-}
-
-/// Of 16 letters.
-pub(super) fn random_pin() -> Result<Pin, Error> {
-    let mut octets = [0; 8];
-    openssl::rand::rand_bytes(&mut octets).map_err(|error| Error::call("RAND_bytes", error, ""))?;
-    Ok(Pin::new(format!("{:016x}", u64::from_be_bytes(octets))))
 }
 
 /// Writes a file that a library reads.

@@ -10,15 +10,18 @@ use std::time::Duration;
 use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess};
 use keymark_bench::error::Error;
 use keymark_bench::worker::{Order, Word};
+use keymark_native::cryptoki::under_way::Watched;
 use keymark_shim_protocol::pkcs11::Call;
-use parking_lot::{Mutex, MutexGuard};
-use zeroize::Zeroizing;
+use parking_lot::Mutex;
 
+use super::super::keys::KeyInfo;
 use super::super::module::ModuleFile;
+use super::super::session_keys::Lifetime;
+use super::super::token::{FoundToken, Owner, one_keypad};
 use super::super::token_info::Login;
 use super::super::uri::ObjectPart;
-use super::watch::CallWatch;
 use super::{Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
+use crate::journal::Journal;
 use crate::user::{Notice, Pin, Pins, User};
 
 /// A process for a module, with its environment and none of the user's PINs in it.
@@ -37,7 +40,7 @@ fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProc
         }
     }
     let name = file.path.file_name().unwrap_or(file.path.as_os_str());
-    let watch = CallWatch::begin().map_err(failed)?;
+    let watch = Watched::new().map_err(failed)?;
     KeymarkProcess::start(command, name.to_string_lossy(), Some(watch))
 }
 
@@ -81,10 +84,9 @@ impl Looking {
 
 /// The process of one token, started when it is first asked for something, and again when it has died.
 #[derive(derive_more::Debug)]
-#[debug("TokenProcess({})", errand.token)]
+#[debug("TokenProcess({})", errand.found.info.id())]
 pub(in super::super) struct TokenProcess {
-    errand: TokenErrand,
-    login: Login,
+    pub(super) errand: TokenErrand,
     pub(super) user: User,
     state: Mutex<State>,
 }
@@ -104,91 +106,107 @@ struct State {
 }
 
 impl TokenProcess {
-    pub(super) fn of(errand: TokenErrand, login: Login, user: User) -> Self {
+    /// For the token that was found; nothing is started before it is asked for something.
+    pub(in super::super) fn new(
+        found: &FoundToken,
+        owner: Owner,
+        user: User,
+        (wanted, lifetime): (ObjectPart, Lifetime),
+    ) -> Self {
+        let token = found.info.id();
+        let write = user.consent.may_write(&token).then(|| token.name());
+        let errand = TokenErrand {
+            found: found.clone(),
+            owner,
+            write,
+            wanted,
+            lifetime,
+        };
         Self {
             errand,
-            login,
             user,
             state: Mutex::default(),
         }
     }
 
+    /// The private keys that are meant by that.
+    pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeyInfo>, Error> {
+        self.request(Request::Keys(wanted.clone()))
+    }
+
+    /// Undoes what the journal says. Nobody else has it meanwhile but for a moment, in which it is handed over.
+    pub(in super::super) fn undo(&self, journal: Journal) -> Result<(), Error> {
+        let path = journal.path().to_owned();
+        drop(journal);
+        self.request(Request::Undo(path))
+    }
+
     /// Another process for the token and the key that is meant, which logs in by the PIN that was accepted.
     pub(super) fn another(&self, wanted: ObjectPart) -> Result<Self, Error> {
-        if let Login::OnToken(_) = self.login {
-            return Err(Error::call(
-                format!(
-                    "opening token {} in another process",
-                    self.errand.token.serial()
-                ),
-                "each process would ask for the PIN on the token's keypad",
-                "measure threads: --concurrency",
-            ));
+        let info = &self.errand.found.info;
+        if let Login::OnToken(_) = info.login {
+            return Err(one_keypad(&info.id()));
         }
         let errand = TokenErrand {
             write: None,
             wanted,
             ..self.errand.clone()
         };
-        let another = Self::of(errand, self.login, self.user.clone());
-        another.state().pin = self.state().pin.clone();
+        let another = Self {
+            errand,
+            user: self.user.clone(),
+            state: Mutex::default(),
+        };
+        another.state.lock().pin = self.state.lock().pin.clone();
         Ok(another)
-    }
-
-    pub(super) const fn errand(&self) -> &TokenErrand {
-        &self.errand
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
     }
 
     /// What the token is used for from now on.
     pub(super) fn begin_run(&self, run: RunErrand) -> Result<(), Error> {
-        self.state().run = Some(run.clone());
+        self.state.lock().run = Some(run.clone());
         self.request(Request::Run(run))
     }
 
     /// A number that no other workers have.
     pub(super) fn next_workers(&self) -> u32 {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.workers += 1;
         state.workers
     }
 
     /// Which process it is now, which is there and has logged in.
     pub(super) fn generation(&self) -> Result<u32, Error> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         self.ready(&mut state)?;
         Ok(state.generation)
     }
 
     /// Whether there is no process any more.
     pub(super) fn has_died(&self) -> bool {
-        self.state().process.is_none()
+        self.state.lock().process.is_none()
     }
 
     /// Uses the token no more, for that reason, and says it to whoever asks.
     pub(super) fn give_up(&self, error: Error) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.ended = Some(error);
         state.given_up = true;
     }
 
     pub(super) fn was_given_up(&self) -> bool {
-        self.state().given_up
+        self.state.lock().given_up
     }
 
     /// Asks, and waits for the answer.
     pub(super) fn request<A: TryFrom<Reply>>(&self, request: Request) -> Result<A, Error> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         self.ready(&mut state)?;
         self.exchange(&mut state, &request)
     }
 
     /// Tells workers something, to which they may have no answer.
     pub(super) fn tell(&self, workers: u32, order: &Order) -> Result<(), Error> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let process = state.process.as_mut().ok_or_else(gone)?;
         let sent = process.send(&Request::Order(workers, order));
         sent.inspect_err(|_| state.process = None)
@@ -197,7 +215,7 @@ impl TokenProcess {
     /// What workers say.
     pub(super) fn hear(&self, limit: Option<Duration>) -> Result<Word, Error> {
         let ending = Ending::BreaksOff;
-        self.receive(&mut self.state(), Awaited::Work, limit, ending)
+        self.receive(&mut self.state.lock(), Awaited::Work, limit, ending)
     }
 
     fn ready(&self, state: &mut State) -> Result<(), Error> {
@@ -207,7 +225,7 @@ impl TokenProcess {
         if state.process.is_some() {
             return Ok(());
         }
-        let file = &self.errand.file;
+        let file = &self.errand.found.file;
         state.process = Some(start(file, &self.user.pins, Readers::Shown)?);
         state.generation += 1;
         let mut opened = self.exchange(state, &Request::Open(self.errand.clone()));
@@ -252,11 +270,8 @@ impl TokenProcess {
             });
             match said? {
                 Reply::WantsPin(what) => {
-                    let pin = self.pin(state, &what);
-                    let pin = pin.map(|pin| Zeroizing::new(pin.expose().to_owned()));
-                    let process = state.process.as_mut().ok_or_else(gone)?;
-                    let request: Request = Request::Pin(pin);
-                    process.send(&request)?;
+                    let pin: Request = Request::Pin(self.pin(state, &what));
+                    state.process.as_mut().ok_or_else(gone)?.send(&pin)?;
                 }
                 Reply::Tell(text) => self.user.notice.tell(&text),
                 answer => return answer.answer(),
@@ -269,7 +284,12 @@ impl TokenProcess {
         if let Some(pin) = &state.pin {
             return Ok(pin.clone());
         }
-        let pin = self.user.pins.of(&self.errand.token).user.fetch(what)?;
+        let pin = self
+            .user
+            .pins
+            .of(&self.errand.found.info.id())
+            .user
+            .fetch(what)?;
         state.pin = Some(pin.clone());
         Ok(pin)
     }
