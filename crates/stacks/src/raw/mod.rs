@@ -181,7 +181,7 @@ impl Stack for RawStack {
             (Worker::Thread, None) => self.store.crew(&key, scheme, workers.len())?,
             (Worker::Thread, Some(library)) => {
                 let key = self.store.access(&key)?.into_file()?;
-                let open = |_| software::open(&key, case.operation, Some(library));
+                let open = |_| software::open(&key, case.operation, Some(library), None);
                 Crew::Threads(workers.map(open).collect::<Result<_, _>>()?)
             }
             (Worker::Process, _) => {

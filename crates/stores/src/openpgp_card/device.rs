@@ -25,8 +25,9 @@ use crate::answer::{AnswerForm, Answers};
 use crate::card::{Aid, CardAccess, CardPlace, SigningPin, Slot, TouchPolicy};
 use crate::journal::{Journals, RunJournal};
 use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
-use crate::store::{KeyStore, unsupported};
+use crate::store::{KeyStore, as_usual, unsupported};
 use crate::test_key::TestKey;
 use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 
@@ -74,16 +75,10 @@ impl CardDevice {
     pub fn of_virtual(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
         let port = Arc::new(VirtualPort(reader.clone()));
         let place = CardPlace::Virtual { reader, test_keys };
-        let StoreIdentity {
-            device,
-            product,
-            provenance,
-            ..
-        } = maker.identity();
         Self {
-            product,
-            provenance,
-            ..Self::new(port, place, device, User::of_made_device())
+            product: maker.identity.product.clone(),
+            provenance: maker.identity.provenance,
+            ..Self::new(port, place, maker.device(), User::of_made_device())
         }
     }
 
@@ -346,7 +341,8 @@ impl KeyStore for CardDevice {
         })
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        as_usual(key, scheme)?;
         let slot = self.slot_for(key.capability())?;
         // Asked anew: a key may have been written since.
         let facts = self.session.with(CardFacts::read)?;

@@ -271,12 +271,15 @@ impl KeyStore for TokenStore {
         Ok(Access::default())
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        self.opened(key, None)
-    }
-
-    fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
-        self.opened(key, Some(scheme))
+    /// A handle in a session of its own.
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        let object = match self.placed(key)?.origin {
+            Origin::Found(object) => object,
+            Origin::Written(id) | Origin::Generated(id) => ObjectPart::with_id(id),
+        };
+        let token = Arc::clone(&self.token);
+        let handle = SessionHandle::of(token, &object, key.capability(), scheme)?;
+        Ok(Box::new(handle))
     }
 
     fn check_threads(&self) -> Result<(), Error> {
@@ -287,19 +290,6 @@ impl KeyStore for TokenStore {
         self.placed.lock().clear();
         let restored = self.token.restore_written();
         restored.and(self.token.leave())
-    }
-}
-
-impl TokenStore {
-    /// A handle in a session of its own.
-    fn opened(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
-        let object = match self.placed(key)?.origin {
-            Origin::Found(object) => object,
-            Origin::Written(id) | Origin::Generated(id) => ObjectPart::with_id(id),
-        };
-        let token = Arc::clone(&self.token);
-        let handle = SessionHandle::of(token, &object, key.capability(), scheme)?;
-        Ok(Box::new(handle))
     }
 }
 

@@ -100,26 +100,18 @@ pub fn load(library: Library) -> Result<Box<dyn library::Loaded>, Error> {
     }
 }
 
-/// A handle on a test key, wherever it came from: by the library that is named, or else by the OpenSSL
+/// A handle on a test key, wherever it came from: by the library that is named, or else, and for any scheme, by the OpenSSL
 /// that is built in. The answers of both have the same form.
 pub fn open(
     key: &TestKey,
     operation: Operation,
     library: Option<Library>,
+    scheme: Option<Scheme>,
 ) -> Result<Box<dyn KeyHandle>, Error> {
-    match library {
-        None => handle::handle(key, operation, None),
-        Some(library) => load(library)?.open(key, operation),
+    match (library, scheme) {
+        (Some(library), None) => load(library)?.open(key, operation),
+        (_, scheme) => handle::handle(key, operation, scheme),
     }
-}
-
-/// A handle on a test key by the OpenSSL that is built in, which uses it otherwise than usual.
-pub fn open_by(
-    key: &TestKey,
-    operation: Operation,
-    scheme: Scheme,
-) -> Result<Box<dyn KeyHandle>, Error> {
-    handle::handle(key, operation, Some(scheme))
 }
 
 impl KeyStore for SoftwareStore {
@@ -163,11 +155,7 @@ impl KeyStore for SoftwareStore {
         })
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        open(&*self.test_key(key)?, key.operation, None)
-    }
-
-    fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
-        open_by(&*self.test_key(key)?, key.operation, scheme)
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        handle::handle(&*self.test_key(key)?, key.operation, scheme)
     }
 }

@@ -15,7 +15,8 @@ use super::keys::{self, SavedKey};
 use crate::access::{Access, Errand};
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
-use crate::store::{KeyStore, unsupported};
+use crate::scheme::Scheme;
+use crate::store::{KeyStore, as_usual, unsupported};
 
 /// Longest result: an RSA-3072 signature.
 const CAPACITY: usize = 512;
@@ -74,7 +75,8 @@ impl KeyStore for TpmStore {
         })
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        as_usual(key, scheme)?;
         let saved = self.test_key(key)?.saved;
         let handle = TpmHandle::open(self.way, key.capability(), saved)?;
         Ok(Box::new(handle))

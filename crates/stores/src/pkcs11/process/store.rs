@@ -213,7 +213,7 @@ impl KeyStore for ProcessStore {
         })
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+    fn open(&self, key: &KeyRef, _: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
         let reason = "its module runs in a process of its own, where workers use it";
         Err(Error::call(format!("opening '{}'", key.label), reason, ""))
     }

@@ -175,11 +175,14 @@ fn behind(port: &Faulty, user: User) -> CardDevice {
 }
 
 fn open(device: &CardDevice, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-    device.open(&KeyRef {
-        algorithm: "rsa2048".parse().unwrap(),
-        operation,
-        label: String::new(),
-    })
+    device.open(
+        &KeyRef {
+            algorithm: "rsa2048".parse().unwrap(),
+            operation,
+            label: String::new(),
+        },
+        None,
+    )
 }
 
 impl FaultyCard {

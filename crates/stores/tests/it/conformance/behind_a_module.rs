@@ -172,7 +172,7 @@ impl Others {
 fn performed(store: &dyn KeyStore, operation: Operation, scheme: Scheme, input: &Input) -> Vec<u8> {
     let capability = Capability::new("rsa2048".parse().unwrap(), operation);
     let mut handle = store
-        .open_by(&store.key(capability).unwrap(), scheme)
+        .open(&store.key(capability).unwrap(), Some(scheme))
         .unwrap();
     let mut output = vec![0; 256];
     handle.arm(input).unwrap();

@@ -105,7 +105,7 @@ fn does_it(
     }
     let exercise = exercise(store, &key);
     let capacity = store.answers(&key).unwrap().capacity;
-    handles.extend((0..2).map(|_| store.open(&key).unwrap()));
+    handles.extend((0..2).map(|_| store.open(&key, None).unwrap()));
     if matches!(how, Use::InTurn) {
         let each = handles.iter_mut();
         return each.for_each(|handle| uses(handle.as_mut(), &exercise, capacity));
@@ -155,7 +155,7 @@ pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: 
         inputs: challenge.inputs,
         verifier: (answers.form).checked(key.algorithm, key.operation, challenge.verifier),
     };
-    let opened = (0..2).map(|_| store.open_by(&key, scheme).unwrap());
+    let opened = (0..2).map(|_| store.open(&key, Some(scheme)).unwrap());
     let handles: Vec<Box<dyn KeyHandle>> = opened.collect();
     assert!(
         store.access(&key).unwrap().card.is_none(),
@@ -168,7 +168,7 @@ pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: 
         // Of the same messages: one that was hashed by the store is the same as one of its digest.
         let usual = Challenge::new(&public, key.operation, 40, 0).unwrap();
         let check = (answers.form).checked(key.algorithm, key.operation, usual.verifier);
-        let mut handle = store.open_by(&key, scheme).unwrap();
+        let mut handle = store.open(&key, Some(scheme)).unwrap();
         let mut output = vec![0; answers.capacity];
         handle.arm(&exercise.inputs[0]).unwrap();
         let performed = handle.perform(&exercise.inputs[0], &mut output).unwrap();
@@ -196,7 +196,7 @@ fn lacks_what_it_does_not_offer(store: &dyn KeyStore, offered: &[Capability]) {
             if offered.contains(&capability) || is_synonym {
                 continue;
             }
-            let opened = store.key(capability).and_then(|key| store.open(&key));
+            let opened = store.key(capability).and_then(|key| store.open(&key, None));
             assert!(opened.is_err(), "{algorithm} {operation}");
             refused += 1;
         }
