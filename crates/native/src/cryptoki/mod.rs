@@ -88,12 +88,12 @@ impl Calls {
         let code = unsafe { give(&raw mut list) };
         if code != CKR_OK || list.is_null() {
             let reason = format!("C_GetFunctionList returned {code:#x}");
-            return Err(NativeError::NotLoaded(reason));
+            return Err(NativeError(reason));
         }
         // SAFETY: the list is the module's, constant and there for as long as it is loaded (§5.4.4).
         let list = unsafe { &*list };
         Self::found(list, decapsulate_of(library))
-            .ok_or_else(|| NativeError::NotLoaded("it lacks functions of PKCS#11 2.40".to_owned()))
+            .ok_or_else(|| NativeError("it lacks functions of PKCS#11 2.40".to_owned()))
     }
 
     /// Whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's proxy and

@@ -164,7 +164,7 @@ pub(super) fn meant(
     if let Some(kind) = wanted.kind.filter(|kind| *kind != ObjectKind::Private) {
         return Err(Error::call(
             "looking for a key",
-            format!("'type={}' is not a private key", kind.word()),
+            format!("'type={kind}' is not a private key"),
             "leave it out, or write type=private",
         ));
     }

@@ -53,7 +53,8 @@ impl Default for Dispatch {
 }
 
 /// What applications can ask for beyond trussed's core.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, strum::FromRepr)]
+#[repr(u8)]
 pub(super) enum Extension {
     Auth = 0,
     Chunked = 1,
@@ -70,10 +71,7 @@ impl TryFrom<u8> for Extension {
     type Error = Error;
 
     fn try_from(id: u8) -> Result<Self, Error> {
-        [Self::Auth, Self::Chunked, Self::WrapKeyToFile]
-            .into_iter()
-            .find(|extension| u8::from(*extension) == id)
-            .ok_or(Error::InternalError)
+        Self::from_repr(id).ok_or(Error::InternalError)
     }
 }
 
