@@ -116,14 +116,12 @@ pub trait Device: Debug + Send + Sync {
     }
 
     /// Whether a run can ask it for all of this together.
-    fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
-        let _ = wanted;
+    fn check(&self, _wanted: &[Capability]) -> Result<(), Error> {
         Ok(())
     }
 
     /// Has the user agree, in one question, to what a run destroys on it that asks for all of this.
-    fn agree(&self, wanted: &[Capability]) -> Result<(), Error> {
-        let _ = wanted;
+    fn agree(&self, _wanted: &[Capability]) -> Result<(), Error> {
         Ok(())
     }
 

@@ -197,14 +197,10 @@ fn evp_numbers(pkey: &PKeyRef<Private>, family: Family) -> Result<Numbers, Error
                 x: dsa.priv_key().to_vec(),
             })
         }
-        Family::Weierstrass(_) => {
-            let ec = pkey.ec_key()?;
-            let bytes = i32::try_from(ec.group().degree().div_ceil(8)).unwrap_or(i32::MAX);
-            Ok(Numbers::Weierstrass {
-                point: public_bytes(pkey)?,
-                d: ec.private_key().to_vec_padded(bytes)?,
-            })
-        }
+        Family::Weierstrass(_) => Ok(Numbers::Weierstrass {
+            point: public_bytes(pkey)?,
+            d: ec_scalar(pkey)?,
+        }),
         Family::Cv25519 | Family::Ed25519 | Family::Cv448 | Family::Ed448 => Ok(Numbers::Raw {
             public: pkey.raw_public_key()?,
             secret: pkey.raw_private_key()?,
@@ -215,6 +211,13 @@ fn evp_numbers(pkey: &PKeyRef<Private>, family: Family) -> Result<Numbers, Error
         | Family::SlhDsa(..)
         | Family::KyberComposite(_) => Err(ErrorStack::get()),
     }
+}
+
+/// The private number of a key on a Weierstrass curve, as long as the curve's are.
+pub(crate) fn ec_scalar(pkey: &PKeyRef<Private>) -> Result<Vec<u8>, ErrorStack> {
+    let ec = pkey.ec_key()?;
+    let bytes = i32::try_from(ec.group().degree().div_ceil(8)).unwrap_or(i32::MAX);
+    ec.private_key().to_vec_padded(bytes)
 }
 
 fn rsa_numbers(rsa: &RsaRef<Private>) -> Result<Numbers, ErrorStack> {

@@ -10,8 +10,7 @@ use super::capabilities::{offered, used_by};
 use super::keys::{self, KeyInfo};
 use super::managed::ManagedToken;
 use super::modules::Places;
-use super::probe;
-use super::process::{ProcessStore, TokenProcess};
+use super::process::{ProcessStore, TokenProcess, public_parts};
 use super::session_keys::Lifetime;
 use super::token::{FoundToken, Owner};
 use super::token_info::{Login, PinState, TokenInfo};
@@ -215,7 +214,7 @@ impl Device for TokenDevice {
             return Ok(Vec::new());
         }
         let FoundToken { file, info, .. } = &self.found;
-        probe::public_parts(file, &info.id(), &self.user)
+        public_parts(file, &info.id(), &self.user)
     }
 
     fn token(&self) -> Option<TokenId> {

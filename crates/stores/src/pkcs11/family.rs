@@ -14,8 +14,7 @@ use super::identity::library;
 use super::managed::{ManagedKind, ManagedToken};
 use super::module::ModuleFile;
 use super::modules::{KnownModule, Places};
-use super::probe;
-use super::process::Readers;
+use super::process::{Readers, look};
 use super::selector::{TokenSelector, modules};
 use super::token::FoundToken;
 use super::token_info::{ModuleInfo, SlotInfo, TokenInfo, TokenState};
@@ -83,7 +82,7 @@ impl Meant {
             TokenSelector::Uri(uri) => uri,
         };
         let files = modules(&uri, places)?;
-        let looked = files.iter().zip(probe::look(&files, user, Readers::Shown));
+        let looked = files.iter().zip(look(&files, user, Readers::Shown));
         let (mut found, mut others) = (Vec::new(), Vec::new());
         let (mut blank, mut broken) = (false, None);
         for (file, said) in looked {
@@ -261,7 +260,7 @@ fn all(places: &Places, user: &User) -> Looked {
     let mut looked = own(&ManagedKind::all(), places);
     let modules = places.modules();
     let files: Vec<ModuleFile> = modules.iter().map(KnownModule::to_load).collect();
-    let said = probe::look(&files, user, Readers::Hidden);
+    let said = look(&files, user, Readers::Hidden);
     for ((KnownModule { name, file, .. }, of), said) in modules.into_iter().zip(files).zip(said) {
         if let Ok(said) = &said {
             let devices = tokens(said).filter_map(|(_, token)| {

@@ -407,15 +407,11 @@ const fn point_length(family: Family) -> Option<usize> {
 }
 
 /// Length of a shared secret.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families agree on none"
-)]
-pub(super) const fn secret_length(family: Family) -> usize {
-    match family {
-        Family::Weierstrass(curve) => (curve.bits() as usize).div_ceil(8),
-        Family::Cv448 => 56,
-        _ => 32,
+pub(super) fn secret_length(family: Family) -> usize {
+    match (family.curve(), family) {
+        (Some(curve), _) => (curve.bits() as usize).div_ceil(8),
+        (None, Family::Cv448) => 56,
+        (None, _) => 32,
     }
 }
 

@@ -14,7 +14,7 @@ use keymark_shim_protocol::pkcs11::Call;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::{codes, initialization_hints};
+use super::{codes, modules};
 use crate::user::Pins;
 
 /// A module's file, and what it is to find in its environment when it is initialised, where that is not the
@@ -59,7 +59,7 @@ pub(super) struct Module {
 
 impl Module {
     /// Loads and initialises it, or gives the one that is. A module that nobody knows is looked at in a
-    /// process of its own first (`probe.rs`).
+    /// process of its own first (`process/`).
     pub(super) fn load(file: &ModuleFile) -> Result<Arc<Self>, Error> {
         type Loaded = HashMap<PathBuf, (ModuleFile, Arc<Module>)>;
         static LOADED: OnceLock<Mutex<Loaded>> = OnceLock::new();
@@ -102,10 +102,7 @@ pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error
         Ok(()) => Ok(()),
         // By this process, through another module that stands on it.
         Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
-        Err(error) => Err(initialization_hints::explained(
-            &file.path,
-            codes::failed(error),
-        )),
+        Err(error) => Err(modules::explained(&file.path, codes::failed(error))),
     }
 }
 
@@ -125,7 +122,7 @@ pub(super) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
 pub(super) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
     match codes::returned(&error) {
         // It is a module, and gives out no functions.
-        Some(_) => initialization_hints::explained(path, codes::failed(error)),
+        Some(_) => modules::explained(path, codes::failed(error)),
         None => no_module(path, &error.to_string()),
     }
 }

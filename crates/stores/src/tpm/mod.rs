@@ -9,6 +9,5 @@ mod connection;
 mod device;
 mod handle;
 mod keys;
-mod store;
 
 pub use device::TpmFamily;

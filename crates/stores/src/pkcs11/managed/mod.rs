@@ -24,7 +24,7 @@ use super::identity::library;
 use super::module::ModuleFile;
 use super::modules::Places;
 use super::new_token::NewToken;
-use super::probe;
+use super::process::initialize_token;
 use super::session_keys::Lifetime;
 use super::token::FoundToken;
 use super::token_info::{ModuleInfo, TokenInfo, TokenState};
@@ -169,7 +169,7 @@ impl ManagedToken {
     fn make_in(place: ManagedPlace, kind: &ManagedKind) -> Result<Self, Error> {
         let token = NewToken::random()?;
         let pin = token.user.clone();
-        let info = probe::initialize_token(&place.file, token);
+        let info = initialize_token(&place.file, token);
         let info = info.map_err(|error| place.explained(error))?;
         Ok(Self {
             found: FoundToken {

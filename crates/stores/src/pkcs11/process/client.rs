@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess};
+use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_bench::worker::{Order, Word};
 use keymark_native::cryptoki::under_way::Watched;
@@ -16,13 +17,15 @@ use parking_lot::Mutex;
 
 use super::super::keys::KeyInfo;
 use super::super::module::ModuleFile;
+use super::super::new_token::NewToken;
 use super::super::session_keys::Lifetime;
 use super::super::token::{FoundToken, Owner, one_keypad};
-use super::super::token_info::Login;
+use super::super::token_info::{Login, ModuleInfo};
 use super::super::uri::ObjectPart;
 use super::{Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
+use crate::device::PublicPart;
 use crate::journal::Journal;
-use crate::user::{Notice, Pin, Pins, User};
+use crate::user::{Notice, Pin, Pins, TokenId, Unattended, User};
 
 /// A process for a module, with its environment and none of the user's PINs in it.
 fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProcess, Error> {
@@ -54,32 +57,70 @@ pub(in super::super) enum Readers {
     Hidden,
 }
 
-/// A module that is asked one thing, in a process of its own.
-pub(in super::super) struct Looking(KeymarkProcess);
+/// How long a module may take to say what it has.
+const LIMIT: Duration = Duration::from_secs(10);
 
-impl Looking {
-    /// Asks it.
-    pub(in super::super) fn begin(
-        file: &ModuleFile,
-        pins: &Pins,
-        readers: Readers,
-        request: &Request,
-    ) -> Result<Self, Error> {
-        let mut process = start(file, pins, readers)?;
-        process.send(request)?;
-        Ok(Self(process))
-    }
+/// Asks a module one thing, in a process of its own: nobody knows whether it hangs or crashes.
+fn ask(
+    file: &ModuleFile,
+    pins: &Pins,
+    readers: Readers,
+    request: &Request,
+) -> Result<KeymarkProcess, Error> {
+    let mut process = start(file, pins, readers)?;
+    process.send(request)?;
+    Ok(process)
+}
 
-    /// What it has answered.
-    pub(in super::super) fn end<A: TryFrom<Reply>>(
-        mut self,
-        limit: Duration,
-        notice: &dyn Notice,
-    ) -> Result<A, Error> {
-        let waits = (notice, Ending::BreaksOff);
-        let looked = (self.0).receive::<Reply>(Awaited::Answer, Some(limit), waits)?;
-        looked.answer()
-    }
+/// What it has answered.
+fn answered<A: TryFrom<Reply>>(
+    mut process: KeymarkProcess,
+    limit: Duration,
+    notice: &dyn Notice,
+) -> Result<A, Error> {
+    let waits = (notice, Ending::BreaksOff);
+    let said: Reply = process.receive(Awaited::Answer, Some(limit), waits)?;
+    said.answer()
+}
+
+/// Looks at all modules at once, for ten seconds at most, each in a process of its own, which gets no PIN to see; and without
+/// pcscd unless the user has named the module or token, as OpenSC selects on every card. The answers come in the order of
+/// the files.
+pub(in super::super) fn look(
+    files: &[ModuleFile],
+    user: &User,
+    readers: Readers,
+) -> Vec<Result<ModuleInfo, Error>> {
+    let clock = MonotonicClock::new();
+    let begin = clock.now();
+    let asked = |file: &ModuleFile| ask(file, &user.pins, readers, &Request::Look(file.clone()));
+    let looking: Vec<_> = files.iter().map(asked).collect();
+    let answers = looking.into_iter().map(|process| {
+        let remaining = LIMIT.saturating_sub(clock.now().since(begin));
+        answered(process?, remaining, user.notice.as_ref())
+    });
+    answers.collect()
+}
+
+/// The public keys and certificates that a token shows without a PIN, by a process of its own.
+pub(in super::super) fn public_parts(
+    file: &ModuleFile,
+    token: &TokenId,
+    user: &User,
+) -> Result<Vec<PublicPart>, Error> {
+    let request = Request::PublicParts(file.clone(), token.clone());
+    let process = ask(file, &user.pins, Readers::Shown, &request)?;
+    answered(process, LIMIT, user.notice.as_ref())
+}
+
+/// Initialises the module's first blank token in a process of its own, and looks at what there is then.
+pub(in super::super) fn initialize_token(
+    file: &ModuleFile,
+    token: NewToken,
+) -> Result<ModuleInfo, Error> {
+    let request = Request::Initialize(file.clone(), token);
+    let process = ask(file, &Pins::factory(), Readers::Hidden, &request)?;
+    answered(process, LIMIT, &Unattended)
 }
 
 /// The process of one token, started when it is first asked for something, and again when it has died.

@@ -22,7 +22,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::worker::{Order, Word};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::client::{Looking, Readers, TokenProcess};
+pub(super) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
 pub use self::serve::serve;
 pub(super) use self::store::ProcessStore;
 use super::keys::KeyInfo;
