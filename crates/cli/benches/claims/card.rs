@@ -66,7 +66,7 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     device.import(&test_key, slot)?;
     let key = device.key(capability)?;
     let public = device.public_key(&key)?;
-    let challenge = Challenge::new(&public, case.operation, case.input_bytes, 0)?;
+    let challenge = Challenge::new(&public, case.operation, None, case.input_bytes, 0)?;
     let mut handle = device.open(&key, None)?;
     let clock = MonotonicClock::new();
     let mut output = vec![0; 1024];

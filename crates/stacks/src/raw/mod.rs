@@ -174,7 +174,7 @@ impl Stack for RawStack {
         let scheme: Option<Scheme> = case.parameters.read(&SCHEME)?;
         let library: Option<Library> = case.parameters.read(&LIBRARY)?;
         let bytes = case.input_bytes;
-        let challenge = Challenge::by(&public, case.operation, scheme, bytes, self.seed)?;
+        let challenge = Challenge::new(&public, case.operation, scheme, bytes, self.seed)?;
         let answers = self.store.answers(&key)?;
         let workers = 0..case.concurrency();
         let crew = match (case.load.worker, library) {

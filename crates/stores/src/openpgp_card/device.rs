@@ -113,13 +113,13 @@ impl CardDevice {
 
     /// What the card says of itself, asked once.
     pub fn facts(&self) -> Result<&CardFacts, Error> {
-        if self.facts.get().is_none() {
-            let facts = self.session.with(CardFacts::read)?;
-            let _ = self.facts.set(facts);
+        match self.facts.get() {
+            Some(facts) => Ok(facts),
+            None => {
+                let facts = self.session.with(CardFacts::read)?;
+                Ok(self.facts.get_or_init(|| facts))
+            }
         }
-        self.facts
-            .get()
-            .ok_or_else(|| Error::call("GET DATA", "the card said nothing", ""))
     }
 
     /// Writes a test key to a slot of a card that was made here; to any other goes
@@ -222,19 +222,14 @@ impl CardDevice {
         let mut versions =
             BTreeMap::from([("openpgp-card".to_owned(), format!("{major}.{minor}"))]);
         if let Some([major, minor, patch]) = facts.firmware {
-            versions.insert(
-                "firmware".to_owned(),
-                format!("{major:x}.{minor:x}.{patch:x}"),
-            );
+            let firmware = format!("{major:x}.{minor:x}.{patch:x}");
+            versions.insert("firmware".to_owned(), firmware);
         }
+        let (name, kind) = (self.name.clone(), StoreKind::OPENPGP_CARD);
         Ok(StoreIdentity {
-            device: self.name.clone(),
-            kind: StoreKind::OPENPGP_CARD,
-            provenance: self.provenance,
-            product: self.product.clone(),
             serial: Some(format!("{:08x}", facts.aid.serial)),
             versions,
-            assumed: Vec::new(),
+            ..StoreIdentity::new(name, kind, self.provenance, &self.product)
         })
     }
 }

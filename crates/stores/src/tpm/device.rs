@@ -104,18 +104,11 @@ impl TpmDevice {
             Some(_) => "swtpm on this CPU, through tpm2-tss".to_owned(),
             None => format!("TPM 2.0 of this machine, {vendor}"),
         };
+        let firmware = firmware(&mut context).map_err(asked)?;
         Ok(Self {
             identity: StoreIdentity {
-                device: DeviceName::new(name),
-                kind: StoreKind::TPM,
-                provenance,
-                product,
-                serial: None,
-                versions: BTreeMap::from([(
-                    "firmware".to_owned(),
-                    firmware(&mut context).map_err(asked)?,
-                )]),
-                assumed: Vec::new(),
+                versions: BTreeMap::from([("firmware".to_owned(), firmware)]),
+                ..StoreIdentity::new(DeviceName::new(name), StoreKind::TPM, provenance, product)
             },
             capabilities: keys::offered(&mut context),
             way,

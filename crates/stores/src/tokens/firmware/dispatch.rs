@@ -121,34 +121,21 @@ impl ExtensionDispatch for Dispatch {
         resources: &mut ServiceResources<P>,
     ) -> Result<reply::SerdeExtension, Error> {
         let (core, own) = (&mut context.core, &mut context.backends);
+        macro_rules! asked {
+            ($backend:ident, $extension:ty) => {
+                ExtensionImpl::<$extension>::extension_request_serialized(
+                    &mut self.$backend,
+                    core,
+                    &mut own.$backend,
+                    request,
+                    resources,
+                )
+            };
+        }
         match (backend, extension) {
-            (Unit::Auth, Extension::Auth) => {
-                ExtensionImpl::<AuthExtension>::extension_request_serialized(
-                    &mut self.auth,
-                    core,
-                    &mut own.auth,
-                    request,
-                    resources,
-                )
-            }
-            (Unit::Staging, Extension::Chunked) => {
-                ExtensionImpl::<ChunkedExtension>::extension_request_serialized(
-                    &mut self.staging,
-                    core,
-                    &mut own.staging,
-                    request,
-                    resources,
-                )
-            }
-            (Unit::Staging, Extension::WrapKeyToFile) => {
-                ExtensionImpl::<WrapKeyToFileExtension>::extension_request_serialized(
-                    &mut self.staging,
-                    core,
-                    &mut own.staging,
-                    request,
-                    resources,
-                )
-            }
+            (Unit::Auth, Extension::Auth) => asked!(auth, AuthExtension),
+            (Unit::Staging, Extension::Chunked) => asked!(staging, ChunkedExtension),
+            (Unit::Staging, Extension::WrapKeyToFile) => asked!(staging, WrapKeyToFileExtension),
             _ => Err(Error::RequestNotAvailable),
         }
     }

@@ -150,7 +150,8 @@ fn card() -> FaultyCard {
     FaultyCard {
         device: device(&port, "123456"),
         fault,
-        challenge: Challenge::new(&PublicKey::of(&key).unwrap(), Operation::Sign, 16, 0).unwrap(),
+        challenge: Challenge::new(&PublicKey::of(&key).unwrap(), Operation::Sign, None, 16, 0)
+            .unwrap(),
         port,
     }
 }

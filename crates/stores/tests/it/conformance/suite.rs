@@ -22,7 +22,7 @@ pub struct Exercise {
 /// Inputs made with the public key that the store gives, and the check for the form of its answers.
 pub fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
     let public = store.public_key(key).unwrap();
-    let challenge = Challenge::new(&public, key.operation, 16, 0).unwrap();
+    let challenge = Challenge::new(&public, key.operation, None, 16, 0).unwrap();
     let form = store.answers(key).unwrap().form;
     Exercise {
         inputs: challenge.inputs,
@@ -149,7 +149,7 @@ fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise, capacity: usize) {
 pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: Scheme) {
     let key = store.key(capability).unwrap();
     let public = store.public_key(&key).unwrap();
-    let challenge = Challenge::by(&public, key.operation, Some(scheme), 40, 0).unwrap();
+    let challenge = Challenge::new(&public, key.operation, Some(scheme), 40, 0).unwrap();
     let answers = store.answers(&key).unwrap();
     let exercise = Exercise {
         inputs: challenge.inputs,
@@ -166,7 +166,7 @@ pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: 
     }
     if key.operation.signs() {
         // Of the same messages: one that was hashed by the store is the same as one of its digest.
-        let usual = Challenge::new(&public, key.operation, 40, 0).unwrap();
+        let usual = Challenge::new(&public, key.operation, None, 40, 0).unwrap();
         let check = (answers.form).checked(key.algorithm, key.operation, usual.verifier);
         let mut handle = store.open(&key, Some(scheme)).unwrap();
         let mut output = vec![0; answers.capacity];
