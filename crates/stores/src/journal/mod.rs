@@ -112,21 +112,14 @@ impl Content {
             serde_json::from_str::<Line>(line)
                 .map_err(|error| format!("line {}: {error}", number + 1))
         });
-        let mut content = match lines.next().transpose()? {
-            Some(Line::Journal {
-                format: FORMAT,
-                run,
-                token,
-            }) => Self {
-                run,
-                token,
-                writes: Vec::new(),
-            },
-            Some(Line::Journal { format, .. }) => {
-                return Err(format!("it is of format {format}, not {FORMAT}"));
-            }
-            _ => return Err("it does not begin with its run and token".to_owned()),
+        let Some(Line::Journal { format, run, token }) = lines.next().transpose()? else {
+            return Err("it does not begin with its run and token".to_owned());
         };
+        if format != FORMAT {
+            return Err(format!("it is of format {format}, not {FORMAT}"));
+        }
+        let writes = Vec::new();
+        let mut content = Self { run, token, writes };
         for line in lines {
             content.take(line?)?;
         }
@@ -137,7 +130,11 @@ impl Content {
         match line {
             Line::Journal { .. } => Err("it begins twice".to_owned()),
             Line::Write(write) => {
-                if self.progress(&write.place).is_some() {
+                if self
+                    .writes
+                    .iter()
+                    .any(|(known, _)| known.place == write.place)
+                {
                     return Err(format!("{} is written twice", write.place));
                 }
                 self.writes.push((write, Progress::Begun));
@@ -154,13 +151,6 @@ impl Content {
         let (_, now) = write.ok_or_else(|| format!("cannot write to {place}"))?;
         *now = progress;
         Ok(())
-    }
-
-    fn progress(&self, place: &str) -> Option<Progress> {
-        let mut writes = self.writes.iter();
-        writes
-            .find(|(write, _)| write.place == place)
-            .map(|(_, progress)| *progress)
     }
 
     /// What is still to be undone, and how far its writing has come.
@@ -432,11 +422,8 @@ impl Journals {
             return left;
         };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.retain(|path| {
-            path.as_os_str()
-                .as_encoded_bytes()
-                .ends_with(SUFFIX.as_bytes())
-        });
+        let suffix = SUFFIX.as_bytes();
+        paths.retain(|path| path.as_os_str().as_encoded_bytes().ends_with(suffix));
         paths.sort();
         for path in paths {
             match take(&path) {

@@ -74,51 +74,41 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
     if others.is_empty() {
         return Ok(looked);
     }
-    let inserted = in_readers(user);
+    let mut inserted = in_readers(user);
     looked.unseen = inserted.unseen;
     looked.occupied = inserted.occupied;
-    let mut cards: Vec<Option<Box<dyn Device>>> = inserted.devices.into_iter().map(Some).collect();
     for name in others {
-        let wanted = name.to_ascii_lowercase();
-        let is_called = |card: &Option<Box<dyn Device>>| {
-            card.as_ref().is_some_and(|card| {
-                let identity = card.identity();
-                let name = TokenName::parse(name).ok();
-                identity.device.as_str() == wanted
-                    || identity.product.to_ascii_lowercase().contains(&wanted)
-                    || card
-                        .token()
-                        .zip(name)
-                        .is_some_and(|(token, name)| token.is_called(&name))
-            })
-        };
-        let places: Vec<usize> = (0..cards.len())
-            .filter(|place| is_called(&cards[*place]))
+        let cards = &mut inserted.devices;
+        let mut called: Vec<_> = cards
+            .extract_if(.., |card| is_called(&**card, name))
             .collect();
-        match places.as_slice() {
-            [] => {}
-            [place] => {
-                looked.devices.extend(cards[*place].take());
-                looked.known.push(name.clone());
-            }
-            several => {
-                let devices = several.iter().filter_map(|place| cards[*place].as_ref());
-                let devices: Vec<_> = devices
-                    .map(|card| card.identity().device.to_string())
-                    .collect();
-                return Err(ambiguous(name, &devices));
-            }
+        if called.len() > 1 {
+            let devices = called.iter().map(|card| card.identity().device.to_string());
+            let devices: Vec<_> = devices.collect();
+            return Err(Error::call(
+                format!("looking for the card '{name}'"),
+                format!("{} cards match: {}", devices.len(), devices.join(", ")),
+                "give its full name",
+            ));
+        }
+        if let Some(card) = called.pop() {
+            looked.devices.push(card);
+            looked.known.push(name.clone());
         }
     }
     Ok(looked)
 }
 
-fn ambiguous(name: &str, devices: &[String]) -> Error {
-    Error::call(
-        format!("looking for the card '{name}'"),
-        format!("{} cards match: {}", devices.len(), devices.join(", ")),
-        "give its full name",
-    )
+/// Whether a user means the card: by its name, a part of its product's, or its token's.
+fn is_called(card: &dyn Device, name: &str) -> bool {
+    let (identity, wanted) = (card.identity(), name.to_ascii_lowercase());
+    let is_token = || {
+        let named = card.token().zip(TokenName::parse(name).ok());
+        named.is_some_and(|(token, name)| token.is_called(&name))
+    };
+    identity.device.as_str() == wanted
+        || identity.product.to_ascii_lowercase().contains(&wanted)
+        || is_token()
 }
 
 /// Every OpenPGP card that a reader has.

@@ -8,7 +8,7 @@ use keymark_native::cryptoki::Mechanism;
 
 use super::capabilities::{offered, used_by};
 use super::keys::{self, KeyInfo};
-use super::managed::ManagedToken;
+use super::managed::{ManagedToken, user_of};
 use super::modules::Places;
 use super::process::{ProcessStore, TokenProcess, public_parts};
 use super::session_keys::Lifetime;
@@ -78,7 +78,7 @@ impl TokenDevice {
             capabilities: own.capabilities(),
             found: own.found.clone(),
             wanted: ObjectPart::default(),
-            user: own.user(),
+            user: user_of(&own.pin),
             managed: Some(own),
             process: OnceLock::new(),
         }

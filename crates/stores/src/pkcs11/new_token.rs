@@ -43,10 +43,8 @@ impl NewToken {
     fn called(&self, client: &Pkcs11) -> Result<Option<()>, CryptokiError> {
         let _under_way = UnderWay::begin(Call::C_InitToken);
         let slots = client.get_slots_with_token()?;
-        let is_blank = |slot: &Slot| {
-            let token = client.get_token_info(*slot);
-            token.is_ok_and(|token| !token.token_initialized())
-        };
+        let token = |slot: &Slot| client.get_token_info(*slot);
+        let is_blank = |slot: &Slot| token(slot).is_ok_and(|token| !token.token_initialized());
         let Some(blank) = slots.into_iter().find(is_blank) else {
             return Ok(None);
         };
@@ -54,8 +52,8 @@ impl NewToken {
         client.init_token(blank, &officer, LABEL)?;
         // SoftHSM2 gives it another slot.
         let is_made = |slot: &Slot| {
-            let token = client.get_token_info(*slot);
-            token.is_ok_and(|token| token.token_initialized() && token.label().starts_with(LABEL))
+            token(slot)
+                .is_ok_and(|token| token.token_initialized() && token.label().starts_with(LABEL))
         };
         let slots = client.get_slots_with_token()?;
         let Some(made) = slots.into_iter().find(is_made) else {

@@ -13,8 +13,7 @@ use tss_esapi::Context;
 use tss_esapi::constants::PropertyTag;
 use tss_esapi::utils::get_tpm_vendor;
 
-use super::codes::refused;
-use super::connection::{self, Swtpm, Way};
+use super::connection::{self, Swtpm, Way, refused};
 use super::handle::TpmHandle;
 use super::keys::{self, SavedKey};
 use crate::access::{Access, AccessKind, Errand, KeyUse, read_errand};

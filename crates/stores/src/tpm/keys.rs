@@ -18,7 +18,7 @@ use tss_esapi::structures::{
 use tss_esapi::utils::TpmsContext;
 use tss_esapi::{Context, Result as TssResult};
 
-use super::codes::refused;
+use super::connection::refused;
 use crate::public_key::PublicKey;
 use crate::store::unsupported;
 

@@ -209,11 +209,6 @@ impl ManagedToken {
         capabilities.retain(|capability| self.kind.can(*capability));
         capabilities
     }
-
-    /// Who knows its PIN.
-    pub(super) fn user(&self) -> User {
-        user_of(&self.pin)
-    }
 }
 
 /// Who knows that PIN of a token of keymark's.

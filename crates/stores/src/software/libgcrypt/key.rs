@@ -28,7 +28,7 @@ pub fn encode(key: &TestKey) -> Result<Zeroizing<Vec<u8>>, Error> {
         }
         Numbers::Weierstrass { point, d } => {
             let (q, d) = (number(("q", point)), number(("d", d)));
-            list("ecc", named_curve(family).chain([q, d]))
+            list("ecc", named_curve(family).into_iter().chain([q, d]))
         }
         Numbers::Raw { public, secret } => {
             let (q, d) = match family {
@@ -38,7 +38,7 @@ pub fn encode(key: &TestKey) -> Result<Zeroizing<Vec<u8>>, Error> {
                 _ => (public, secret),
             };
             let (q, d) = (octets("q", q), octets("d", d));
-            list("ecc", named_curve(family).chain([q, d]))
+            list("ecc", named_curve(family).into_iter().chain([q, d]))
         }
     };
     Ok(Zeroizing::new(list("private-key", [inner]).canonical()))
@@ -68,13 +68,14 @@ fn scalar(mut secret: Vec<u8>) -> Vec<u8> {
 }
 
 /// The curve by libgcrypt's name, with the flags with which gpg computes keygrips.
-fn named_curve(family: Family) -> impl Iterator<Item = Sexp> {
-    let text = |text: &str| Sexp::Atom(text.as_bytes().to_vec());
-    let named = |(name, flags): (&str, Option<&str>)| {
-        let flags = flags.map(|flag| list("flags", [text(flag)]));
-        [list("curve", [text(name)])].into_iter().chain(flags)
+fn named_curve(family: Family) -> Vec<Sexp> {
+    let Some((name, flag)) = curve(family) else {
+        return Vec::new();
     };
-    curve(family).into_iter().flat_map(named)
+    let text = |text: &str| Sexp::Atom(text.as_bytes().to_vec());
+    let flags = flag.map(|flag| list("flags", [text(flag)]));
+    let named = [list("curve", [text(name)])].into_iter();
+    named.chain(flags).collect()
 }
 
 /// libgcrypt's name of a family's curve, and the flag of its keys.
