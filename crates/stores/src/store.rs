@@ -1,5 +1,6 @@
 //! The seam to key stores.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use keymark_bench::error::Error;
@@ -64,6 +65,14 @@ pub fn as_usual(key: &KeyRef, scheme: Option<Scheme>) -> Result<(), Error> {
         format!("it does not support {} with {scheme}", key.operation),
         "'keymark devices' shows the schemes of each device",
     ))
+}
+
+/// Each of them once, in their order.
+pub(crate) fn once_each<T: Ord>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    all.into_iter()
+        .collect::<BTreeSet<T>>()
+        .into_iter()
+        .collect()
 }
 
 /// The refusal of a capability.

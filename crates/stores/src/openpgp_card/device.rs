@@ -27,7 +27,7 @@ use crate::journal::{Journals, RunJournal};
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
-use crate::store::{KeyStore, as_usual, unsupported};
+use crate::store::{KeyStore, as_usual, once_each, unsupported};
 use crate::test_key::TestKey;
 use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 
@@ -179,9 +179,7 @@ impl CardDevice {
             let all = there.into_iter().chain(writable).map(capability);
             capabilities.extend(all.filter(can));
         }
-        capabilities.sort_unstable();
-        capabilities.dedup();
-        Ok(capabilities)
+        Ok(once_each(capabilities))
     }
 
     /// What can be asked of the keys that are there.

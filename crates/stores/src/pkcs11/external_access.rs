@@ -25,7 +25,7 @@ use super::store::{Origin, Placed, TokenStore, fresh_id};
 use super::token::{Owner, Token};
 use super::uri::{ObjectPart, TokenPart};
 use crate::access::Certificate;
-use crate::program_key::ProgramKey;
+use crate::access::ProgramKey;
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::TokenId;

@@ -20,6 +20,7 @@ use super::token::FoundToken;
 use super::token_info::{ModuleInfo, SlotInfo, TokenInfo, TokenState};
 use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
+use crate::store::once_each;
 use crate::user::{TokenId, User};
 
 /// The family `pkcs11`.
@@ -177,9 +178,7 @@ fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
     if !user.pins.user.is_for_one() {
         return Ok(());
     }
-    let mut tokens: Vec<TokenId> = meant.iter().flat_map(Meant::logged_in_to).collect();
-    tokens.sort_unstable();
-    tokens.dedup();
+    let tokens = once_each(meant.iter().flat_map(Meant::logged_in_to));
     let [first, _, ..] = tokens.as_slice() else {
         return Ok(());
     };

@@ -22,6 +22,7 @@ use super::codes::failed;
 use super::uri::{ObjectKind, ObjectPart};
 use crate::device::{PublicDer, PublicPart};
 use crate::public_key::PublicKey;
+use crate::store::once_each;
 
 /// What is said of a key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,10 +88,7 @@ impl KeyInfo {
 
 /// What can be asked of the keys, once each.
 pub(super) fn capabilities(keys: &[KeyInfo]) -> Vec<Capability> {
-    let mut capabilities: Vec<_> = keys.iter().flat_map(KeyInfo::capabilities).collect();
-    capabilities.sort_unstable();
-    capabilities.dedup();
-    capabilities
+    once_each(keys.iter().flat_map(KeyInfo::capabilities))
 }
 
 /// The private keys that show without a PIN; or else the public keys, which have the same names.

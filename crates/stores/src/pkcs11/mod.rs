@@ -31,8 +31,8 @@ mod token_info;
 pub mod tpm2_pkcs11;
 pub mod wrapped;
 
+pub use crate::access::ProgramKey;
 pub use crate::pkcs11_uri as uri;
-pub use crate::program_key::ProgramKey;
 pub use codes::name;
 pub use external_access::{is_known_to_programs, unseen};
 pub use family::Pkcs11Family;

@@ -23,6 +23,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::program::is_readable;
+use crate::store::once_each;
 use crate::user::Notice;
 
 /// How often a silent process is looked at.
@@ -221,9 +222,7 @@ impl KeymarkProcess {
     /// Why nothing more comes.
     fn ended(&mut self) -> Error {
         // Of several threads nobody knows which one ended it.
-        let mut calls: Vec<_> = self.calls().into_iter().map(|(call, _)| call).collect();
-        calls.sort_unstable();
-        calls.dedup();
+        let calls = once_each(self.calls().into_iter().map(|(call, _)| call));
         let call = self.in_words(&calls.join(" or "));
         let reason = format!("{}{}", fate(self.waited_for()), self.said());
         Error::call(call, reason, "report it to its maker")
