@@ -123,9 +123,9 @@ fn serve(arguments: &ServeArguments) -> Outcome {
         .map_err(Failure::nothing_usable)?;
     output::note(&format!(
         "{} is in vpcd's reader at {address}; Ctrl-C removes it",
-        maker.identity().product
+        maker.identity.product
     ));
-    if let Some(limits) = abilities::limits(&maker.identity(), &maker.capabilities()) {
+    if let Some(limits) = abilities::limits(&maker.identity, &maker.capabilities) {
         output::note(&limits);
     }
     vpcd.serve().map_err(Failure::failed)?;
