@@ -21,6 +21,9 @@ use super::key::{Form, FoundKey, Place, PublicKey};
 const MOST: u64 = 1 << 29;
 /// How deep directories are searched.
 const DEPTH: usize = 16;
+/// Why an encrypted key has no place among the others.
+const ENCRYPTED: &str =
+    "the public part of an encrypted private key cannot be seen; give its public key";
 
 /// What files have.
 #[derive(Debug, Default)]
@@ -62,10 +65,7 @@ impl Read {
 
     /// A file that was seen by another name already is the same.
     fn entry(&mut self, path: &Path, seen: &mut BTreeSet<PathBuf>, depth: usize) {
-        let place = Place {
-            within: path.display().to_string(),
-            line: None,
-        };
+        let place = Place::of(path.display().to_string());
         let mut read = || -> io::Result<Option<bool>> {
             let real = path.canonicalize()?;
             let kind = fs::metadata(path)?;
@@ -109,10 +109,7 @@ impl Read {
     /// Adds what the content of a file has, which goes by that name.
     pub fn bytes(&mut self, name: &str, bytes: &[u8]) {
         let before = (self.keys.len(), self.failures.len());
-        let place = Place {
-            within: name.to_owned(),
-            line: None,
-        };
+        let place = Place::of(name);
         if bytes.get(8..12) == Some(b"KBXf") {
             openpgp::keybox(&place, bytes, self);
         } else if bytes.first() == Some(&0x30) {
@@ -133,17 +130,14 @@ impl Read {
     fn text(&mut self, name: &str, text: &str) {
         let blocks = armor::blocks(text);
         for block in &blocks {
-            let line = Some(block.line);
-            let within = name.to_owned();
-            let place = Place { within, line };
-            let bytes = match block.bytes() {
-                Ok(bytes) => bytes,
-                Err(reason) => {
-                    self.failures.push(failure(&place, reason));
-                    continue;
-                }
+            let place = Place {
+                line: Some(block.line),
+                ..Place::of(name)
             };
-            self.block(&place, block.label, &bytes);
+            match block.bytes() {
+                Ok(bytes) => self.block(&place, block.label, &bytes),
+                Err(reason) => self.failures.push(failure(&place, reason)),
+            }
         }
         if blocks.is_empty() {
             ssh::lines(name, text, self);
@@ -160,15 +154,10 @@ impl Read {
             "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" => {
                 self.certificate(place, bytes);
             }
-            "ENCRYPTED PRIVATE KEY" => {
-                let reason = "the public part of an encrypted private key cannot be seen; give its \
-                              public key";
-                self.failures.push(failure(place, reason));
+            "ENCRYPTED PRIVATE KEY" => self.failures.push(failure(place, ENCRYPTED)),
+            "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => {
+                self.take(place, x509::of_request(place, bytes));
             }
-            "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => match x509::of_request(bytes) {
-                Ok((owner, key)) => self.add(place, Ok(key), &owner, Form::Plain),
-                Err(error) => self.failures.push(failure(place, error)),
-            },
             "PUBLIC KEY" | "RSA PUBLIC KEY" | "PRIVATE KEY" | "RSA PRIVATE KEY"
             | "EC PRIVATE KEY" | "DSA PRIVATE KEY" => {
                 self.add(place, spki::of_der(label, bytes), "", Form::Plain);
@@ -204,10 +193,7 @@ impl Read {
 
     /// Adds a certificate in DER.
     pub fn certificate(&mut self, place: &Place, bytes: &[u8]) {
-        match x509::of_certificate(place, bytes) {
-            Ok(key) => self.keys.push(key),
-            Err(error) => self.failures.push(failure(place, error)),
-        }
+        self.take(place, x509::of_certificate(place, bytes));
     }
 
     /// Adds a SubjectPublicKeyInfo in DER, of a key that goes by that name.
@@ -216,10 +202,13 @@ impl Read {
     }
 
     fn add(&mut self, place: &Place, key: Result<PublicKey, String>, owner: &str, form: Form) {
-        match key {
-            Ok(key) => self
-                .keys
-                .push(FoundKey::new(place.clone(), owner, form, key)),
+        let found = key.map(|key| FoundKey::new(place.clone(), owner, form, key));
+        self.take(place, found);
+    }
+
+    fn take(&mut self, place: &Place, found: Result<FoundKey, String>) {
+        match found {
+            Ok(key) => self.keys.push(key),
             Err(error) => self.failures.push(failure(place, error)),
         }
     }

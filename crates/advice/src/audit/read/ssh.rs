@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use ssh_key::Certificate;
 use ssh_key::public::KeyData;
 
-use super::{Read, failure};
+use super::Read;
 use crate::audit::key::{Form, FoundKey, Place, PublicKey, day};
 
 /// How blobs begin whose first field is a name of four to sixteen million octets: with 00.
@@ -31,8 +31,8 @@ pub(super) fn lines(name: &str, text: &str, read: &mut Read) {
             continue;
         };
         let place = Place {
-            within: name.to_owned(),
             line: Some(number + 1),
+            ..Place::of(name)
         };
         // A comment stands behind the key, and before it hosts or options.
         let words = words.iter().map(|(_, word)| *word);
@@ -43,10 +43,8 @@ pub(super) fn lines(name: &str, text: &str, read: &mut Read) {
             comment
         };
         let key = STANDARD.decode(blob).map_err(|error| error.to_string());
-        match key.and_then(|blob| found(place.clone(), &owner, &blob)) {
-            Ok(key) => read.keys.push(key),
-            Err(reason) => read.failures.push(failure(&place, reason)),
-        }
+        let found = key.and_then(|blob| found(place.clone(), &owner, &blob));
+        read.take(&place, found);
     }
 }
 
