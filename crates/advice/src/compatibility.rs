@@ -38,10 +38,7 @@ struct Row {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct File {
-    #[serde(rename = "schema")]
-    _schema: u32,
     program: Vec<Program>,
 }
 
@@ -86,11 +83,8 @@ pub enum Takes {
 
 /// A program of which nothing is known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("nothing is known of '{words}'; write it like gnupg-2.2, choosing from {known}")]
-pub struct UnknownPeer {
-    words: String,
-    known: String,
-}
+#[error("nothing is known of '{0}'; write it like gnupg-2.2, choosing from {known}", known = known())]
+pub struct UnknownPeer(String);
 
 fn known() -> String {
     PROGRAMS.iter().map(|program| &program.id).join(", ")
@@ -100,10 +94,7 @@ impl FromStr for Peer {
     type Err = UnknownPeer;
 
     fn from_str(words: &str) -> Result<Self, UnknownPeer> {
-        let unknown = || UnknownPeer {
-            words: words.to_owned(),
-            known: known(),
-        };
+        let unknown = || UnknownPeer(words.to_owned());
         let program = |id: &str| PROGRAMS.iter().find(|program| program.id == id);
         let lower = words.to_ascii_lowercase();
         let (program, version) = match (program(&lower), lower.rsplit_once('-')) {
