@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use jiff::Zoned;
-use keymark_advice::advise::{Firmware, Purpose, Quantum, Question};
+use keymark_advice::advise::{Purpose, Question};
 use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
@@ -53,19 +53,11 @@ fn question(arguments: &AdviseArguments) -> Result<Question, Failure> {
         today,
         until: arguments.until.map_or(today, |until| until.0),
         policies,
-        firmware: if arguments.open_firmware {
-            Firmware::Open
-        } else {
-            Firmware::Any
-        },
+        open_firmware: arguments.open_firmware,
         tolerance: arguments.tolerance,
         compatible: arguments.compatible.clone(),
         rate: arguments.operations_per_second,
-        quantum: if arguments.post_quantum {
-            Quantum::PostQuantum
-        } else {
-            Quantum::Any
-        },
+        post_quantum: arguments.post_quantum,
         old_clients: arguments.old_clients.unwrap_or(0.0),
         devices,
         algorithms: arguments.algorithm.clone(),

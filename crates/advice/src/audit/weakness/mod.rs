@@ -33,7 +33,7 @@ pub fn bits(octets: &[u8]) -> u32 {
 
 /// The remainder by a small divisor.
 pub fn remainder(octets: &[u8], divisor: u32) -> u32 {
-    let append = |rest, octet: &u8| (rest << 8 | u64::from(*octet)) % u64::from(divisor);
+    let append = |rest: u64, octet: &u8| (rest << 8 | u64::from(*octet)) % u64::from(divisor);
     octets.iter().fold(0, append) as u32
 }
 
