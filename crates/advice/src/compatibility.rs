@@ -47,24 +47,17 @@ static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
     file.program
 });
 
-/// Numbers, the first of which counts most.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Version(Vec<u32>);
-
-impl FromStr for Version {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let numbers = text.split('.').map(|number| number.parse().map_err(|_| ()));
-        numbers.collect::<Result<_, _>>().map(Self)
-    }
+/// The numbers of a version, the first of which counts most.
+fn version(text: &str) -> Option<Vec<u32>> {
+    let numbers = text.split('.').map(|number| number.parse().ok());
+    numbers.collect()
 }
 
 /// A program that has to take the key: `gnupg-2.2`, or `github`, whose version nobody chooses.
 #[derive(Debug, Clone)]
 pub struct Peer {
     program: &'static Program,
-    version: Option<Version>,
+    version: Option<Vec<u32>>,
     words: String,
 }
 
@@ -100,7 +93,7 @@ impl FromStr for Peer {
         let (program, version) = match (program(&lower), lower.rsplit_once('-')) {
             (Some(program), _) => (program, None),
             (None, Some((id, version))) => {
-                let version = version.parse().map_err(|()| unknown())?;
+                let version = self::version(version).ok_or_else(unknown)?;
                 (program(id).ok_or_else(unknown)?, Some(version))
             }
             (None, None) => return Err(unknown()),
@@ -127,8 +120,7 @@ impl Peer {
         let Some(row) = self.row(algorithm) else {
             return Takes::Unknown;
         };
-        let since: Option<Version> = row.since.parse().ok();
-        match (&self.version, since) {
+        match (&self.version, version(&row.since)) {
             (Some(version), Some(since)) if *version < since => Takes::Since(&row.since),
             _ => Takes::Yes,
         }
@@ -190,7 +182,7 @@ mod tests {
             assert_eq!(program.not.is_empty(), program.not_source.is_empty());
             for row in &program.rows {
                 assert!(row.source.starts_with("https://"), "{}", program.id);
-                assert!(row.since.parse::<Version>().is_ok(), "{}", row.since);
+                assert!(version(&row.since).is_some(), "{}", row.since);
                 for key in &row.keys {
                     let known = kinds.contains(&key.as_str()) || key.parse::<Algorithm>().is_ok();
                     assert!(known, "{} {key}", program.id);

@@ -8,6 +8,7 @@ mod ssh;
 mod x509;
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -63,47 +64,36 @@ impl Read {
         self.entry(path, &mut seen, DEPTH);
     }
 
-    /// A file that was seen by another name already is the same.
     fn entry(&mut self, path: &Path, seen: &mut BTreeSet<PathBuf>, depth: usize) {
-        let place = Place::of(path.display().to_string());
-        let mut read = || -> io::Result<Option<bool>> {
-            let real = path.canonicalize()?;
-            let kind = fs::metadata(path)?;
-            let is_new = seen.insert(real) && (kind.is_dir() || kind.is_file());
-            Ok(is_new.then_some(kind.is_dir()))
-        };
-        match read() {
-            Ok(None) => {}
-            Ok(Some(true)) if depth == 0 => {
-                let reason = "the directories are too deep; name this one itself";
-                self.failures.push(failure(&place, reason));
-            }
-            Ok(Some(true)) => self.directory(path, &place, seen, depth),
-            Ok(Some(false)) => match read::bytes(path, MOST) {
-                Ok(bytes) => self.bytes(&place.within, &Zeroizing::new(bytes)),
-                Err(error) => self.failures.push(failure(&place, error)),
-            },
-            Err(error) => self.failures.push(failure(&place, error)),
+        if let Err(error) = self.visit(path, seen, depth) {
+            let place = Place::of(path.display().to_string());
+            self.failures.push(failure(&place, error));
         }
     }
 
-    fn directory(
+    /// A file that was seen by another name already is the same.
+    fn visit(
         &mut self,
         path: &Path,
-        place: &Place,
         seen: &mut BTreeSet<PathBuf>,
         depth: usize,
-    ) {
-        let entries = fs::read_dir(path).and_then(|entries| {
-            let paths = entries.map(|entry| Ok(entry?.path()));
-            paths.collect::<io::Result<BTreeSet<PathBuf>>>()
-        });
-        match entries {
-            Ok(entries) => entries
-                .iter()
-                .for_each(|entry| self.entry(entry, seen, depth - 1)),
-            Err(error) => self.failures.push(failure(place, error)),
+    ) -> Result<(), Box<dyn Error>> {
+        let is_new = seen.insert(path.canonicalize()?);
+        let kind = fs::metadata(path)?;
+        if kind.is_dir() && is_new {
+            if depth == 0 {
+                return Err("the directories are too deep; name this one itself".into());
+            }
+            let entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
+            let entries = entries.collect::<io::Result<BTreeSet<PathBuf>>>()?;
+            for entry in &entries {
+                self.entry(entry, seen, depth - 1);
+            }
+        } else if kind.is_file() && is_new {
+            let bytes = Zeroizing::new(read::bytes(path, MOST)?);
+            self.bytes(&path.display().to_string(), &bytes);
         }
+        Ok(())
     }
 
     /// Adds what the content of a file has, which goes by that name.

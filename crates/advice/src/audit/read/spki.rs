@@ -79,20 +79,17 @@ fn skip<'a>(reader: &mut impl Reader<'a>) -> Result<()> {
 }
 
 fn rsa_public(bytes: &[u8]) -> Result<PublicKey> {
-    let [n, e] = numbers(Some(AnyRef::from_der(bytes)?))?;
-    Ok(PublicKey::rsa(n, e))
+    numbers(Some(AnyRef::from_der(bytes)?)).map(|[n, e]| PublicKey::rsa(n, e))
 }
 
 /// Version, modulus, exponent; what follows is private.
 fn rsa_private(bytes: &[u8]) -> Result<PublicKey> {
-    let [_, n, e] = numbers(Some(AnyRef::from_der(bytes)?))?;
-    Ok(PublicKey::rsa(n, e))
+    numbers(Some(AnyRef::from_der(bytes)?)).map(|[_, n, e]| PublicKey::rsa(n, e))
 }
 
 /// As OpenSSL has it: version, p, q, g, y, and what is private.
 fn dsa_private(bytes: &[u8]) -> Result<PublicKey> {
-    let [_, p, q, g, y] = numbers(Some(AnyRef::from_der(bytes)?))?;
-    Ok(PublicKey::dsa([p, q, g, y]))
+    numbers(Some(AnyRef::from_der(bytes)?)).map(|[_, p, q, g, y]| PublicKey::dsa([p, q, g, y]))
 }
 
 /// An elliptic key: its public part is an option.
