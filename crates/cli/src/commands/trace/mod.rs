@@ -122,11 +122,11 @@ fn measure(
     }
     let mut reader = TraceReader::new(card.trace());
     // Not the program's doing, but the first use that every program pays for once.
-    let ready = reader.read().map_err(Failure::failed)?;
+    let ready = reader.read()?;
     let Some(ended) = signals.run(&mut command)? else {
         return Ok((Exit::Interrupted, None));
     };
-    let records = reader.read().map_err(Failure::failed)?;
+    let records = reader.read()?;
     let trace = Trace::of(&records, ended.begin_ns, ended.end_ns);
     let mut of_program = Vec::new();
     if trace.kinds.is_empty() {
