@@ -17,7 +17,7 @@ const TRENDS: usize = 12;
 
 pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
     let words = CaseWords::new(arguments.case.iter().map(String::as_str));
-    let past = archive.history(&words).map_err(Failure::failed)?;
+    let past = archive.history(&words)?;
     let mut trends = history::trends(&past);
     let named = arguments.case.join(" ");
     if trends.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
         rows.for_each(|row| print_json(&row));
     } else {
         let bound = archive.bound(&mut trends, arguments.last);
-        bound.map_err(Failure::failed)?;
+        bound?;
         let document = report::history(&trends, arguments.last);
         let picture = if arguments.no_plot {
             None

@@ -138,7 +138,7 @@ fn devices(wish: &Wish, found: &mut Found) -> Result<(), Failure> {
         return Err(Failure::nothing_usable(reason));
     }
     for device in &all.devices {
-        let read = public_parts(device.as_ref()).map_err(Failure::failed)?;
+        let read = public_parts(device.as_ref())?;
         let identity = device.identity();
         let known = Known {
             product: identity.product.clone(),

@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         return Ok(Exit::Fine);
     }
     say_what_is_missing(&inventory, &wish, &plan, &selections);
-    inventory.agree(&plan).map_err(Failure::failed)?;
+    inventory.agree(&plan)?;
     let (interrupt, _) = signals::listen()?;
     let record = record(plan, &inventory);
     let mut opening = Run::new(record.plan.settings.seed);
@@ -97,7 +97,7 @@ fn look(
     let Some(journals) = journals.filter(|_| !arguments.run.dry_run) else {
         return Ok(inventory);
     };
-    if !leftovers::tidy(journals, &inventory, &arguments.run.card).map_err(Failure::failed)? {
+    if !leftovers::tidy(journals, &inventory, &arguments.run.card)? {
         return Ok(inventory);
     }
     // A test key that is gone is no key to measure. Its owner's programs get the token back after the run.
