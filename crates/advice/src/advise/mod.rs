@@ -183,6 +183,15 @@ impl Candidate<'_> {
 }
 
 impl Question {
+    /// The same, and in software where no device is named.
+    fn in_software(&self) -> Self {
+        let mut asked = self.clone();
+        if asked.devices.is_empty() {
+            asked.devices = vec![SOFTWARE.to_owned()];
+        }
+        asked
+    }
+
     /// Every device and key there is for the purpose, in an order that depends on nothing else.
     pub fn candidates<'a>(
         &self,

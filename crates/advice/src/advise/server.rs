@@ -28,11 +28,8 @@ impl Question {
     pub(super) fn of_servers(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
         // Certificates that no browser takes are no answer for a public server.
         let browsers: Option<Peer> = "browsers".parse().ok();
-        let mut asked = self.clone();
+        let mut asked = self.in_software();
         asked.compatible.extend(browsers);
-        if asked.devices.is_empty() {
-            asked.devices = vec![crate::cost::SOFTWARE.to_owned()];
-        }
         let candidates = asked.candidates(catalogue, figures);
         let answers = asked.answers(&candidates);
         let permitted = || answers.iter().map(|one| one.algorithm);

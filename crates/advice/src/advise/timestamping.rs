@@ -12,16 +12,13 @@ use super::device::subject;
 use super::{Candidate, Question};
 use crate::answered;
 use crate::catalogue::Catalogue;
-use crate::cost::{Figures, SOFTWARE};
+use crate::cost::Figures;
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Use};
 
 impl Question {
     pub(super) fn of_timestamping(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
-        let mut asked = self.clone();
-        if asked.devices.is_empty() {
-            asked.devices = vec![SOFTWARE.to_owned()];
-        }
+        let asked = self.in_software();
         let candidates = asked.candidates(catalogue, figures);
         let answers = asked.answers(&candidates);
         let mut said = vec![asked.fastest(&answers)];

@@ -20,6 +20,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args, CommandFactory, Parser, Subcommand};
 use itertools::Itertools;
+use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::StackName;
 use keymark_bench::plan::AlgorithmChoice;
@@ -276,7 +277,7 @@ fn algorithms(text: &str) -> Result<AlgorithmChoice, String> {
         "all" => Ok(AlgorithmChoice::All),
         "longest" => Ok(AlgorithmChoice::Longest),
         list => {
-            let names = list.split(',').map(str::parse);
+            let names = list.split(',').map(str::parse::<Algorithm>);
             names
                 .collect::<Result<_, _>>()
                 .map(AlgorithmChoice::Listed)

@@ -186,11 +186,8 @@ fn selected(
             None => Failure::usage(message),
         });
     }
-    Ok(arguments
-        .selection
-        .device
-        .as_ref()
-        .map(|_| inventory.names()))
+    let named = arguments.selection.device.as_ref();
+    Ok(named.map(|_| inventory.names()))
 }
 
 fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan, selections: &[Selection]) {
@@ -242,10 +239,8 @@ fn record(plan: Plan, inventory: &Inventory) -> Record {
 
 /// Versions of the libraries that a plan has loaded.
 fn libraries(plan: &Plan) -> BTreeMap<String, String> {
-    let named = plan
-        .cases
-        .iter()
-        .filter_map(|case| case.parameters.read::<Library>(&LIBRARY).ok()?);
+    let cases = plan.cases.iter();
+    let named = cases.filter_map(|case| case.parameters.read::<Library>(&LIBRARY).ok()?);
     let version = |library: Library| {
         // One that is missing has no case.
         let loaded = software::load(library).ok()?;

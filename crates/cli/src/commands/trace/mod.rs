@@ -85,11 +85,8 @@ fn card(
         }
         [] => {
             let occupied = inventory.occupied.first().map(ToString::to_string);
-            let why = inventory
-                .unseen
-                .as_ref()
-                .map(ToString::to_string)
-                .or(occupied);
+            let unseen = inventory.unseen.as_ref().map(ToString::to_string);
+            let why = unseen.or(occupied);
             let why = why.unwrap_or_else(|| "no card in any reader".to_owned());
             Err(failed(why, "--device virtual traces a virtual card"))
         }

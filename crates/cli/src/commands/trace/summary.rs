@@ -3,10 +3,26 @@
 
 use std::time::Duration;
 
-use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::trace::{Apdu, Call, TracedCall};
 
 use super::apdu::name;
+
+/// The commands of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// The specification's name, with the data object or PIN it is about.
+    pub(super) name: String,
+    /// How many.
+    pub(super) count: u32,
+    /// What the first took: it often does more (selection, reading keys).
+    pub(super) first: Duration,
+    /// Mean of the later ones.
+    pub(super) later: Option<Duration>,
+    /// All together.
+    pub(super) total: Duration,
+    /// The last status word that was not 9000 or 61xx.
+    pub(super) complaint: Option<u16>,
+}
 
 /// A traced program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,9 +41,8 @@ pub(super) struct Trace {
     pub(super) after: Duration,
     /// Whether a PIN was verified, or tried.
     pub(super) verified: bool,
-    /// The specification's names, with the data object or PIN they are about, in order of their first use. The first of a
-    /// kind often does more (selection, reading keys); its code is the last status word that was not 9000 or 61xx.
-    pub(super) kinds: Vec<(String, CallTimes)>,
+    /// By kind, in order of their first use.
+    pub(super) kinds: Vec<Kind>,
 }
 
 impl Trace {
@@ -65,27 +80,30 @@ const fn verifies(apdu: Apdu) -> bool {
     matches!(apdu.header, [_, 0x20, ..]) && apdu.command > 5
 }
 
-fn kinds(records: &[TracedCall]) -> Vec<(String, CallTimes)> {
-    let mut kinds: Vec<(String, CallTimes)> = Vec::new();
+fn kinds(records: &[TracedCall]) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
     let transmitted = records
         .iter()
         .filter(|record| record.call == Call::Transmit);
     for (record, apdu) in transmitted.filter_map(|record| Some((record, record.apdu?))) {
-        let is_refused = apdu.status != 0x9000 && apdu.status >> 8 != 0x61;
         let name = name(&apdu);
-        let took = CallTimes {
-            count: 1,
-            failed: u64::from(is_refused),
-            total: record.duration(),
-            first_begin_ns: record.begin_ns,
-            first: record.duration(),
-            longest: record.duration(),
-            code: is_refused.then_some(apdu.status.into()),
-            ..CallTimes::default()
-        };
-        match kinds.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, times)) => times.add(&took),
-            None => kinds.push((name, took)),
+        let took = record.duration();
+        let complaint = (apdu.status != 0x9000 && apdu.status >> 8 != 0x61).then_some(apdu.status);
+        match kinds.iter_mut().find(|kind| kind.name == name) {
+            Some(kind) => {
+                kind.count += 1;
+                kind.total += took;
+                kind.later = Some((kind.total - kind.first) / (kind.count - 1));
+                kind.complaint = complaint.or(kind.complaint);
+            }
+            None => kinds.push(Kind {
+                name,
+                count: 1,
+                first: took,
+                later: None,
+                total: took,
+                complaint,
+            }),
         }
     }
     kinds
@@ -139,11 +157,11 @@ mod tests {
             trace.before + trace.transport + trace.card.unwrap() + trace.between + trace.after;
         assert_eq!(parts, trace.whole);
         assert_eq!(trace.card, Some(Duration::from_millis(26)));
-        let (name, times) = &trace.kinds[1];
-        assert_eq!((name.as_str(), times.count), ("PSO:DECIPHER", 3));
-        assert_eq!(times.first, Duration::from_millis(10));
-        assert_eq!(times.later(), Some(Duration::from_millis(5)));
-        assert_eq!(times.code, Some(0x6982));
+        let kind = &trace.kinds[1];
+        assert_eq!((kind.name.as_str(), kind.count), ("PSO:DECIPHER", 3));
+        assert_eq!(kind.first, Duration::from_millis(10));
+        assert_eq!(kind.later, Some(Duration::from_millis(5)));
+        assert_eq!(kind.complaint, Some(0x6982));
 
         let origin = Origin {
             device: DeviceName::new("a card"),

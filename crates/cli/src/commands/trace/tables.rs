@@ -39,14 +39,12 @@ pub(super) fn breakdown(trace: &Trace, origin: &Origin) -> Block {
 /// First use against later uses, by kind of command.
 pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
     let table = of_one_card(&trace.kinds, origin)
-        .name("command", |(name, _)| name.as_str())
-        .value("n", |(_, times)| times.count)
-        .value("first", |(_, times)| times.first)
-        .optional(0, "later, mean", |(_, times)| times.later())
-        .optional(1, "together", |(_, times)| times.total)
-        .name("refused with", |(_, times)| {
-            Some(apdu::refusal(u16::try_from(times.code?).ok()?))
-        });
+        .name("command", |kind| kind.name.as_str())
+        .value("n", |kind| kind.count)
+        .value("first", |kind| kind.first)
+        .optional(0, "later, mean", |kind| kind.later)
+        .optional(1, "together", |kind| kind.total)
+        .name("refused with", |kind| kind.complaint.map(apdu::refusal));
     ended(table)
 }
 
