@@ -27,11 +27,11 @@ fn ask(purpose: Purpose) -> Question {
         today,
         until: today,
         policies: Vec::new(),
-        firmware: Firmware::Any,
+        open_firmware: false,
         tolerance: None,
         compatible: Vec::new(),
         rate: None,
-        quantum: Quantum::Any,
+        post_quantum: false,
         old_clients: 0.0,
         devices: Vec::new(),
         algorithms: Vec::new(),
@@ -66,7 +66,7 @@ fn the_articles_conclusion_follows_from_its_figures() {
     insta::assert_snapshot!(shown(&rsa4096));
     let curve = Question {
         algorithms: keys(&["cv25519"]),
-        firmware: Firmware::Open,
+        open_firmware: true,
         tolerance: Some(Duration::from_secs(2)),
         ..in_2017()
     };
@@ -78,7 +78,7 @@ fn policies_and_programs_leave_keys_out() {
     let question = Question {
         policies: Policy::find("nist").unwrap(),
         until: "2035-12-31".parse().unwrap(),
-        firmware: Firmware::Open,
+        open_firmware: true,
         compatible: vec!["gnupg-2.2".parse().unwrap()],
         ..in_2017()
     };
@@ -223,12 +223,8 @@ fn question() -> impl Strategy<Value = Question> {
                 compatible: peers.iter().map(|word| word.parse().unwrap()).collect(),
                 tolerance: tolerance.map(Duration::from_millis),
                 rate,
-                firmware: if open { Firmware::Open } else { Firmware::Any },
-                quantum: if quantum {
-                    Quantum::PostQuantum
-                } else {
-                    Quantum::Any
-                },
+                open_firmware: open,
+                post_quantum: quantum,
                 ..ask(purpose)
             },
         )
@@ -254,11 +250,11 @@ fn relaxed(question: &Question) -> Vec<Question> {
             ..question.clone()
         },
         Question {
-            firmware: Firmware::Any,
+            open_firmware: false,
             ..question.clone()
         },
         Question {
-            quantum: Quantum::Any,
+            post_quantum: false,
             ..question.clone()
         },
     ];
@@ -325,10 +321,10 @@ proptest! {
             if let Some(rate) = question.rate {
                 prop_assert!(1.0 / answer.time().unwrap().0 >= rate);
             }
-            if question.firmware == Firmware::Open {
+            if question.open_firmware {
                 prop_assert_eq!(answer.open_firmware, Some(true));
             }
-            if question.quantum == Quantum::PostQuantum {
+            if question.post_quantum {
                 prop_assert_eq!(KeyFamily::of(answer.algorithm), KeyFamily::PostQuantum);
             }
             for policy in &question.policies {
