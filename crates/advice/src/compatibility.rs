@@ -112,6 +112,11 @@ impl Peer {
         &self.words
     }
 
+    /// The program's name without a version.
+    pub(crate) fn program(&self) -> &str {
+        &self.program.id
+    }
+
     /// Whether it takes such a key.
     pub fn takes(&self, algorithm: Algorithm) -> Takes {
         if means(&self.program.not, algorithm) {

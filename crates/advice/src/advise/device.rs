@@ -116,9 +116,8 @@ impl Question {
         let shown = answers.iter().take(FIRST);
         let peers = |answer: &Candidate<'_>| {
             let key = answer.algorithm;
-            self.compatible
-                .iter()
-                .filter_map(move |peer| peer.source(key))
+            let peers = self.peers().into_iter();
+            peers.filter_map(move |peer| peer.source(key))
         };
         let lines: BTreeSet<String> = shown.flat_map(peers).collect();
         headed("what takes them", lines.into_iter().collect())
@@ -174,8 +173,11 @@ impl Question {
                 continue;
             };
             let (constraint, by) = refusal.constraint();
-            // Without a figure nothing is promised, and weak keys are nobody's advice.
-            if constraint >= 6 {
+            // Without a figure nothing is promised, weak keys are nobody's advice, and no option takes away what the key
+            // is for.
+            let is_meant = matches!(&refusal, Refusal::Incompatible(peer, _)
+                if Some(&**peer) == self.purpose.program());
+            if constraint >= 6 || is_meant {
                 continue;
             }
             let nearer = nearest.get(&constraint).is_none_or(|(known, other, _)| {

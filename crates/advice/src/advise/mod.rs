@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::StackName;
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::operation::Operation;
 use keymark_bench::words;
@@ -48,6 +49,16 @@ impl Purpose {
         match self {
             Self::Card | Self::Email => &[Operation::Decrypt, Operation::Decapsulate],
             Self::Server | Self::Timestamping | Self::Ssh => &[Operation::Sign],
+        }
+    }
+
+    /// What takes the key in any case, by its name among [`Peer`]s: a key that it does not take is no answer.
+    const fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Server => Some("browsers"),
+            Self::Ssh => Some("openssh"),
+            Self::Email => Some("gnupg"),
+            Self::Card | Self::Timestamping => None,
         }
     }
 
@@ -246,13 +257,22 @@ impl Question {
                 device,
                 algorithm,
                 operation: *operation,
-                cost: figures.best(id, algorithm, *operation),
+                cost: figures
+                    .best(id, algorithm, *operation)
+                    .filter(|figure| self.is_of_the_purpose(figure)),
                 strength: KeySpec::from(algorithm).strength(Table::nist()),
                 weaknesses: Vec::new(),
                 // What is in a file is used by programs of this machine.
                 open_firmware: (id == SOFTWARE).then_some(true),
             });
         }
+    }
+
+    /// Whether a figure says what the purpose costs: mail is read by gpg, which takes a hundred times a library's time.
+    fn is_of_the_purpose(&self, figure: &Figure) -> bool {
+        self.purpose != Purpose::Email
+            || figure.owner != SOFTWARE
+            || figure.stack == StackName::GNUPG
     }
 
     /// Every constraint that refuses it.
@@ -269,7 +289,7 @@ impl Question {
         if self.post_quantum && KeyFamily::of(candidate.algorithm) != KeyFamily::PostQuantum {
             refusals.push(Refusal::Quantum);
         }
-        for peer in &self.compatible {
+        for peer in &self.peers() {
             let takes = peer.takes(candidate.algorithm);
             if takes != Takes::Yes {
                 refusals.push(Refusal::Incompatible(peer.words().to_owned(), takes));
@@ -277,6 +297,19 @@ impl Question {
         }
         refusals.extend(self.by_time(candidate));
         refusals
+    }
+
+    /// All that have to take the key: what the purpose means, in any version unless one is asked for, and what is asked.
+    fn peers(&self) -> Vec<Peer> {
+        let program = self.purpose.program().filter(|program| {
+            let mut asked = self.compatible.iter();
+            asked.all(|peer| peer.program() != *program)
+        });
+        let meant = program.and_then(|program| program.parse().ok());
+        meant
+            .into_iter()
+            .chain(self.compatible.iter().cloned())
+            .collect()
     }
 
     fn by_policy(&self, policy: &Policy, candidate: &Candidate<'_>) -> Option<Refusal> {

@@ -7,9 +7,8 @@ use keymark_report::exchange::Shipped;
 use keymark_report::units;
 use keymark_stats::{PerSecond, Ratio};
 
-use super::{Candidate, Question, Refusal};
+use super::Question;
 use crate::catalogue::Catalogue;
-use crate::compatibility::{Peer, Takes};
 use crate::cost::{Figures, Handshakes};
 use crate::{answered, basis};
 
@@ -26,10 +25,7 @@ struct Cost {
 
 impl Question {
     pub(super) fn of_servers(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
-        // Certificates that no browser takes are no answer for a public server.
-        let browsers: Option<Peer> = "browsers".parse().ok();
-        let mut asked = self.in_software();
-        asked.compatible.extend(browsers);
+        let asked = self.in_software();
         let candidates = asked.candidates(catalogue, figures);
         let answers = asked.answers(&candidates);
         let permitted = || answers.iter().map(|one| one.algorithm);
@@ -40,7 +36,7 @@ impl Question {
         let mut said = vec![self.certificates(curve, rsa, figures)];
         said.extend(exchange(figures));
         said.extend(self.configuration(curve, rsa));
-        said.extend(server_changes(&asked, &candidates));
+        said.extend(asked.changes(&candidates));
         let mut sections = Vec::from_iter(asked.ranked(&answers));
         sections.extend(handshakes(figures));
         sections.extend(asked.taken(&answers));
@@ -170,15 +166,4 @@ fn handshakes(figures: &Figures) -> Option<Section> {
         .table();
     let heading = "handshakes, the best rate of each";
     Some(Section::headed(heading, vec![Block::Table(table)]).first())
-}
-
-/// Without what no browser takes, which no option relaxes.
-fn server_changes(asked: &Question, candidates: &[Candidate<'_>]) -> Option<String> {
-    let taken = |one: &&Candidate<'_>| {
-        let refusals = asked.refusals(one);
-        let browsers = |refusal: &Refusal| matches!(refusal, Refusal::Incompatible(peer, takes) if peer == "browsers" && *takes != Takes::Yes);
-        !refusals.iter().any(browsers)
-    };
-    let candidates: Vec<Candidate<'_>> = candidates.iter().filter(taken).cloned().collect();
-    asked.changes(&candidates)
 }

@@ -178,6 +178,35 @@ fn a_timestamping_service_is_told_how_long_keys_live() {
 }
 
 #[test]
+fn keys_for_logins_and_mail_are_those_that_the_program_takes() {
+    let figures = figures();
+    let answers = |question: &Question| -> BTreeSet<&'static str> {
+        let candidates = question.candidates(Catalogue::shipped(), &figures);
+        let answers = question.answers(&candidates);
+        answers.iter().map(|one| one.algorithm.name()).collect()
+    };
+    let logins = answers(&ask(Purpose::Ssh));
+    assert!(
+        logins.contains("ed25519") && logins.contains("rsa2048"),
+        "{logins:?}"
+    );
+    assert!(
+        !logins.contains("mldsa65") && !logins.contains("brainpoolp256r1"),
+        "{logins:?}"
+    );
+    let mail = answers(&ask(Purpose::Email));
+    assert!(
+        mail.contains("cv25519") && !mail.contains("mlkem768"),
+        "{mail:?}"
+    );
+    let old = Question {
+        compatible: vec!["gnupg-2.1".parse().unwrap()],
+        ..ask(Purpose::Email)
+    };
+    assert!(!answers(&old).contains("cv25519"));
+}
+
+#[test]
 fn a_measured_figure_stands_before_an_articles() {
     let figures = figures();
     let of = |owner: &str, key: &str, operation| {

@@ -121,12 +121,8 @@ fn print(question: &Question, catalogue: &Catalogue, figures: &Figures) {
 /// Measures on this machine what the purpose asks of keys, as a user would.
 fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Result<(), Failure> {
     let (what, usual) = match arguments.purpose {
-        Purpose::Card => (
+        Purpose::Card | Purpose::Email => (
             "bench --max-time 2s --stack gnupg --operation decrypt",
-            "all",
-        ),
-        Purpose::Email => (
-            "bench --max-time 2s --stack gnupg,raw --operation decrypt,decapsulate",
             "all",
         ),
         Purpose::Ssh | Purpose::Timestamping => {
