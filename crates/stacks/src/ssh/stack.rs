@@ -149,7 +149,10 @@ impl Signatures {
             return Err(format!("the agent signed with {made}, not with {wanted}"));
         }
         let signature = self.openssl_form(signature)?;
-        verdict(self.public.verify(&self.signed[result.input], &signature))
+        verdict(
+            self.public
+                .verify(None, &self.signed[result.input], &signature),
+        )
     }
 
     /// DER for ECDSA. RSA's may come without its leading zeros, and OpenSSH's server takes it so

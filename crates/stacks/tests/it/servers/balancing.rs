@@ -9,7 +9,7 @@ use keymark_testkit::assert_says;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 
-use super::protocol::{has_document, s_client, spec, started};
+use super::client::{has_document, s_client, spec, started};
 
 #[test]
 fn connections_pass_through_to_all_servers_and_go_on_when_one_is_killed() {

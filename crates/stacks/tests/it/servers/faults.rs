@@ -1,6 +1,6 @@
 //! What goes wrong, and what is said of it.
 
-use super::protocol::{BOTH, refused, spec};
+use super::client::{BOTH, refused, spec};
 
 #[test]
 fn a_cipher_that_the_servers_openssl_lacks_is_told() {

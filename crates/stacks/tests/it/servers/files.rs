@@ -3,7 +3,7 @@
 use keymark_stacks::tls::servers::{Certificates, Weak};
 use keymark_testkit::assert_says;
 
-use super::protocol::{
+use super::client::{
     BOTH, has_document, identity, installed, refused, s_client, spec, started, verified,
 };
 
@@ -72,11 +72,11 @@ fn what_a_server_has_not_is_said_before_it_starts() {
             let error = refused(software, &spec).to_string();
             assert_says(&error, ["needs OpenSSL 3.5"]);
         }
-        let error = refused(software, &super::protocol::spec("nistp256", "rsa")).to_string();
+        let error = refused(software, &super::client::spec("nistp256", "rsa")).to_string();
         assert_says(&error, ["has no cipher for a nistp256 certificate"]);
-        let error = refused(software, &super::protocol::spec("rsa1024", "rsa")).to_string();
+        let error = refused(software, &super::client::spec("rsa1024", "rsa")).to_string();
         assert_says(&error, ["rsa1024 is weak"]);
-        let error = refused(software, &super::protocol::spec("rsa2048", "dhe-1024")).to_string();
+        let error = refused(software, &super::client::spec("rsa2048", "dhe-1024")).to_string();
         assert_says(&error, ["DHE with 1024 bits is weak"]);
     }
     let mut without = spec("rsa2048", "dhe-2048");

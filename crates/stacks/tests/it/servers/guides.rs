@@ -11,7 +11,7 @@ use keymark_testkit::place::said;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
 
-use super::protocol::{BOTH, EACH, installed};
+use super::client::{BOTH, EACH, installed};
 
 fn ways() -> Vec<TokenWay> {
     let nginx = installed("nginx");

@@ -12,7 +12,7 @@ use keymark_testkit::place::short_directory;
 use keymark_testkit::process::{naming, this_test_program};
 use keymark_testkit::waiting::{found, until};
 
-use super::protocol::{BOTH, spec, started};
+use super::client::{BOTH, spec, started};
 
 /// Which server the owner that is killed has.
 const OWNED: &str = "KEYMARK_TEST_OWNED_SERVER";

@@ -16,7 +16,7 @@ use keymark_testkit::waiting::until;
 use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 
-use super::protocol::{
+use super::client::{
     has_document, identity, installed, refused, s_client, second_connection, spec, started,
     verified,
 };

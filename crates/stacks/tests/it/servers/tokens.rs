@@ -12,7 +12,7 @@ use keymark_stores::user::Pin;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
 
-use super::protocol::{BOTH, handshakes, has_document, identity, installed, s_client, verified};
+use super::client::{BOTH, handshakes, has_document, identity, installed, s_client, verified};
 
 const ALL: [&str; 3] = ["apache", "apache-prefork", "nginx"];
 
