@@ -102,6 +102,10 @@ pub struct Arguments {
     #[arg(long, global = true, value_name = "FILE")]
     pub archive: Option<PathBuf>,
 
+    /// With --version: also features, libraries, and where the files are that belong to keymark
+    #[arg(long, requires = "version")]
+    pub verbose: bool,
+
     /// What to do.
     #[command(subcommand)]
     pub command: Command,

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_stores::card::{Aid, CardAccess, SigningPin as CardSigningPin, Slot};
+use keymark_stores::places::library::OwnLibrary;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::tokens::socket::CardServer;
@@ -19,7 +20,7 @@ use super::assuan::{Assuan, data_lines};
 use super::home::Home;
 use super::key_home::{HomeCard, KeyHome, SigningPin};
 use super::provider::asked_by_gnupg;
-use super::scdaemon::{CardLink, ScdaemonReader, driver};
+use super::scdaemon::{CardLink, ScdaemonReader};
 use crate::programs::write_private;
 
 /// Puts all keys of the algorithm that the device can hold on the card, with the fingerprints that they
@@ -63,7 +64,7 @@ pub(super) fn made_home(
     let failed = |error| Error::call(format!("serving a card in {}", path.display()), error, "");
     let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
     let link = CardLink {
-        driver: driver()?,
+        driver: OwnLibrary::PCSC.find()?,
         reader: ScdaemonReader::Served {
             socket: server.socket().to_owned(),
         },
@@ -123,7 +124,7 @@ pub(super) fn private_home(
     let public = path.join("public");
     write_private(&public, &exported(gnupg, card)?)?;
     let link = CardLink {
-        driver: driver()?,
+        driver: OwnLibrary::PCSC.find()?,
         reader: ScdaemonReader::Pcscd {
             name: reader.to_owned(),
             // As libpcsclite finds it for keymark itself.

@@ -13,6 +13,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
 use keymark_stores::access::AccessKind;
 use keymark_stores::device::{Device, Run};
+use keymark_stores::places::library::OwnLibrary;
 
 use super::agent::AgentStack;
 use super::homes::GnupgHomes;
@@ -100,7 +101,7 @@ pub fn reachable<'g>(
     private_dir::check_room_for_socket(LONGEST_SOCKET)?;
     if device.has(AccessKind::Card) {
         // Without the library scdaemon has no way to the card.
-        super::scdaemon::driver()?;
+        OwnLibrary::PCSC.find()?;
     } else if device.has(AccessKind::Module) {
         token_home::program()?;
         private_dir::check_room_for_socket(LONGEST_OF_TOKENS)?;

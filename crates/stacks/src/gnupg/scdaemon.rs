@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 use keymark_shim_protocol::{CARD, SHARED, TRACE};
-use keymark_stores::places::library::OwnLibrary;
 
 use super::token_home::TokenLink;
 
@@ -138,17 +137,6 @@ impl CardLink {
         variables.extend(trace.map(|trace| (TRACE, trace.into())));
         variables
     }
-}
-
-/// Where libkeymark_pcsc.so is.
-pub(super) fn driver() -> Result<PathBuf, Error> {
-    let library = OwnLibrary {
-        file: "libkeymark_pcsc.so",
-        variable: "KEYMARK_PCSC_DRIVER",
-        package: "keymark-pcsc",
-        purpose: "through which scdaemon reaches a card",
-    };
-    library.find()
 }
 
 #[cfg(test)]
