@@ -41,7 +41,7 @@ pub use cards::{
     CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
     TokenCommand, TraceArguments,
 };
-pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument};
+pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument, Units};
 pub use sharing::{HistoryArguments, ShareArguments};
 pub use site::SiteArguments;
 
