@@ -141,7 +141,12 @@ pub struct CompareArguments {
     pub sides: Vec<SideArgument>,
     /// Put the runs together by machine, each against the fastest; without runs, the last one (or series) of each
     /// machine that has a label (KEYMARK_MACHINE)
-    #[arg(long, value_name = "WHAT", conflicts_with = "baseline")]
+    #[arg(
+        long,
+        value_name = "machine",
+        hide_possible_values = true,
+        conflicts_with = "baseline"
+    )]
     pub by: Option<Units>,
     /// What all are compared with: a run, or a case of each run, written as for 'keymark bench --baseline':
     /// rsa2048, raw, c=1, device=twin:yubikey-4

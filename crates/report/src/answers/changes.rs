@@ -18,8 +18,12 @@ const NAMED: usize = 2;
 /// A sentence for each side about what differs, by how much, and by how much nothing does; of machines about the slowest
 /// ones. Rows are the places of pairs.
 pub fn of_comparison(comparison: &Comparison) -> Vec<Statement> {
-    if comparison.sides_are == Sides::Machines {
-        return slowest(comparison);
+    let slowest = match comparison.sides_are {
+        Sides::Machines => slowest(comparison),
+        Sides::Runs => Vec::new(),
+    };
+    if !slowest.is_empty() {
+        return slowest;
     }
     let sides = 0..comparison.sides.len().max(1);
     sides.filter_map(|side| of_side(comparison, side)).collect()
