@@ -45,17 +45,22 @@ fn cause(comparison: &Comparison, slow: &Pair) -> Option<(String, usize)> {
     let mut pairs = comparison.pairs.iter();
     let place = pairs
         .position(|other| own != BUILT_IN && other.side == slow.side && other.old == control)?;
-    let control = comparison.pairs[place].ratio;
-    let times = units::estimated_ratio(&control);
-    if slow.ratio.low?.0 <= control.high?.0 {
-        let text = format!("the OpenSSL that keymark brings takes {times} times there, too");
+    let control = &comparison.pairs[place];
+    let control_takes = format!(
+        "the OpenSSL that keymark brings takes {} times there",
+        units::estimated_ratio(&control.ratio)
+    );
+    if slow.ratio.low?.0 <= control.ratio.high?.0 {
+        let text = if control.verdict == Verdict::Slower {
+            format!("{control_takes}, too")
+        } else {
+            format!("whether its library is the cause is open: {control_takes}")
+        };
         return Some((text, place));
     }
     let mut differences = comparison.differences.iter();
     let versions = differences.find(|known| known.what.trim_end_matches(" loaded") == own);
     let versions = versions.map_or(own.to_owned(), ToString::to_string);
-    let text = format!(
-        "the library makes the difference ({versions}): the OpenSSL that keymark brings takes {times} times there"
-    );
+    let text = format!("the library makes the difference ({versions}): {control_takes}");
     Some((text, place))
 }

@@ -532,3 +532,17 @@ fn a_machine_that_is_slow_with_every_library_is_slow_itself() {
     );
     assert!(!said.contains("makes the difference"), "{said}");
 }
+
+#[test]
+fn a_library_that_cannot_be_told_from_its_machine_is_not_blamed() {
+    let compared = fleet(&[("a", "1.11.0", [1000, 8000]), ("b", "1.10.1", [1090, 9200])]);
+    let said = said(&compared.document(&[]));
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(
+        &said,
+        [
+            "b takes longest to sign",
+            "whether its library is the cause is open: the OpenSSL",
+        ],
+    );
+}
