@@ -184,11 +184,8 @@ impl Archive {
         let newest = "SELECT max(started_utc || ' ' || id) FROM run
                       WHERE state = 'finished' AND environment ->> 'machine' IS NOT NULL
                       GROUP BY environment ->> 'machine' ORDER BY environment ->> 'machine'";
-        let id = |row: &Row<'_>| row.get::<_, String>(0);
-        let newest: Vec<String> = self.ask(|database| {
-            let mut newest = database.prepare(newest)?;
-            Ok(newest.query_map((), id)?.collect::<rusqlite::Result<_>>()?)
-        })?;
+        let newest: Vec<String> =
+            self.ask(|database| database.rows(newest, &[], |row| row.get(0)))?;
         let ids = newest.iter().filter_map(|run| run.split_once(' '));
         Ok(ids.map(|(_, id)| RunSelector::Id(id.to_owned())).collect())
     }

@@ -40,10 +40,10 @@ type Settings = BTreeMap<String, String>;
 /// Whether the name of an archive is that of a server's.
 pub(in crate::archive) fn is_address(name: &Path) -> bool {
     let name = name.to_string_lossy();
-    let begins = |with: &&str| name.starts_with(*with);
+    let begins = |with| name.starts_with(with);
     ["postgresql://", "postgres://", "service="]
-        .iter()
-        .any(|with| begins(&with))
+        .into_iter()
+        .any(begins)
 }
 
 impl Address {
@@ -52,12 +52,6 @@ impl Address {
         name: &str,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ArchiveError> {
-        let refused = |error: &dyn std::fmt::Display| {
-            let text = "write postgresql://USER@HOST:PORT/DATABASE, or service=NAME";
-            ArchiveError::Address(format!(
-                "the archive's address is not understood: {error}; {text}"
-            ))
-        };
         let (url, own) = match name.strip_prefix("service=") {
             Some(service) => ("postgresql://".to_owned(), settings([("service", service)])),
             None => split(name),
@@ -71,11 +65,8 @@ impl Address {
             return Err(ArchiveError::Address(text.to_owned()));
         }
         let home = variable("HOME").map(PathBuf::from).unwrap_or_default();
-        let service = match own
-            .get("service")
-            .cloned()
-            .or_else(|| variable("PGSERVICE"))
-        {
+        let service = own.get("service").cloned();
+        let service = match service.or_else(|| variable("PGSERVICE")) {
             Some(service) => of_service(&service, &home, variable)?,
             None => Settings::new(),
         };
@@ -102,28 +93,13 @@ impl Address {
             .dbname(&database)
             .application_name("keymark");
         config.connect_timeout(SILENCE).tcp_user_timeout(SILENCE);
-        let given = service
-            .get("password")
-            .cloned()
-            .or_else(|| variable("PGPASSWORD"));
+        let given = service.get("password").cloned();
+        let given = given.or_else(|| variable("PGPASSWORD"));
         let file = set("passfile").map_or_else(|| home.join(".pgpass"), PathBuf::from);
         if let Some(password) = given.or_else(|| of_file(&file, &config, &user, &database)) {
             config.password(password);
         }
-        let default = if is_local(&config) {
-            "disable"
-        } else {
-            "verify-full"
-        };
-        let mode = set("sslmode").unwrap_or_else(|| default.to_owned());
-        let (mode, check) = match mode.as_str() {
-            "disable" => (SslMode::Disable, Check::Nothing),
-            "prefer" | "allow" => (SslMode::Prefer, Check::Nothing),
-            "require" => (SslMode::Require, Check::Nothing),
-            "verify-ca" => (SslMode::Require, Check::Authority),
-            "verify-full" => (SslMode::Require, Check::AuthorityAndName),
-            other => return Err(refused(&format!("there is no sslmode '{other}'"))),
-        };
+        let (mode, check) = secured(set("sslmode").as_deref(), is_local(&config))?;
         config.ssl_mode(mode);
         let own = home.join(".postgresql/root.crt");
         let usual = if own.exists() {
@@ -138,6 +114,26 @@ impl Address {
             authorities: authorities.map_or(usual, PathBuf::from),
         })
     }
+}
+
+fn refused(error: &dyn std::fmt::Display) -> ArchiveError {
+    let text = "write postgresql://USER@HOST:PORT/DATABASE, or service=NAME";
+    ArchiveError::Address(format!(
+        "the archive's address is not understood: {error}; {text}"
+    ))
+}
+
+/// What `sslmode` means; a server that is not on this computer is checked unless it says otherwise.
+fn secured(mode: Option<&str>, is_local: bool) -> Result<(SslMode, Check), ArchiveError> {
+    let default = if is_local { "disable" } else { "verify-full" };
+    Ok(match mode.unwrap_or(default) {
+        "disable" => (SslMode::Disable, Check::Nothing),
+        "prefer" | "allow" => (SslMode::Prefer, Check::Nothing),
+        "require" => (SslMode::Require, Check::Nothing),
+        "verify-ca" => (SslMode::Require, Check::Authority),
+        "verify-full" => (SslMode::Require, Check::AuthorityAndName),
+        other => return Err(refused(&format!("there is no sslmode '{other}'"))),
+    })
 }
 
 /// What the variable of a setting is called after `PG`.

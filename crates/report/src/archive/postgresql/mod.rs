@@ -98,7 +98,10 @@ impl Postgres {
 
     fn number(&self, statement: &str) -> Result<i64, Fault> {
         let mut found = Vec::new();
-        self.rows(statement, &[], &mut |row| Ok(found.push(row.get(0)?)))?;
+        self.rows(statement, &[], &mut |row| {
+            found.push(row.get(0)?);
+            Ok(())
+        })?;
         found
             .pop()
             .ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())

@@ -1,5 +1,7 @@
 //! What holds of SQLite's archive, with a real PostgreSQL server.
 
+use std::path::Path;
+
 use keymark_testkit::postgresql::Server;
 
 use super::super::*;
@@ -72,6 +74,11 @@ fn a_team_archive_keeps_finds_and_refuses_as_a_file_does() {
     let between = |archive: &Archive| archive.between_runs(&[&whole], &[]).unwrap();
     assert_eq!(between(&local), between(&archive));
 
+    refuses(server, &archive, &address);
+}
+
+/// What was tampered with, what is none of ours, and nobody.
+fn refuses(server: Server, archive: &Archive, address: &Path) {
     let ask = |statement: &str| server.psql("keymark", statement).unwrap();
     ask("DELETE FROM keymark.sample WHERE number = 0");
     assert!(matches!(
@@ -79,7 +86,7 @@ fn a_team_archive_keeps_finds_and_refuses_as_a_file_does() {
         Err(ArchiveError::Damaged { .. })
     ));
     ask("UPDATE keymark.archive SET version = 7");
-    assert_says(&Archive::open(&address).unwrap_err(), ["has version 7"]);
+    assert_says(&Archive::open(address).unwrap_err(), ["has version 7"]);
     ask("CREATE DATABASE other");
     server
         .psql("other", "CREATE TABLE bookmarks (url text)")
@@ -89,6 +96,6 @@ fn a_team_archive_keeps_finds_and_refuses_as_a_file_does() {
     let nowhere = Archive::open(&server.address("owner", "nowhere")).unwrap_err();
     assert_says(&nowhere, ["database \"nowhere\" does not exist"]);
     drop(server);
-    let gone = Archive::open(&address).unwrap_err();
+    let gone = Archive::open(address).unwrap_err();
     assert!(matches!(gone, ArchiveError::Unreachable { .. }), "{gone:?}");
 }
