@@ -6,6 +6,7 @@
 )]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
+pub mod annotated;
 pub mod decode;
 pub mod image;
 pub mod instruction;

@@ -51,6 +51,10 @@ impl Core {
 pub struct Megahertz(pub u32);
 
 impl Megahertz {
+    const fn one() -> Self {
+        Self(1)
+    }
+
     /// How long so many cycles take.
     pub fn seconds(self, cycles: u64) -> Seconds {
         Seconds(cycles as f64 / (f64::from(self.0) * 1e6))
@@ -109,12 +113,14 @@ pub enum MicrocontrollerError {
         known: String,
     },
     /// A clock that the part does not allow.
-    #[error("{name} runs at 1 to {most}, not at '{wanted}'")]
+    #[error("{name} runs at {least} to {most}, not at '{wanted}'")]
     Clock {
         /// The part.
         name: String,
         /// What was asked for.
         wanted: String,
+        /// The slowest.
+        least: Megahertz,
         /// The fastest.
         most: Megahertz,
     },
@@ -130,6 +136,9 @@ struct File {
     product: String,
     core: Core,
     clock_mhz: Megahertz,
+    /// The slowest that it can be set to; 1 MHz where nothing is said.
+    #[serde(default = "Megahertz::one")]
+    least_mhz: Megahertz,
     flash_base: u32,
     flash_kib: u32,
     ram_base: u32,
@@ -254,10 +263,11 @@ impl File {
             .iter()
             .filter(|wait| wait.up_to_mhz >= clock)
             .min_by_key(|wait| wait.up_to_mhz);
-        let Some(wait) = wait.filter(|_| clock.0 > 0) else {
+        let Some(wait) = wait.filter(|_| clock >= self.least_mhz) else {
             return Err(MicrocontrollerError::Clock {
                 name: self.name.clone(),
                 wanted: clock.to_string(),
+                least: self.least_mhz,
                 most: self.most(),
             });
         };
@@ -302,6 +312,7 @@ impl Microcontroller {
     /// A machine of this part with that program in it.
     pub fn load(&self, image: &Image) -> Result<Machine, ImageError> {
         let machine = image.machine(&self.layout)?;
+        let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
         Ok(match self.core {
             Core::CortexM3 => machine.without_dsp(),
             Core::CortexM4 => machine,
@@ -321,6 +332,7 @@ impl Microcontroller {
         let megahertz = clock.parse().map_err(|_| MicrocontrollerError::Clock {
             name: file.name.clone(),
             wanted: clock.to_owned(),
+            least: file.least_mhz,
             most: file.most(),
         })?;
         file.at(Megahertz(megahertz))

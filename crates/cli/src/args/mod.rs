@@ -46,8 +46,8 @@ pub use sharing::{HistoryArguments, ShareArguments};
 pub use site::SiteArguments;
 
 pub use mcu::{
-    ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
-    PredictArguments, StorageArguments,
+    ExplainArguments, FirmwareArguments, FirmwareComparison, Limit, McuCommand,
+    McuProfileArguments, OptionAxis, PredictArguments, StorageArguments,
 };
 
 pub use plot::{PictureFile, PictureFormat, PlotArguments};

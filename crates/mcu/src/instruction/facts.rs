@@ -105,6 +105,7 @@ impl Effect {
             Self::Undecoded
             | Self::ClearExclusive
             | Self::Nop
+            | Self::MaskExceptions { .. }
             | Self::Barrier
             | Self::WriteSpecial { .. }
             | Self::Breakpoint(_)
@@ -251,12 +252,5 @@ named! {
         If = "IT",
         /// NOP, barriers, special registers, breakpoints.
         System = "system",
-    }
-}
-
-impl Class {
-    /// Whether all of it take one cycle on both cores, touch no memory and go nowhere else.
-    pub const fn is_plain(self) -> bool {
-        self as u8 <= Self::Multiply as u8
     }
 }

@@ -160,8 +160,14 @@ pub enum Effect {
     If,
     /// CLREX
     ClearExclusive,
-    /// NOP, DSB, DMB, hints, CPS, PLD.
+    /// NOP, DSB, DMB, hints, PLD.
     Nop,
+    /// CPS: 1 where exceptions are disabled.
+    MaskExceptions {
+        value: u32,
+        primask: bool,
+        faultmask: bool,
+    },
     /// ISB: what follows is fetched anew.
     Barrier,
     /// MRS

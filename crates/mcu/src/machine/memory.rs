@@ -1,5 +1,6 @@
 //! Flash and RAM as the core sees them, and the code decoded of them.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::decode;
@@ -72,6 +73,11 @@ impl Memory {
     pub fn ram_offset(&self, address: u32) -> Option<u32> {
         let offset = address.wrapping_sub(self.layout.ram_base);
         (offset < self.layout.ram_size).then_some(offset)
+    }
+
+    /// Whether there is RAM.
+    pub fn is_ram(&self, address: u32) -> bool {
+        self.ram_offset(address).is_some()
     }
 
     /// Reads a little-endian value of `N` bytes.
@@ -197,6 +203,17 @@ pub struct Layout {
     pub ram_base: u32,
     /// Bytes of RAM.
     pub ram_size: u32,
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (flash, ram) = (self.flash_size >> 10, self.ram_size >> 10);
+        let (at, ram_at) = (self.flash_base, self.ram_base);
+        write!(
+            f,
+            "{flash} KiB of flash at {at:#010x} and {ram} KiB of RAM at {ram_at:#010x}"
+        )
+    }
 }
 
 /// The decoded instructions of flash and RAM, one entry for each halfword address, filled when first executed.

@@ -4,6 +4,7 @@ mod arithmetic;
 mod execute;
 mod memory;
 mod registers;
+mod semihosting;
 mod transfer;
 
 pub use memory::{BusError, Layout, Memory};
@@ -19,6 +20,9 @@ pub enum Stop {
     /// The program said so by semihosting, with this code (0 for success).
     #[strum(to_string = "code {0}")]
     Exit(u32),
+    /// It has written as much as [`Machine::take_output`] should take away before it goes on.
+    #[strum(to_string = "output to be taken")]
+    Output,
     /// As many instructions were executed as were allowed.
     #[strum(to_string = "no end in sight")]
     Limit,
@@ -55,6 +59,17 @@ pub enum Reason {
     /// A branch to an even address asks for the ARM state, which the core has not.
     #[error("a branch to {0:#010x} with bit 0 clear leaves the Thumb state")]
     NotThumb(u32),
+    /// A load or store by a stack pointer that has left RAM.
+    #[error("{0}: the stack pointer has left RAM (a stack overflow)")]
+    Stack(BusError),
+    /// SYS_WRITE of more than there is.
+    #[error("SYS_WRITE of {length} bytes at {address:#010x} reaches beyond memory")]
+    Written {
+        /// Where they begin.
+        address: u32,
+        /// How many.
+        length: u32,
+    },
     /// A semihosting operation that is not provided.
     #[error("semihosting operation {0:#04x} is not provided")]
     Semihosting(u32),
@@ -97,6 +112,8 @@ pub struct Machine {
     exclusive: bool,
     halt: Option<Halt>,
     output: Vec<u8>,
+    /// Cycles a second: what the program's clock tells.
+    hertz: u64,
 }
 
 impl Machine {
@@ -120,7 +137,14 @@ impl Machine {
             exclusive: false,
             halt: None,
             output: Vec::new(),
+            hertz: 1_000_000,
         }
+    }
+
+    /// The same at another clock frequency than 1 MHz.
+    pub const fn at(mut self, hertz: u64) -> Self {
+        self.hertz = hertz;
+        self
     }
 
     /// The same without the DSP extension, as a Cortex-M3 is. To be said before it runs.
@@ -139,9 +163,14 @@ impl Machine {
         self.pc
     }
 
-    /// What the program wrote by semihosting.
+    /// What the program wrote by semihosting and nobody has taken.
     pub fn output(&self) -> &[u8] {
         &self.output
+    }
+
+    /// Takes it away.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
     }
 
     /// Executes until the program ends, something is wrong, or `limit` further instructions are done.
@@ -195,6 +224,9 @@ impl Machine {
                 Halt::Breakpoint(_) => {
                     executed += 1;
                     pc = pc.wrapping_add(u32::from(instruction.facts.size));
+                    if self.output.len() >= MOST_OUTPUT {
+                        break Pause::Stop(Stop::Output);
+                    }
                 }
                 Halt::Exit(code) => {
                     executed += 1;
@@ -209,6 +241,7 @@ impl Machine {
                 }
                 Halt::Undecoded => break Pause::Undecoded,
                 Halt::Fault(reason) => {
+                    let reason = self.explained(reason);
                     break Pause::Stop(Stop::Fault(Fault {
                         address: pc,
                         reason,
@@ -255,6 +288,20 @@ impl Machine {
         Ok(next)
     }
 
+    /// A failed access, with what it says of the stack: it grows out of RAM at the lower end.
+    #[cold]
+    fn explained(&self, reason: Reason) -> Reason {
+        let stack = self.registers.get(Register::SP);
+        match reason {
+            Reason::Bus(error @ (BusError::Read(_) | BusError::Write(_)))
+                if !self.memory.is_ram(stack.wrapping_sub(1)) =>
+            {
+                Reason::Stack(error)
+            }
+            other => other,
+        }
+    }
+
     /// Whether an instruction of an IT block is executed. Apart, so that those outside of one need no more
     /// than a comparison.
     #[inline(never)]
@@ -293,7 +340,7 @@ impl Machine {
             timing.marker(number);
             return Halt::Breakpoint(number);
         }
-        match self.semihosting() {
+        match self.semihosting(timing.now().unwrap_or(self.executed)) {
             Ok(None) => Halt::Breakpoint(number),
             Ok(Some(code)) => Halt::Exit(code),
             Err(reason) => Halt::Fault(reason),
@@ -314,56 +361,5 @@ enum Pause {
 /// The number of semihosting's breakpoint on M-profile cores.
 const SEMIHOSTING: u8 = 0xab;
 
-const SYS_WRITEC: u32 = 0x03;
-const SYS_WRITE0: u32 = 0x04;
-const SYS_WRITE: u32 = 0x05;
-const SYS_EXIT: u32 = 0x18;
-const SYS_EXIT_EXTENDED: u32 = 0x20;
-/// ADP_Stopped_ApplicationExit: the reason of an orderly end.
-const APPLICATION_EXIT: u32 = 0x2_0026;
-/// A string without an end is cut there, and so is all output.
-const LONGEST: usize = 1 << 20;
-
-impl Machine {
-    /// Semihosting, by which a program without an operating system writes and ends ("Semihosting for AArch32 and
-    /// AArch64", Arm 100863): R0 holds the operation, R1 its argument. Gives the program's exit code if it ends.
-    fn semihosting(&mut self) -> Result<Option<u32>, Reason> {
-        let argument = self.registers.get(Register::new(1));
-        match self.registers.get(Register::new(0)) {
-            SYS_WRITEC => {
-                let byte = self.memory.byte(argument)?;
-                self.write_output(&[byte]);
-            }
-            SYS_WRITE0 => {
-                let mut text = Vec::new();
-                for offset in 0..LONGEST as u32 {
-                    match self.memory.byte(argument.wrapping_add(offset))? {
-                        0 => break,
-                        byte => text.push(byte),
-                    }
-                }
-                self.write_output(&text);
-            }
-            SYS_WRITE => {
-                let buffer = self.memory.word(argument.wrapping_add(4))?;
-                let length = self.memory.word(argument.wrapping_add(8))?;
-                let bytes = self.memory.bytes(buffer, length as usize)?.to_vec();
-                self.write_output(&bytes);
-                self.registers.set(Register::new(0), 0);
-            }
-            SYS_EXIT => return Ok(Some(u32::from(argument != APPLICATION_EXIT))),
-            SYS_EXIT_EXTENDED => {
-                let reason = self.memory.word(argument)?;
-                let code = self.memory.word(argument.wrapping_add(4))?;
-                return Ok(Some(if reason == APPLICATION_EXIT { code } else { 1 }));
-            }
-            other => return Err(Reason::Semihosting(other)),
-        }
-        Ok(None)
-    }
-
-    fn write_output(&mut self, bytes: &[u8]) {
-        let room = LONGEST.saturating_sub(self.output.len());
-        self.output.extend(bytes.iter().take(room));
-    }
-}
+/// Bytes of output that are kept at most, but for one write.
+const MOST_OUTPUT: usize = 1 << 20;

@@ -5,11 +5,6 @@ use crate::instruction::{
     Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };
 
-/// The special registers of MRS and MSR that matter without exceptions (B5.1.1).
-const APSR_LAST: u8 = 3;
-const MSP: u8 = 8;
-const PSP: u8 = 9;
-
 impl Machine {
     #[inline(always)]
     pub(super) fn read(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
@@ -202,26 +197,6 @@ impl Machine {
             self.registers.set(t.rn, base);
         }
         Ok(())
-    }
-
-    /// MRS
-    pub(super) fn read_special(&self, special: u8) -> u32 {
-        match special {
-            0..=APSR_LAST => self.registers.apsr(),
-            MSP => self.registers.get(Register::SP),
-            PSP => self.registers.special[usize::from(PSP)],
-            other => self.registers.special[usize::from(other & 31)],
-        }
-    }
-
-    /// MSR
-    pub(super) fn write_special(&mut self, special: u8, mask: u8, rn: Register) {
-        let value = self.registers.get(rn);
-        match special {
-            0..=APSR_LAST => self.registers.set_apsr(value, mask),
-            MSP => self.registers.set(Register::SP, value & !3),
-            other => self.registers.special[usize::from(other & 31)] = value,
-        }
     }
 }
 

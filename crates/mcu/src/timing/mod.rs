@@ -46,6 +46,11 @@ pub trait Timing {
 
     /// `BKPT #number`: a phase begins (0 ends the last).
     fn marker(&mut self, number: u8);
+
+    /// Cycles so far, where they are counted.
+    fn now(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Functional execution: nothing is timed.
