@@ -79,6 +79,10 @@ impl Timing for Annotated {
         self.pipeline.marker(number);
     }
 
+    fn exception(&mut self) {
+        self.pipeline.exception();
+    }
+
     fn now(&self) -> Option<u64> {
         Timing::now(&self.pipeline)
     }

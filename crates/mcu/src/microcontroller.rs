@@ -7,7 +7,7 @@ use keymark_stats::Seconds;
 use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
-use crate::machine::{Layout, Machine};
+use crate::machine::{Layout, Machine, Stub};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming};
 
 /// The only version of the format so far.
@@ -82,6 +82,10 @@ pub struct Microcontroller {
     pub clock: Megahertz,
     /// Where flash and RAM lie, and how large they are.
     pub layout: Layout,
+    /// Whether it has the floating-point unit of single precision.
+    pub fpu: bool,
+    /// Its own registers that start-up code writes.
+    pub registers: Vec<Stub>,
     /// Flash at that frequency.
     pub flash: FlashTiming,
     /// Where the figures stand.
@@ -143,10 +147,18 @@ struct File {
     flash_kib: u32,
     ram_base: u32,
     ram_kib: u32,
+    #[serde(default)]
+    ccm_base: u32,
+    #[serde(default)]
+    ccm_kib: u32,
+    #[serde(default)]
+    fpu: bool,
     flash: Flash,
     sources: Vec<String>,
     #[serde(default)]
     assumed: Vec<String>,
+    #[serde(default)]
+    registers: Vec<Stub>,
 }
 
 #[derive(Deserialize)]
@@ -187,6 +199,9 @@ impl File {
             )));
         }
         let sizes = 1..=MOST_KIB;
+        if file.ccm_kib > MOST_KIB {
+            return Err(malformed(format!("ccm-kib must be at most {MOST_KIB}")));
+        }
         if !sizes.contains(&file.flash_kib) || !sizes.contains(&file.ram_kib) {
             return Err(malformed(format!(
                 "flash-kib and ram-kib must be 1 to {MOST_KIB}"
@@ -288,7 +303,11 @@ impl File {
                 flash_size: self.flash_kib * 1024,
                 ram_base: self.ram_base,
                 ram_size: self.ram_kib * 1024,
+                ccm_base: self.ccm_base,
+                ccm_size: self.ccm_kib * 1024,
             },
+            fpu: self.fpu,
+            registers: self.registers,
             flash,
             sources: self.sources,
             assumed: self.assumed,
@@ -313,6 +332,12 @@ impl Microcontroller {
     pub fn load(&self, image: &Image) -> Result<Machine, ImageError> {
         let machine = image.machine(&self.layout)?;
         let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
+        let machine = machine.with_registers(&self.registers);
+        let machine = if self.fpu {
+            machine.with_float()
+        } else {
+            machine
+        };
         Ok(match self.core {
             Core::CortexM3 => machine.without_dsp(),
             Core::CortexM4 => machine,

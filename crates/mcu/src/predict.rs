@@ -317,6 +317,15 @@ impl Timing for Banded {
         }
     }
 
+    fn exception(&mut self) {
+        self.base.exception();
+        if self.left != 0 {
+            for variant in &mut self.variants {
+                variant.pipeline.exception();
+            }
+        }
+    }
+
     fn now(&self) -> Option<u64> {
         Some(self.base.now())
     }

@@ -325,6 +325,10 @@ impl Timing for Profiler {
         self.replant(number);
     }
 
+    fn exception(&mut self) {
+        self.timing.exception();
+    }
+
     fn now(&self) -> Option<u64> {
         self.timing.now()
     }

@@ -46,8 +46,8 @@ pub use sharing::{HistoryArguments, ShareArguments};
 pub use site::SiteArguments;
 
 pub use mcu::{
-    ExplainArguments, FirmwareArguments, FirmwareComparison, Limit, McuCommand,
-    McuProfileArguments, OptionAxis, PredictArguments, StorageArguments,
+    Budget, ExplainArguments, FirmwareArguments, FirmwareComparison, Limit, McuCommand,
+    McuProfileArguments, OptionAxis, PhaseName, PredictArguments, StorageArguments,
 };
 
 pub use plot::{PictureFile, PictureFormat, PlotArguments};

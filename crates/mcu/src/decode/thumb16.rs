@@ -251,7 +251,8 @@ fn multiple(half: u32) -> Effect {
 /// A5.2.6
 fn conditional_branch(half: u32, pc: u32) -> Effect {
     match bits(half, 8, 4) {
-        0b1110 | 0b1111 => Effect::Unknown(half),
+        0b1110 => Effect::Unknown(half),
+        0b1111 => Effect::SupervisorCall,
         condition => Effect::BranchConditional(
             Condition::new(condition),
             pc.wrapping_add_signed(signed(bits(half, 0, 8), 8) * 2),

@@ -251,17 +251,22 @@ impl Image {
                 });
             }
         }
-        let (entry, stack) = self.start(&memory)?;
-        Ok(Machine::new(memory, entry, stack))
+        let lowest = self.lowest();
+        let (entry, stack) = self.start(&memory, lowest)?;
+        Ok(Machine::new(memory, entry, stack).with_vectors(lowest))
     }
 
-    fn start(&self, memory: &Memory) -> Result<(u32, u32), ImageError> {
-        let layout = memory.layout();
+    /// Where its first byte is loaded.
+    fn lowest(&self) -> u32 {
         let loaded = self
             .segments
             .iter()
             .filter(|segment| !segment.bytes.is_empty());
-        let lowest = loaded.map(|segment| segment.address).min().unwrap_or(0);
+        loaded.map(|segment| segment.address).min().unwrap_or(0)
+    }
+
+    fn start(&self, memory: &Memory, lowest: u32) -> Result<(u32, u32), ImageError> {
+        let layout = memory.layout();
         let table = memory
             .word(lowest)
             .ok()

@@ -1,6 +1,7 @@
 //! One effect: computing here, memory in `transfer`.
 
 use super::arithmetic::{self, shift_with_carry, unary};
+use super::exceptions::SUPERVISOR_CALL;
 use super::registers::{FAULTMASK, PRIMASK};
 use super::{BusError, Halt, Interrupted, Machine, Reason};
 use crate::instruction::{
@@ -160,7 +161,9 @@ impl Machine {
                 self.exclusive = false;
                 return Ok(());
             }
+            Effect::Float(float) => return self.float(float),
             Effect::Breakpoint(number) => Halt::Breakpoint(number),
+            Effect::SupervisorCall => Halt::Exception(SUPERVISOR_CALL),
             Effect::Barrier => Halt::Refetch,
             Effect::Unknown(encoding) => Halt::Fault(Reason::Unknown(encoding)),
             // `execute` and the two after it have taken all others.

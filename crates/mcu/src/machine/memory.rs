@@ -29,6 +29,7 @@ pub struct Memory {
     layout: Layout,
     flash: Vec<u8>,
     ram: Vec<u8>,
+    ccm: Vec<u8>,
     /// Where RAM has been executed from: a write there makes decoded instructions stale.
     executed: Range<u32>,
     /// The same by halfwords, since code and variables may lie side by side.
@@ -48,6 +49,7 @@ impl Memory {
         Self {
             flash: vec![0xff; layout.flash_size as usize],
             ram: vec![0; layout.ram_size as usize],
+            ccm: vec![0; layout.ccm_size as usize],
             executed: 0..0,
             executed_halfwords: vec![false; layout.ram_size.div_ceil(HALFWORD) as usize],
             stale: false,
@@ -75,9 +77,15 @@ impl Memory {
         (offset < self.layout.ram_size).then_some(offset)
     }
 
+    /// The offset into the second RAM of an address that lies there.
+    fn ccm_offset(&self, address: u32) -> Option<u32> {
+        let offset = address.wrapping_sub(self.layout.ccm_base);
+        (offset < self.layout.ccm_size).then_some(offset)
+    }
+
     /// Whether there is RAM.
     pub fn is_ram(&self, address: u32) -> bool {
-        self.ram_offset(address).is_some()
+        self.ram_offset(address).is_some() || self.ccm_offset(address).is_some()
     }
 
     /// Reads a little-endian value of `N` bytes.
@@ -88,6 +96,7 @@ impl Memory {
         }
         self.flash_offset(address)
             .and_then(|offset| at(&self.flash, offset))
+            .or_else(|| at(&self.ccm, self.ccm_offset(address)?))
             .ok_or(BusError::Read(address))
     }
 
@@ -101,13 +110,25 @@ impl Memory {
         let offset = address.wrapping_sub(self.layout.ram_base) as usize;
         let place = offset
             .checked_add(N)
-            .and_then(|end| self.ram.get_mut(offset..end))
-            .ok_or(BusError::Write(address))?;
+            .and_then(|end| self.ram.get_mut(offset..end));
+        let Some(place) = place else {
+            return self.write_ccm(address, &value);
+        };
         place.copy_from_slice(&value);
         // Where there is RAM nothing overflows.
         if address < self.executed.end && address + N as u32 > self.executed.start {
             self.stale |= self.is_code(offset, N);
         }
+        Ok(())
+    }
+
+    #[cold]
+    fn write_ccm(&mut self, address: u32, value: &[u8]) -> Result<(), BusError> {
+        let offset = self.ccm_offset(address).ok_or(BusError::Write(address))? as usize;
+        let place = self.ccm.get_mut(offset..offset + value.len());
+        place
+            .ok_or(BusError::Write(address))?
+            .copy_from_slice(value);
         Ok(())
     }
 
@@ -140,6 +161,8 @@ impl Memory {
     pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), BusError> {
         let place = if let Some(offset) = self.ram_offset(address) {
             self.ram.get_mut(offset as usize..)
+        } else if let Some(offset) = self.ccm_offset(address) {
+            self.ccm.get_mut(offset as usize..)
         } else {
             let offset = self.flash_offset(address).ok_or(BusError::Write(address))?;
             self.flash.get_mut(offset as usize..)
@@ -156,6 +179,8 @@ impl Memory {
     pub fn bytes(&self, address: u32, length: usize) -> Result<&[u8], BusError> {
         let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
             (&self.ram, offset)
+        } else if let Some(offset) = self.ccm_offset(address) {
+            (&self.ccm, offset)
         } else {
             let offset = self.flash_offset(address).ok_or(BusError::Read(address))?;
             (&self.flash, offset)
@@ -203,6 +228,10 @@ pub struct Layout {
     pub ram_base: u32,
     /// Bytes of RAM.
     pub ram_size: u32,
+    /// First address of a second RAM (core-coupled memory and its like), for data alone.
+    pub ccm_base: u32,
+    /// Bytes of it; none where the part has no second RAM.
+    pub ccm_size: u32,
 }
 
 impl fmt::Display for Layout {
@@ -225,6 +254,8 @@ pub struct Code {
     alias: Region,
     /// Whether the DSP extension is not known.
     pub(super) lacks_dsp: bool,
+    /// Whether the floating-point extension is.
+    pub(super) has_float: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -255,6 +286,7 @@ impl Code {
             flash: Region::new(flash_base, layout.flash_size),
             ram: Region::new(layout.ram_base, layout.ram_size),
             lacks_dsp: false,
+            has_float: false,
             alias: Region::new(
                 if flash_base == 0 {
                     layout.flash_base
@@ -286,7 +318,8 @@ impl Code {
             |address, instruction| decoded.push((address, instruction)),
         )?;
         for (address, mut instruction) in decoded {
-            if self.lacks_dsp && instruction.effect.needs_dsp() {
+            let is_float = matches!(instruction.effect, Effect::Float(_));
+            if self.lacks_dsp && instruction.effect.needs_dsp() || is_float && !self.has_float {
                 let encoding = u32::from(memory.half(address).ok()?) << 16
                     | u32::from(memory.half(address.wrapping_add(2)).ok()?);
                 instruction.effect = Effect::Unknown(encoding);

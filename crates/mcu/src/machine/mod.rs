@@ -1,17 +1,22 @@
 //! The machine: registers, memory, decoded code, and the loop that executes.
 
 mod arithmetic;
+mod devices;
+mod exceptions;
 mod execute;
+mod float;
 mod memory;
 mod registers;
 mod semihosting;
 mod transfer;
 
+pub use devices::{Stub, Writes};
 pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 
 use crate::instruction::{Condition, Instruction, Register};
 use crate::timing::{Outcome, Retired, Timing};
+use devices::Devices;
 use memory::Code;
 
 /// How execution ended.
@@ -49,8 +54,8 @@ pub enum Reason {
     Bus(#[from] BusError),
     /// Not simulated, or no instruction at all. 16-bit encodings stand in the low half.
     #[error(
-        "the encoding {0:#x} is not simulated (no floating point, coprocessors, supervisor calls or undefined \
-         instructions, and no DSP extension on a Cortex-M3)"
+        "the encoding {0:#x} is not simulated (no coprocessors, double precision or undefined instructions, no DSP extension \
+         on a Cortex-M3, and floating point where the part has it)"
     )]
     Unknown(u32),
     /// There is no memory to fetch from.
@@ -59,6 +64,15 @@ pub enum Reason {
     /// A branch to an even address asks for the ARM state, which the core has not.
     #[error("a branch to {0:#010x} with bit 0 clear leaves the Thumb state")]
     NotThumb(u32),
+    /// Before CPACR allows it.
+    #[error("floating point before bits 20 to 23 of CPACR (0xe000ed88) give access to it")]
+    NoFloat,
+    /// AIRCR.SYSRESETREQ
+    #[error("the program asks for a reset")]
+    Reset,
+    /// SVC where it cannot be taken.
+    #[error("a supervisor call while exceptions are masked or handled")]
+    Masked,
     /// A load or store by a stack pointer that has left RAM.
     #[error("{0}: the stack pointer has left RAM (a stack overflow)")]
     Stack(BusError),
@@ -86,6 +100,10 @@ enum Halt {
     Breakpoint(u8),
     /// The program asked for the end.
     Exit(u32),
+    /// A register that has to know the time.
+    Device,
+    /// An exception of that number.
+    Exception(u32),
     /// ISB: what follows is fetched as it now stands in memory.
     Refetch,
     /// It has to be decoded first.
@@ -111,6 +129,9 @@ pub struct Machine {
     /// The state of the local exclusive monitor (A3.4.1), since a load-exclusive.
     exclusive: bool,
     halt: Option<Halt>,
+    devices: Devices,
+    /// The time, while an instruction is executed that asks a register for it.
+    now: Option<u64>,
     output: Vec<u8>,
     /// Cycles a second: what the program's clock tells.
     hertz: u64,
@@ -136,6 +157,8 @@ impl Machine {
             operands: (0, 0),
             exclusive: false,
             halt: None,
+            devices: Devices::default(),
+            now: None,
             output: Vec::new(),
             hertz: 1_000_000,
         }
@@ -144,6 +167,26 @@ impl Machine {
     /// The same at another clock frequency than 1 MHz.
     pub const fn at(mut self, hertz: u64) -> Self {
         self.hertz = hertz;
+        self
+    }
+
+    /// The same with these registers besides those of the core. To be said before it runs.
+    pub fn with_registers(mut self, stubs: &[Stub]) -> Self {
+        let vectors = self.devices.vectors();
+        self.devices = Devices::new(stubs);
+        self.devices.set_vectors(vectors);
+        self
+    }
+
+    /// The same with the vector table there, as VTOR says after a reset.
+    pub fn with_vectors(mut self, address: u32) -> Self {
+        self.devices.set_vectors(address);
+        self
+    }
+
+    /// The same with the floating-point unit of single precision. To be said before it runs.
+    pub fn with_float(mut self) -> Self {
+        self.code.has_float = true;
         self
     }
 
@@ -177,15 +220,34 @@ impl Machine {
     pub fn run<T: Timing>(&mut self, timing: &mut T, limit: u64) -> Stop {
         let end = self.executed.saturating_add(limit);
         loop {
+            let waiting = self.devices.pending(self.time(timing));
+            if let Some(number) = waiting.filter(|_| !self.registers.masks_exceptions())
+                && let Err(reason) = self.enter(number, timing)
+            {
+                return self.fault(reason);
+            }
+            let until = end.min(self.executed.saturating_add(self.stretch(timing)));
             // Apart from the machine, so that an instruction can be borrowed while it executes.
             let mut code = std::mem::take(&mut self.code);
-            let pause = self.run_decoded(&code, timing, end);
+            let pause = self.run_decoded(&code, timing, until);
             let stop = match pause {
                 Pause::Undecoded if code.decode(self.pc, &mut self.memory).is_some() => None,
-                Pause::Undecoded => Some(Stop::Fault(Fault {
-                    address: self.pc,
-                    reason: Reason::NoCode,
-                })),
+                Pause::Undecoded if self.leaves_exception() => {
+                    timing.exception();
+                    self.leave_exception()
+                        .err()
+                        .map(|reason| self.fault(reason))
+                }
+                Pause::Undecoded => Some(self.fault(Reason::NoCode)),
+                Pause::Exception(_) if self.registers.masks_exceptions() => {
+                    Some(self.fault(Reason::Masked))
+                }
+                Pause::Exception(number) => {
+                    let entered = self.enter(number, timing);
+                    entered.err().map(|reason| self.fault(reason))
+                }
+                Pause::Look => None,
+                Pause::Stop(Stop::Limit) if self.executed < end => None,
                 Pause::Stale => {
                     code.forget_ram();
                     None
@@ -196,6 +258,34 @@ impl Machine {
             if let Some(stop) = stop {
                 return stop;
             }
+        }
+    }
+
+    /// Cycles so far; instructions where nothing is timed.
+    fn time<T: Timing>(&self, timing: &T) -> u64 {
+        timing.now().unwrap_or(self.executed)
+    }
+
+    fn enter<T: Timing>(&mut self, exception: u32, timing: &mut T) -> Result<(), Reason> {
+        timing.exception();
+        self.enter_exception(exception)
+    }
+
+    const fn fault(&self, reason: Reason) -> Stop {
+        Stop::Fault(Fault {
+            address: self.pc,
+            reason,
+        })
+    }
+
+    /// Instructions to go before an exception may have to be taken. Few take more than sixteen cycles, so that SysTick is
+    /// neared in steps, the last of them one instruction.
+    fn stretch<T: Timing>(&self, timing: &T) -> u64 {
+        let now = self.time(timing);
+        match self.devices.until_tick(now) {
+            _ if self.devices.pending(now).is_some() => 1,
+            Some(left) => (left / 16).max(1),
+            None => u64::MAX,
         }
     }
 
@@ -227,6 +317,34 @@ impl Machine {
                     if self.output.len() >= MOST_OUTPUT {
                         break Pause::Stop(Stop::Output);
                     }
+                }
+                Halt::Device => {
+                    self.executed = executed;
+                    self.now = Some(self.time(timing));
+                    let done = self.step(instruction, pc, timing);
+                    self.now = None;
+                    match done {
+                        Ok(next) => {
+                            executed += 1;
+                            pc = next;
+                            break Pause::Look;
+                        }
+                        Err(Interrupted) => {
+                            let reason = match self.halt.take() {
+                                Some(Halt::Fault(reason)) => reason,
+                                _ => Reason::NoCode,
+                            };
+                            break Pause::Stop(Stop::Fault(Fault {
+                                address: pc,
+                                reason,
+                            }));
+                        }
+                    }
+                }
+                Halt::Exception(number) => {
+                    executed += 1;
+                    pc = pc.wrapping_add(u32::from(instruction.facts.size));
+                    break Pause::Exception(number);
                 }
                 Halt::Exit(code) => {
                     executed += 1;
@@ -318,7 +436,10 @@ impl Machine {
         timing: &mut T,
     ) -> Halt {
         let halt = self.halt.take().unwrap_or(Halt::Undecoded);
-        if !matches!(halt, Halt::Breakpoint(_) | Halt::Refetch) {
+        if !matches!(
+            halt,
+            Halt::Breakpoint(_) | Halt::Refetch | Halt::Exception(_)
+        ) {
             return halt;
         }
         let retired = Retired {
@@ -340,7 +461,7 @@ impl Machine {
             timing.marker(number);
             return Halt::Breakpoint(number);
         }
-        match self.semihosting(timing.now().unwrap_or(self.executed)) {
+        match self.semihosting(self.time(timing)) {
             Ok(None) => Halt::Breakpoint(number),
             Ok(Some(code)) => Halt::Exit(code),
             Err(reason) => Halt::Fault(reason),
@@ -352,6 +473,10 @@ impl Machine {
 enum Pause {
     /// The next instruction has to be decoded.
     Undecoded,
+    /// Registers have changed that decide on exceptions.
+    Look,
+    /// An exception is to be taken.
+    Exception(u32),
     /// Code in RAM has been written since it was decoded.
     Stale,
     /// It is over.

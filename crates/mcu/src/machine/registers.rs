@@ -20,6 +20,10 @@ pub struct Registers {
     pub greater_equal: u8,
     /// PRIMASK and its kin, by the numbers of MRS (B5.1.1). The stack pointer in use is R13, the other one stands here.
     pub special: [u32; 32],
+    /// S0 to S31, and FPSCR.
+    pub float: [u32; 32],
+    /// FPSCR
+    pub float_status: u32,
     /// R13 is PSP.
     on_process_stack: bool,
 }
@@ -152,6 +156,10 @@ impl Registers {
             }
             number => self.special[number] = value,
         }
+    }
+
+    pub(super) const fn is_on_process_stack(&self) -> bool {
+        self.on_process_stack
     }
 
     const fn is_current_stack(&self, number: usize) -> bool {

@@ -6,6 +6,7 @@
 //! branch the first read of its target is waited for, unless a buffer or cache holds it.
 
 use super::{CacheShape, FlashTiming};
+use crate::machine::Layout;
 
 const QUEUE: usize = FlashTiming::MOST_AHEAD as usize + 1;
 
@@ -28,6 +29,8 @@ pub struct Fetch {
     shift: u32,
     flash_mask: u32,
     ram_base: u32,
+    /// The second RAM: its first address and its bytes.
+    ccm: (u32, u32),
     source: Source,
     /// The read that is executed from, or [`NOWHERE`] behind a branch, and the one before that.
     current: u32,
@@ -44,15 +47,16 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Nothing fetched yet. `flash_size` is rounded up to a power of two, `ram_base` lies above flash.
-    pub fn new(timing: FlashTiming, flash_size: u32, ram_base: u32) -> Self {
+    /// Nothing fetched yet. The size of flash is rounded up to a power of two; RAM lies above.
+    pub fn new(timing: FlashTiming, layout: &Layout) -> Self {
         let shift = u32::from(timing.read_bytes).trailing_zeros();
-        let flash = flash_size.next_power_of_two();
+        let flash = layout.flash_size.next_power_of_two();
         let cache = |shape| Cache::new(shape, flash >> shift);
         Self {
             shift,
             flash_mask: flash - 1,
-            ram_base,
+            ram_base: layout.ram_base,
+            ccm: (layout.ccm_base, layout.ccm_size),
             source: Source::Flash,
             current: NOWHERE,
             window: NO_WINDOW,
@@ -180,6 +184,9 @@ impl Fetch {
         if address >= self.ram_base {
             // Code in RAM shares the system bus with data: one of the two waits (DDI 0337, 1.2).
             return u64::from(self.source == Source::Ram) * u64::from(words);
+        }
+        if address.wrapping_sub(self.ccm.0) < self.ccm.1 {
+            return 0;
         }
         // Each word is an access of its own on the DCode bus, a cycle after the one before.
         (0..u32::from(words)).fold(0, |waited, word| {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::account::{Account, CacheUse, Stall};
 use super::fetch::{Cache, Fetch};
 use super::{CoreTiming, FlashTiming, Folding, LongMultiply, Outcome, Pairing, Retired, Timing};
-use crate::instruction::{Class, Facts, Instruction};
+use crate::instruction::{Class, Effect, Facts, Float, Instruction};
 use crate::machine::Layout;
 
 /// Operands below this end a long multiplication early.
@@ -80,6 +80,7 @@ pub struct Pipeline {
     before: Facts,
     /// If that is a load: whether it may overlap with what is behind it.
     pairs: bool,
+    float: FloatUnit,
     account: Account,
     phases: BTreeMap<u8, Phase>,
     phase: u8,
@@ -101,10 +102,11 @@ impl Pipeline {
         Self {
             core,
             single,
-            fetch: Fetch::new(flash, layout.flash_size, layout.ram_base),
+            fetch: Fetch::new(flash, layout),
             now: 0,
             before: Facts::NONE,
             pairs: false,
+            float: FloatUnit::default(),
             account: Account::default(),
             phases: BTreeMap::new(),
             phase: 0,
@@ -179,6 +181,22 @@ impl Pipeline {
         }
     }
 
+    /// Cycles that floating point takes beyond the first, or waits.
+    #[inline(never)]
+    fn float(&mut self, float: Float, retired: &Retired) -> u64 {
+        // One cycle has been counted for the instruction itself.
+        let busy = self.float.free.saturating_sub(self.now - 1);
+        let is_next = retired.address == self.float.next;
+        let late = u64::from(is_next && float.reads() & self.float.late != 0);
+        self.float.late = float.late();
+        self.float.next = retired.address.wrapping_add(4);
+        if float.is_beside() {
+            self.float.free = self.now + busy + late + float.extra();
+            return busy + late;
+        }
+        busy + late + float.extra()
+    }
+
     /// Cycles of a multiplication or division beyond the first.
     #[inline(always)]
     fn arithmetic(&self, class: Class, retired: &Retired) -> u64 {
@@ -247,10 +265,13 @@ impl Pipeline {
 
     /// Whatever takes more or less than a cycle, or may.
     #[inline(always)]
-    fn retire_other(&mut self, facts: &Facts, retired: &Retired) {
+    fn retire_other(&mut self, effect: &Effect, facts: &Facts, retired: &Retired) {
         if TRANSFERS.contains(facts.class) {
             self.memory_waits(facts, retired);
-            let extra = self.transfer(facts, retired);
+            let extra = match effect {
+                Effect::Float(float) => self.float(*float, retired),
+                _ => self.transfer(facts, retired),
+            };
             self.account.extra[facts.class as usize] += extra;
             self.now += extra;
         } else if facts.class == Class::If {
@@ -261,7 +282,10 @@ impl Pipeline {
                 return;
             }
         } else {
-            let extra = self.arithmetic(facts.class, retired);
+            let extra = match effect {
+                Effect::Float(float) => self.float(*float, retired),
+                _ => self.arithmetic(facts.class, retired),
+            };
             self.account.extra[facts.class as usize] += extra;
             self.now += extra;
         }
@@ -301,6 +325,19 @@ impl Pipeline {
     }
 }
 
+/// What the floating-point unit is at.
+#[derive(Debug, Clone, Copy, Default)]
+struct FloatUnit {
+    /// When it has done with a division or a square root.
+    free: u64,
+    /// Results that come a cycle later to the instruction at that address.
+    late: u32,
+    next: u32,
+}
+
+/// Entering an exception takes 12 cycles (DDI 0337I, 3.9; DDI 0439, 3.9); leaving one moves as much.
+const EXCEPTION: u64 = 12;
+
 /// No neighbour: nothing to pair with, to depend on, or to fold onto.
 const BEHIND_REFILL: Facts = Facts {
     size: 4,
@@ -329,6 +366,7 @@ const TRANSFERS: Classes = Classes::of(&[
     Class::LoadMultiple,
     Class::StoreMultiple,
     Class::TableBranch,
+    Class::FloatTransfer,
 ]);
 
 /// Those whose results cannot be forwarded to the address of the following access.
@@ -338,6 +376,7 @@ const COMPUTING: Classes = Classes::of(&[
     Class::StoreRegister,
     Class::LoadMultiple,
     Class::StoreMultiple,
+    Class::FloatTransfer,
     Class::Branch,
     Class::Call,
 ])
@@ -369,7 +408,7 @@ impl Timing for Pipeline {
                 ..Facts::NONE
             };
         } else {
-            self.retire_other(&facts, retired);
+            self.retire_other(&instruction.effect, &facts, retired);
         }
     }
 
@@ -377,6 +416,12 @@ impl Timing for Pipeline {
         let (account, mut phases) = (self.account(), std::mem::take(&mut self.phases));
         self.end(&account, &mut phases);
         (self.phases, self.phase, self.begun) = (phases, number, account);
+    }
+
+    fn exception(&mut self) {
+        self.wait(Stall::Refill, EXCEPTION);
+        self.fetch.branch();
+        self.before = BEHIND_REFILL;
     }
 
     fn now(&self) -> Option<u64> {

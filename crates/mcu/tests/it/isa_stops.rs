@@ -31,7 +31,6 @@ fn what_is_no_instruction_is_a_fault_that_names_it() {
         (&[nop, 0xde00][..], 0xde00),          // udf #0
         (&[nop, 0xdeff], 0xdeff),              // udf #255
         (&[nop, 0xf7f0, 0xa000], 0xf7f0_a000), // udf.w #0
-        (&[nop, 0xdf00], 0xdf00),              // svc #0
         (&[nop, 0xba80], 0xba80),              // hlt #0, of ARMv8
         (&[nop, 0xee30, 0x0a00], 0xee30_0a00), // vadd.f32 s0, s0, s0
         (&[nop, 0xed90, 0x0a00], 0xed90_0a00), // vldr s0, [r0]
