@@ -183,13 +183,13 @@ impl Pipeline {
 
     /// Cycles that floating point takes beyond the first, or waits.
     #[inline(never)]
-    fn float(&mut self, float: Float, retired: &Retired) -> u64 {
+    fn float(&mut self, float: Float, address: u32) -> u64 {
         // One cycle has been counted for the instruction itself.
         let busy = self.float.free.saturating_sub(self.now - 1);
-        let is_next = retired.address == self.float.next;
+        let is_next = address == self.float.next;
         let late = u64::from(is_next && float.reads() & self.float.late != 0);
         self.float.late = float.late();
-        self.float.next = retired.address.wrapping_add(4);
+        self.float.next = address.wrapping_add(4);
         if float.is_beside() {
             self.float.free = self.now + busy + late + float.extra();
             return busy + late;
@@ -269,7 +269,7 @@ impl Pipeline {
         if TRANSFERS.contains(facts.class) {
             self.memory_waits(facts, retired);
             let extra = match effect {
-                Effect::Float(float) => self.float(*float, retired),
+                Effect::Float(float) => self.float(*float, retired.address),
                 _ => self.transfer(facts, retired),
             };
             self.account.extra[facts.class as usize] += extra;
@@ -283,7 +283,7 @@ impl Pipeline {
             }
         } else {
             let extra = match effect {
-                Effect::Float(float) => self.float(*float, retired),
+                Effect::Float(float) => self.float(*float, retired.address),
                 _ => self.arithmetic(facts.class, retired),
             };
             self.account.extra[facts.class as usize] += extra;
@@ -308,15 +308,15 @@ impl Pipeline {
 
     /// Waits for an instruction that is not in what has been fetched.
     #[inline(never)]
-    fn fetch(&mut self, facts: &Facts, address: u32, last: u32) {
+    fn fetch(&mut self, size: u8, address: u32) {
         if self.fetch.has_branched() {
-            if facts.size == 4 && address & 2 != 0 {
+            if size == 4 && address & 2 != 0 {
                 let more = u64::from(self.core.unaligned_target);
                 self.wait(Stall::Refill, more);
             }
             let wait = self.fetch.target(address, self.now);
             self.wait(Stall::Fetch, wait);
-            if self.fetch.holds(last) {
+            if self.fetch.holds(address.wrapping_add(u32::from(size) - 1)) {
                 return;
             }
         }
@@ -395,7 +395,7 @@ impl Timing for Pipeline {
         let facts = instruction.facts;
         let last = retired.address.wrapping_add(u32::from(facts.size) - 1);
         if !self.fetch.holds(last) {
-            self.fetch(&facts, retired.address, last);
+            self.fetch(facts.size, retired.address);
         }
         self.now += 1;
         self.account.counts[facts.class as usize] += 1;
