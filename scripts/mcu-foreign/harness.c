@@ -96,6 +96,12 @@ int randombytes(uint8_t *to, size_t length)
     return 0;
 }
 
+/* What PQClean calls it. */
+int PQCLEAN_randombytes(uint8_t *to, size_t length)
+{
+    return randombytes(to, length);
+}
+
 void reset(void)
 {
     uint32_t *from = &data_load;

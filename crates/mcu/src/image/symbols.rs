@@ -93,7 +93,7 @@ pub(super) fn code(elf: &Elf<'_>) -> Vec<Symbol> {
             size: end.min(next).saturating_sub(symbol.address),
             ..symbol
         });
-    sized.collect()
+    sized.filter(|symbol| symbol.size > 0).collect()
 }
 
 /// Where in the source these instructions stand, as `file:line`.

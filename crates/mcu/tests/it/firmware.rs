@@ -346,7 +346,7 @@ fn floating_point_is_that_of_qemu() {
         "vcvtr.s32.f32 s2, s1",
         "vcvt.f32.u32 s2, s1",
         "vcvt.f32.s32 s2, s1",
-        "vcmp.f32 s0, s1\nvmrs r0, fpscr\nvmov s2, r0",
+        "vcmp.f32 s0, s1\nvmrs r0, fpscr\nand r0, #0xf0000000\nvmov s2, r0",
         "vcmpe.f32 s1, #0\nvmrs apsr_nzcv, fpscr\nmrs r0, apsr\nvmov s2, r0",
         "vmov.f32 s2, #-1.375",
         "vmov r0, r1, s0, s1\nvmov s2, s3, r1, r0\nvadd.f32 s2, s2, s3",

@@ -244,7 +244,8 @@ fn semihosting_that_is_not_provided_is_a_fault() {
 #[test]
 fn a_stack_that_leaves_ram_is_named_as_that() {
     // loop: push {r0-r7}; b loop
-    let (_, stop) = run(&[0xb4ff, 0xe7fd], &[]);
+    let mut deep = machine(&[(START, &[0xb4ff, 0xe7fd])]);
+    let stop = deep.run(&mut Untimed, 1000);
     let below = BusError::Write(RAM - 0x20);
     assert_eq!(stop, fault(START, Reason::Stack(below)));
 }
