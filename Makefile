@@ -17,7 +17,7 @@ ARGS ?=
 KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy ciw test browser lint deny fuzz faults overhead calibration packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy ciw test browser lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser build clean serve
 
 # Measures this machine, and ends with the file of its report: the default plan, or
@@ -113,6 +113,12 @@ overhead: packages-bench kryoptic build
 # two called different? A quarter of an hour.
 calibration: build
 	$(FIGURES) calibration --markdown $(CURDIR)/docs/performance.md
+
+# Other people's cryptography in C, fetched from crates.io, in the simulator and in QEMU: the same output, the same number of
+# instructions. A quarter of an hour; not in CI.
+mcu-foreign: build
+	scripts/packages arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm
+	scripts/mcu-foreign/run $(BIN)
 
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
 # bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2
