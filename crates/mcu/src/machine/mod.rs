@@ -133,6 +133,8 @@ pub struct Machine {
     /// The time, while an instruction is executed that asks a register for it.
     now: Option<u64>,
     output: Vec<u8>,
+    /// Bytes that the program has read of what semihosting can do.
+    features_read: u32,
     /// Cycles a second: what the program's clock tells.
     hertz: u64,
 }
@@ -160,6 +162,7 @@ impl Machine {
             devices: Devices::default(),
             now: None,
             output: Vec::new(),
+            features_read: 0,
             hertz: 1_000_000,
         }
     }

@@ -28,6 +28,10 @@ const APPLICATION_EXIT: u32 = 0x2_0026;
 const LONGEST: u32 = 1 << 20;
 /// The handle of the console, and what an operation gives that failed.
 const CONSOLE: u32 = 1;
+/// The handle of the file that says what there is besides: newlib asks it before it uses SYS_EXIT_EXTENDED.
+const FEATURES: u32 = 2;
+/// Its bytes: a magic number, then SYS_EXIT_EXTENDED and separate streams for output and errors.
+const FEATURE_BYTES: &[u8] = b"SHFB\x03";
 const FAILED: u32 = u32::MAX;
 
 impl Machine {
@@ -40,6 +44,10 @@ impl Machine {
         let result = match self.registers.get(Register::new(0)) {
             SYS_OPEN => match self.text(word(self, 0)?)?.as_slice() {
                 b":tt" => CONSOLE,
+                b":semihosting-features" => {
+                    self.features_read = 0;
+                    FEATURES
+                }
                 _ => FAILED,
             },
             SYS_WRITEC => {
@@ -59,11 +67,19 @@ impl Machine {
                 self.output.extend_from_slice(bytes);
                 0
             }
+            SYS_READ if word(self, 0)? == FEATURES => {
+                self.read_features(word(self, 1)?, word(self, 2)?)?
+            }
             // All that was asked for is not there.
             SYS_READ => word(self, 2)?,
+            SYS_SEEK if word(self, 0)? == FEATURES => {
+                self.features_read = word(self, 1)?;
+                0
+            }
+            SYS_FLEN if word(self, 0)? == FEATURES => FEATURE_BYTES.len() as u32,
             SYS_READC => FAILED,
             SYS_ISERROR => u32::from(word(self, 0)?.cast_signed() < 0),
-            SYS_ISTTY => 1,
+            SYS_ISTTY => u32::from(word(self, 0)? == CONSOLE),
             SYS_CLOSE | SYS_SEEK | SYS_FLEN | SYS_ERRNO => 0,
             SYS_CLOCK => (u128::from(cycles) * 100 / u128::from(self.hertz.max(1))) as u32,
             SYS_TIME => seconds as u32,
@@ -87,6 +103,20 @@ impl Machine {
         };
         self.registers.set(Register::new(0), result);
         Ok(None)
+    }
+
+    /// Gives how many of the bytes asked for are not there.
+    fn read_features(&mut self, buffer: u32, length: u32) -> Result<u32, BusError> {
+        let rest = FEATURE_BYTES
+            .get(self.features_read as usize..)
+            .unwrap_or_default();
+        let mut left = length;
+        for (offset, byte) in (0..length).zip(rest) {
+            self.memory.write(buffer.wrapping_add(offset), [*byte])?;
+            left -= 1;
+        }
+        self.features_read += length - left;
+        Ok(left)
     }
 
     /// The string there, without the zero that ends it.

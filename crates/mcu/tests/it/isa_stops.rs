@@ -242,6 +242,26 @@ fn semihosting_that_is_not_provided_is_a_fault() {
 }
 
 #[test]
+fn a_program_can_ask_what_semihosting_can_do() {
+    // bkpt #0xab; mov r4, r0; str r0, [r5]; movs r0, #6; mov r1, r5; bkpt #0xab; b .
+    let code = [0xbeab, 0x4604, 0x6028, 0x2006, 0x4629, 0xbeab, 0xe7fe];
+    let mut asking = machine(&[(START, &code)]);
+    set(&mut asking, &[1, RAM, 0, 0, 0, RAM + 0x40]);
+    let open = [RAM + 0x20, 0, 21].map(u32::to_le_bytes).concat();
+    let read = [0, RAM + 0x80, 8].map(u32::to_le_bytes).concat();
+    for (address, bytes) in [(RAM, &open), (RAM + 0x40, &read)] {
+        asking.memory.load(address, bytes).unwrap();
+    }
+    asking
+        .memory
+        .load(RAM + 0x20, b":semihosting-features\0")
+        .unwrap();
+    asking.run(&mut Untimed, 20);
+    assert_eq!(asking.memory.bytes(RAM + 0x80, 5).unwrap(), b"SHFB\x03");
+    assert_eq!(register(&asking, 0), 3, "bytes that are not there");
+}
+
+#[test]
 fn a_stack_that_leaves_ram_is_named_as_that() {
     // loop: push {r0-r7}; b loop
     let mut deep = machine(&[(START, &[0xb4ff, 0xe7fd])]);
