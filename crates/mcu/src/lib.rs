@@ -6,7 +6,6 @@
 )]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
-pub mod annotated;
 pub mod decode;
 pub mod image;
 pub mod instruction;

@@ -82,8 +82,6 @@ pub struct Microcontroller {
     pub clock: Megahertz,
     /// Where flash and RAM lie, and how large they are.
     pub layout: Layout,
-    /// Whether it has the floating-point unit of single precision.
-    pub fpu: bool,
     /// Its own registers that start-up code writes.
     pub registers: Vec<Stub>,
     /// Flash at that frequency.
@@ -151,8 +149,6 @@ struct File {
     ccm_base: u32,
     #[serde(default)]
     ccm_kib: u32,
-    #[serde(default)]
-    fpu: bool,
     flash: Flash,
     sources: Vec<String>,
     #[serde(default)]
@@ -306,7 +302,6 @@ impl File {
                 ccm_base: self.ccm_base,
                 ccm_size: self.ccm_kib * 1024,
             },
-            fpu: self.fpu,
             registers: self.registers,
             flash,
             sources: self.sources,
@@ -333,11 +328,6 @@ impl Microcontroller {
         let machine = image.machine(&self.layout)?;
         let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
         let machine = machine.with_registers(&self.registers);
-        let machine = if self.fpu {
-            machine.with_float()
-        } else {
-            machine
-        };
         Ok(match self.core {
             Core::CortexM3 => machine.without_dsp(),
             Core::CortexM4 => machine,

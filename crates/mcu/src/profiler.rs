@@ -282,18 +282,6 @@ impl Profiler {
         lines.sort();
         lines
     }
-
-    /// The function in which most cycles were spent, and its addresses.
-    pub fn hottest(&self) -> Option<&Symbol> {
-        let mut cycles: BTreeMap<usize, u64> = BTreeMap::new();
-        for (index, node) in self.nodes.iter().enumerate() {
-            if let Some(symbol) = node.symbol {
-                *cycles.entry(symbol).or_default() += self.spent(index).cycles;
-            }
-        }
-        let hottest = cycles.into_iter().max_by_key(|(_, cycles)| *cycles);
-        hottest.and_then(|(symbol, _)| self.symbols.get(symbol))
-    }
 }
 
 impl Timing for Profiler {

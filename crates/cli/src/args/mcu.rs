@@ -152,10 +152,6 @@ pub struct FirmwareArguments {
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 
-    /// Also list the costliest function, instruction by instruction
-    #[arg(long)]
-    pub listing: bool,
-
     /// Write the cycles of every phase's call stacks to this file, for flame graphs
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,

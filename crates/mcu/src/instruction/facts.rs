@@ -1,8 +1,7 @@
 //! What follows from an effect for timing: its class, the registers written and addressed with.
 
 use crate::instruction::{
-    Alu, Condition, Effect, Extend, Float, Index, Long, MultipleTransfer, Multiply, Operands,
-    Register, Toward,
+    Alu, Condition, Effect, Extend, Index, Long, MultipleTransfer, Multiply, Operands, Register,
 };
 use crate::named::named;
 
@@ -102,7 +101,6 @@ impl Effect {
                 Facts::of(Class::TableBranch, 0).moving(access.bytes(), r.n.bit() | r.m.bit())
             }
             Self::If => Facts::of(Class::If, 0),
-            Self::Float(float) => facts_of_float(float),
             Self::ReadSpecial(rd, _) => Facts::of(Class::System, rd.bit()),
             Self::Undecoded
             | Self::ClearExclusive
@@ -192,19 +190,6 @@ fn data(alu: Alu, r: Operands, moved: Class) -> Facts {
     }
 }
 
-fn facts_of_float(float: Float) -> Facts {
-    match float {
-        Float::Transfer(t) => {
-            Facts::of(Class::FloatTransfer, indexed(t.rn, t.index)).moving(4 * t.words, t.rn.bit())
-        }
-        Float::Move(Toward::Core, rt, _) => Facts::of(Class::Float, rt.bit()),
-        Float::MovePair(Toward::Core, [rt, rt2], _) => {
-            Facts::of(Class::Float, rt.bit() | rt2.bit())
-        }
-        _ => Facts::of(Class::Float, 0),
-    }
-}
-
 /// The base, where it changes.
 fn written(t: MultipleTransfer) -> u16 {
     if t.write_back { t.rn.bit() } else { 0 }
@@ -268,9 +253,5 @@ named! {
         If = "IT",
         /// NOP, barriers, special registers, breakpoints.
         System = "system",
-        /// Floating point, but for what is loaded and stored.
-        Float = "VFP",
-        /// VLDR, VSTR, VLDM, VSTM.
-        FloatTransfer = "VLDR/VSTR",
     }
 }

@@ -48,25 +48,6 @@ pub(super) const fn shift_with_carry(
     }
 }
 
-/// The result of what leaves the flags alone: comparisons never do.
-#[inline(always)]
-const fn alone(alu: Alu, (a, b): (u32, u32), carry: bool) -> u32 {
-    match alu {
-        Alu::Add | Alu::Cmn => a.wrapping_add(b),
-        Alu::Adc => a.wrapping_add(b).wrapping_add(carry as u32),
-        Alu::Sub | Alu::Cmp => a.wrapping_sub(b),
-        Alu::Sbc => a.wrapping_add(!b).wrapping_add(carry as u32),
-        Alu::Rsb => b.wrapping_sub(a),
-        Alu::And | Alu::Tst => a & b,
-        Alu::Bic => a & !b,
-        Alu::Orr => a | b,
-        Alu::Orn => a | !b,
-        Alu::Eor | Alu::Teq => a ^ b,
-        Alu::Mov => b,
-        Alu::Mvn => !b,
-    }
-}
-
 impl Registers {
     /// Computes and, where asked, sets flags; `shifter` is the carry of the second operand.
     #[inline(always)]
@@ -78,9 +59,6 @@ impl Registers {
         (a, b): (u32, u32),
         shifter: bool,
     ) {
-        if flags == Flags::Keep {
-            return self.set(rd, alone(alu, (a, b), self.carry));
-        }
         let keep = self.overflow;
         let (result, carry, overflow) = match alu {
             Alu::Add | Alu::Cmn => add_with_carry(a, b, false),
@@ -96,9 +74,11 @@ impl Registers {
             Alu::Mov => (b, shifter, keep),
             Alu::Mvn => (!b, shifter, keep),
         };
-        self.set_nz(result);
-        self.carry = carry;
-        self.overflow = overflow;
+        if flags == Flags::Set {
+            self.set_nz(result);
+            self.carry = carry;
+            self.overflow = overflow;
+        }
         if !matches!(alu, Alu::Cmp | Alu::Cmn | Alu::Tst | Alu::Teq) {
             self.set(rd, result);
         }

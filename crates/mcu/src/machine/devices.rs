@@ -47,7 +47,6 @@ const CPUID: u32 = 0xe000_ed00;
 const INTERRUPT_STATE: u32 = 0xe000_ed04;
 const VECTORS: u32 = 0xe000_ed08;
 const RESET_CONTROL: u32 = 0xe000_ed0c;
-const COPROCESSORS: u32 = 0xe000_ed88;
 const DEBUG: u32 = 0xe000_edfc;
 const TRACE: u32 = 0xe000_1000;
 const CYCLES: u32 = 0xe000_1004;
@@ -96,11 +95,6 @@ impl Devices {
 
     pub(super) fn set_vectors(&mut self, address: u32) {
         self.words.insert(VECTORS, address);
-    }
-
-    /// Whether CPACR gives access to the floating-point unit.
-    pub(super) fn has_float_access(&self) -> bool {
-        self.word(COPROCESSORS) >> 20 & 0xf == 0xf
     }
 
     fn stub(&self, address: u32) -> Option<&Stub> {

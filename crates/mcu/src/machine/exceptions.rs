@@ -9,12 +9,9 @@ pub(super) const SUPERVISOR_CALL: u32 = 11;
 
 /// The lowest value of LR that leaves an exception.
 const RETURN: u32 = 0xffff_ffe0;
-/// Bits of it: to thread mode, to the process stack, without floating-point registers.
+/// Bits of it: to thread mode, to the process stack.
 const THREAD: u32 = 8;
 const PROCESS: u32 = 4;
-const PLAIN: u32 = 0x10;
-/// CONTROL.FPCA: the floating-point registers are in use.
-pub(super) const FLOAT_ACTIVE: u32 = 4;
 /// Of the saved xPSR: the stack was moved by four bytes.
 const MOVED: u32 = 1 << 9;
 
@@ -27,7 +24,7 @@ impl Machine {
     /// Saves registers and goes on with the handler.
     pub(super) fn enter_exception(&mut self, number: u32) -> Result<(), Reason> {
         let registers = &mut self.registers;
-        let mut code = 0xffff_ffe1 | PLAIN;
+        let mut code = 0xffff_fff1;
         if registers.special[IPSR] == 0 {
             code |= THREAD
                 | if registers.is_on_process_stack() {
@@ -44,17 +41,12 @@ impl Machine {
             self.pc,
             registers.apsr() | registers.special[IPSR] | moved | 1 << 24,
         ]);
-        if registers.special[CONTROL] & FLOAT_ACTIVE != 0 {
-            code &= !PLAIN;
-            words.extend_from_slice(&registers.float[..16]);
-            words.extend([registers.float_status, 0]);
-        }
         let bottom = stack.wrapping_sub(4 * words.len() as u32) & !7;
         registers.set(Register::SP, bottom);
         registers.set(Register::LR, code);
         registers.use_process_stack(false);
         registers.special[IPSR] = number;
-        registers.special[CONTROL] &= !(FLOAT_ACTIVE | 2);
+        registers.special[CONTROL] &= !2;
         for (offset, word) in (0..).step_by(4).zip(words) {
             self.memory
                 .write(bottom.wrapping_add(offset), word.to_le_bytes())?;
@@ -85,19 +77,10 @@ impl Machine {
             registers.set(Register::new(number), word(index)?);
         }
         let (pc, status) = (word(6)?, word(7)?);
-        let mut size = 8 * 4;
-        if code & PLAIN == 0 {
-            for index in 0..16 {
-                registers.float[index] = word(8 + index as u32)?;
-            }
-            registers.float_status = word(24)?;
-            registers.special[CONTROL] |= FLOAT_ACTIVE;
-            size = 26 * 4;
-        }
         registers.set_apsr(status, 3);
         registers.special[IPSR] = status & 0x1ff;
         let moved = if status & MOVED == 0 { 0 } else { 4 };
-        registers.set(Register::SP, stack.wrapping_add(size) | moved);
+        registers.set(Register::SP, stack.wrapping_add(8 * 4) | moved);
         self.exclusive = false;
         self.pc = pc & !1;
         Ok(())

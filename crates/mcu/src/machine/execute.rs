@@ -161,7 +161,6 @@ impl Machine {
                 self.exclusive = false;
                 return Ok(());
             }
-            Effect::Float(float) => return self.float(float),
             Effect::Breakpoint(number) => Halt::Breakpoint(number),
             Effect::SupervisorCall => Halt::Exception(SUPERVISOR_CALL),
             Effect::Barrier => Halt::Refetch,

@@ -254,8 +254,6 @@ pub struct Code {
     alias: Region,
     /// Whether the DSP extension is not known.
     pub(super) lacks_dsp: bool,
-    /// Whether the floating-point extension is.
-    pub(super) has_float: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -286,7 +284,6 @@ impl Code {
             flash: Region::new(flash_base, layout.flash_size),
             ram: Region::new(layout.ram_base, layout.ram_size),
             lacks_dsp: false,
-            has_float: false,
             alias: Region::new(
                 if flash_base == 0 {
                     layout.flash_base
@@ -318,8 +315,7 @@ impl Code {
             |address, instruction| decoded.push((address, instruction)),
         )?;
         for (address, mut instruction) in decoded {
-            let is_float = matches!(instruction.effect, Effect::Float(_));
-            if self.lacks_dsp && instruction.effect.needs_dsp() || is_float && !self.has_float {
+            if self.lacks_dsp && instruction.effect.needs_dsp() {
                 let encoding = u32::from(memory.half(address).ok()?) << 16
                     | u32::from(memory.half(address.wrapping_add(2)).ok()?);
                 instruction.effect = Effect::Unknown(encoding);

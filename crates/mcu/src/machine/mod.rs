@@ -4,7 +4,6 @@ mod arithmetic;
 mod devices;
 mod exceptions;
 mod execute;
-mod float;
 mod memory;
 mod registers;
 mod semihosting;
@@ -54,8 +53,8 @@ pub enum Reason {
     Bus(#[from] BusError),
     /// Not simulated, or no instruction at all. 16-bit encodings stand in the low half.
     #[error(
-        "the encoding {0:#x} is not simulated (no coprocessors, double precision or undefined instructions, no DSP extension \
-         on a Cortex-M3, and floating point where the part has it)"
+        "the encoding {0:#x} is not simulated (no floating point, coprocessors or undefined instructions, and no DSP \
+         extension on a Cortex-M3)"
     )]
     Unknown(u32),
     /// There is no memory to fetch from.
@@ -64,9 +63,6 @@ pub enum Reason {
     /// A branch to an even address asks for the ARM state, which the core has not.
     #[error("a branch to {0:#010x} with bit 0 clear leaves the Thumb state")]
     NotThumb(u32),
-    /// Before CPACR allows it.
-    #[error("floating point before bits 20 to 23 of CPACR (0xe000ed88) give access to it")]
-    NoFloat,
     /// AIRCR.SYSRESETREQ
     #[error("the program asks for a reset")]
     Reset,
@@ -184,12 +180,6 @@ impl Machine {
     /// The same with the vector table there, as VTOR says after a reset.
     pub fn with_vectors(mut self, address: u32) -> Self {
         self.devices.set_vectors(address);
-        self
-    }
-
-    /// The same with the floating-point unit of single precision. To be said before it runs.
-    pub fn with_float(mut self) -> Self {
-        self.code.has_float = true;
         self
     }
 

@@ -20,10 +20,6 @@ pub struct Registers {
     pub greater_equal: u8,
     /// PRIMASK and its kin, by the numbers of MRS (B5.1.1). The stack pointer in use is R13, the other one stands here.
     pub special: [u32; 32],
-    /// S0 to S31, and FPSCR.
-    pub float: [u32; 32],
-    /// FPSCR
-    pub float_status: u32,
     /// R13 is PSP.
     on_process_stack: bool,
 }

@@ -23,8 +23,6 @@ named! {
         Multiplier = "multiplier",
         /// Divisions, beyond one cycle each.
         Divider = "divider",
-        /// Floating point, beyond one cycle each, with what waits for its results.
-        Float = "floating point",
         /// Loads and stores, beyond one cycle each: a single load takes two, a multiple one and one a word.
         Memory = "load-use and transfers",
         /// An address computed by the instruction before.
@@ -128,7 +126,6 @@ impl Account {
                 Class::Dsp,
             ]),
             Stall::Divider => beyond_one(&[Class::Divide]),
-            Stall::Float => beyond_one(&[Class::Float]),
             Stall::Memory => beyond_one(&[
                 Class::Load,
                 Class::Store,
@@ -136,7 +133,6 @@ impl Account {
                 Class::LoadMultiple,
                 Class::StoreMultiple,
                 Class::TableBranch,
-                Class::FloatTransfer,
             ]),
             Stall::Address | Stall::Refill | Stall::Fetch | Stall::Data => {
                 self.waits[stall as usize]

@@ -6,51 +6,30 @@ use std::collections::BTreeMap;
 use super::account::{Account, CacheUse, Stall};
 use super::fetch::{Cache, Fetch};
 use super::{CoreTiming, FlashTiming, Folding, LongMultiply, Outcome, Pairing, Retired, Timing};
-use crate::instruction::{Class, Effect, Facts, Float, Instruction};
+use crate::instruction::{Class, Facts, Instruction};
 use crate::machine::Layout;
 
 /// Operands below this end a long multiplication early.
 const SHORT_OPERAND: u32 = 1 << 16;
 
-/// A set of classes.
-#[derive(Debug, Clone, Copy)]
-struct Classes(u32);
-
-impl Classes {
-    const fn of(classes: &[Class]) -> Self {
-        let (mut set, mut rest) = (Self(0), classes);
-        while let [class, others @ ..] = rest {
-            (set, rest) = (set.with(*class), others);
-        }
-        set
-    }
-
-    const fn with(self, class: Class) -> Self {
-        Self(self.0 | 1 << class as u32)
-    }
-
-    const fn complement(self) -> Self {
-        Self(!self.0)
-    }
-
-    #[inline(always)]
-    const fn contains(self, class: Class) -> bool {
-        self.0 >> (class as u32) & 1 == 1
+/// A set of classes, a bit each.
+const fn set(classes: &[Class]) -> u32 {
+    match classes {
+        [] => 0,
+        [class, others @ ..] => 1 << *class as u32 | set(others),
     }
 }
 
+#[inline(always)]
+const fn is_in(class: Class, set: u32) -> bool {
+    set >> (class as u32) & 1 == 1
+}
+
 /// What takes one cycle on both cores, touches no memory and, as far as it is here, goes nowhere else.
-const PLAIN: Classes = Classes::of(&[
-    Class::Move,
-    Class::Add,
-    Class::AddCarry,
-    Class::Logic,
-    Class::Shift,
-    Class::Multiply,
-    Class::Umaal,
-    Class::Dsp,
-    Class::Branch,
-    Class::System,
+#[rustfmt::skip]
+const PLAIN: u32 = set(&[
+    Class::Move, Class::Add, Class::AddCarry, Class::Logic, Class::Shift, Class::Multiply, Class::Umaal, Class::Dsp,
+    Class::Branch, Class::System,
 ]);
 
 /// All stretches that begin with markers of one number.
@@ -74,13 +53,12 @@ pub struct Pipeline {
     core: CoreTiming,
     fetch: Fetch,
     /// What takes one cycle where it goes straight on.
-    single: Classes,
+    single: u32,
     now: u64,
     /// The instruction before, as far as it matters to the one behind it.
     before: Facts,
     /// If that is a load: whether it may overlap with what is behind it.
     pairs: bool,
-    float: FloatUnit,
     account: Account,
     phases: BTreeMap<u8, Phase>,
     phase: u8,
@@ -92,12 +70,10 @@ impl Pipeline {
     pub fn new(core: CoreTiming, flash: FlashTiming, layout: &Layout) -> Self {
         let mut single = PLAIN;
         if core.long_multiply == LongMultiply::SingleCycle {
-            single = single
-                .with(Class::MultiplyLong)
-                .with(Class::MultiplyLongAccumulate);
+            single |= set(&[Class::MultiplyLong, Class::MultiplyLongAccumulate]);
         }
         if core.multiply_accumulate == 1 {
-            single = single.with(Class::MultiplyAccumulate);
+            single |= set(&[Class::MultiplyAccumulate]);
         }
         Self {
             core,
@@ -106,7 +82,6 @@ impl Pipeline {
             now: 0,
             before: Facts::NONE,
             pairs: false,
-            float: FloatUnit::default(),
             account: Account::default(),
             phases: BTreeMap::new(),
             phase: 0,
@@ -117,11 +92,6 @@ impl Pipeline {
     /// Cycles so far.
     pub const fn now(&self) -> u64 {
         self.now
-    }
-
-    /// Everything so far, but for the use of caches.
-    pub const fn running(&self) -> &Account {
-        &self.account
     }
 
     /// Everything so far.
@@ -181,22 +151,6 @@ impl Pipeline {
         }
     }
 
-    /// Cycles that floating point takes beyond the first, or waits.
-    #[inline(never)]
-    fn float(&mut self, float: Float, address: u32) -> u64 {
-        // One cycle has been counted for the instruction itself.
-        let busy = self.float.free.saturating_sub(self.now - 1);
-        let is_next = address == self.float.next;
-        let late = u64::from(is_next && float.reads() & self.float.late != 0);
-        self.float.late = float.late();
-        self.float.next = address.wrapping_add(4);
-        if float.is_beside() {
-            self.float.free = self.now + busy + late + float.extra();
-            return busy + late;
-        }
-        busy + late + float.extra()
-    }
-
     /// Cycles of a multiplication or division beyond the first.
     #[inline(always)]
     fn arithmetic(&self, class: Class, retired: &Retired) -> u64 {
@@ -253,7 +207,7 @@ impl Pipeline {
     /// Waits for data in flash, and for addresses that have just been computed.
     #[inline(always)]
     fn memory_waits(&mut self, facts: &Facts, retired: &Retired) {
-        if self.before.writes & facts.address != 0 && COMPUTING.contains(self.before.class) {
+        if self.before.writes & facts.address != 0 && !is_in(self.before.class, FORWARDED) {
             let wait = u64::from(self.core.address_dependency);
             self.wait(Stall::Address, wait);
         }
@@ -265,13 +219,10 @@ impl Pipeline {
 
     /// Whatever takes more or less than a cycle, or may.
     #[inline(always)]
-    fn retire_other(&mut self, effect: &Effect, facts: &Facts, retired: &Retired) {
-        if TRANSFERS.contains(facts.class) {
+    fn retire_other(&mut self, facts: &Facts, retired: &Retired) {
+        if is_in(facts.class, TRANSFERS) {
             self.memory_waits(facts, retired);
-            let extra = match effect {
-                Effect::Float(float) => self.float(*float, retired.address),
-                _ => self.transfer(facts, retired),
-            };
+            let extra = self.transfer(facts, retired);
             self.account.extra[facts.class as usize] += extra;
             self.now += extra;
         } else if facts.class == Class::If {
@@ -282,10 +233,7 @@ impl Pipeline {
                 return;
             }
         } else {
-            let extra = match effect {
-                Effect::Float(float) => self.float(*float, retired.address),
-                _ => self.arithmetic(facts.class, retired),
-            };
+            let extra = self.arithmetic(facts.class, retired);
             self.account.extra[facts.class as usize] += extra;
             self.now += extra;
         }
@@ -325,16 +273,6 @@ impl Pipeline {
     }
 }
 
-/// What the floating-point unit is at.
-#[derive(Debug, Clone, Copy, Default)]
-struct FloatUnit {
-    /// When it has done with a division or a square root.
-    free: u64,
-    /// Results that come a cycle later to the instruction at that address.
-    late: u32,
-    next: u32,
-}
-
 /// Entering an exception takes 12 cycles (DDI 0337I, 3.9; DDI 0439, 3.9); leaving one moves as much.
 const EXCEPTION: u64 = 12;
 
@@ -359,28 +297,16 @@ const fn unaligned(facts: &Facts, retired: &Retired) -> u64 {
 }
 
 /// Loads and stores.
-const TRANSFERS: Classes = Classes::of(&[
-    Class::Load,
-    Class::Store,
-    Class::StoreRegister,
-    Class::LoadMultiple,
-    Class::StoreMultiple,
-    Class::TableBranch,
-    Class::FloatTransfer,
+#[rustfmt::skip]
+const TRANSFERS: u32 = set(&[
+    Class::Load, Class::Store, Class::StoreRegister, Class::LoadMultiple, Class::StoreMultiple, Class::TableBranch,
 ]);
 
-/// Those whose results cannot be forwarded to the address of the following access.
-const COMPUTING: Classes = Classes::of(&[
-    Class::Load,
-    Class::Store,
-    Class::StoreRegister,
-    Class::LoadMultiple,
-    Class::StoreMultiple,
-    Class::FloatTransfer,
-    Class::Branch,
-    Class::Call,
-])
-.complement();
+/// Those whose results can be forwarded to the address of the following access, or that have none.
+#[rustfmt::skip]
+const FORWARDED: u32 = set(&[
+    Class::Load, Class::Store, Class::StoreRegister, Class::LoadMultiple, Class::StoreMultiple, Class::Branch, Class::Call,
+]);
 
 /// UDIV and SDIV: 2 to 12 cycles by the leading zeros of both operands; the step is taken as linear in the
 /// bits of the quotient.
@@ -399,7 +325,7 @@ impl Timing for Pipeline {
         }
         self.now += 1;
         self.account.counts[facts.class as usize] += 1;
-        if retired.outcome == Outcome::Executed && self.single.contains(facts.class) {
+        if retired.outcome == Outcome::Executed && is_in(facts.class, self.single) {
             self.before = facts;
         } else if retired.outcome == Outcome::Skipped {
             // It computed and loaded nothing.
@@ -408,7 +334,7 @@ impl Timing for Pipeline {
                 ..Facts::NONE
             };
         } else {
-            self.retire_other(&instruction.effect, &facts, retired);
+            self.retire_other(&facts, retired);
         }
     }
 

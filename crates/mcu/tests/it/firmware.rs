@@ -1,7 +1,7 @@
 //! Programs as their authors build them: what is refused before it runs, what code is called, registers that tell the time,
-//! exceptions, floating point, and the example in `examples/mcu`.
+//! exceptions, and the example in `examples/mcu`.
 //!
-//! Needs gcc-arm-none-eabi, which `make test` installs, and QEMU for floating point; without them it is skipped.
+//! Needs gcc-arm-none-eabi, which `make test` installs; without it it is skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use keymark_mcu::predict::Banded;
 use keymark_mcu::profiler::Profiler;
 use keymark_mcu::timing::Untimed;
 
-use crate::isa_qemu::{present, qemu_output};
+use crate::isa_qemu::present;
 
 const GCC: &str = "arm-none-eabi-gcc";
 
@@ -28,15 +28,7 @@ fn build_at(address: u32, assembly: &str, words: &[&str]) -> Option<Vec<u8>> {
     std::fs::write(&source, format!(".syntax unified\n.thumb\n{assembly}")).unwrap();
     let text = format!("-Wl,-Ttext={address:#x},-Tdata=0x20000000");
     let output = Command::new(GCC)
-        .args([
-            "-mthumb",
-            "-mfpu=fpv4-sp-d16",
-            "-g",
-            "-nostdlib",
-            &text,
-            "-e",
-            "reset",
-        ])
+        .args(["-mthumb", "-g", "-nostdlib", &text, "-e", "reset"])
         .args(words)
         .arg(&source)
         .arg("-o")
@@ -315,98 +307,6 @@ fn registers_of_the_part_and_bit_bands_answer() {
         ),
         "{stop}"
     );
-}
-
-/// What a program of floating point leaves in S0 to S31 and FPSCR, run here and in QEMU.
-#[test]
-fn floating_point_is_that_of_qemu() {
-    let operations = [
-        "vadd.f32",
-        "vsub.f32",
-        "vmul.f32",
-        "vnmul.f32",
-        "vdiv.f32",
-        "vmla.f32",
-        "vmls.f32",
-        "vnmla.f32",
-        "vnmls.f32",
-        "vfma.f32",
-        "vfms.f32",
-        "vfnma.f32",
-        "vfnms.f32",
-    ];
-    let unary = [
-        "vabs.f32 s2, s1",
-        "vneg.f32 s2, s1",
-        "vsqrt.f32 s2, s1",
-        "vmov.f32 s2, s1",
-        "vcvt.u32.f32 s2, s1",
-        "vcvt.s32.f32 s2, s1",
-        "vcvtr.u32.f32 s2, s1",
-        "vcvtr.s32.f32 s2, s1",
-        "vcvt.f32.u32 s2, s1",
-        "vcvt.f32.s32 s2, s1",
-        "vcmp.f32 s0, s1\nvmrs r0, fpscr\nand r0, #0xf0000000\nvmov s2, r0",
-        "vcmpe.f32 s1, #0\nvmrs apsr_nzcv, fpscr\nmrs r0, apsr\nvmov s2, r0",
-        "vmov.f32 s2, #-1.375",
-        "vmov r0, r1, s0, s1\nvmov s2, s3, r1, r0\nvadd.f32 s2, s2, s3",
-        "vpush {s0-s1}\nvpop {d1}\nvadd.f32 s2, s2, s3",
-        "vstr d0, [r6, #8]\nvldr s2, [r6, #12]",
-        "vstmia r6!, {s0-s1}\nvldmdb r6!, {s2-s3}",
-    ];
-    let values: [u32; 10] = [
-        0,
-        0x8000_0000,
-        0x3f80_0000,
-        0xc2f6_e979,
-        0x7f80_0000,
-        0xff80_0000,
-        0x7f80_1234,
-        0x4f00_0000,
-        0x3eaa_aaab,
-        0x0000_0123,
-    ];
-    let mut code = "b .\n.thumb_func\n.global reset\nreset: ldr r0, =0xe000ed88\nldr r1, =0xf00000\nstr r1, [r0]\ndsb\nisb\n\
-         ldr r6, =0x20000800\nldr r8, =0x20000c00\nldr r9, =0\n".to_owned();
-    for a in values {
-        for b in values {
-            let constants = format!(
-                "ldr r0, ={a:#x}\nvmov s0, r0\nldr r0, ={b:#x}\nvmov s1, r0\nldr r0, =0x40490fdb\nvmov s2, r0\n"
-            );
-            for operation in operations
-                .map(|name| format!("{name} s2, s0, s1"))
-                .iter()
-                .map(String::as_str)
-                .chain(unary)
-            {
-                // What differs from QEMU's differs in the checksum.
-                code += &format!("{constants}{operation}\nvmov r0, s2\neor r9, r0\nror r9, #5\n");
-            }
-            code += "bl print\nb 1f\n.ltorg\n1:\n";
-        }
-    }
-    code += EXIT;
-    code += "print: mov r7, #8\n1: ror r9, #28\nand r0, r9, #15\nadd r0, #65\nstrb r0, [r8]\nmov r1, r8\nmovs r0, #3\nbkpt #0xab\n\
-         subs r7, #1\nbne 1b\nmovs r0, #10\nstrb r0, [r8]\nmov r1, r8\nmovs r0, #3\nbkpt #0xab\nbx lr\n";
-    let code = with_vectors(0x2000_1000, &code);
-    let Some(elf) = build_at(0, &code, &["-mcpu=cortex-m4"]) else {
-        return;
-    };
-    if !present(&["qemu-system-arm"]) {
-        return;
-    }
-    let (machine, _, stop) = timed(&elf, "cortex-m4");
-    assert_eq!(stop, Stop::Exit(0));
-    let ours = String::from_utf8(machine.output().to_vec()).unwrap();
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("x.elf");
-    std::fs::write(&path, elf).unwrap();
-    let theirs = qemu_output(keymark_mcu::microcontroller::Core::CortexM4, &path);
-    assert_eq!(ours.lines().count(), values.len() * values.len());
-    for ((line, our), their) in ours.lines().enumerate().zip(theirs.lines()) {
-        let (a, b) = (values[line / values.len()], values[line % values.len()]);
-        assert_eq!(our, their, "with {a:#x} and {b:#x} or before");
-    }
 }
 
 /// `examples/mcu`, built in a directory of its own.

@@ -59,7 +59,7 @@ fn qemu(core: Core, elf: &Path) -> Command {
 }
 
 /// What the program writes in QEMU.
-pub fn qemu_output(core: Core, elf: &Path) -> String {
+fn qemu_output(core: Core, elf: &Path) -> String {
     let output = qemu(core, elf).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(

@@ -2,7 +2,6 @@
 
 mod budget;
 mod compare;
-mod listing;
 mod simulate;
 
 pub(super) use compare::run as compare;
@@ -44,9 +43,6 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
         ));
         print_phases(&run);
         print_functions(&run, arguments.top);
-        if arguments.listing {
-            listing::print(&run)?;
-        }
     }
     if let Some(folded) = &arguments.folded {
         let lines = run.profiler.folded(|number| run.phase_name(number));
