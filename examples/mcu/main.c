@@ -84,11 +84,11 @@ int main(void)
         }
     }
     PHASE(2);
-    float sum = 0;
+    uint32_t sum = 0;
     for (int i = 0; i < 100; i++) {
-        sum += (float)spent[i];
+        sum += spent[i];
     }
-    uint32_t average = (uint32_t)(sum / 100);
+    uint32_t average = sum / 100;
     PHASE(0);
     write_number("first ", spent[0]);
     write_number("average ", average);

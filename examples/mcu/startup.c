@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Reset of an STM32F405 as firmware has it: clocks, flash, floating point, memory, SysTick, then main. */
+/* Reset of an STM32F405 as firmware has it: clocks, flash, memory, SysTick, then main. */
 #include <stdint.h>
 #include "keymark.h"
 
@@ -47,7 +47,7 @@ static void set_clock(void)
 void reset(void)
 {
     VTOR = (uint32_t)vectors;
-    CPACR |= 0xfu << 20; /* the floating-point unit */
+    CPACR |= 0xfu << 20; /* the floating-point unit: keymark keeps the bits and has no such unit */
     set_clock();
     uint32_t *from = &data_load;
     for (uint32_t *to = &data_start; to < &data_end; to++) {

@@ -192,10 +192,6 @@ pub struct FirmwareComparison {
     #[arg(long, value_name = "PERCENT", value_parser = super::share)]
     pub fail_above: Option<f64>,
 
-    /// How many functions to show, those that changed most first; --json has all
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub top: usize,
-
     /// One JSON object for each row
     #[arg(long)]
     pub json: bool,

@@ -217,15 +217,10 @@ impl Image {
                 offset => format!("{}+{offset:#x}", one.name),
             },
         );
-        match self.source_lines(&[address]).pop().flatten() {
+        match symbols::line(&self.file, address) {
             Some(line) => format!("{name} ({line})"),
             None => name,
         }
-    }
-
-    /// The source lines of instructions, as `file:line`, by the program's debug information.
-    pub fn source_lines(&self, addresses: &[u32]) -> Vec<Option<String>> {
-        symbols::lines(&self.file, addresses).unwrap_or_else(|| vec![None; addresses.len()])
     }
 
     /// What the program calls phases: a symbol `keymark_phase_NAME` has the number of one as its value.

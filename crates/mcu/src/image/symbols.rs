@@ -96,8 +96,8 @@ pub(super) fn code(elf: &Elf<'_>) -> Vec<Symbol> {
     sized.filter(|symbol| symbol.size > 0).collect()
 }
 
-/// Where in the source these instructions stand, as `file:line`.
-pub(super) fn lines(file: &[u8], addresses: &[u32]) -> Option<Vec<Option<String>>> {
+/// Where in the source an instruction stands, as `file:line`.
+pub(super) fn line(file: &[u8], address: u32) -> Option<String> {
     let elf = Elf::parse(file).ok()?;
     let section = |id: gimli::SectionId| {
         let named =
@@ -108,10 +108,7 @@ pub(super) fn lines(file: &[u8], addresses: &[u32]) -> Option<Vec<Option<String>
         Ok::<_, gimli::Error>(EndianSlice::new(bytes, LittleEndian))
     };
     let context = Context::from_dwarf(Dwarf::load(section).ok()?).ok()?;
-    let line = |address: &u32| {
-        let found = context.find_location(u64::from(*address)).ok()??;
-        let file = found.file?.rsplit('/').next()?.to_owned();
-        Some(format!("{file}:{}", found.line?))
-    };
-    Some(addresses.iter().map(line).collect())
+    let found = context.find_location(u64::from(address)).ok()??;
+    let name = found.file?.rsplit('/').next()?;
+    Some(format!("{name}:{}", found.line?))
 }

@@ -11,8 +11,8 @@ use serde::Deserialize;
 pub struct Stub {
     /// The first address.
     pub at: u32,
-    /// Bytes from there on that are alike.
-    #[serde(default = "word")]
+    /// Bytes from there on that are alike; a word where nothing is said.
+    #[serde(default)]
     pub bytes: u32,
     /// What reads as after a reset.
     #[serde(default)]
@@ -20,53 +20,27 @@ pub struct Stub {
     /// Pairs of bits: the second reads as the first was written, as "ready" follows "on".
     #[serde(default)]
     pub follow: Vec<(u8, u8)>,
-    /// What becomes of writes.
+    /// Whether writes change nothing.
     #[serde(default)]
-    pub writes: Writes,
-}
-
-/// What becomes of writes to a stub.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Writes {
-    /// They read back.
-    #[default]
-    Remembered,
-    /// Nothing.
-    Ignored,
-}
-
-const fn word() -> u32 {
-    4
+    pub ignored: bool,
 }
 
 const SYSTICK_CONTROL: u32 = 0xe000_e010;
 const SYSTICK_RELOAD: u32 = 0xe000_e014;
 const SYSTICK_VALUE: u32 = 0xe000_e018;
 const CPUID: u32 = 0xe000_ed00;
-const INTERRUPT_STATE: u32 = 0xe000_ed04;
 const VECTORS: u32 = 0xe000_ed08;
-const RESET_CONTROL: u32 = 0xe000_ed0c;
 const DEBUG: u32 = 0xe000_edfc;
 const TRACE: u32 = 0xe000_1000;
 const CYCLES: u32 = 0xe000_1004;
 /// Where the core's own registers lie.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
-/// DEMCR.TRCENA, DWT_CTRL.CYCCNTENA, AIRCR.SYSRESETREQ.
+/// DEMCR.TRCENA, DWT_CTRL.CYCCNTENA.
 const TRACE_ENABLE: u32 = 1 << 24;
 const CYCLES_ENABLE: u32 = 1;
-const RESET_REQUEST: u32 = 4;
 
-/// Exceptions by their numbers.
-pub(super) const PENDSV: u32 = 14;
-pub(super) const SYSTICK: u32 = 15;
-
-/// What a write leads to besides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
-    Done,
-    Reset,
-}
+/// The number of its exception.
+const SYSTICK: u32 = 15;
 
 /// The registers.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +51,6 @@ pub(super) struct Devices {
     cycles: u32,
     cycles_from: Option<u64>,
     tick: Tick,
-    pend_sv: bool,
 }
 
 impl Devices {
@@ -99,7 +72,7 @@ impl Devices {
 
     fn stub(&self, address: u32) -> Option<&Stub> {
         let mut stubs = self.stubs.iter();
-        stubs.find(|stub| address.wrapping_sub(stub.at) < stub.bytes)
+        stubs.find(|stub| address.wrapping_sub(stub.at) < stub.bytes.max(4))
     }
 
     fn word(&self, address: u32) -> u32 {
@@ -120,15 +93,12 @@ impl Devices {
             SYSTICK_RELOAD => self.tick.reload,
             SYSTICK_VALUE => self.tick.value(now),
             CPUID => 0x410f_c240,
-            INTERRUPT_STATE => {
-                u32::from(self.pend_sv) << 28 | u32::from(self.tick.is_due(now)) << 26
-            }
             _ => self.word(address),
         }
     }
 
     /// Writes the word there, at that cycle.
-    pub(super) fn write(&mut self, address: u32, value: u32, now: u64) -> Written {
+    pub(super) fn write(&mut self, address: u32, value: u32, now: u64) {
         match address {
             CYCLES => {
                 (self.cycles, self.cycles_from) = (
@@ -139,20 +109,13 @@ impl Devices {
             SYSTICK_CONTROL => self.tick.write_control(value, now),
             SYSTICK_RELOAD => self.tick.set_reload(value & 0xff_ffff, now),
             SYSTICK_VALUE => self.tick.restart(now),
-            INTERRUPT_STATE => {
-                self.pend_sv = (self.pend_sv || value >> 28 & 1 == 1) && value >> 27 & 1 == 0;
-            }
-            RESET_CONTROL if value >> 16 == 0x05fa && value & RESET_REQUEST != 0 => {
-                return Written::Reset;
-            }
             _ => self.write_word(address, value, now),
         }
-        Written::Done
     }
 
     fn write_word(&mut self, address: u32, value: u32, now: u64) {
         let follow = match self.stub(address) {
-            Some(stub) if stub.writes == Writes::Ignored => return,
+            Some(stub) if stub.ignored => return,
             Some(stub) => stub.follow.iter().fold(value, |value, &(from, to)| {
                 value & !(1 << (to & 31)) | (value >> (from & 31) & 1) << (to & 31)
             }),
@@ -177,18 +140,13 @@ impl Devices {
 
     /// The exception that waits, if one does.
     pub(super) fn pending(&self, now: u64) -> Option<u32> {
-        if self.tick.is_due(now) {
-            return Some(SYSTICK);
-        }
-        self.pend_sv.then_some(PENDSV)
+        self.tick.is_due(now).then_some(SYSTICK)
     }
 
     /// It is being handled.
     pub(super) const fn taken(&mut self, exception: u32) {
-        match exception {
-            SYSTICK => self.tick.raised += 1,
-            PENDSV => self.pend_sv = false,
-            _ => {}
+        if exception == SYSTICK {
+            self.tick.raised += 1;
         }
     }
 

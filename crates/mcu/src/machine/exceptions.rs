@@ -1,4 +1,4 @@
-//! Entering and leaving exceptions (B1.5.6 to B1.5.8): supervisor calls, SysTick and PendSV. They do not nest, and faults
+//! Entering and leaving exceptions (B1.5.6 to B1.5.8): supervisor calls and SysTick. They do not nest, and faults
 //! end the program instead.
 
 use super::registers::{CONTROL, IPSR};

@@ -9,7 +9,7 @@ mod registers;
 mod semihosting;
 mod transfer;
 
-pub use devices::{Stub, Writes};
+pub use devices::Stub;
 pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 
@@ -63,9 +63,6 @@ pub enum Reason {
     /// A branch to an even address asks for the ARM state, which the core has not.
     #[error("a branch to {0:#010x} with bit 0 clear leaves the Thumb state")]
     NotThumb(u32),
-    /// AIRCR.SYSRESETREQ
-    #[error("the program asks for a reset")]
-    Reset,
     /// SVC where it cannot be taken.
     #[error("a supervisor call while exceptions are masked or handled")]
     Masked,

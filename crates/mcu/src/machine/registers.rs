@@ -29,7 +29,6 @@ pub(super) const MSP: usize = 8;
 pub(super) const PSP: usize = 9;
 pub(super) const PRIMASK: usize = 16;
 const BASEPRI: usize = 17;
-const BASEPRI_MAX: usize = 18;
 pub(super) const FAULTMASK: usize = 19;
 pub(super) const CONTROL: usize = 20;
 /// CONTROL.SPSEL
@@ -126,7 +125,6 @@ impl Registers {
                 flags | self.special[IPSR] * (number as u32 & 1)
             }
             number if self.is_current_stack(number) => self.get(Register::SP),
-            BASEPRI_MAX => self.special[BASEPRI],
             number => self.special[number],
         }
     }
@@ -138,12 +136,6 @@ impl Registers {
             0..MSP => {}
             number if self.is_current_stack(number) => self.set(Register::SP, value & !3),
             number @ (MSP | PSP) => self.special[number] = value & !3,
-            BASEPRI_MAX => {
-                let now = self.special[BASEPRI];
-                if value != 0 && (now == 0 || value < now) {
-                    self.special[BASEPRI] = value;
-                }
-            }
             CONTROL => {
                 self.special[CONTROL] = value;
                 if self.special[IPSR] == 0 {

@@ -10,8 +10,6 @@ const SYS_WRITEC: u32 = 0x03;
 const SYS_WRITE0: u32 = 0x04;
 const SYS_WRITE: u32 = 0x05;
 const SYS_READ: u32 = 0x06;
-const SYS_READC: u32 = 0x07;
-const SYS_ISERROR: u32 = 0x08;
 const SYS_ISTTY: u32 = 0x09;
 const SYS_SEEK: u32 = 0x0a;
 const SYS_FLEN: u32 = 0x0c;
@@ -77,8 +75,6 @@ impl Machine {
                 0
             }
             SYS_FLEN if word(self, 0)? == FEATURES => FEATURE_BYTES.len() as u32,
-            SYS_READC => FAILED,
-            SYS_ISERROR => u32::from(word(self, 0)?.cast_signed() < 0),
             SYS_ISTTY => u32::from(word(self, 0)? == CONSOLE),
             SYS_CLOSE | SYS_SEEK | SYS_FLEN | SYS_ERRNO => 0,
             SYS_CLOCK => (u128::from(cycles) * 100 / u128::from(self.hertz.max(1))) as u32,

@@ -1,7 +1,6 @@
 //! Loads, stores and special registers.
 
-use super::devices::Written;
-use super::{BusError, Halt, Interrupted, Machine, Reason};
+use super::{BusError, Halt, Interrupted, Machine};
 use crate::instruction::{
     Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };
@@ -80,10 +79,8 @@ impl Machine {
             u32::MAX => value,
             _ => self.devices.read(word, now) & !mask | value << shift & mask,
         };
-        match self.devices.write(word, merged, now) {
-            Written::Done => Ok(()),
-            Written::Reset => Err(self.interrupt(Halt::Fault(Reason::Reset))),
-        }
+        self.devices.write(word, merged, now);
+        Ok(())
     }
 
     /// The time, where there is a register: who executes tells it when it is asked.
