@@ -76,6 +76,13 @@ impl Verifier for Concatenated {
     }
 }
 
+/// An ECDSA signature as OpenSSL writes it.
+pub(crate) fn ecdsa_der(r: &[u8], s: &[u8]) -> Option<Vec<u8>> {
+    let number = |octets| BigNum::from_slice(octets).ok();
+    let signature = EcdsaSig::from_private_components(number(r)?, number(s)?).ok()?;
+    signature.to_der().ok()
+}
+
 fn usual_form(algorithm: Algorithm, operation: Operation, output: &[u8]) -> Option<Vec<u8>> {
     match (algorithm.family(), operation.signs()) {
         (Family::Weierstrass(_), false) => match output {
@@ -89,11 +96,7 @@ fn usual_form(algorithm: Algorithm, operation: Operation, output: &[u8]) -> Opti
                 return None;
             }
             let (r, s) = output.split_at(output.len() / 2);
-            let number = |octets| BigNum::from_slice(octets).ok();
-            EcdsaSig::from_private_components(number(r)?, number(s)?)
-                .ok()?
-                .to_der()
-                .ok()
+            ecdsa_der(r, s)
         }
         // GnuPG's own form puts 0x40 before Curve25519's points.
         (Family::Cv25519, _) => match output {

@@ -7,6 +7,7 @@ use clap::Args;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::{ParameterChoice, Rate, StackName};
 use keymark_bench::operation::Operation;
+use keymark_bench::plan::AlgorithmChoice;
 use keymark_bench::stop::Precision;
 use keymark_stacks::gnupg::PROTECTION;
 use keymark_stacks::plans::NamedPlan;
@@ -14,8 +15,8 @@ use keymark_stacks::raw::{LIBRARY, SCHEME};
 use keymark_stacks::registry;
 
 use super::{
-    AlgorithmArgument, CardArguments, SeriesArguments, ShownArguments, algorithms, baseline,
-    concurrency, duration, runs, stack,
+    CardArguments, SeriesArguments, ShownArguments, algorithms, baseline, concurrency, duration,
+    runs, stack,
 };
 
 /// `keymark bench`
@@ -82,7 +83,7 @@ pub struct SelectionArguments {
 
     /// Algorithms: names, 'all', or 'longest' (the longest of each kind)
     #[arg(long, value_name = "LIST", value_parser = algorithms)]
-    pub algorithm: Option<AlgorithmArgument>,
+    pub algorithm: Option<AlgorithmChoice>,
 
     /// Devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process), 'twin:PROFILE', a card's
     /// serial number or a part of its product name, 'softhsm', 'kryoptic', 'swtpm', 'tpm', a PKCS#11 module's

@@ -137,7 +137,7 @@ pub struct CompareArguments {
     #[arg(long, value_name = "RUN|CASE")]
     pub baseline: Option<BaselineArgument>,
     /// Compare these published figures as well
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = published)]
+    #[arg(long, value_name = "NAME", value_parser = published)]
     pub published: Vec<Shipped>,
     /// Also show the geometric mean of the ratios over all cases
     #[arg(long)]

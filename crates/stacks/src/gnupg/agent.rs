@@ -92,7 +92,7 @@ impl Stack for AgentStack {
 type Asked = (Vec<Input>, Arc<dyn Verifier>);
 
 fn signing(case: &Case, public: PublicKey, seed: u64) -> Result<Asked, Error> {
-    let challenge = Challenge::new(&public, case.operation, case.input_bytes, seed)?;
+    let challenge = Challenge::new(&public, case.operation, None, case.input_bytes, seed)?;
     let hash = hash_number(case.algorithm);
     let line = |input: &Input| Input {
         bytes: format!("SETHASH {hash} {}\n", hex::encode_upper(&input.bytes)).into_bytes(),
@@ -103,7 +103,7 @@ fn signing(case: &Case, public: PublicKey, seed: u64) -> Result<Asked, Error> {
     let verifier = move |result: &Verifiable<'_>| {
         let signature = answer::signature(algorithm, result.output)
             .ok_or("gpg-agent's answer is not a signature")?;
-        match public.verify(&digests[result.input].bytes, &signature) {
+        match public.verify(None, &digests[result.input].bytes, &signature) {
             Ok(true) => Ok(()),
             Ok(false) => Err("the signature does not verify".to_owned()),
             Err(error) => Err(format!("cannot verify the signature: {error}")),
@@ -117,7 +117,7 @@ fn signing(case: &Case, public: PublicKey, seed: u64) -> Result<Asked, Error> {
 fn decryption(algorithm: Algorithm, public: &PublicKey) -> Result<Asked, Error> {
     let (mut inputs, mut expected) = (Vec::new(), Vec::new());
     for _ in 0..INPUTS {
-        let (ciphertext, secret) = public.encrypt()?;
+        let (ciphertext, secret) = public.encrypt(None)?;
         inputs.push(Input {
             bytes: data_lines(&question(algorithm, ciphertext)),
         });

@@ -132,7 +132,7 @@ impl Stack for OpenSslStack {
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
         let Challenge { inputs, verifier } =
-            Challenge::new(&public, case.operation, case.input_bytes, self.seed)?;
+            Challenge::new(&public, case.operation, None, case.input_bytes, self.seed)?;
         let place = self.keys.place(self.store.access(&key)?, way)?;
         // Two replicas of a case are two cases.
         let number = self.keys.next();

@@ -174,14 +174,14 @@ impl Stack for RawStack {
         let scheme: Option<Scheme> = case.parameters.read(&SCHEME)?;
         let library: Option<Library> = case.parameters.read(&LIBRARY)?;
         let bytes = case.input_bytes;
-        let challenge = Challenge::by(&public, case.operation, scheme, bytes, self.seed)?;
+        let challenge = Challenge::new(&public, case.operation, scheme, bytes, self.seed)?;
         let answers = self.store.answers(&key)?;
         let workers = 0..case.concurrency();
         let crew = match (case.load.worker, library) {
             (Worker::Thread, None) => self.store.crew(&key, scheme, workers.len())?,
             (Worker::Thread, Some(library)) => {
                 let key = self.store.access(&key)?.into_file()?;
-                let open = |_| software::open(&key, case.operation, Some(library));
+                let open = |_| software::open(&key, case.operation, Some(library), None);
                 Crew::Threads(workers.map(open).collect::<Result<_, _>>()?)
             }
             (Worker::Process, _) => {

@@ -152,7 +152,10 @@ impl Signatures {
             return Err(format!("the agent signed with {made}, not with {wanted}"));
         }
         let signature = self.openssl_form(signature)?;
-        match self.public.verify(&self.signed[result.input], &signature) {
+        match self
+            .public
+            .verify(None, &self.signed[result.input], &signature)
+        {
             Ok(true) => Ok(()),
             Ok(false) => Err("the signature does not verify".to_owned()),
             Err(error) => Err(unverifiable(&error)),
