@@ -101,10 +101,9 @@ impl Devices {
     pub(super) fn write(&mut self, address: u32, value: u32, now: u64) {
         match address {
             CYCLES => {
-                (self.cycles, self.cycles_from) = (
-                    value,
-                    self.cycles_from.map(|_| now.wrapping_sub(u64::from(value))),
-                )
+                self.cycles = value;
+                let from = now.wrapping_sub(u64::from(value));
+                self.cycles_from = self.cycles_from.map(|_| from);
             }
             SYSTICK_CONTROL => self.tick.write_control(value, now),
             SYSTICK_RELOAD => self.tick.set_reload(value & 0xff_ffff, now),
