@@ -127,15 +127,14 @@ fn figures(run: &Run) -> Vec<(&'static str, String, u64)> {
 
 fn print(rows: &[Row]) {
     output::heading("cycles before and after (predicted)");
-    let mut functions: BTreeMap<&str, usize> = BTreeMap::new();
-    let is_shown = |row: &&Row| {
-        let shown = functions.entry(&row.mcu).or_default();
-        *shown += usize::from(row.of == FUNCTION);
-        row.of != FUNCTION || *shown <= MOST_FUNCTIONS && row.difference() != 0
-    };
+    let shown = rows.chunk_by(|a, b| a.mcu == b.mcu).flat_map(|part| {
+        let whole = part.iter().filter(|row| row.of != FUNCTION);
+        let changed = |row: &&Row| row.of == FUNCTION && row.difference() != 0;
+        whole.chain(part.iter().filter(changed).take(MOST_FUNCTIONS))
+    });
     let cycles =
         |cycles: Option<u64>| cycles.map_or_else(|| "-".to_owned(), |cycles| cycles.to_string());
-    Table::of(rows.iter().filter(is_shown))
+    Table::of(shown)
         .column("mcu", |row| row.mcu.clone())
         .column("of", |row| row.of.to_owned())
         .column("name", |row| row.name.clone())
