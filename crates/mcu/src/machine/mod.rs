@@ -262,10 +262,8 @@ impl Machine {
     }
 
     const fn fault(&self, reason: Reason) -> Stop {
-        Stop::Fault(Fault {
-            address: self.pc,
-            reason,
-        })
+        let address = self.pc;
+        Stop::Fault(Fault { address, reason })
     }
 
     /// Instructions to go before an exception may have to be taken. Few take more than sixteen cycles, so that SysTick is
@@ -310,25 +308,13 @@ impl Machine {
                 }
                 Halt::Device => {
                     self.executed = executed;
-                    self.now = Some(self.time(timing));
-                    let done = self.step(instruction, pc, timing);
-                    self.now = None;
-                    match done {
+                    match self.step_with_time(instruction, pc, timing) {
                         Ok(next) => {
                             executed += 1;
                             pc = next;
                             break Pause::Look;
                         }
-                        Err(Interrupted) => {
-                            let reason = match self.halt.take() {
-                                Some(Halt::Fault(reason)) => reason,
-                                _ => Reason::NoCode,
-                            };
-                            break Pause::Stop(Stop::Fault(Fault {
-                                address: pc,
-                                reason,
-                            }));
-                        }
+                        Err(reason) => break Pause::fault(pc, reason),
                     }
                 }
                 Halt::Exception(number) => {
@@ -350,10 +336,7 @@ impl Machine {
                 Halt::Undecoded => break Pause::Undecoded,
                 Halt::Fault(reason) => {
                     let reason = self.explained(reason);
-                    break Pause::Stop(Stop::Fault(Fault {
-                        address: pc,
-                        reason,
-                    }));
+                    break Pause::fault(pc, reason);
                 }
             }
         };
@@ -394,6 +377,23 @@ impl Machine {
         };
         timing.retire(instruction, &retired);
         Ok(next)
+    }
+
+    /// Executes one that asks a register for the time.
+    #[cold]
+    fn step_with_time<T: Timing>(
+        &mut self,
+        instruction: &Instruction,
+        pc: u32,
+        timing: &mut T,
+    ) -> Result<u32, Reason> {
+        self.now = Some(self.time(timing));
+        let done = self.step(instruction, pc, timing);
+        self.now = None;
+        done.map_err(|Interrupted| match self.halt.take() {
+            Some(Halt::Fault(reason)) => reason,
+            _ => Reason::NoCode,
+        })
     }
 
     /// A failed access, with what it says of the stack: it grows out of RAM at the lower end.
@@ -475,6 +475,12 @@ enum Pause {
 
 /// The number of semihosting's breakpoint on M-profile cores.
 const SEMIHOSTING: u8 = 0xab;
+
+impl Pause {
+    const fn fault(address: u32, reason: Reason) -> Self {
+        Self::Stop(Stop::Fault(Fault { address, reason }))
+    }
+}
 
 /// Bytes of output that are kept at most, but for one write.
 const MOST_OUTPUT: usize = 1 << 20;

@@ -122,7 +122,7 @@ impl Registers {
             // Bit 0 for the exception's number, bit 2 for no flags.
             number @ 0..MSP => {
                 let flags = if number & 4 == 0 { self.apsr() } else { 0 };
-                flags | self.special[IPSR] * (number as u32 & 1)
+                flags | (self.special[IPSR] * (number as u32 & 1))
             }
             number if self.is_current_stack(number) => self.get(Register::SP),
             number => self.special[number],
