@@ -4,7 +4,6 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_mcu::image::Image;
 use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Banded;
@@ -24,7 +23,6 @@ const MOST_KEPT: usize = 1 << 20;
 /// A program with what it took.
 pub(super) struct Run {
     pub(super) mcu: Microcontroller,
-    pub(super) image: Image,
     pub(super) profiler: Profiler,
     /// What it wrote, up to a limit.
     pub(super) written: Vec<u8>,
@@ -120,7 +118,6 @@ impl Run {
         Ok(Self {
             executed: machine.executed(),
             mcu,
-            image,
             profiler,
             written,
             is_cut,
