@@ -5,8 +5,8 @@ use std::sync::Arc;
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{Verifiable, Verifier};
-use openssl::bn::BigNum;
-use openssl::ecdsa::EcdsaSig;
+
+use crate::public_key::der_signature;
 
 /// The answers of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,13 +76,6 @@ impl Verifier for Concatenated {
     }
 }
 
-/// An ECDSA signature as OpenSSL writes it.
-pub(crate) fn ecdsa_der(r: &[u8], s: &[u8]) -> Option<Vec<u8>> {
-    let number = |octets| BigNum::from_slice(octets).ok();
-    let signature = EcdsaSig::from_private_components(number(r)?, number(s)?).ok()?;
-    signature.to_der().ok()
-}
-
 fn usual_form(algorithm: Algorithm, operation: Operation, output: &[u8]) -> Option<Vec<u8>> {
     match (algorithm.family(), operation.signs()) {
         (Family::Weierstrass(_), false) => match output {
@@ -96,7 +89,7 @@ fn usual_form(algorithm: Algorithm, operation: Operation, output: &[u8]) -> Opti
                 return None;
             }
             let (r, s) = output.split_at(output.len() / 2);
-            ecdsa_der(r, s)
+            der_signature(r, s).ok()
         }
         // GnuPG's own form puts 0x40 before Curve25519's points.
         (Family::Cv25519, _) => match output {

@@ -12,7 +12,7 @@ use openssl::hash::{MessageDigest, hash};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::public_key::PublicKey;
+use crate::public_key::{PublicKey, verdict};
 use crate::scheme::Scheme;
 use crate::store::unsupported;
 
@@ -129,15 +129,9 @@ struct Signatures {
 
 impl Verifier for Signatures {
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        let check = |result: &Verifiable<'_>| match self.public.verify(
-            self.scheme,
-            &self.inputs[result.input].bytes,
-            result.output,
-        ) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err("the signature does not verify".to_owned()),
-            Err(error) => Err(format!("cannot verify the signature: {error}")),
-        };
-        verify_each(results, check)
+        verify_each(results, |result| {
+            let signed = &self.inputs[result.input].bytes;
+            verdict(self.public.verify(self.scheme, signed, result.output))
+        })
     }
 }

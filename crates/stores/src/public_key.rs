@@ -8,6 +8,7 @@ use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
 use openssl::dsa::Dsa;
 use openssl::ec::{EcGroup, EcKey, EcPoint, PointConversionForm};
+use openssl::ecdsa::EcdsaSig;
 use openssl::error::ErrorStack;
 use openssl::hash::hash;
 use openssl::md::{Md, MdRef};
@@ -19,6 +20,24 @@ use openssl::rsa::Rsa;
 use crate::scheme::{Scheme, padded};
 use crate::software::elgamal::ElgamalPublic;
 use crate::test_key::{Secret, TestKey, nid};
+
+/// An ECDSA or DSA signature of these two numbers in DER, as OpenSSL has it (RFC 3279 §2.2).
+pub fn der_signature(r: &[u8], s: &[u8]) -> Result<Vec<u8>, ErrorStack> {
+    let (r, s) = (BigNum::from_slice(r)?, BigNum::from_slice(s)?);
+    EcdsaSig::from_private_components(r, s)?.to_der()
+}
+
+/// What the check of a signature means for the operation that made it.
+///
+/// # Errors
+/// When the signature is not right, or nobody can tell.
+pub fn verdict(verified: Result<bool, ErrorStack>) -> Result<(), String> {
+    match verified {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("the signature does not verify".to_owned()),
+        Err(error) => Err(format!("cannot verify the signature: {error}")),
+    }
+}
 
 /// The public half of a key.
 #[derive(Clone, derive_more::Debug)]

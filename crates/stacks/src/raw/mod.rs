@@ -18,7 +18,7 @@ use keymark_stores::scheme::Scheme;
 use keymark_stores::store::KeyStore;
 use keymark_stores::{software, worker};
 
-use crate::provider::{StackFamily, StackProvider, Use, Way};
+use crate::provider::{Opener, StackFamily, StackProvider, Way};
 
 /// `raw`, on every device.
 pub const FAMILY: StackFamily = StackFamily {
@@ -84,11 +84,11 @@ impl StackProvider for RawProvider {
         Duration::from_millis(1)
     }
 
-    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
-        let open = |wanted: &Use| -> Box<dyn Stack> {
-            Box::new(RawStack::new(Arc::clone(&wanted.store), run.seed))
-        };
-        Ok(uses.iter().map(open).collect())
+    fn open(&self, run: &Run) -> Result<Opener, Error> {
+        let seed = run.seed;
+        Ok(Box::new(move |_, store| {
+            Box::new(RawStack::new(store, seed))
+        }))
     }
 }
 

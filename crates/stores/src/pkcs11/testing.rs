@@ -45,7 +45,7 @@ impl TokenHere {
         let mut tokens = tokens(&said).filter(|(slot, token)| uri.matches(&said, slot, token));
         let (_, info) = tokens.next().ok_or_else(|| no_token(&[], false))?;
         let found = FoundToken::of(file, &said, info);
-        let token = Token::new(&found, Owner::User, user.clone())?;
+        let token = Token::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
         let capabilities = if uri.object.names_one() {
             let keys = token.with_keeper(|session, _| keys::meant(session, &uri.object))?;
             let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
@@ -64,7 +64,12 @@ impl TokenHere {
         let said = ask(file)?;
         let info = initialized(kind, &said)?;
         let found = FoundToken::of(file, &said, info);
-        let token = Token::new(&found, Owner::Keymark, user_of(&new.user))?;
+        let token = Token::new(
+            found.file.clone(),
+            &found.info,
+            Owner::Keymark,
+            user_of(&new.user),
+        )?;
         let mut capabilities = offered(info);
         capabilities.retain(|capability| kind.can(*capability));
         let meant = (ObjectPart::default(), kind.test_keys());

@@ -34,7 +34,7 @@ const WORDS: PinWords = PinWords {
 };
 
 /// A token that a module has told of.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct FoundToken {
     pub file: ModuleFile,
     pub info: TokenInfo,
@@ -91,15 +91,20 @@ struct Keeper {
 
 impl Token {
     /// The token that was found, in this process.
-    pub(super) fn new(found: &FoundToken, owner: Owner, user: User) -> Result<Self, Error> {
-        let id = found.info.id();
+    pub(super) fn new(
+        file: ModuleFile,
+        info: &TokenInfo,
+        owner: Owner,
+        user: User,
+    ) -> Result<Self, Error> {
+        let id = info.id();
         let device = format!("token {}", id.serial());
         Ok(Self {
-            module: Module::load(&found.file)?,
+            module: Module::load(&file)?,
             rules: PinRules::in_words(user.pins.of(&id), device, WORDS),
-            file: found.file.clone(),
+            file,
             id,
-            label: found.info.label.clone(),
+            label: info.label.clone(),
             user,
             journal: RunJournal::default(),
             keeper: Mutex::default(),

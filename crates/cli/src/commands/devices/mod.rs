@@ -189,14 +189,14 @@ type Server = (StackName, Result<Installed, Error>);
 
 /// Those that `keymark tls` can start, in a program that has it.
 fn servers() -> Vec<Server> {
-    let kinds: &[&dyn ServerKind] = if cfg!(feature = "pkcs11") {
+    let kinds: &[&ServerKind] = if cfg!(feature = "pkcs11") {
         &KINDS
     } else {
         &[]
     };
-    let find = |kind: &&'static dyn ServerKind| {
+    let find = |kind: &&'static ServerKind| {
         let found = Installed::find(*kind, &SearchPath::usual());
-        (kind.stack(), found)
+        (kind.stack, found)
     };
     kinds.iter().map(find).collect()
 }

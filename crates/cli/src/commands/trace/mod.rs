@@ -16,7 +16,7 @@ use keymark_bench::error::Error;
 use keymark_report::document::{Document, Section};
 use keymark_shim_protocol::trace::{TraceReader, TracedCall};
 use keymark_stacks::card_holder::Borrowed;
-use keymark_stacks::gnupg::traced::{PinEntry, TracedCard};
+use keymark_stacks::gnupg::card_home::{PinEntry, TracedCard};
 use keymark_stacks::inventory::Inventory;
 use keymark_stores::device::Wish;
 use nix::time::{ClockId, clock_gettime};

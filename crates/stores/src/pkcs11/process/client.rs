@@ -125,7 +125,7 @@ pub(in super::super) fn initialize_token(
 
 /// The process of one token, started when it is first asked for something, and again when it has died.
 #[derive(derive_more::Debug)]
-#[debug("TokenProcess({})", errand.found.info.id())]
+#[debug("TokenProcess({})", errand.info.id())]
 pub(in super::super) struct TokenProcess {
     pub(super) errand: TokenErrand,
     pub(super) user: User,
@@ -157,7 +157,9 @@ impl TokenProcess {
         let token = found.info.id();
         let write = user.consent.may_write(&token).then(|| token.name());
         let errand = TokenErrand {
-            found: found.clone(),
+            file: found.file.clone(),
+            info: found.info.clone(),
+            device: found.identity.device.clone(),
             owner,
             write,
             wanted,
@@ -184,7 +186,7 @@ impl TokenProcess {
 
     /// Another process for the token and the key that is meant, which logs in by the PIN that was accepted.
     pub(super) fn another(&self, wanted: ObjectPart) -> Result<Self, Error> {
-        let info = &self.errand.found.info;
+        let info = &self.errand.info;
         if let Login::OnToken(_) = info.login {
             return Err(one_keypad(&info.id()));
         }
@@ -266,7 +268,7 @@ impl TokenProcess {
         if state.process.is_some() {
             return Ok(());
         }
-        let file = &self.errand.found.file;
+        let file = &self.errand.file;
         state.process = Some(start(file, &self.user.pins, Readers::Shown)?);
         state.generation += 1;
         let mut opened = self.exchange(state, &Request::Open(self.errand.clone()));
@@ -325,12 +327,7 @@ impl TokenProcess {
         if let Some(pin) = &state.pin {
             return Ok(pin.clone());
         }
-        let pin = self
-            .user
-            .pins
-            .of(&self.errand.found.info.id())
-            .user
-            .fetch(what)?;
+        let pin = self.user.pins.of(&self.errand.info.id()).user.fetch(what)?;
         state.pin = Some(pin.clone());
         Ok(pin)
     }

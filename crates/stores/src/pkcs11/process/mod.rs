@@ -17,6 +17,7 @@ mod store;
 use std::path::PathBuf;
 
 use derive_more::TryInto;
+use keymark_bench::case::DeviceName;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::{Order, Word};
@@ -30,8 +31,8 @@ use super::module::ModuleFile;
 use super::new_token::NewToken;
 use super::session_keys::Lifetime;
 use super::store::Origin;
-use super::token::{FoundToken, Owner};
-use super::token_info::ModuleInfo;
+use super::token::Owner;
+use super::token_info::{ModuleInfo, TokenInfo};
 use super::uri::ObjectPart;
 use crate::access::Certificate;
 use crate::access::ProgramKey;
@@ -86,10 +87,13 @@ pub(super) struct WorkersErrand {
     workers: usize,
 }
 
-/// The token that is meant, and what may be done with it.
+/// The token that is meant, and what may be done with it. Its identity is not sent: it is written without what is empty, and
+/// a form without names (postcard) cannot be read then.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TokenErrand {
-    found: FoundToken,
+    file: ModuleFile,
+    info: TokenInfo,
+    device: DeviceName,
     owner: Owner,
     /// What its user calls it who lets test keys be written to it.
     write: Option<TokenName>,

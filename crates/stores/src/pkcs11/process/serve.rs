@@ -164,7 +164,7 @@ impl Serving {
     }
 
     fn open(&mut self, errand: TokenErrand) -> Result<Reply, Error> {
-        let _turn = turn(&errand.found.file);
+        let _turn = turn(&errand.file);
         let asked = PinSource::Asked(Arc::clone(&self.line) as Arc<dyn AskForPin>);
         let user = User {
             pins: Pins {
@@ -177,10 +177,10 @@ impl Serving {
             },
             notice: Arc::clone(&self.line) as Arc<dyn Notice>,
         };
-        let token = Token::new(&errand.found, errand.owner, user)?;
+        let token = Token::new(errand.file.clone(), &errand.info, errand.owner, user)?;
         token.with_keeper(|_, _| Ok(()))?;
         self.store = Some(TokenStore {
-            device: errand.found.identity.device,
+            device: errand.device,
             capabilities: Vec::new(),
             token: Arc::new(token),
             wanted: errand.wanted,

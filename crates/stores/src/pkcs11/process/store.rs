@@ -120,12 +120,12 @@ impl ProcessKeys {
         capability: Capability,
         scheme: Option<Scheme>,
     ) -> Result<WorkerProcess, Error> {
-        let TokenErrand { found, wanted, .. } = &self.process.errand;
+        let TokenErrand { info, wanted, .. } = &self.process.errand;
         let wanted = match self.placed(capability)?.1.origin {
             Origin::Found(object) => object,
             Origin::Written(_) => wanted.clone(),
             Origin::Generated(_) => {
-                let token = found.info.id();
+                let token = info.id();
                 let serial = token.serial();
                 return Err(Error::call(
                     format!("opening token {serial} in another process"),
@@ -152,7 +152,7 @@ impl ProcessKeys {
         self.placed(capability)?;
         let request = Request::Program(asked_for(capability), by);
         let told: ProgramKey = self.process.request(request)?;
-        let file = &self.process.errand.found.file;
+        let file = &self.process.errand.file;
         Ok(ProgramKey {
             environment: file.environment_without(&self.process.user.pins),
             ..told
@@ -188,7 +188,7 @@ impl KeyStore for ProcessStore {
 
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
         if !self.capabilities.contains(&asked_for(capability)) {
-            let device = &self.keys.process.errand.found.identity.device;
+            let device = &self.keys.process.errand.device;
             return Err(unsupported(device.to_string(), capability));
         }
         let (_, placed) = self.keys.placed(capability)?;

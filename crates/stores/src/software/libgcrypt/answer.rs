@@ -3,7 +3,7 @@
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_native::gcrypt::sexp::Sexp;
 
-use crate::answer::ecdsa_der;
+use crate::public_key::der_signature;
 
 /// The signature in `(sig-val …)` as OpenSSL takes it. libgcrypt drops leading zeros.
 pub fn signature(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
@@ -18,7 +18,7 @@ pub fn signature(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
         (Family::Rsa(bits), s) => padded(s, bits as usize / 8),
         (Family::Ed25519, s) => Some([padded(number("r")?, 32)?, padded(s, 32)?].concat()),
         (Family::Ed448, s) => Some([padded(number("r")?, 57)?, padded(s, 57)?].concat()),
-        (_, s) => ecdsa_der(number("r")?, s),
+        (_, s) => der_signature(number("r")?, s).ok(),
     }
 }
 

@@ -1,10 +1,10 @@
-//! Programs that serve: where they are, and their versions.
+//! Installed programs: where they are, what brings them where they are not, and their versions.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
-use keymark_stores::places::program;
+
+use crate::program;
 
 /// Where a program is to be had.
 #[derive(Debug, Clone, Copy)]
@@ -29,16 +29,38 @@ pub struct Program {
 }
 
 impl Program {
+    /// One of a package, by its file's name, whose version its user reads.
+    pub(crate) const fn of_package(
+        name: &'static str,
+        files: &'static [&'static str],
+        package: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            files,
+            brought_by: BroughtBy::Package(package),
+            version: &[],
+        }
+    }
+
+    /// Looks for it.
+    pub(crate) fn locate(self, search: &SearchPath) -> Result<PathBuf, Error> {
+        let mut files = self.files.iter();
+        let program = files.find_map(|file| {
+            let mut directories = search.directories.iter();
+            directories.find_map(|directory| program::locate(Some(directory), file))
+        });
+        program.ok_or_else(|| self.missing(format!("not in {}", search.name)))
+    }
+
     /// Looks for it, and asks it for its version.
     ///
     /// # Errors
     /// When it is missing, with what brings it.
     pub fn find(self, search: &SearchPath) -> Result<(PathBuf, Version), Error> {
-        let mut files = self.files.iter();
-        let program = files.find_map(|file| search.find(file));
-        let program = program.ok_or_else(|| self.missing(format!("not in {search}")))?;
+        let program = self.locate(search)?;
         for (option, mark) in self.version {
-            let said = said(&program, option).map_err(|reason| self.missing(reason))?;
+            let said = self.said(&program, &[option])?;
             if let Some(version) = Version::behind(mark, &said) {
                 return Ok((program, version));
             }
@@ -58,65 +80,61 @@ impl Program {
             },
         }
     }
-}
 
-/// What a program says of itself.
-pub(crate) fn said(program: &Path, option: &str) -> Result<String, String> {
-    let said = program::command(program)
-        .arg(option)
-        .output()
-        .map_err(|error| error.to_string())?;
-    // nginx tells it on its standard error.
-    let said = [said.stdout, said.stderr].concat();
-    Ok(String::from_utf8_lossy(&said).into_owned())
+    /// What it says of itself.
+    pub(crate) fn said(self, program: &Path, options: &[&str]) -> Result<String, Error> {
+        let said = program::command(program)
+            .args(options)
+            .output()
+            .map_err(|error| self.missing(error.to_string()))?;
+        // nginx and ssh tell it on their standard error.
+        let said = [said.stdout, said.stderr].concat();
+        Ok(String::from_utf8_lossy(&said).into_owned())
+    }
 }
 
 /// Where programs are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchPath(Vec<PathBuf>);
+pub struct SearchPath {
+    directories: Vec<PathBuf>,
+    /// In messages: a user's PATH is long, and known to its user.
+    name: String,
+}
 
 impl SearchPath {
     /// `PATH`, the directories of administrators' programs, which are not in everybody's, and what `make` has built beside
     /// this program or a test of it.
     pub fn usual() -> Self {
-        let path = std::env::var_os("PATH").unwrap_or_default();
         let administrators = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
         let own = std::env::current_exe().unwrap_or_default();
         let target = |directory: &&Path| directory.file_name().is_some_and(|name| name == "target");
         let built = own.ancestors().find(target);
         let built = built.map(|target| target.join("tools/bin"));
-        let all = std::env::split_paths(&path).chain(administrators);
-        Self(all.chain(built).collect())
-    }
-
-    /// That directory alone.
-    pub fn only(directory: &Path) -> Self {
-        Self(vec![directory.to_owned()])
-    }
-
-    fn find(&self, program: &str) -> Option<PathBuf> {
-        let mut directories = self.0.iter();
-        directories.find_map(|directory| program::locate(Some(directory), program))
-    }
-}
-
-impl fmt::Display for SearchPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A user's PATH is long, and known to its user.
-        if *self == Self::usual() {
-            return f.write_str("PATH, /usr/sbin, /usr/local/sbin or target/tools/bin");
+        let path = Self::of(None).directories.into_iter();
+        Self {
+            directories: path.chain(administrators).chain(built).collect(),
+            name: "PATH, /usr/sbin, /usr/local/sbin or target/tools/bin".to_owned(),
         }
-        let directories: Vec<String> = self
-            .0
-            .iter()
-            .map(|directory| directory.display().to_string())
-            .collect();
-        f.write_str(&directories.join(":"))
+    }
+
+    /// That directory alone, or `PATH`.
+    pub fn of(directory: Option<&Path>) -> Self {
+        let path = || std::env::var_os("PATH").unwrap_or_default();
+        Self {
+            directories: match directory {
+                Some(directory) => vec![directory.to_owned()],
+                None => std::env::split_paths(&path()).collect(),
+            },
+            name: directory
+                .map_or("PATH".into(), Path::to_string_lossy)
+                .into(),
+        }
     }
 }
 
 /// `2.4.71`, `3.0.19`, `2.6.12-1+deb12u4`: ordered by its first three numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+#[display("{text}")]
 pub struct Version {
     numbers: [u32; 3],
     text: String,
@@ -147,12 +165,6 @@ impl Version {
     /// Whether it is that one or a later one.
     pub fn is_at_least(&self, major: u32, minor: u32, patch: u32) -> bool {
         self.numbers >= [major, minor, patch]
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }
 
