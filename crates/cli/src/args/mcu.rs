@@ -137,11 +137,11 @@ pub struct FirmwareArguments {
     pub limit: Limit,
 
     /// Name a phase by the number of its marker; a symbol keymark_phase_NAME with that value does the same
-    #[arg(long, value_name = "N=NAME,…")]
+    #[arg(long, value_name = "N=NAME,…", value_delimiter = ',')]
     pub phase: Vec<PhaseName>,
 
     /// The most cycles that a phase, a function with those it calls, or 'total' may take
-    #[arg(long, value_name = "NAME=CYCLES,…")]
+    #[arg(long, value_name = "NAME=CYCLES,…", value_delimiter = ',')]
     pub budget: Vec<Budget>,
 
     /// Fail when a budget is exceeded by more than this
@@ -185,7 +185,7 @@ pub struct FirmwareComparison {
     pub limit: Limit,
 
     /// Name a phase by the number of its marker
-    #[arg(long, value_name = "N=NAME,…")]
+    #[arg(long, value_name = "N=NAME,…", value_delimiter = ',')]
     pub phase: Vec<PhaseName>,
 
     /// Fail when the whole or a phase takes this much longer

@@ -20,6 +20,9 @@ const WHOLE: &str = "whole";
 const PHASE: &str = "phase";
 const FUNCTION: &str = "function";
 
+/// Cycles before and after.
+type Both = (Option<u64>, Option<u64>);
+
 /// Cycles of one thing on one part; `None` where it is not there.
 #[derive(Debug, Clone, Serialize)]
 struct Row {
@@ -85,7 +88,7 @@ pub(in crate::commands::mcu) fn run(arguments: &FirmwareComparison) -> Outcome {
 
 /// The whole, phases, and functions, those that changed most first.
 fn differences(before: &Run, after: &Run) -> Vec<Row> {
-    let mut both: BTreeMap<(&'static str, String), (Option<u64>, Option<u64>)> = BTreeMap::new();
+    let mut both: BTreeMap<(&str, String), Both> = BTreeMap::new();
     for (of, name, cycles) in figures(before) {
         both.entry((of, name)).or_default().0 = Some(cycles);
     }
