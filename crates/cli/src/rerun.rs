@@ -13,7 +13,7 @@ use keymark_report::document::Rerun;
 use keymark_stacks::registry;
 
 /// What says where results go, or is recorded by itself, with a value.
-const WITH_VALUE: [&str; 2] = ["--archive", "--seed"];
+const WITH_VALUE: [&str; 3] = ["--archive", "--machine", "--seed"];
 /// The same, without one.
 const ALONE: [&str; 4] = ["--json", "--wide", "--no-save", "--report"];
 

@@ -162,6 +162,17 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", help_heading = "How")]
     pub seed: Option<u64>,
 
+    /// What this machine is called among others, in 'keymark compare --by machine': not its host name, but a label
+    #[arg(
+        long,
+        value_name = "LABEL",
+        env = "KEYMARK_MACHINE",
+        hide_env_values = true,
+        value_parser = machine,
+        help_heading = "How"
+    )]
+    pub machine: Option<String>,
+
     /// How cards in readers may be used
     #[command(flatten)]
     pub card: CardArguments,
@@ -181,6 +192,13 @@ pub struct RunArguments {
     /// How the run is shown
     #[command(flatten)]
     pub shown: ShownArguments,
+}
+
+/// One line that fits a table.
+fn machine(label: &str) -> Result<String, String> {
+    let fits = (1..=64).contains(&label.len()) && !label.contains(char::is_control);
+    fits.then(|| label.to_owned())
+        .ok_or_else(|| "a machine's label has 1 to 64 characters in one line".to_owned())
 }
 
 impl RunArguments {

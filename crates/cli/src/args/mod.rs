@@ -38,7 +38,7 @@ pub use cards::{
     CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
     TokenCommand, TraceArguments,
 };
-pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument};
+pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument, Units};
 pub use sharing::{HistoryArguments, PageArguments, ShareArguments, SiteArguments};
 
 pub use mcu::{
@@ -97,6 +97,10 @@ pub struct Arguments {
     /// Archive of runs [default: $KEYMARK_ARCHIVE, else runs.sqlite3 in the user's data directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub archive: Option<PathBuf>,
+
+    /// With --version: also features, libraries, and where the files are that belong to keymark
+    #[arg(long, requires = "version")]
+    pub verbose: bool,
 
     /// What to do.
     #[command(subcommand)]

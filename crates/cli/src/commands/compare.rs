@@ -2,13 +2,13 @@
 
 use itertools::Itertools;
 use keymark_bench::record::{Record, RunId};
-use keymark_report::archive::Archive;
+use keymark_report::archive::{Archive, SideSelector};
 use keymark_report::compare::{Comparison, Criteria, Judgement, Noise, Side};
 use keymark_report::visible::excerpt;
 use keymark_stats::MIN_RUNS;
 
 use super::Outcome;
-use crate::args::{BaselineArgument, CompareArguments, SideArgument};
+use crate::args::{BaselineArgument, CompareArguments, SideArgument, Units};
 use crate::documents::comparison;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -36,6 +36,9 @@ fn compared(
     let published = arguments.published.iter().copied();
     let mut named: Vec<SideArgument> = arguments.sides.clone();
     named.extend(published.map(SideArgument::Published));
+    if let Some(Units::Machine) = arguments.by {
+        return of_machines(named, archive, criteria);
+    }
     let pattern = match &arguments.baseline {
         Some(BaselineArgument::Case(pattern)) => Some(pattern),
         Some(BaselineArgument::Side(baseline)) => {
@@ -75,6 +78,32 @@ fn compared(
         let names = sides.iter().map(|side| &side.name).format(" and ");
         let reason = format!("{names} {nothing}");
         return Err(Failure::nothing_usable(reason));
+    }
+    Ok(comparison)
+}
+
+fn of_machines(
+    mut named: Vec<SideArgument>,
+    archive: &Archive,
+    criteria: Criteria,
+) -> Result<Comparison, Failure> {
+    if named.is_empty() {
+        let last = archive.last_of_machines().map_err(Failure::failed)?;
+        let alone = last.into_iter().map(|run| SideSelector(vec![run]));
+        named.extend(alone.map(SideArgument::Runs));
+    }
+    let loaded: Result<Vec<Side>, Failure> = named.iter().map(|side| load(side, archive)).collect();
+    let runs = loaded?.into_iter().flat_map(|side| side.runs);
+    let sides = Side::of_machines(runs.unique_by(|run| run.id.clone()).collect());
+    let noise = comparison::machine(&sides, archive)?;
+    let comparison = Comparison::of_machines(sides, noise, criteria);
+    if comparison.pairs.is_empty() {
+        let machines = comparison.sides.iter().map(|side| &side.name).format(", ");
+        return Err(Failure::nothing_usable(format!(
+            "machines are compared by cases that two of them have measured; here are {} ({machines}). Give each machine a \
+             label (KEYMARK_MACHINE), and bring its runs here",
+            comparison.sides.len()
+        )));
     }
     Ok(comparison)
 }

@@ -1,5 +1,6 @@
 //! Comparisons of runs.
 
+use itertools::Itertools;
 use keymark_bench::record::{Record, RunState};
 use keymark_report::archive::Archive;
 use keymark_report::compare::{Comparison, Criteria, Difference, GeometricMean, Pair, Side};
@@ -29,10 +30,15 @@ fn measured(side: &Side) -> impl Iterator<Item = &Record> {
     runs.filter(|run| run.state != RunState::Published)
 }
 
-/// Every run against the first, each a side of its own.
+/// Every run against the first, each a side of its own: by the machine's label, where that tells them apart.
 pub(crate) fn each_run(records: &[Record], archive: &Archive) -> Result<Comparison, Failure> {
+    let label = |record: &'_ Record| record.environment.machine.clone();
+    let mut labels = records.iter().map(label);
+    let tell = labels.clone().all(|label| label.is_some()) && labels.all_unique();
     let side = |record: &Record| Side {
-        name: record.id.to_string(),
+        name: label(record)
+            .filter(|_| tell)
+            .unwrap_or_else(|| record.id.to_string()),
         runs: vec![record.clone()],
     };
     let sides: Vec<Side> = records.iter().map(side).collect();

@@ -182,6 +182,23 @@ impl Archive {
         Ok(kept.map(|(id, _)| id).collect())
     }
 
+    /// The last finished run of each machine that has a label.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn last_of_machines(&self) -> super::Result<Vec<RunSelector>> {
+        let newest = "SELECT max(started_utc || ' ' || id) FROM run
+                      WHERE state = 'finished' AND environment ->> 'machine' IS NOT NULL
+                      GROUP BY environment ->> 'machine' ORDER BY environment ->> 'machine'";
+        let id = |row: &Row<'_>| row.get::<_, String>(0);
+        let newest: Vec<String> = self.ask(|database| {
+            let mut newest = database.prepare(newest)?;
+            Ok(newest.query_map((), id)?.collect::<rusqlite::Result<_>>()?)
+        })?;
+        let ids = newest.iter().filter_map(|run| run.split_once(' '));
+        Ok(ids.map(|(_, id)| RunSelector::Id(id.to_owned())).collect())
+    }
+
     /// Whether two selections are about the same runs of one series, though they read differently.
     pub fn common_series(old: &[Record], new: &[Record]) -> Option<SeriesId> {
         let (old_ids, new_ids) = [old, new].map(|side| side.iter().map(|run| &run.id)).into();

@@ -9,6 +9,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_stores::card::{Aid, CardAccess, CardPlace, SigningPin as CardSigningPin, Slot};
 use keymark_stores::device::{Device, Run};
+use keymark_stores::places::library::OwnLibrary;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::tokens::socket::CardServer;
@@ -19,7 +20,7 @@ use super::home::{Home, copy_public_keys};
 use super::homes::GnupgHomes;
 use super::key_home::{HomeCard, KeyHome, SigningPin};
 use super::process::Task;
-use super::scdaemon::{CardLink, ScdaemonReader, driver};
+use super::scdaemon::{CardLink, ScdaemonReader};
 use super::{Gnupg, reachable};
 use crate::private_dir::PrivateDir;
 use crate::programs::write_private;
@@ -65,7 +66,7 @@ pub(super) fn made_home(
     let failed = |error| Error::call(format!("serving a card in {}", path.display()), error, "");
     let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
     let link = CardLink {
-        driver: driver()?,
+        driver: OwnLibrary::PCSC.find()?,
         reader: ScdaemonReader::Served {
             socket: server.socket().to_owned(),
         },
@@ -125,7 +126,7 @@ pub(super) fn private_home(
     let public = path.join("public");
     write_private(&public, &exported(gnupg, card)?)?;
     let link = CardLink {
-        driver: driver()?,
+        driver: OwnLibrary::PCSC.find()?,
         reader: ScdaemonReader::Pcscd {
             name: reader.to_owned(),
             // As libpcsclite finds it for keymark itself.

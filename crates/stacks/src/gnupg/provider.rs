@@ -15,6 +15,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_stores::access::{AccessKind, Library};
 use keymark_stores::device::{Device, Run};
+use keymark_stores::places::library;
 
 use super::agent::AgentStack;
 use super::homes::GnupgHomes;
@@ -101,7 +102,7 @@ pub fn reachable<'g>(
     private_dir::check_room_for_socket(LONGEST_SOCKET)?;
     if device.has(AccessKind::Card) {
         // Without the library scdaemon has no way to the card.
-        super::scdaemon::driver()?;
+        library::OwnLibrary::PCSC.find()?;
     } else if device.has(AccessKind::Module) {
         token_home::program()?;
         private_dir::check_room_for_socket(LONGEST_OF_TOKENS)?;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 use keymark_shim_protocol::{CARD, SHARED, TRACE};
-use keymark_stores::places::library::OwnLibrary;
 
 use super::token_home::TokenLink;
 
@@ -133,17 +132,6 @@ impl CardLink {
 /// away.
 pub(super) fn is_plain_value(text: &str) -> bool {
     text.trim() == text && !text.starts_with('"') && !text.contains(char::is_control)
-}
-
-/// Where libkeymark_pcsc.so is.
-pub(super) fn driver() -> Result<PathBuf, Error> {
-    let library = OwnLibrary {
-        file: "libkeymark_pcsc.so",
-        variable: "KEYMARK_PCSC_DRIVER",
-        package: "keymark-pcsc",
-        purpose: "through which scdaemon reaches a card",
-    };
-    library.find()
 }
 
 #[cfg(test)]

@@ -12,17 +12,13 @@ use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
 use super::module::ModuleFile;
+use crate::places::library::{INSTALLED, MULTIARCH};
 
 /// Kryoptic's library.
 pub(super) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
-/// From the program's directory: beside it, where a package puts it, and where make does, which cargo's
-/// own test programs are one directory further from.
-const BESIDE: [&str; 4] = [
-    "",
-    "../lib/keymark",
-    "../kryoptic/release",
-    "../../kryoptic/release",
-];
+/// From the program's directory: beside it, and where make puts it, which cargo's own test programs are one
+/// directory further from.
+const BESIDE: [&str; 3] = ["", "../kryoptic/release", "../../kryoptic/release"];
 
 /// A module's file, and what it goes by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +95,7 @@ impl Places {
         };
         let own = configuration.map(|directory| directory.join("pkcs11/modules"));
         let shared = ["/usr/share/p11-kit/modules", "/etc/pkcs11/modules"].map(PathBuf::from);
-        let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+        let multiarch = format!("/usr/lib/{MULTIARCH}");
         Self {
             registrations: shared.into_iter().chain(own).collect(),
             libraries: [&multiarch, "/usr/lib64", "/usr/lib", "/usr/local/lib"]
@@ -230,12 +226,13 @@ fn same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// The Kryoptic that make has built for this program.
+/// The Kryoptic that make has built for this program, or that was installed with it.
 pub(super) fn built_kryoptic() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let directory = program.parent()?;
-    let files = BESIDE.map(|place| directory.join(place).join(KRYOPTIC));
-    let found = files.into_iter().find(|file| file.is_file())?;
+    let places = BESIDE.into_iter().chain(INSTALLED);
+    let mut files = places.map(|place| directory.join(place).join(KRYOPTIC));
+    let found = files.find(|file| file.is_file())?;
     found.canonicalize().ok()
 }
 

@@ -248,7 +248,7 @@ fn read<T>(
     form: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, UriError> {
     let value = text(name, value)?;
-    form(&value).ok_or_else(|| UriError::BadValue { name, value })
+    form(&value).ok_or(UriError::BadValue { name, value })
 }
 
 fn text(name: &'static str, value: &str) -> Result<String, UriError> {

@@ -195,7 +195,7 @@ fn servers() -> Vec<Server> {
         &[]
     };
     let find = |kind: &&'static ServerKind| {
-        let found = Installed::find(*kind, &SearchPath::usual());
+        let found = Installed::find(kind, &SearchPath::usual());
         (kind.stack, found)
     };
     kinds.iter().map(find).collect()

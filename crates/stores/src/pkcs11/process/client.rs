@@ -271,7 +271,7 @@ impl TokenProcess {
         let file = &self.errand.file;
         state.process = Some(start(file, &self.user.pins, Readers::Shown)?);
         state.generation += 1;
-        let mut opened = self.exchange(state, &Request::Open(self.errand.clone()));
+        let mut opened = self.exchange(state, &Request::Open(Box::new(self.errand.clone())));
         if let (Ok(()), Some(run)) = (&opened, state.run.clone()) {
             opened = self.exchange(state, &Request::Run(run));
         }

@@ -52,7 +52,7 @@ pub(super) enum Request<O = Order> {
     /// Load it, initialise its first blank token, and say what it has then.
     Initialize(ModuleFile, NewToken),
     /// Load it, and log in to a token.
-    Open(TokenErrand),
+    Open(Box<TokenErrand>),
     /// What the run wants of it.
     Run(RunErrand),
     /// What the token shows of its keys without a PIN.

@@ -124,7 +124,7 @@ impl Serving {
                 let parts = parts.collect::<Result<Vec<_>, Error>>()?;
                 Ok(Reply::PublicParts(parts.concat()))
             }
-            Request::Open(errand) => self.open(errand),
+            Request::Open(errand) => self.open(*errand),
             Request::Run(run) => self.begin_run(run),
             Request::Keys(wanted) => {
                 let token = &self.store()?.token;
