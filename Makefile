@@ -18,7 +18,7 @@ KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 # As Debian calls this architecture: x86_64-linux-gnu, arm-linux-gnueabihf.
 LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy ciw test browser lint deny fuzz faults overhead calibration packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy ciw test browser lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-dist build clean serve deb dist package-test ansible \
     fleet-test
 
@@ -140,6 +140,12 @@ overhead: packages-bench kryoptic build
 # two called different? A quarter of an hour.
 calibration: build
 	$(FIGURES) calibration --markdown $(CURDIR)/docs/performance.md
+
+# Other people's cryptography in C, fetched from crates.io, in the simulator and in QEMU: the same output, the same number of
+# instructions. A quarter of an hour; not in CI.
+mcu-foreign: build
+	scripts/packages arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm
+	scripts/mcu-foreign/run $(BIN)
 
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
 # bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2

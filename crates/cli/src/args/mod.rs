@@ -42,8 +42,8 @@ pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideAr
 pub use sharing::{HistoryArguments, PageArguments, ShareArguments, SiteArguments};
 
 pub use mcu::{
-    ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
-    PredictArguments, StorageArguments,
+    Budget, ExplainArguments, FirmwareArguments, FirmwareComparison, Limit, McuCommand,
+    McuProfileArguments, OptionAxis, PhaseName, PredictArguments, StorageArguments,
 };
 
 pub use plot::{PictureFile, PictureFormat, PlotArguments};
