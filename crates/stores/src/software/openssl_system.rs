@@ -52,8 +52,13 @@ impl Loaded for Installed {
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
         let (family, signs) = (key.algorithm.family(), operation.signs());
-        let capability = Capability::new(key.algorithm, operation);
-        if !self.capabilities().contains(&capability) {
+        // Authenticating is signing.
+        let work = if signs { Operation::Sign } else { operation };
+        if !self
+            .capabilities()
+            .contains(&Capability::new(key.algorithm, work))
+        {
+            let capability = Capability::new(key.algorithm, operation);
             return Err(unsupported("the system's OpenSSL", capability));
         }
         let read = |error| Error::call("d2i_AutoPrivateKey", error, "");
