@@ -36,6 +36,14 @@ pub enum Core {
 }
 
 impl Core {
+    /// What its CPUID register reads as (DDI 0403E, B3.2.3): part number C23 or C24, of the first revision.
+    pub const fn cpuid(self) -> u32 {
+        match self {
+            Self::CortexM3 => 0x410f_c230,
+            Self::CortexM4 => 0x410f_c240,
+        }
+    }
+
     /// Its timing with memories that never wait.
     pub const fn timing(self) -> CoreTiming {
         match self {
@@ -327,7 +335,7 @@ impl Microcontroller {
     pub fn load(&self, image: &Image) -> Result<Machine, ImageError> {
         let machine = image.machine(&self.layout)?;
         let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
-        let machine = machine.with_registers(&self.registers);
+        let machine = machine.with_registers(&self.registers, self.core.cpuid());
         Ok(match self.core {
             Core::CortexM3 => machine.without_dsp(),
             Core::CortexM4 => machine,

@@ -45,6 +45,7 @@ const SYSTICK: u32 = 15;
 /// The registers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Devices {
+    cpuid: u32,
     stubs: Vec<Stub>,
     words: BTreeMap<u32, u32>,
     /// CYCCNT when it stands still, and the cycle at which it was zero while it counts.
@@ -54,8 +55,9 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    pub(super) fn new(stubs: &[Stub]) -> Self {
+    pub(super) fn new(stubs: &[Stub], cpuid: u32) -> Self {
         Self {
+            cpuid,
             stubs: stubs.to_vec(),
             ..Self::default()
         }
@@ -92,7 +94,7 @@ impl Devices {
             SYSTICK_CONTROL => self.tick.read_control(now),
             SYSTICK_RELOAD => self.tick.reload,
             SYSTICK_VALUE => self.tick.value(now),
-            CPUID => 0x410f_c240,
+            CPUID => self.cpuid,
             _ => self.word(address),
         }
     }

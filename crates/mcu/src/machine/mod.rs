@@ -166,10 +166,10 @@ impl Machine {
         self
     }
 
-    /// The same with these registers besides those of the core. To be said before it runs.
-    pub fn with_registers(mut self, stubs: &[Stub]) -> Self {
+    /// The same with these registers besides those of the core, which calls itself `cpuid`. To be said before it runs.
+    pub fn with_registers(mut self, stubs: &[Stub], cpuid: u32) -> Self {
         let vectors = self.devices.vectors();
-        self.devices = Devices::new(stubs);
+        self.devices = Devices::new(stubs, cpuid);
         self.devices.set_vectors(vectors);
         self
     }
