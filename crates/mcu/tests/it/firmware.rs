@@ -362,3 +362,19 @@ fn the_example_times_itself_as_keymark_does() {
     names.sort_unstable();
     assert_eq!(names, [(1, "hash"), (2, "average")]);
 }
+
+#[test]
+fn a_core_calls_itself_what_it_is() {
+    let code = format!(
+        "bx lr\n.thumb_func\n.global reset\nreset: ldr r4, =0xe000ed00\nldr r5, [r4]\n{EXIT}"
+    );
+    let Some(elf) = build(&with_vectors(0x2000_1000, &code)) else {
+        return;
+    };
+    for (part, number) in [("stm32f103", 0xc23), ("stm32f405", 0xc24)] {
+        let (machine, _, stop) = timed(&elf, part);
+        assert_eq!(stop, Stop::Exit(0), "{part}");
+        let cpuid = machine.registers.get(Register::new(5));
+        assert_eq!(cpuid >> 4 & 0xfff, number, "{part}");
+    }
+}
