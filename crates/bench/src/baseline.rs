@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
-use crate::case::{Case, CaseKey, DeviceName, Load, Parameters, StackName};
+use crate::case::{Case, CaseKey, DeviceName, Parameters, StackName};
 use crate::words::as_text;
 
 /// A pattern: the axes it names replace those of a case, and the case so described is its baseline.
@@ -98,10 +98,7 @@ impl Baseline {
             }
         }
         if let Some(concurrency) = self.concurrency {
-            wanted.load = Load {
-                concurrency,
-                ..wanted.load
-            };
+            wanted.load = wanted.load.with(concurrency);
         }
         wanted
     }

@@ -4,8 +4,6 @@ mod load;
 mod name;
 mod parameters;
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +33,16 @@ words! {
     }
 }
 
+impl Provenance {
+    /// Whether keymark ran something for the figure: another run may tell another one.
+    pub const fn is_of_a_run(self) -> bool {
+        match self {
+            Self::Measured | Self::Virtual | Self::Twin => true,
+            Self::Predicted | Self::Published => false,
+        }
+    }
+}
+
 /// The name a device goes by on the command line and in tables.
 #[derive(
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -61,8 +69,9 @@ impl DeviceName {
 }
 
 /// One (key store, algorithm, operation, stack, parameters, load).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, derive_more::Display)]
 #[serde(deny_unknown_fields)]
+#[display("{algorithm} {operation} {device} {}", self.way())]
 pub struct Case {
     /// The device, by name.
     pub device: DeviceName,
@@ -110,7 +119,22 @@ pub struct CaseKey {
     pub input_bytes: u32,
 }
 
+impl CaseKey {
+    /// The same, loaded so.
+    pub fn loaded(self, load: Load) -> Self {
+        Self { load, ..self }
+    }
+}
+
 impl Case {
+    /// The same, loaded so.
+    pub fn loaded(&self, load: Load) -> Self {
+        Self {
+            load,
+            ..self.clone()
+        }
+    }
+
     /// What is asked of the device.
     pub const fn capability(&self) -> Capability {
         Capability::new(self.algorithm, self.operation)
@@ -167,18 +191,6 @@ impl Case {
             self.load,
             replica.unwrap_or_default()
         )
-    }
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            algorithm,
-            operation,
-            device,
-            ..
-        } = self;
-        write!(f, "{algorithm} {operation} {device} {}", self.way())
     }
 }
 

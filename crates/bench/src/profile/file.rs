@@ -23,11 +23,9 @@ struct File {
     source: String,
     #[serde(default)]
     note: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     yubikey_version: Option<String>,
     #[serde(default)]
     service: Vec<Entry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     verify: Option<Time>,
 }
 
@@ -37,17 +35,13 @@ struct Entry {
     capability: Capability,
     #[serde(flatten)]
     time: Time,
-    #[serde(skip_serializing_if = "Option::is_none")]
     published_mean_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     assumed: Option<Assumed>,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Default, Deserialize, Serialize)]
 struct Time {
-    #[serde(skip_serializing_if = "Option::is_none")]
     constant_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     quantiles_s: Option<Vec<f64>>,
 }
 
@@ -187,10 +181,7 @@ pub(super) fn write(profile: &Profile) -> Result<String, String> {
                 capability: *capability,
                 time: match service.assumed {
                     None => written(&service.time),
-                    Some(_) => Time {
-                        constant_s: None,
-                        quantiles_s: None,
-                    },
+                    Some(_) => Time::default(),
                 },
                 published_mean_s: service.published.map(|mean| mean.as_secs_f64()),
                 assumed: service.assumed,

@@ -7,7 +7,6 @@ use keymark_stats::{
     AtMeanSpeed, Blocks, MachineSpeed, PerSecond, Ratio, RunDependence, Seconds, Summary,
     controlled,
 };
-use serde::{Deserialize, Serialize};
 
 /// What the cases of a run tell of their machine.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -90,7 +89,7 @@ fn at_mean_speed(
 }
 
 /// A queue that grows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Overload {
     /// Work that arrives over what the workers can do: 1 or more.
     pub utilisation: Ratio,

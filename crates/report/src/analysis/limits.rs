@@ -117,9 +117,7 @@ impl Curve {
             concurrency: self.case.load.concurrency,
             ..other.case.load
         };
-        let mut wanted = other.case.key();
-        wanted.load = load;
-        self.case.has_key(&wanted)
+        self.case.has_key(&other.case.key().loaded(load))
     }
 
     /// By the processors alone.

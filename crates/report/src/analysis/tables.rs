@@ -81,8 +81,7 @@ pub(super) fn handshakes<T>(
     items: impl IntoIterator<Item = T>,
     case: impl Fn(&T) -> &Case,
 ) -> TableOf<T> {
-    let subject = |item: &T| (case(item).device.clone(), case(item).provenance);
-    TableOf::new(items, subject)
+    TableOf::of(items, &case)
         .case("algorithm", |item| case(item).algorithm)
         .device()
         .case("server", |item| case(item).way())

@@ -17,12 +17,10 @@ const BESIDE: usize = 3;
 
 /// For each operation the keys that are compared.
 fn best(analysis: &Analysis) -> Vec<Keys<'_>> {
-    let figures = alone(&analysis.rows).filter(|figure| match figure.case().provenance {
-        Provenance::Measured | Provenance::Twin | Provenance::Virtual => {
-            // Handshakes are a server's, which has sentences of its own.
-            figure.case().operation != Operation::Handshake
-        }
-        Provenance::Predicted | Provenance::Published => false,
+    // Handshakes are a server's, which has sentences of its own.
+    let figures = alone(&analysis.rows).filter(|figure| {
+        let case = figure.case();
+        case.provenance.is_of_a_run() && case.operation != Operation::Handshake
     });
     let groups = grouped(figures, |figure| {
         let case = figure.case();

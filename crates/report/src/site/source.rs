@@ -1,7 +1,7 @@
 //! A record as a source of figures, and on which machine it was made, as far as it says.
 
 use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::record::{Record, RunId, RunState};
+use keymark_bench::record::{Record, RunId};
 
 use super::device::{Catalogue, Identified};
 use super::pages;
@@ -193,12 +193,7 @@ pub struct Machine {
 impl Machine {
     /// The machine of a record; none of what was not run.
     pub fn of(record: &Record) -> Option<Self> {
-        let ran = |provenance| match provenance {
-            Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
-            Provenance::Predicted | Provenance::Published => false,
-        };
-        let mut cases = record.cases.iter();
-        if record.state == RunState::Published || !cases.any(|each| ran(each.case.provenance)) {
+        if !record.is_of_a_run() {
             return None;
         }
         let environment = &record.environment;

@@ -12,7 +12,6 @@ use askama::Template;
 use askama::filters::{Escaper, Html};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use keymark_bench::record::RunState;
 use sha2::{Digest, Sha256};
 
 use super::Format;
@@ -215,16 +214,6 @@ fn remarks(all: &[Remark]) -> (Vec<&Remark>, Vec<&Remark>) {
 /// The policy of a page as the header of an answer, which can say more than an element.
 pub fn policy_of_answer() -> String {
     of_page(&STYLE, SCRIPT, "'self'") + "; frame-ancestors 'none'"
-}
-
-/// How a run ended, in a word.
-const fn state(state: RunState) -> &'static str {
-    match state {
-        RunState::Unfinished => "unfinished",
-        RunState::Finished => "finished",
-        RunState::Interrupted => "interrupted",
-        RunState::Published => "published",
-    }
 }
 
 fn written<'a>(
