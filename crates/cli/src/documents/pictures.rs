@@ -53,7 +53,7 @@ pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec
             "{NOT_ENOUGH}: no case has a figure"
         )));
     };
-    let fit = figures.iter().filter(|figure| kind.shows(figure));
+    let fit = figures.iter().filter(|figure| figure.kind() == kind);
     let charts = fit.filter_map(pictures::chart);
     let charts: Vec<Chart> = charts.collect();
     if charts.is_empty() {
@@ -65,7 +65,7 @@ pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec
 /// What there is instead.
 fn without(figures: &[Figure], kind: Kind) -> String {
     let drawn = |other: &Kind| {
-        let mut shown = figures.iter().filter(|figure| other.shows(figure));
+        let mut shown = figures.iter().filter(|figure| figure.kind() == *other);
         shown.any(|figure| pictures::chart(figure).is_some())
     };
     let others = Kind::ALL.iter().filter(|kind| drawn(kind));

@@ -13,7 +13,7 @@ use keymark_bench::operation::Operation;
 use keymark_stats::{Estimate, Seconds};
 
 use super::names::{Hues, left_out, listed};
-use super::{CURVES, ROWS, about, drawable, fill, framed};
+use super::{CURVES, ROWS, about, drawable, fill, framed, span};
 use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing,
     Unit,
@@ -212,11 +212,7 @@ fn summary(title: &str, tolerance: Seconds, means: &[&Mean]) -> String {
     if let (Some(fastest), Some(slowest)) =
         (means.iter().min_by(by_time), means.iter().max_by(by_time))
     {
-        text += &format!(
-            ", from {} to {}",
-            units::duration(fastest.mean.value),
-            units::duration(slowest.mean.value)
-        );
+        text += &format!(", {}", span(fastest.mean.value, slowest.mean.value));
     }
     let over = means
         .iter()
