@@ -266,12 +266,8 @@ fn rows(analysis: &Analysis, lines: &[&Line<'_>]) -> Vec<CaseId> {
 
 /// Their algorithms, each once; curves of 256 bits together.
 fn keys(lines: &[&Line<'_>]) -> String {
-    let mut names: Vec<Algorithm> = Vec::new();
-    for line in lines {
-        if !names.contains(&line.of.algorithm) {
-            names.push(line.of.algorithm);
-        }
-    }
+    let names = lines.iter().map(|line| line.of.algorithm).unique();
+    let names: Vec<Algorithm> = names.collect();
     let short = names
         .iter()
         .all(|name| matches!(name.length().1, 255 | 256));

@@ -223,9 +223,8 @@ fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let mut known = HashSet::new();
     let devices = cases.iter().map(|record| record.case.device.as_str());
-    let devices = devices.filter(|device| known.insert(*device));
+    let devices = devices.unique();
     let stores = devices.filter_map(|device| reported(device).ok()).collect();
     let planned = cases.iter().map(|record| record.case.clone()).collect();
     Record {

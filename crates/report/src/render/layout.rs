@@ -1,7 +1,7 @@
 //! How a table fits a terminal: nothing is cut and no row wraps. Concessions are made one by one, those
 //! first that lose nothing, until the widest row fits; those that turn out not to be needed are taken back.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use itertools::Itertools;
 use textwrap::core::Word;
@@ -342,9 +342,7 @@ fn words_of(table: &Table, column: usize) -> Vec<String> {
 
 /// The different words of a column, in order.
 fn names(table: &Table, column: usize) -> Vec<String> {
-    let mut known = HashSet::new();
-    let words = words_of(table, column).into_iter();
-    words.filter(|name| known.insert(name.clone())).collect()
+    words_of(table, column).into_iter().unique().collect()
 }
 
 fn numbered(place: usize) -> String {

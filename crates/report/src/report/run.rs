@@ -1,5 +1,6 @@
 //! The report of a run: which sections there are, and in which order.
 
+use itertools::Itertools;
 use keymark_bench::case::Provenance;
 use keymark_bench::record::Record;
 use keymark_bench::server_load::LoadLimit;
@@ -45,7 +46,7 @@ impl Analysis {
         sections.extend(self.under_load(record));
         sections.extend(pictured(
             "response times under load",
-            gallery.all(Kind::Load),
+            gallery.all(Kind::ResponseTimes),
         ));
         sections.extend(key_use::sections(record));
         sections.extend(servers::failed(record));
@@ -64,7 +65,7 @@ impl Analysis {
             sections.push(self.parallel(gallery.all(Kind::Throughput)));
         }
         sections.extend(pictured("what strength costs", gallery.all(Kind::Security)));
-        let uneven = [gallery.all(Kind::Samples), gallery.all(Kind::Histogram)].concat();
+        let uneven = [gallery.all(Kind::Samples), gallery.all(Kind::Histograms)].concat();
         sections.extend(pictured("how even the durations are", uneven));
         let mut every = sections
             .iter_mut()
@@ -188,17 +189,12 @@ impl Analysis {
             );
             blocks.push(Block::remark(RemarkKind::Limit, text));
         }
-        let mut explained = Vec::new();
-        let bounds = self
-            .scaling
-            .iter()
-            .filter_map(|group| group.bounds.as_ref());
-        for (bottleneck, _) in bounds.filter_map(|bounds| bounds.server.as_ref()) {
-            if !explained.contains(&bottleneck) {
-                explained.push(bottleneck);
-                blocks.push(Block::remark(RemarkKind::Limit, bottleneck.explanation));
-            }
-        }
+        let bounds = self.scaling.iter();
+        let servers = bounds.filter_map(|group| group.bounds.as_ref()?.server.as_ref());
+        let explained = servers
+            .map(|(bottleneck, _)| bottleneck.explanation)
+            .unique();
+        blocks.extend(explained.map(|text| Block::remark(RemarkKind::Limit, text)));
         blocks.extend(self.limits().into_iter().map(Block::Remark));
         if self.scaling.iter().any(|group| group.law.is_ok()) {
             blocks.push(Block::remark(
