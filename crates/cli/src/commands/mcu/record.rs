@@ -90,12 +90,8 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
         .iter()
         .map(case)
         .collect::<Result<Vec<_>, _>>()?;
-    let mut stores: Vec<StoreIdentity> = Vec::new();
-    for device in predictions.iter().map(device) {
-        if !stores.contains(&device) {
-            stores.push(device);
-        }
-    }
+    let stores = predictions.iter().map(device);
+    let stores = stores.unique_by(|store| store.device.clone()).collect();
     let plan = Plan {
         cases: cases.iter().map(|record| record.case.clone()).collect(),
         settings: Settings {
