@@ -13,7 +13,7 @@ use keymark_bench::case::Provenance;
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::strength::Strength;
 
-pub use device::{Catalogue, CatalogueError, Identified};
+pub use device::Identified;
 pub use pages::{Added, Collision, Pages, SUMS, sum};
 pub use sections::KeySection;
 pub use source::{Machine, Origin, Source, SourceDevice, SourceFigure};

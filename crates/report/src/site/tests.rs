@@ -11,13 +11,7 @@ fn source(record: &Record, origin: Origin) -> Source {
     let mut file = Vec::new();
     json::write(record, &mut file).unwrap();
     let file = String::from_utf8(file).unwrap();
-    Source::of(
-        record,
-        &analysis,
-        origin,
-        Catalogue::shipped().unwrap(),
-        &file,
-    )
+    Source::of(record, &analysis, origin, &file)
 }
 
 fn shipped() -> Vec<Source> {
