@@ -99,16 +99,12 @@ impl Place<'_> {
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
-    policy: &'static str,
-    style: &'static str,
-    script: &'static str,
     ways: Vec<Way>,
     document: &'a Document,
     conditions: Option<&'a Conditions>,
     sections: Vec<Written<'a>>,
     warnings: Vec<&'a Remark>,
     more_warnings: Vec<&'a Remark>,
-    methodology: &'static str,
     data: String,
 }
 
@@ -187,14 +183,10 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
         .collect::<Result<_, _>>()?;
     let (warnings, more_warnings) = remarks(&document.warnings);
     let page = Page {
-        policy: &OF_FILE,
-        style: &STYLE,
-        script: SCRIPT,
         ways: place.ways(),
         sections,
         warnings,
         more_warnings,
-        methodology: METHODOLOGY,
         data: data(&document)?,
         conditions: document.conditions.as_ref(),
         document: &document,

@@ -25,8 +25,6 @@ pub enum Import {
 #[derive(Template)]
 #[template(path = "runs.html")]
 struct Runs<'a> {
-    style: &'static str,
-    script: &'static str,
     archive: &'a str,
     search: &'a RunSearch,
     window: Window,
@@ -42,17 +40,13 @@ pub fn runs(
     found: &Found,
     import: Import,
 ) -> Result<String, HtmlError> {
+    let import = import == Import::Allowed;
     let page = Runs {
-        style: &STYLE,
-        script: SCRIPT,
         archive,
         search,
         window,
         found,
-        import: match import {
-            Import::Allowed => true,
-            Import::Refused => false,
-        },
+        import,
     };
     Ok(page.render()?)
 }
