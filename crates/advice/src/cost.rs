@@ -1,10 +1,6 @@
 //! What operations cost, from whatever has a figure of it: the archive's runs, published tables, profiles of devices.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Provenance, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::profile::Profile;
-use keymark_bench::record::Record;
+use keymark_bench::{Algorithm, Operation, Profile, Provenance, Record, StackName};
 use keymark_report::analysis::Analysis;
 use keymark_report::site::Identified;
 use keymark_stats::{Estimate, PerSecond, Seconds};

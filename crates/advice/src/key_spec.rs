@@ -5,9 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use keymark_bench::algorithm::{Algorithm, Family, UnknownAlgorithm};
 use keymark_bench::shipped::shipped;
-use keymark_bench::strength::{Strength, Table};
+use keymark_bench::{Algorithm, Family, Strength, Table, UnknownAlgorithm};
 use serde::Deserialize;
 
 /// Algorithm and size of a public key.

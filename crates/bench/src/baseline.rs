@@ -7,9 +7,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
-use crate::case::{Case, CaseKey, DeviceName, Parameters, StackName};
 use crate::words::as_text;
+use crate::{Algorithm, Case, CaseKey, DeviceName, Parameters, StackName};
 
 /// A pattern: the axes it names replace those of a case, and the case so described is its baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -6,17 +6,11 @@ use keymark_stats::{Band, Seconds};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use crate::case::Case;
-use crate::clock::Harness;
-use crate::environment::Environment;
-use crate::error::ReturnCode;
-use crate::parts::Parts;
-use crate::plan::Plan;
-use crate::sample::{Block, Outcome, Sample};
 use crate::series::InSeries;
-use crate::server_load::ServerLoad;
-use crate::stop::Stopped;
-use crate::store::StoreIdentity;
+use crate::{
+    Block, Case, Environment, Harness, Outcome, Parts, Plan, ReturnCode, Sample, ServerLoad,
+    Stopped, StoreIdentity,
+};
 
 /// Version of the exchange format.
 pub const SCHEMA: u32 = 1;

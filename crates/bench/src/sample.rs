@@ -7,7 +7,7 @@ use keymark_stats::Window;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Timestamp;
+use crate::Timestamp;
 use crate::words::words;
 
 words! {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::{Algorithm, Family};
-use crate::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
-use crate::operation::Operation;
-use crate::plan::default_input_bytes;
+use crate::{
+    Algorithm, Case, DeviceName, Family, Load, Operation, Parameters, Provenance, StackName,
+    StoreKind, default_input_bytes,
+};
 
 pub use crate::capability::Capability;
 

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use itertools::Itertools;
-use keymark_report::document::{Document, TableOf};
 use keymark_report::render::Width;
 use keymark_report::render::text::{self, HEADING};
 use keymark_report::visible::{message, visible, visible_lines};
+use keymark_report::{Document, TableOf};
 
 use crate::args::TableArguments;
 use crate::exit::Exit;

@@ -4,12 +4,8 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, Worker};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::{Order, Settings};
-use keymark_bench::record::Record;
-use keymark_bench::stop::StopRule;
-use keymark_report::document::Rerun;
+use keymark_bench::{Case, Operation, Order, Record, Settings, StopRule, Worker};
+use keymark_report::Rerun;
 use keymark_stacks::registry;
 
 /// What says where results go, or is recorded by itself, with a value.

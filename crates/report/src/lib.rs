@@ -21,6 +21,8 @@ pub mod units;
 pub mod visible;
 mod xml;
 
+pub use document::*;
+
 /// Things that have something in common, in the order in which they first came: each key with what has it.
 pub fn grouped<K: PartialEq, T>(
     items: impl IntoIterator<Item = T>,

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::operation::Operation;
-use keymark_report::document::{Block, Column, Document, RemarkKind, Section, TableOf};
+use keymark_bench::{DeviceName, Operation, Provenance};
+use keymark_report::{Block, Column, Document, RemarkKind, Section, TableOf};
 use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
 

@@ -1,7 +1,7 @@
 //! One key against everything that can be said of it without the others.
 
 use jiff::civil::Date;
-use keymark_bench::algorithm::Family;
+use keymark_bench::Family;
 
 use super::finding::{Finding, Kind, Level};
 use super::key::{FoundKey, Numbers, PublicKey};

@@ -3,7 +3,7 @@
 use derive_more::Display;
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
-use keymark_bench::algorithm::Family;
+use keymark_bench::Family;
 use serde::Serialize;
 
 use super::weakness::{bits, trimmed};

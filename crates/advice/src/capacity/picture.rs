@@ -1,7 +1,7 @@
 //! Response times over rates, a curve for each number of tokens.
 
-use keymark_report::document::{Figure, LoadCurve, LoadPoint, LoadUnit, Plot, Subject};
 use keymark_report::units::{self, counted};
+use keymark_report::{Figure, LoadCurve, LoadPoint, LoadUnit, Plot, Subject};
 use keymark_stats::{Demand, Estimate, PerSecond};
 
 use super::Question;

@@ -7,11 +7,10 @@ mod parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
 use crate::capability::Capability;
-use crate::operation::Operation;
-use crate::strength::{self, Strength};
+use crate::strength;
 use crate::words::words;
+use crate::{Algorithm, Operation, Strength};
 
 pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::Assumed;
 use crate::outside::visible::{excerpt, located};
-use crate::store::{Assumed, Capability};
+use crate::store::Capability;
 use serde::{Deserialize, Serialize};
 
 use super::{Profile, ProfileStore, Service, ServiceTime};

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::algorithm::Algorithm;
-use crate::operation::Operation;
 use crate::outside::read;
-use crate::store::{Assumed, Assumption, Capability};
+use crate::store::Capability;
+use crate::{Algorithm, Assumed, Assumption, Operation};
 use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 

@@ -16,15 +16,11 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::case::{Case, CaseId, DeviceName, StackName};
-use crate::clock::{Clock, Harness, read_cost};
-use crate::error::Error;
-use crate::parts::PartSums;
-use crate::plan::{Order, Plan, Settings};
-use crate::record::{CaseRecord, Ending};
 use crate::runner::workload::{Stack, Workload};
-use crate::sample::Block;
-use crate::stop::{StopRule, Stopped};
+use crate::{
+    Block, Case, CaseId, CaseRecord, Clock, DeviceName, Ending, Error, Harness, Order, PartSums,
+    Plan, Settings, StackName, StopRule, Stopped, read_cost,
+};
 pub mod worker;
 pub mod workload;
 

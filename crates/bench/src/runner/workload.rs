@@ -4,11 +4,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::case::{Case, StackName};
-use crate::error::Error;
-use crate::parts::PartSums;
 use crate::runner::worker::WorkerProcess;
-use crate::sample::CpuTime;
+use crate::{Case, CpuTime, Error, PartSums, StackName};
 
 /// Input of one operation: a ciphertext, a digest, the path of a file, as the handle expects it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use derive_more::Display;
-use keymark_bench::baseline::Baseline;
+use keymark_bench::Baseline;
 use keymark_report::archive::{SelectorError, SideSelector};
 use keymark_report::exchange::Shipped;
 

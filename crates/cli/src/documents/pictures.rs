@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
+use keymark_report::Figure;
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::Statement;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, svg};
-use keymark_report::document::Figure;
 use keymark_report::history::Trend;
 use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
 use keymark_report::render::Width;

@@ -1,13 +1,10 @@
 //! The figures of a run beside those that somebody published of the same operations.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Load, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::record::Record;
+use keymark_bench::{Algorithm, Case, DeviceName, Load, Operation, Record, StackName};
 use keymark_stats::{Estimate, Seconds};
 
 use super::{Analysis, figures};
-use crate::document::{Block, Cell, Plot, RemarkKind, Section, TableOf};
+use crate::{Block, Cell, Plot, RemarkKind, Section, TableOf};
 
 /// What somebody published of the device that a twin stands for.
 #[derive(Debug, Clone, PartialEq)]

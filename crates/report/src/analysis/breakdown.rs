@@ -1,9 +1,9 @@
 //! Where the time goes: what each layer adds to the one below it, for the same key and message.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, CaseId, DeviceName, Load, Provenance};
-use keymark_bench::layers::{End, Layers, OwnLibrary, Point};
-use keymark_bench::operation::Operation;
+use keymark_bench::{
+    Algorithm, Case, CaseId, DeviceName, End, Layers, Load, Operation, OwnLibrary, Point,
+    Provenance,
+};
 use keymark_stats::{Estimate, Ratio, Seconds, difference, paired_difference};
 
 use super::{Latencies, Row};

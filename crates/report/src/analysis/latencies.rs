@@ -1,8 +1,7 @@
 //! What the samples of one case say, before it is compared with another; of an open loop whose arrivals come faster than
 //! they are served only that: its queue grows for ever, and a mean latency would only say how long it was watched.
 
-use keymark_bench::record::CaseRecord;
-use keymark_bench::sample::Sample;
+use keymark_bench::{CaseRecord, Sample};
 use keymark_stats::{
     AtMeanSpeed, Blocks, MachineSpeed, PerSecond, Ratio, RunDependence, Seconds, Summary,
     controlled,

@@ -14,22 +14,16 @@ mod under_load;
 
 use std::time::Duration;
 
-use keymark_bench::case::{Case, CaseId, Pacing};
-use keymark_bench::clock::Timestamp;
-use keymark_bench::error::ReturnCode;
-use keymark_bench::layers::{Comparison, Layers};
-use keymark_bench::parts::Parts;
-use keymark_bench::plan::Plan;
-use keymark_bench::record::{CaseRecord, Record};
-use keymark_bench::sample::{Block, Sample};
-use keymark_bench::stop::Stopped;
-use keymark_bench::store::{Assumed, StoreIdentity};
+use keymark_bench::{
+    Assumed, Block, Case, CaseId, CaseRecord, Comparison, Layers, Pacing, Parts, Plan, Record,
+    ReturnCode, Sample, Stopped, StoreIdentity, Timestamp,
+};
 use keymark_stats::{
     Band, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Warning, Window, paired,
     throughput,
 };
 
-use crate::document::Answer;
+use crate::Answer;
 
 pub use beside::PublishedFigure;
 pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};

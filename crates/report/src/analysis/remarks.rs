@@ -4,14 +4,11 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, DeviceName};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::Plan;
-use keymark_bench::stop::{StopRule, Stopped};
+use keymark_bench::{Case, DeviceName, Operation, Plan, StopRule, Stopped};
 use keymark_stats::{Dependence, Drift, Estimate, MIN_BLOCKS, Ratio, Seconds, Warning};
 
 use super::{Analysis, Basis, Breakdown, FamilyBreakdown, Finding, Limit, Refused, Row, Undecided};
-use crate::document::{Remark, RemarkKind};
+use crate::{Remark, RemarkKind};
 use crate::{grouped, units};
 
 /// More cases than this are counted, not named.

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-use keymark_bench::case::{Case, CaseKey, Load, StackName, Worker};
-use keymark_bench::layers::{Bottleneck, Layers, Point};
-use keymark_bench::parts::Part;
-use keymark_bench::record::Record;
+use keymark_bench::{
+    Bottleneck, Case, CaseKey, Layers, Load, Part, Point, Record, StackName, Worker,
+};
 use keymark_stats::{
     Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, Window, fit_usl, gain,
 };

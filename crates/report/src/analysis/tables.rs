@@ -4,13 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, CaseId, Worker};
-use keymark_bench::parts::{Part, Parts};
+use keymark_bench::{Case, CaseId, Part, Parts, Worker};
 use keymark_stats::Ratio;
 
 use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
-use crate::document::{Cell, Column, Table, TableOf};
 use crate::units;
+use crate::{Cell, Column, Table, TableOf};
 
 /// The main table.
 pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {

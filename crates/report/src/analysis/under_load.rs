@@ -1,7 +1,7 @@
 //! A load on a server: as siege sums it up, so that old articles compare line by line, and where its time went; what a
 //! search for the limits has found, and what clients noticed when one of several servers was killed.
 
-use keymark_bench::server_load::{LoadLimit, Second, ServerLoad, TriedDemand};
+use keymark_bench::{LoadLimit, Second, ServerLoad, TriedDemand};
 use keymark_stats::{PerSecond, Seconds};
 
 /// The figures that siege prints, with its names, for which all of the load counts, its start and end too (the row's

@@ -1,16 +1,13 @@
 //! Keys through one program: which is the fastest, what others cost beside it, and how strong they are.
 
-use keymark_bench::case::{Case, CaseId, Provenance, StackName, StoreKind};
-use keymark_bench::layers::Point;
-use keymark_bench::operation::Operation;
-use keymark_bench::strength::Strength;
+use keymark_bench::{Case, CaseId, Operation, Point, Provenance, StackName, StoreKind, Strength};
 
 use super::figure::{Figure, alone, device, listed, range, to, way};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
-use crate::document::{Mean, Subject};
 use crate::grouped;
 use crate::visible::sentence;
+use crate::{Mean, Subject};
 
 /// Other keys that are named beside the fastest.
 const BESIDE: usize = 3;

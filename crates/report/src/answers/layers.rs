@@ -1,10 +1,7 @@
 //! What the time goes into: the key or the program around it, and what would not help.
 
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{CaseId, Provenance};
-use keymark_bench::layers::Point;
-use keymark_bench::operation::Operation;
+use keymark_bench::{Algorithm, CaseId, Operation, Point, Provenance};
 use keymark_stats::{Estimate, Seconds};
 
 use super::figure::{listed, part};

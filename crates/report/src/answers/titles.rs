@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
 use keymark_stats::{PerSecond, Ratio, Seconds};
 
 use super::figure::{between, listed};
 use super::{devices, keys, layers, workers};
 use crate::analysis::{Analysis, figures};
-use crate::document::{Distribution, Figure, LoadCurve, LoadUnit, Mean, Plot, Predicted};
 use crate::grouped;
 use crate::units::{self, counted};
+use crate::{Distribution, Figure, LoadCurve, LoadUnit, Mean, Plot, Predicted};
 
 /// The percentile by which a single distribution is told.
 const NEARLY: u32 = 90;

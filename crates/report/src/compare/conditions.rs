@@ -5,16 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use derive_more::Display;
 use itertools::Itertools;
-use keymark_bench::case::Provenance;
-use keymark_bench::environment::{Environment, View};
-use keymark_bench::plan::{Order, Settings};
-use keymark_bench::record::{Record, RunState};
-use keymark_bench::stop::StopRule;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::{
+    Environment, Order, Provenance, Record, RunState, Settings, StopRule, StoreIdentity, View,
+};
 use keymark_stats::{MachineSpeed, Seconds};
 
 use super::Side;
-use crate::document::Fact;
+use crate::Fact;
 use crate::{grouped, units};
 
 /// Something that is not the same everywhere.

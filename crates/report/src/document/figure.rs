@@ -1,8 +1,6 @@
 //! Data of pictures.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
-use keymark_bench::operation::Operation;
+use keymark_bench::{Algorithm, Case, DeviceName, Operation, Provenance, StackName};
 use keymark_stats::{Band, Drift, Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
 use strum::{Display, EnumDiscriminants, EnumMessage, EnumString, IntoStaticStr, VariantArray};

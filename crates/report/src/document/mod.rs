@@ -9,7 +9,7 @@ mod table;
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use keymark_bench::case::{CaseId, Provenance};
+use keymark_bench::{CaseId, Provenance};
 use serde::Serialize;
 
 use crate::units::counted;

@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Provenance};
-use keymark_bench::operation::Operation;
+use keymark_bench::{Algorithm, Case, DeviceName, Operation, Provenance};
 use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
 

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::record::{Record, SCHEMA};
+use keymark_bench::{Record, SCHEMA};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::visible::excerpt;

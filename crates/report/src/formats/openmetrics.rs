@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use keymark_bench::case::Pacing;
+use keymark_bench::Pacing;
 
 use super::{Measured, measured};
 use crate::render::Format;

@@ -9,9 +9,9 @@ use super::{CURVES, about, drawable, fill, framed, line, said_of, span};
 use crate::charts::{
     Along, Axis, Bounds, Chart, Column, Dot, Line, Mark, Panel, Scale, Spacing, Unit,
 };
-use crate::document::{Distribution, Histogram};
 use crate::units;
 use crate::visible::visible;
+use crate::{Distribution, Histogram};
 
 pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart> {
     let (shown, all) = drawable(distributions, CURVES, |one| {

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use keymark_bench::case::{CaseKey, DeviceName, Provenance};
-use keymark_bench::record::Record;
+use keymark_bench::{CaseKey, DeviceName, Provenance, Record};
 
 use crate::analysis::figures::joined_loads;
 use crate::archive::CaseWords;
-use crate::document::{Figure, Kind, LoadCurve, LoadUnit, Plot, Stack, Statement, Topic};
+use crate::{Figure, Kind, LoadCurve, LoadUnit, Plot, Stack, Statement, Topic};
 
 /// Bars on one axis from zero are told apart if the longest is no more than so many times the shortest.
 const TOLD: f64 = 50.0;

@@ -7,9 +7,7 @@
 use std::time::Duration;
 
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::Provenance;
-use keymark_bench::operation::Operation;
+use keymark_bench::{Algorithm, Operation, Provenance};
 use keymark_stats::{Estimate, Seconds};
 
 use super::names::{Hues, left_out, listed};
@@ -18,9 +16,9 @@ use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing,
     Unit,
 };
-use crate::document::{Mean, Predicted, Subject};
 use crate::history::{Point, Trend, date};
 use crate::visible::visible;
+use crate::{Mean, Predicted, Subject};
 use crate::{grouped, units};
 
 /// Where all figures are shorter than tolerated by this factor, the line would leave half of the axis empty.

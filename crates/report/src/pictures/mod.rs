@@ -11,13 +11,13 @@ mod samples;
 mod throughput;
 
 use itertools::Itertools;
-use keymark_bench::case::Provenance;
+use keymark_bench::Provenance;
 use keymark_stats::Seconds;
 
 use crate::charts::{About, Chart, Fill, Line, Path, Scale};
-use crate::document::{Figure, Plot, Subject};
 use crate::units;
 use crate::visible::visible;
+use crate::{Figure, Plot, Subject};
 
 pub use crate::document::Kind;
 pub use kind::{joined, keep_cases, of_the_answer, tell_apart};

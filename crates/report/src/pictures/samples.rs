@@ -6,11 +6,11 @@ use keymark_stats::{Ratio, Seconds};
 use super::means::is_time;
 use super::names::left_out;
 use super::{about, drawable, fill, framed, line, said_of, span};
+use crate::Timeline;
 use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
     Unit,
 };
-use crate::document::Timeline;
 use crate::units;
 use crate::visible::visible;
 

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::str::FromStr;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, Load, Pacing, USUAL, Worker};
+use keymark_bench::{Case, Load, Pacing, USUAL, Worker};
 
 /// One thing in which cases differ.
 #[derive(Debug, Clone, PartialEq, Eq, strum::Display)]

@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, Provenance};
-use keymark_bench::layers::Point;
-use keymark_bench::record::Record;
+use keymark_bench::{Case, Point, Provenance, Record};
 use keymark_stats::Seconds;
 
 use super::{Axis, Entry, Pivot, Shown};
 use crate::analysis::{Analysis, Row, figures};
 use crate::answers::between;
-use crate::document::{Block, Figure, Figured, Mean, Plot, RemarkKind, Section};
 use crate::render::words;
+use crate::{Block, Figure, Figured, Mean, Plot, RemarkKind, Section};
 use crate::{grouped, units};
 
 impl Analysis {

@@ -9,8 +9,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::text::GAP;
 use super::{Width, without_interval, words};
-use crate::document::{Align, Cell, Column, Narrow, Source, Table};
 use crate::visible::{split, wrapped};
+use crate::{Align, Cell, Column, Narrow, Source, Table};
 
 /// Something given up for room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

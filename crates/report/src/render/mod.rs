@@ -9,14 +9,13 @@ pub mod text;
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, TableStyle};
-use keymark_bench::layers::Layers;
-use keymark_bench::record::Record;
+use keymark_bench::{Layers, Record};
 
 use crate::analysis::{Analysis, Row};
-use crate::document::{Align, Answer, Brief, Cell, Document, Figured, Mark};
 use crate::report::{series, series_rows};
 use crate::units::{self, Bare};
 use crate::visible::{self, visible};
+use crate::{Align, Answer, Brief, Cell, Document, Figured, Mark};
 use html::HtmlError;
 
 /// Room for a line.

@@ -7,8 +7,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::layout::Layout;
 use super::{Width, grid};
-use crate::document::{Block, Cell, Document, Narrow, Section, Table, TableRow};
 use crate::visible::{visible, words, wrapped};
+use crate::{Block, Cell, Document, Narrow, Section, Table, TableRow};
 
 /// How headings look.
 pub const HEADING: Style = Style::new().bold();

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
 use keymark_stats::Seconds;
 
 use crate::analysis::{Analysis, Row};
 use crate::answers::{answers, title_of};
-use crate::document::{Block, Figure, Plot, Statement};
 use crate::pictures::{self, Kind};
+use crate::{Block, Figure, Plot, Statement};
 
 /// More pictures than these are leafed through, and not looked at.
 pub(super) const PICTURES: usize = 6;

@@ -1,9 +1,7 @@
 //! The report of a run: which sections there are, and in which order.
 
 use itertools::Itertools;
-use keymark_bench::case::Provenance;
-use keymark_bench::record::Record;
-use keymark_bench::server_load::LoadLimit;
+use keymark_bench::{LoadLimit, Provenance, Record};
 
 use super::gallery::Gallery;
 use crate::analysis::tables::{self, PARTS};
@@ -12,9 +10,10 @@ use crate::analysis::{
 };
 use crate::answers::answers;
 use crate::compare::conditions;
-use crate::document::{Block, Depth, Document, RemarkKind, Section, mixed};
+use crate::document::mixed;
 use crate::pictures::Kind;
 use crate::pivot::Axis;
+use crate::{Block, Depth, Document, RemarkKind, Section};
 
 /// Which table of strengths is used.
 const SECURITY: &str = "security: the weaker of certificate and key exchange, by NIST SP 800-57 part 1 rev. 5, \

@@ -7,9 +7,8 @@
 use std::sync::LazyLock;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, Provenance, StoreKind};
-use keymark_bench::record::Record;
 use keymark_bench::shipped::shipped;
+use keymark_bench::{Case, Provenance, Record, StoreKind};
 use serde::Deserialize;
 
 use super::pages;

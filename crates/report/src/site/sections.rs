@@ -3,21 +3,17 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::key_family::KeyFamily;
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::Settings;
-use keymark_bench::strength::Strength;
+use keymark_bench::{Algorithm, DeviceName, KeyFamily, Operation, Provenance, Settings, Strength};
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use super::source::{Source, SourceFigure};
 use crate::analysis::{Row, figures};
-use crate::document::{
-    Align, Block, Cell, Column, Figure, Mean, Plot, Predicted, Remark, RemarkKind, Subject, Table,
-    TableOf, mixed,
-};
+use crate::document::mixed;
 use crate::units::{self, counted};
+use crate::{
+    Align, Block, Cell, Column, Figure, Mean, Plot, Predicted, Remark, RemarkKind, Subject, Table,
+    TableOf,
+};
 
 /// What a source says at most of itself in a section.
 const NOTE: usize = 400;

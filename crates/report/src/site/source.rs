@@ -1,7 +1,6 @@
 //! A record as a source of figures, and on which machine it was made, as far as it says.
 
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::record::{Record, RunId};
+use keymark_bench::{DeviceName, Provenance, Record, RunId};
 
 use super::device::Identified;
 use super::pages;

@@ -1,7 +1,7 @@
 //! Public keys in DER: SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), PKCS#1 (RFC 8017, appendix A.1), and the public parts
 //! of PKCS#8 (RFC 5958), PKCS#1 and SEC 1 (RFC 5915).
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::{Algorithm, Family};
 use x509_cert::der::asn1::{
     AnyRef, BitStringRef, ContextSpecific, ObjectIdentifier, OctetStringRef, UintRef,
 };

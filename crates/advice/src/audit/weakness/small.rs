@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use keymark_bench::algorithm::Family;
+use keymark_bench::Family;
 use malachite_base::num::arithmetic::traits::{Gcd as _, ModPow as _};
 use malachite_base::num::basic::traits::{One as _, Zero as _};
 use malachite_nz::natural::Natural;

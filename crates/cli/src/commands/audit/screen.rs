@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 use keymark_advice::audit::{Audit, Audited, Finding, Kind, Level, Question};
 use keymark_bench::outside::visible::shortened;
-use keymark_report::document::{Column, TableOf};
 use keymark_report::render::Width;
 use keymark_report::units::counted;
+use keymark_report::{Column, TableOf};
 
 use crate::output;
 

@@ -1,8 +1,7 @@
 //! What can be measured on one screen: a line a device, and what is missing last.
 
 use itertools::Itertools;
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Error, Family};
 use keymark_report::grouped;
 use keymark_stacks::inventory::{Found, Inventory};
 

@@ -6,7 +6,7 @@ use derive_more::Display;
 use itertools::Itertools;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::{Account, Stall, Tally};
-use keymark_report::document::TableOf;
+use keymark_report::TableOf;
 use keymark_report::units;
 use serde::Serialize;
 use serde_json::json;

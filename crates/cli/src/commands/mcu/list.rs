@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use keymark_flash::geometry::Geometry;
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_report::document::TableOf;
+use keymark_report::TableOf;
 use serde_json::json;
 
 use crate::args::JsonArguments;

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use keymark_flash::design::DesignKind;
 use keymark_flash::geometry::Geometry;
 use keymark_flash::simulate::{Length, StorageResult, simulate};
-use keymark_report::document::TableOf;
+use keymark_report::TableOf;
 use keymark_report::units;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -5,9 +5,9 @@ mod directory;
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
-use keymark_bench::record::Record;
+use keymark_bench::Record;
+use keymark_report::Document;
 use keymark_report::analysis::Analysis;
-use keymark_report::document::Document;
 use keymark_report::exchange::Folder;
 use keymark_report::exchange::share::{self, Shared};
 use keymark_report::exchange::{self, Shipped, json};

@@ -1,12 +1,11 @@
 //! How durations are distributed, and in which order they came.
 
-use keymark_bench::record::{CaseRecord, Record};
-use keymark_bench::sample::Outcome;
+use keymark_bench::{CaseRecord, Outcome, Record};
 use keymark_stats::{Estimate, Ratio, Seconds, Sorted, Summary, Warning};
 
 use super::Row;
-use crate::document::{Distribution, Figure, Histogram, Plot, Subject, Timeline};
 use crate::grouped;
+use crate::{Distribution, Figure, Histogram, Plot, Subject, Timeline};
 
 /// A quantile at each per cent, and both ends.
 const LEVELS: u32 = 100;

@@ -1,12 +1,12 @@
 //! What the time of operations is made of.
 
-use keymark_bench::parts::{Part, Parts};
+use keymark_bench::{Part, Parts};
 use keymark_stats::Seconds;
 
 use super::Row;
 use crate::analysis::{Breakdown, FamilyBreakdown, Layer, Path};
-use crate::document::{Figure, Plot, Stack, StackPart, Subject};
 use crate::units;
+use crate::{Figure, Plot, Stack, StackPart, Subject};
 
 /// What becomes of a step that adds nothing that is seen.
 const UNTOLD: &str = "what cannot be told from nothing is in the part that it stands on";

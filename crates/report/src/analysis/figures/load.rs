@@ -2,15 +2,14 @@
 
 use std::num::NonZeroU32;
 
-use keymark_bench::case::{Case, Load, Pacing, Rate};
-use keymark_bench::record::Record;
+use keymark_bench::{Case, Load, Pacing, Rate, Record};
 use keymark_stats::{PerSecond, Ratio, Usl};
 
 use super::Row;
 use crate::analysis::latencies::service;
 use crate::analysis::{Bounds, Scaling};
-use crate::document::{Figure, LoadCurve, LoadPoint, LoadUnit, Plot, Subject, ThroughputCurve};
 use crate::grouped;
+use crate::{Figure, LoadCurve, LoadPoint, LoadUnit, Plot, Subject, ThroughputCurve};
 
 /// The knee is where this share of the best throughput is reached: with more users they wait for each other (as `keymark tls
 /// bench --saturate` has it).

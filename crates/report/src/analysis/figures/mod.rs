@@ -6,15 +6,13 @@ mod load;
 
 use std::collections::BTreeSet;
 
-use keymark_bench::case::Case;
-use keymark_bench::operation::Operation;
-use keymark_bench::record::Record;
+use keymark_bench::{Case, Operation, Record};
 use keymark_stats::{Estimate, Seconds};
 
 use super::tables::PARTS;
 use super::{Analysis, Row};
-use crate::document::{Figure, Mean, Plot, Predicted, Subject};
 use crate::grouped;
+use crate::{Figure, Mean, Plot, Predicted, Subject};
 use layers::{of_breakdown, of_parts};
 use load::{response_times, throughput};
 

@@ -15,9 +15,10 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::Format;
-use crate::document::{Block, Conditions, Depth, Document, Limits, REMARKS, Remark, Section};
+use crate::document::REMARKS;
 use crate::units::counted;
 use crate::visible::{json, visible};
+use crate::{Block, Conditions, Depth, Document, Limits, Remark, Section};
 use blocks::{EVERY, Numbering, Pictures};
 
 pub use runs::{Import, policy_of_runs, runs};

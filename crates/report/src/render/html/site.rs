@@ -7,18 +7,16 @@ use std::sync::LazyLock;
 
 use askama::Template;
 use itertools::Itertools;
-use keymark_bench::case::Provenance;
-use keymark_bench::key_family::KeyFamily;
 use keymark_bench::outside::visible::shortened;
-use keymark_bench::strength::Strength;
+use keymark_bench::{KeyFamily, Provenance, Strength};
 
 use super::blocks::{Numbering, Pictures};
 use super::{HtmlError, LIMITS, STYLE, of_page};
-use crate::document::{Block, Document, Section};
 use crate::site::{
     Collision, Device, Devices, KeySection, Machine, OfDevice, Origin, Pages, Site, Source,
 };
 use crate::units::counted;
+use crate::{Block, Document, Section};
 
 /// Rows of a table, beyond which a browser gets slow.
 const ROWS: usize = 1_000;

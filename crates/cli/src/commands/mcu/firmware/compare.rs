@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use keymark_report::document::TableOf;
+use keymark_report::TableOf;
 use keymark_report::formats::ci::Test;
 use serde::Serialize;
 

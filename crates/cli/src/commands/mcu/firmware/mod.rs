@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use keymark_mcu::profiler::Spent;
 use keymark_mcu::timing::{Phase, Stall};
-use keymark_report::document::TableOf;
+use keymark_report::TableOf;
 use keymark_report::formats::ci::{Test, suite};
 use keymark_report::units;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::{Clock, MonotonicClock};
 use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::{Banded, band};

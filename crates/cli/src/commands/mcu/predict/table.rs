@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use keymark_mcu::predict::{Assumption, Prediction};
 use keymark_mcu::timing::{CacheUse, Stall};
-use keymark_report::document::TableOf;
+use keymark_report::TableOf;
 use keymark_report::units;
 
 use super::hit_rate;
