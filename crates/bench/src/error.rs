@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
-use crate::operation::Operation;
+use crate::{Algorithm, Operation};
 
 /// What a key store or a stack reports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]

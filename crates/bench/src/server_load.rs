@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::key_use::{OperationAlone, TokenCalls};
+use crate::{OperationAlone, TokenCalls};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

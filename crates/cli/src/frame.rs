@@ -5,13 +5,10 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use keymark_bench::case::Case;
-use keymark_bench::environment::Environment;
-use keymark_bench::plan::Plan;
-use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::runner::Observer;
-use keymark_bench::stop::Stopped;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::{
+    Case, CaseRecord, Environment, Plan, Record, RunId, RunState, SCHEMA, Stopped, StoreIdentity,
+};
 use keymark_report::analysis::failures;
 use keymark_report::archive::RunWriter;
 

@@ -1,10 +1,5 @@
 //! The command line: raw arguments become values that are valid, then one file a subcommand.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 mod archive;
 pub mod args;
 mod commands;

@@ -3,11 +3,9 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::error::{Error, ReturnCode};
-use crate::parts::PartSums;
 use crate::runner::worker::{self, Terms};
 use crate::runner::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload};
-use crate::sample::{Block, Outcome};
+use crate::{Block, Error, Outcome, PartSums, ReturnCode};
 
 use super::Runner;
 use super::arrivals::Queue;

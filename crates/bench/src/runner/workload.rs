@@ -4,11 +4,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::case::{Case, StackName};
-use crate::error::Error;
-use crate::parts::PartSums;
 use crate::runner::worker::WorkerProcess;
-use crate::sample::CpuTime;
+use crate::{Case, CpuTime, Error, PartSums, StackName};
 
 /// Input of one operation: a ciphertext, a digest, the path of a file, as the handle expects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +33,7 @@ pub enum Calculates {
 }
 
 /// One worker's way to a key. Only `perform` stands between the two clock readings.
+#[expect(unused_variables, reason = "the names are the documentation")]
 pub trait KeyHandle: Send {
     /// Untimed, before each block: takes what the device has too little of to be held from the
     /// beginning of the run to its end (a TPM holds three objects, a card one key a slot).
@@ -59,7 +57,6 @@ pub trait KeyHandle: Send {
     /// # Errors
     /// When that fails.
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        let _ = input;
         Ok(())
     }
 
@@ -74,7 +71,6 @@ pub trait KeyHandle: Send {
     /// # Errors
     /// When the output cannot be had.
     fn collect(&mut self, performed: Performed, output: &mut [u8]) -> Result<usize, Error> {
-        let _ = output;
         Ok(performed.length)
     }
 
@@ -84,9 +80,7 @@ pub trait KeyHandle: Send {
     }
 
     /// Untimed, after `collect`: where the time of the operation went, if that was measured.
-    fn parts(&mut self, latency: Duration, into: &mut PartSums) {
-        let _ = (latency, into);
-    }
+    fn parts(&mut self, latency: Duration, into: &mut PartSums) {}
 }
 
 /// An operation's input and output, for the check.

@@ -4,11 +4,9 @@ use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{ParameterChoice, Rate, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::AlgorithmChoice;
-use keymark_bench::stop::Precision;
+use keymark_bench::{
+    AlgorithmChoice, Baseline, Operation, ParameterChoice, Precision, Rate, StackName,
+};
 use keymark_stacks::gnupg::PROTECTION;
 use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::raw::{LIBRARY, SCHEME};

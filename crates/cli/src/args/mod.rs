@@ -20,39 +20,19 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args, CommandFactory, Parser, Subcommand};
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::baseline::Baseline;
-use keymark_bench::case::StackName;
-use keymark_bench::plan::AlgorithmChoice;
+use keymark_bench::{Algorithm, AlgorithmChoice, Baseline, StackName};
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
 use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
 
-pub use advice::{AdviseArguments, StrengthArguments};
-pub use audit::AuditArguments;
-pub use bench::{BenchArguments, RunArguments};
-pub use capacity::CapacityArguments;
-pub use cards::{
-    CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
-    TokenCommand, TraceArguments,
+pub use self::{
+    advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, mcu::*, plot::*,
+    report::*, sharing::*,
 };
-pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument, Units};
-pub use sharing::{HistoryArguments, PageArguments, ShareArguments, SiteArguments};
-
-pub use mcu::{
-    Budget, ExplainArguments, FirmwareArguments, FirmwareComparison, Limit, McuCommand,
-    McuProfileArguments, OptionAxis, PhaseName, PredictArguments, StorageArguments,
-};
-
-pub use plot::{PictureFile, PictureFormat, PlotArguments};
-pub use report::{ExportArguments, ReportArguments};
 #[cfg(feature = "pkcs11")]
-pub use tls::{
-    SuiteExtent, TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments,
-    TlsRunArguments, TlsServeArguments, TlsSuite, TlsSuiteArguments,
-};
+pub use tls::*;
 
 /// What stands below the help of each command: a part a command, under its name.
 const BELOW_HELP: &str = include_str!("examples.md");

@@ -7,7 +7,7 @@ use keymark_advice::advise::{Purpose, Question};
 use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
-use keymark_bench::profile::Profile;
+use keymark_bench::Profile;
 use keymark_report::exchange::Shipped;
 use keymark_stores::device::Wish;
 use keymark_stores::registry;

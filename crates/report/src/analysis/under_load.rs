@@ -1,13 +1,12 @@
 //! A load on a server: as siege sums it up, so that old articles compare line by line, and where its time went; what a
 //! search for the limits has found, and what clients noticed when one of several servers was killed.
 
-use keymark_bench::server_load::{LoadLimit, Second, ServerLoad, TriedDemand};
+use keymark_bench::{LoadLimit, Second, ServerLoad, TriedDemand};
 use keymark_stats::{PerSecond, Seconds};
-use serde::{Deserialize, Serialize};
 
 /// The figures that siege prints, with its names, for which all of the load counts, its start and end too (the row's
 /// throughput is that of the steady state); the phases of transactions in the steady state; and whose processors they took.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnderLoad {
     /// Requests that were answered.
     pub transactions: u64,
@@ -44,10 +43,8 @@ pub struct UnderLoad {
     /// What limited the rate, as far as the client can tell.
     pub limit: LoadLimit,
     /// What the search for the server's limits has found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturated: Option<Saturated>,
     /// What clients noticed of a server that was killed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
 }
 
@@ -106,7 +103,7 @@ fn p95(load: &ServerLoad) -> Option<u64> {
 }
 
 /// The limits of a server. The best rate itself is the row's throughput, of a load of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Saturated {
     /// Users of the load that counts.
     pub best_users: u32,
@@ -136,7 +133,7 @@ impl Saturated {
 }
 
 /// The loss of a server in the middle of a load, to the second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
     /// When, since the load's start.
     pub killed_at: Seconds,

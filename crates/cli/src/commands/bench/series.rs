@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keymark_bench::record::{Record, RunState};
 use keymark_bench::series::{InSeries, SeriesId, Side, Step, schedule};
+use keymark_bench::{Record, RunState};
 use keymark_report::archive::Archive;
 use keymark_report::units;
 use keymark_stats::Seconds;

@@ -6,9 +6,8 @@ mod tables;
 use std::path::PathBuf;
 use std::process::Command;
 
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::error::Error;
-use keymark_report::document::{Document, Section};
+use keymark_bench::{DeviceName, Error, Provenance};
+use keymark_report::{Document, Section};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace::read;
 use keymark_stacks::private_dir::PrivateDir;
