@@ -13,7 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::sample::CpuTime;
 use wait4::Wait4;
 
@@ -87,16 +87,12 @@ impl OperationProcess {
         let Some(command) = &mut self.command else {
             return Err(Error::call(self.call, "it was not armed", ""));
         };
-        let mut child = command
-            .spawn()
-            .map_err(|error| Error::call(self.call, error, ""))?;
+        let mut child = command.spawn().during(self.call)?;
         if let (Some(input), Some(mut to)) = (input, child.stdin.take()) {
             // Who does not read it says why below.
             let _ = to.write_all(input);
         }
-        let used = child
-            .wait4()
-            .map_err(|error| Error::call("wait4", error, ""))?;
+        let used = child.wait4().during("wait4")?;
         if !used.status.success() {
             return Err(failed(used.status, &self.said()));
         }
@@ -111,9 +107,8 @@ impl OperationProcess {
 
     /// Copies its result, and returns how long it is.
     pub(crate) fn collect(&self, output: &mut [u8]) -> Result<usize, Error> {
-        let result = fs::read(&self.output).map_err(|error| {
-            Error::call(format!("reading {}", self.output.display()), error, "")
-        })?;
+        let result =
+            fs::read(&self.output).during(format_args!("reading {}", self.output.display()))?;
         let Some(room) = output.get_mut(..result.len()) else {
             let reason = format!("{} bytes of output are too many", result.len());
             return Err(Error::call(self.call, reason, ""));
@@ -124,8 +119,7 @@ impl OperationProcess {
 }
 
 pub(crate) fn create(path: &Path) -> Result<File, Error> {
-    File::create(path)
-        .map_err(|error| Error::call(format!("creating {}", path.display()), error, ""))
+    File::create(path).during(format_args!("creating {}", path.display()))
 }
 
 /// How long an agent's answer is waited for: longer than any queue in front of a slow card, or than a finger takes to its

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::case::StoreKind;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::worker::WorkerProcess;
@@ -99,14 +99,15 @@ pub struct KeyUse {
 
 impl Errand {
     pub(crate) fn new(store: StoreKind, key: &impl Serialize) -> Result<Self, Error> {
-        let key = serde_json::to_string(key).map(Zeroizing::new);
-        let key = key.map_err(|error| Error::call("writing a worker's errand", error, ""))?;
+        let key = serde_json::to_string(key)
+            .map(Zeroizing::new)
+            .during("writing a worker's errand")?;
         Ok(Self { store, key })
     }
 }
 
 pub(crate) fn read_errand<'k, T: Deserialize<'k>>(key: &'k str) -> Result<T, Error> {
-    serde_json::from_str(key).map_err(|error| Error::call("reading a worker's errand", error, ""))
+    serde_json::from_str(key).during("reading a worker's errand")
 }
 
 impl Access {

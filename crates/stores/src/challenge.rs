@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Digest};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, Verifiable, Verifier, verify_each};
@@ -45,8 +45,7 @@ impl Challenge {
             return Err(unsupported("the OpenSSL library", capability));
         }
         if operation.signs() {
-            return Self::signing(key.clone(), scheme, input_bytes, seed)
-                .map_err(|error| Error::call("EVP_Digest", error, ""));
+            return Self::signing(key.clone(), scheme, input_bytes, seed).during("EVP_Digest");
         }
         let pairs = (0..INPUTS).map(|_| key.encrypt(scheme));
         let (inputs, expected): (Vec<_>, Vec<_>) = pairs

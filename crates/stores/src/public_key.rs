@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
 use openssl::dsa::Dsa;
@@ -65,7 +65,7 @@ impl PublicKey {
         };
         Ok(Self {
             algorithm: key.algorithm,
-            numbers: numbers.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?,
+            numbers: numbers.during("i2d_PUBKEY")?,
         })
     }
 
@@ -161,7 +161,7 @@ impl PublicKey {
             (PublicNumbers::Evp(key), Family::Rsa(_)) => encrypted(key, scheme),
             (PublicNumbers::Evp(key), _) => agreed(key),
         };
-        made.map_err(|error| Error::call("making inputs with the public key", error, ""))
+        made.during("making inputs with the public key")
     }
 
     /// Whether `signature` (DER for DSA and ECDSA), by a scheme or as usual, is one of the message, or of the digest that

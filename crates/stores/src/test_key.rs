@@ -1,7 +1,7 @@
 //! Private keys made for measuring.
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family, SlhVariant};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_native::evp::generate;
 use openssl::bn::BigNumRef;
 use openssl::dsa::Dsa;
@@ -89,7 +89,7 @@ impl TestKey {
         } else {
             generate_evp(family).map(Secret::Evp)
         };
-        let secret = secret.map_err(|error| Error::call("EVP_PKEY_keygen", error, ""))?;
+        let secret = secret.during("EVP_PKEY_keygen")?;
         Ok(Self { algorithm, secret })
     }
 
@@ -122,8 +122,7 @@ impl TestKey {
             Secret::Evp(pkey) => pkey.private_key_to_pkcs8(),
             Secret::Elgamal(_) => Err(ErrorStack::get()),
         };
-        der.map(Zeroizing::new)
-            .map_err(|error| Error::call("i2d_PKCS8_PRIV_KEY_INFO", error, ""))
+        der.map(Zeroizing::new).during("i2d_PKCS8_PRIV_KEY_INFO")
     }
 
     /// The key in a form that another process can take.
@@ -145,7 +144,7 @@ impl TestKey {
             [p, g, y, x] => Elgamal::of_numbers([p, g, y, x]).map(Secret::Elgamal),
             _ => Err(ErrorStack::get()),
         };
-        let secret = secret.map_err(|error| Error::call("d2i_AutoPrivateKey", error, ""))?;
+        let secret = secret.during("d2i_AutoPrivateKey")?;
         Ok(Self {
             algorithm: sealed.algorithm,
             secret,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::case::Case;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::sample::CpuTime;
@@ -196,8 +196,7 @@ impl Meter {
         let mut connection = home.connect()?;
         let mut clock = |question: &str| -> Result<ClockId, Error> {
             let process = connection.process(question)?.cast_signed();
-            clock_getcpuclockid(Pid::from_raw(process))
-                .map_err(|error| Error::call("clock_getcpuclockid", error, ""))
+            clock_getcpuclockid(Pid::from_raw(process)).during("clock_getcpuclockid")
         };
         Ok(Some(Self {
             agent: clock("GETINFO pid")?,

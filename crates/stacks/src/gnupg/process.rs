@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use keymark_bench::case::{Case, StackName};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
@@ -273,6 +273,6 @@ fn encrypted(
 /// Printable text, so that a signed file looks like one.
 fn text(length: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = vec![0; length];
-    openssl::rand::rand_bytes(&mut bytes).map_err(|error| Error::call("RAND_bytes", error, ""))?;
+    openssl::rand::rand_bytes(&mut bytes).during("RAND_bytes")?;
     Ok(bytes.into_iter().map(|byte| b'a' + byte % 26).collect())
 }

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use ssh_encoding::{Decode, Encode, Reader};
 use ssh_key::Mpint;
 use zeroize::Zeroizing;
@@ -81,7 +81,7 @@ impl Request {
         write: impl FnOnce(&mut Vec<u8>) -> ssh_encoding::Result<()>,
     ) -> Result<Vec<u8>, Error> {
         message.extend([0, 0, 0, 0, self.number]);
-        write(&mut message).map_err(|error| Error::call(self.name, error, ""))?;
+        write(&mut message).during(self.name)?;
         let length = (message.len() - 4) as u32;
         message[..4].copy_from_slice(&length.to_be_bytes());
         Ok(message)
@@ -269,8 +269,7 @@ impl Connection {
         let mut answer = vec![0; LONGEST_ANSWER];
         let message = request_identities()?;
         let length = self.exchange(Request::IDENTITIES, &message, &mut answer)?;
-        identities(&answer[..length])
-            .map_err(|error| Error::call(Request::IDENTITIES.name, error, ""))
+        identities(&answer[..length]).during(Request::IDENTITIES.name)
     }
 
     /// Gives the agent a key, as [`add_identity`] has encoded it.

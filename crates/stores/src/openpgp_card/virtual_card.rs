@@ -11,7 +11,7 @@ use crate::tokens::reader::{Connection, Reader};
 use crate::tokens::twin::{self, Twin};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, StoreKind};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::profile::{Profile, ProfileError, ProfileStore};
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
@@ -172,8 +172,7 @@ impl CardMaker {
             state,
             ..FirmwareOptions::default()
         };
-        let firmware = Firmware::new(options)
-            .map_err(|error| Error::call("making a virtual card", error, ""))?;
+        let firmware = Firmware::new(options).during("making a virtual card")?;
         let card: Box<dyn Card> = match &self.profile {
             None => Box::new(firmware),
             Some(profile) => {

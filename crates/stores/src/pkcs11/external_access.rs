@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
 use keymark_bench::algorithm::Family;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::store::KeyRef;
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
@@ -225,7 +225,7 @@ fn certificate(public: &PublicKey, id: &[u8], label: &str) -> Result<Vec<Attribu
         certificate.sign(&issuer, MessageDigest::sha256())?;
         Ok((name.to_der()?, certificate.build().to_der()?))
     };
-    let (subject, value) = issued().map_err(|error| Error::call("X509_sign", error, ""))?;
+    let (subject, value) = issued().during("X509_sign")?;
     Ok(vec![
         Attribute::Class(ObjectClass::CERTIFICATE),
         Attribute::CertificateType(CertificateType::X_509),

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error as CryptokiError, RvError};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_native::cryptoki::Calls;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
@@ -95,8 +95,8 @@ impl Module {
 
 /// Initialises it, by what it is to find.
 pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error> {
-    let arguments = keymark_native::cryptoki::arguments(file.reserved.as_deref())
-        .map_err(|reason| Error::call("C_Initialize", reason, ""))?;
+    let arguments =
+        keymark_native::cryptoki::arguments(file.reserved.as_deref()).during("C_Initialize")?;
     let _under_way = UnderWay::begin(Call::C_Initialize);
     match client.initialize(arguments) {
         Ok(()) => Ok(()),

@@ -10,7 +10,7 @@ use cryptoki::object::{Attribute, KeyType, ObjectClass};
 use cryptoki::session::Session;
 use cryptoki::types::Ulong;
 use keymark_bench::algorithm::Family;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_native::cryptoki::under_way::UnderWay;
@@ -93,7 +93,7 @@ pub(super) fn create(
     let mut template = object.private();
     template.push(Attribute::Class(ObjectClass::PRIVATE_KEY));
     template.push(may(capability)?);
-    let value = value_of(key).map_err(|error| Error::call("EVP_PKEY_todata", error, ""))?;
+    let value = value_of(key).during("EVP_PKEY_todata")?;
     template.extend(value.ok_or_else(|| unsupported("PKCS#11", capability))?);
     let _under_way = UnderWay::begin(Call::C_CreateObject);
     let created = session.create_object(&template);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cryptoki::session::Session;
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::DeviceName;
-use keymark_bench::error::{Error, ReturnCode};
+use keymark_bench::error::{During as _, Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
 use parking_lot::Mutex;
@@ -229,7 +229,7 @@ fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<P
 /// An identifier that no other key has.
 pub(super) fn fresh_id() -> Result<Vec<u8>, Error> {
     let mut id = vec![0; 16];
-    openssl::rand::rand_bytes(&mut id).map_err(|error| Error::call("RAND_bytes", error, ""))?;
+    openssl::rand::rand_bytes(&mut id).during("RAND_bytes")?;
     Ok(id)
 }
 

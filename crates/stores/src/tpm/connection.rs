@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::places::private_dir::PrivateDir;
 use crate::places::program;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use serde::{Deserialize, Serialize};
 use tss_esapi::constants::response_code::Tss2ResponseCodeKind as Kind;
 use tss_esapi::interface_types::session_handles::AuthSession;
@@ -100,8 +100,7 @@ fn two_free_ports() -> Result<u16, Error> {
     let bound = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     for _ in 0..100 {
         let first = bound(0).and_then(|first| Ok((first.local_addr()?.port(), first)));
-        let (port, _first) =
-            first.map_err(|error| Error::call("looking for a free port", error, ""))?;
+        let (port, _first) = first.during("looking for a free port")?;
         if port.checked_add(1).is_some_and(|next| bound(next).is_ok()) {
             return Ok(port);
         }

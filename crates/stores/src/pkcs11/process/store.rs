@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
@@ -94,7 +94,7 @@ impl ProcessKeys {
         let (label, spki, origin): (_, Vec<u8>, _) = self.process.request(request)?;
         let public = PKey::public_key_from_der(&spki)
             .map(|key| PublicKey::of_public(asked.algorithm, key))
-            .map_err(|error| Error::call("d2i_PUBKEY", error, ""))?;
+            .during("d2i_PUBKEY")?;
         if let Some((_, before)) = before
             && before.public.spki_der().ok().as_ref() != Some(&spki)
         {

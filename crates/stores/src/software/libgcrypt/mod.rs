@@ -4,7 +4,7 @@ pub mod answer;
 pub mod key;
 
 use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
@@ -104,8 +104,7 @@ impl KeyHandle for Handle {
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
         self.result = None;
         let form = (self.form)(self.capability.algorithm, &input.bytes);
-        let data = self.library.data(form.as_bytes());
-        self.data = Some(data.map_err(|error| Error::call("gcry_sexp_new", error, ""))?);
+        self.data = Some(self.library.data(form.as_bytes()).during("gcry_sexp_new")?);
         Ok(())
     }
 
