@@ -20,7 +20,6 @@ use parking_lot::Mutex;
 use super::channel::{Channel, Port, Reset};
 use super::device::CardDevice;
 use crate::access::{Access, AccessKind};
-use crate::answer::Answers;
 use crate::card::Slot;
 use crate::device::{Device, Fact, Run, made_identity};
 use crate::public_key::PublicKey;
@@ -308,10 +307,6 @@ impl KeyStore for VirtualCards {
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
         self.card(key)?.public_key(key)
-    }
-
-    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
-        self.card(key)?.answers(key)
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {

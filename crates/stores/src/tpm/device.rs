@@ -17,7 +17,6 @@ use super::connection::{self, Swtpm, Way, refused};
 use super::handle::TpmHandle;
 use super::keys::{self, SavedKey};
 use crate::access::{Access, AccessKind, Errand, KeyUse, read_errand};
-use crate::answer::{AnswerForm, Answers};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::emulator::LIBTPMS;
 use crate::public_key::PublicKey;
@@ -156,9 +155,6 @@ impl Device for TpmDevice {
     }
 }
 
-/// Longest result: an RSA-3072 signature.
-const CAPACITY: usize = 512;
-
 /// A TPM as a key store.
 #[derive(Debug)]
 struct TpmStore {
@@ -195,14 +191,6 @@ impl KeyStore for TpmStore {
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
         Ok(self.test_key(key)?.public)
-    }
-
-    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
-        self.test_key(key)?;
-        Ok(Answers {
-            form: AnswerForm::Concatenated,
-            capacity: CAPACITY,
-        })
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {

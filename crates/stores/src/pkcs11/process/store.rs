@@ -15,12 +15,11 @@ use super::super::capabilities::asked_for;
 use super::super::device::Wanted;
 use super::super::external_access::NAME_A_KEY;
 use super::super::session_keys::Lifetime;
-use super::super::store::{Origin, Placed, answers};
+use super::super::store::{Origin, Placed};
 use super::client::TokenProcess;
 use super::{Request, RunErrand, TokenErrand, WorkersErrand};
 use crate::access::ProgramKey;
 use crate::access::{Access, Certificate, KeyUse, ModuleAccess};
-use crate::answer::Answers;
 use crate::device::Run;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
@@ -197,10 +196,6 @@ impl KeyStore for ProcessStore {
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
         Ok(self.keys.placed(key.capability())?.1.public)
-    }
-
-    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
-        Ok(answers(key.algorithm))
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
