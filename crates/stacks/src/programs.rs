@@ -222,17 +222,17 @@ impl Drop for Daemon {
     }
 }
 
-/// What is made when it is first asked for, and kept for as long as the run.
+/// Homes, agents or keys by their names: each is made when it is first asked for, and shared for as long as the run.
 #[derive(Debug)]
-pub(crate) struct MadeOnce<K, V>(Mutex<HashMap<K, Arc<V>>>);
+pub(crate) struct SharedByName<K, V>(Mutex<HashMap<K, Arc<V>>>);
 
-impl<K, V> Default for MadeOnce<K, V> {
+impl<K, V> Default for SharedByName<K, V> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: Eq + Hash, V> MadeOnce<K, V> {
+impl<K: Eq + Hash, V> SharedByName<K, V> {
     /// The one of that name.
     pub(crate) fn get(
         &self,

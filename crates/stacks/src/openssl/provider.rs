@@ -24,7 +24,7 @@ use super::challenge::{self, Task};
 use super::key::OpenSslKey;
 use super::process::{PkeyutlProcess, References};
 use crate::private_dir::PrivateDir;
-use crate::programs::{MadeOnce, OperationProcess, RefusedPins};
+use crate::programs::{OperationProcess, RefusedPins, SharedByName};
 use crate::provider::{Opener, StackFamily, StackProvider, Way};
 use crate::raw;
 
@@ -79,7 +79,7 @@ impl StackProvider for OpenSslProvider {
     fn open(&self, run: &Run) -> Result<Opener, Error> {
         let keys = Arc::new(OpenSslKeys {
             openssl: self.0.clone()?,
-            keys: MadeOnce::default(),
+            keys: SharedByName::default(),
             refused: RefusedPins::default(),
             directory: PrivateDir::new()?,
         });
@@ -178,7 +178,7 @@ impl OpenSslStack {
 #[derive(Debug)]
 struct OpenSslKeys {
     openssl: OpenSsl,
-    keys: MadeOnce<String, OpenSslKey>,
+    keys: SharedByName<String, OpenSslKey>,
     refused: RefusedPins,
     /// Removed last.
     directory: PrivateDir,

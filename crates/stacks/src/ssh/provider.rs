@@ -27,7 +27,7 @@ use crate::gnupg::home::Home;
 use crate::gnupg::homes::GnupgHomes;
 use crate::gnupg::{self, Gnupg, certificate};
 use crate::private_dir::{self, PrivateDir};
-use crate::programs::{MadeOnce, RefusedPins};
+use crate::programs::{RefusedPins, SharedByName};
 use crate::provider::{Opener, StackFamily, StackProvider, Way};
 
 const SSH: StackName = StackName::of("ssh");
@@ -251,10 +251,10 @@ impl Stack for SshStack {
 struct Agents {
     openssh: Result<OpenSsh, Error>,
     gnupg: Result<Gnupg, Error>,
-    ssh_agents: MadeOnce<Algorithm, agent::SshAgent>,
-    homes: MadeOnce<Algorithm, Home>,
+    ssh_agents: SharedByName<Algorithm, agent::SshAgent>,
+    homes: SharedByName<Algorithm, Home>,
     /// By the URI of their key.
-    token_agents: MadeOnce<String, agent::SshAgent>,
+    token_agents: SharedByName<String, agent::SshAgent>,
     refused: RefusedPins,
     card_homes: Result<GnupgHomes, Error>,
     /// Removed last: agents listen at sockets in it.
@@ -266,9 +266,9 @@ impl Agents {
         Ok(Self {
             openssh: found.openssh.clone(),
             gnupg: found.gnupg.clone(),
-            ssh_agents: MadeOnce::default(),
-            homes: MadeOnce::default(),
-            token_agents: MadeOnce::default(),
+            ssh_agents: SharedByName::default(),
+            homes: SharedByName::default(),
+            token_agents: SharedByName::default(),
             refused: RefusedPins::default(),
             card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
             dir: PrivateDir::new()?,
