@@ -10,11 +10,12 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::error::{During as _, Error};
 use keymark_bench::sample::CpuTime;
+use parking_lot::Mutex;
 use wait4::Wait4;
 
 use crate::private_dir::SOCKET_PATH;
@@ -239,7 +240,7 @@ impl<K: Eq + Hash, V> SharedByName<K, V> {
         name: K,
         make: impl FnOnce() -> Result<V, Error>,
     ) -> Result<Arc<V>, Error> {
-        let mut made = lock(&self.0);
+        let mut made = self.0.lock();
         if let Some(there) = made.get(&name) {
             return Ok(Arc::clone(there));
         }
@@ -256,7 +257,7 @@ pub(crate) struct RefusedPins(Arc<Mutex<HashMap<String, Error>>>);
 impl RefusedPins {
     /// Whether the token's PIN may be sent.
     pub(crate) fn check(&self, token: &str) -> Result<(), Error> {
-        match lock(&self.0).get(token) {
+        match self.0.lock().get(token) {
             Some(error) => Err(error.clone()),
             None => Ok(()),
         }
@@ -264,10 +265,6 @@ impl RefusedPins {
 
     /// It may not from now on, and that is said.
     pub(crate) fn note(&self, token: &str, error: Error) {
-        lock(&self.0).insert(token.to_owned(), error);
+        self.0.lock().insert(token.to_owned(), error);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
 //! A home with the keys of one algorithm, or of one card. Where the time of an operation on a card goes is measured while it is
 //! done: processor time of GnuPG's daemons, and the PC/SC calls that keymark's library takes down.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::case::Case;
@@ -17,6 +17,7 @@ use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
+use parking_lot::Mutex;
 
 use super::home::Home;
 use super::listing::{self, ListedKey};
@@ -215,7 +216,7 @@ impl Meter {
 
     /// Before an operation.
     pub fn begin(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         // What came before belongs to nobody.
         let _ = state.trace.read();
         state.agent = read(self.agent);
@@ -224,7 +225,7 @@ impl Meter {
 
     /// After it: `gpg` is the processor time of its process, if there was one.
     pub fn end(&self, latency: Duration, gpg: Option<CpuTime>, into: &mut PartSums) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let Ok(calls) = state.trace.read() else {
             return;
         };
