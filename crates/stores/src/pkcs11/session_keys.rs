@@ -222,9 +222,9 @@ mod tests {
             // What a token says of the public half is the key again.
             let spki = PublicKey::of(&key).unwrap().spki_der().unwrap();
             let octets = &spki[spki.len() - public..];
-            let again = PublicKey::quantum(key.algorithm, octets).unwrap();
+            let again = PublicKey::string(key.algorithm, octets).unwrap();
             assert_eq!(again.spki_der().unwrap(), spki, "{name}");
-            assert!(PublicKey::quantum(key.algorithm, &octets[1..]).is_err());
+            assert!(PublicKey::string(key.algorithm, &octets[1..]).is_err());
         }
     }
 
