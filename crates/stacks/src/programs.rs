@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use keymark_bench::error::{During as _, Error};
 use keymark_bench::sample::CpuTime;
+use keymark_bench::workload::copy_answer;
 use parking_lot::Mutex;
 use wait4::Wait4;
 
@@ -110,12 +111,7 @@ impl OperationProcess {
     pub(crate) fn collect(&self, output: &mut [u8]) -> Result<usize, Error> {
         let result =
             fs::read(&self.output).during(format_args!("reading {}", self.output.display()))?;
-        let Some(room) = output.get_mut(..result.len()) else {
-            let reason = format!("{} bytes of output are too many", result.len());
-            return Err(Error::call(self.call, reason, ""));
-        };
-        room.copy_from_slice(&result);
-        Ok(result.len())
+        copy_answer(self.call, &result, output)
     }
 }
 

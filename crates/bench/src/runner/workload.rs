@@ -155,6 +155,15 @@ impl Debug for Crew {
 }
 
 impl Crew {
+    /// So many threads, each with the handle of its number.
+    pub fn threads(
+        workers: u32,
+        handle: impl FnMut(u32) -> Result<Box<dyn KeyHandle>, Error>,
+    ) -> Result<Self, Error> {
+        let handles = (0..workers).map(handle);
+        handles.collect::<Result<_, _>>().map(Self::Threads)
+    }
+
     /// Workers.
     pub fn size(&self) -> usize {
         match self {
@@ -178,6 +187,21 @@ impl Crew {
             Self::Processes(_) => &mut [],
         }
     }
+}
+
+/// Copies an answer to where the operation's output is wanted, and returns how long it is.
+pub fn copy_answer(call: &str, answer: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+    let length = answer.len();
+    let long = || {
+        Error::call(
+            call,
+            format!("its answer of {length} bytes is too long"),
+            "",
+        )
+    };
+    let room = output.get_mut(..length);
+    room.ok_or_else(long)?.copy_from_slice(answer);
+    Ok(length)
 }
 
 /// A case made ready: keys exist, agents run, inputs are prepared.

@@ -151,7 +151,7 @@ impl Stack for OpenSslStack {
             }))
         };
         Ok(Workload {
-            crew: Crew::Threads((0..workers).map(handle).collect::<Result<_, _>>()?),
+            crew: Crew::threads(workers, handle)?,
             inputs: files,
             verifier,
             output_capacity: CAPACITY,

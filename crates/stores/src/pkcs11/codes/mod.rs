@@ -11,10 +11,18 @@ const VENDOR_DEFINED: u64 = 0x8000_0000;
 const MEANINGS: &str = include_str!("../../../../../data/pkcs11/codes.txt");
 
 fn meanings() -> impl Iterator<Item = (Vec<&'static str>, &'static str, &'static str)> {
-    MEANINGS.lines().skip(1).filter_map(|line| {
-        let (names, said) = line.split_once(" | ")?;
-        let (meaning, advice) = said.split_once(" | ")?;
-        Some((names.split(' ').collect(), meaning, advice))
+    let lines = table(MEANINGS);
+    lines.map(|(names, meaning, advice)| (names.split(' ').collect(), meaning, advice))
+}
+
+/// The lines of a table behind its heading: what somebody says, what that means, and what to do.
+pub(super) fn table(
+    text: &'static str,
+) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    text.lines().skip(1).filter_map(|line| {
+        let (said, rest) = line.split_once(" | ")?;
+        let (meaning, advice) = rest.split_once(" | ")?;
+        Some((said, meaning, advice))
     })
 }
 

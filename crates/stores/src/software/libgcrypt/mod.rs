@@ -7,7 +7,7 @@ use keymark_bench::algorithm::{Algorithm, Digest, Family};
 use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
 use keymark_native::NativeError;
 use keymark_native::gcrypt::{Expression, FILE, Libgcrypt};
 
@@ -129,10 +129,7 @@ impl KeyHandle for Handle {
             answer::secret(algorithm, &result)
         };
         let answer = answer.ok_or_else(|| failed("its result has no known form"))?;
-        let room = output.get_mut(..answer.len());
-        let room = room.ok_or_else(|| failed("its result does not fit the output"))?;
-        room.copy_from_slice(&answer);
-        Ok(answer.len())
+        copy_answer(self.name(), &answer, output)
     }
 }
 
