@@ -137,7 +137,7 @@ pub fn put(home: &Home, test_key: &TestKey) -> Result<String, Error> {
     let call = "gpg-protect-tool --show-keygrip";
     let file = keys.join("new.key");
     write_private(&file, &key::encode(test_key)?)?;
-    let mut tool = home.gnupg().libexec("gpg-protect-tool")?;
+    let mut tool = home.gnupg.libexec("gpg-protect-tool")?;
     let output = tool
         .arg("--show-keygrip")
         .arg(&file)

@@ -39,7 +39,7 @@ impl Passphrase {
 /// A home with a running agent; both are gone when it is dropped.
 #[derive(Debug)]
 pub struct Home {
-    gnupg: Gnupg,
+    pub(super) gnupg: Gnupg,
     path: PathBuf,
     socket: PathBuf,
     scdaemon: Scdaemon,
@@ -85,11 +85,6 @@ impl Home {
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// The installed GnuPG.
-    pub const fn gnupg(&self) -> &Gnupg {
-        &self.gnupg
     }
 
     /// A connection to the agent.

@@ -32,7 +32,7 @@ use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 
 /// One card; clones are the same one.
 #[derive(Clone, derive_more::Debug)]
-#[debug("CardDevice({name}, {:?})", session.port())]
+#[debug("CardDevice({name}, {:?})", session.port)]
 pub struct CardDevice {
     pub(super) name: DeviceName,
     product: String,
