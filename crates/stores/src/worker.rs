@@ -89,7 +89,7 @@ pub fn serve() -> Result<(), Error> {
 /// Opens the key in this process.
 pub fn open(errand: &Errand, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
     let mut families = registry::FAMILIES.iter();
-    let family = families.find(|family| family.store() == errand.store);
+    let family = families.find(|family| family.store == errand.store);
     let none = || Error::call("reading a worker's errand", "its store is not known", "");
-    family.ok_or_else(none)?.open_errand(&errand.key, used)
+    (family.ok_or_else(none)?.open_errand)(&errand.key, used)
 }

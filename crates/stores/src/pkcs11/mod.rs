@@ -35,7 +35,7 @@ pub use crate::access::ProgramKey;
 pub use crate::pkcs11_uri as uri;
 pub use codes::name;
 pub use external_access::{is_known_to_programs, unseen};
-pub use family::Pkcs11Family;
+pub use family::FAMILY;
 pub use managed::{ManagedKind, ManagedPlace};
 pub use module::ModuleFile;
 pub use modules::variables;

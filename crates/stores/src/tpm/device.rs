@@ -30,44 +30,41 @@ const TPM: &str = "tpm";
 const SWTPM: &str = "swtpm-esys";
 
 /// The family `tpm`.
-#[derive(Debug)]
-pub struct TpmFamily;
+pub const FAMILY: StoreFamily = StoreFamily {
+    store: StoreKind::TPM,
+    look,
+    open_errand,
+};
 
-impl StoreFamily for TpmFamily {
-    fn store(&self) -> StoreKind {
-        StoreKind::TPM
-    }
+fn open_errand(errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
+    let (way, saved) = read_errand(errand)?;
+    Ok(Box::new(TpmHandle::open(way, used.capability, saved)?))
+}
 
-    fn open_errand(&self, errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-        let (way, saved) = read_errand(errand)?;
-        Ok(Box::new(TpmHandle::open(way, used.capability, saved)?))
-    }
-
-    fn look(&self, wish: &Wish, _: &User) -> Result<Looked, Error> {
-        let mut looked = Looked::default();
-        match wish {
-            Wish::Software | Wish::Inserted | Wish::Default => {}
-            Wish::Named(names) => {
-                for name in names {
-                    let device = match name.as_str() {
-                        TPM => TpmDevice::of_machine()?,
-                        SWTPM => TpmDevice::emulated()?,
-                        _ => continue,
-                    };
-                    looked.known.push(name.clone());
-                    looked.devices.push(Box::new(device));
-                }
-            }
-            // A real one is used only when it is named.
-            Wish::All => {
-                if let Ok(device) = TpmDevice::emulated() {
-                    looked.known.push(SWTPM.to_owned());
-                    looked.devices.push(Box::new(device));
+fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
+    let mut found = |name: &str, device: TpmDevice| {
+        looked.known.push(name.to_owned());
+        looked.devices.push(Box::new(device));
+    };
+    match wish {
+        Wish::Software | Wish::Inserted | Wish::Default => {}
+        Wish::Named(names) => {
+            for name in names {
+                match name.as_str() {
+                    TPM => found(name, TpmDevice::of_machine()?),
+                    SWTPM => found(name, TpmDevice::emulated()?),
+                    _ => {}
                 }
             }
         }
-        Ok(looked)
+        // A real one is used only when it is named.
+        Wish::All => {
+            if let Ok(device) = TpmDevice::emulated() {
+                found(SWTPM, device);
+            }
+        }
     }
+    Ok(())
 }
 
 /// A TPM.
