@@ -1,11 +1,11 @@
 //! Ways to a TPM, connections, and what is refused by them.
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
+use crate::places::ports::two_free_ports;
 use crate::places::private_dir::PrivateDir;
 use crate::places::program;
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::error::Error;
 use serde::{Deserialize, Serialize};
 use tss_esapi::constants::response_code::Tss2ResponseCodeKind as Kind;
 use tss_esapi::interface_types::session_handles::AuthSession;
@@ -84,6 +84,7 @@ impl Swtpm {
     fn launch(swtpm: &PathBuf) -> Result<Self, Error> {
         let place = PrivateDir::new()?;
         plain(place.path())?;
+        // swtpm wants one for commands and tpm2-tss the next for control.
         let port = two_free_ports()?;
         let arguments = [swtpm.into(), port.to_string().into()];
         let emulator = Emulator::start(&place, SCRIPT, arguments)?;
@@ -93,23 +94,6 @@ impl Swtpm {
             _place: place,
         })
     }
-}
-
-/// swtpm wants one for commands and tpm2-tss the next for control.
-fn two_free_ports() -> Result<u16, Error> {
-    let bound = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-    for _ in 0..100 {
-        let first = bound(0).and_then(|first| Ok((first.local_addr()?.port(), first)));
-        let (port, _first) = first.during("looking for a free port")?;
-        if port.checked_add(1).is_some_and(|next| bound(next).is_ok()) {
-            return Ok(port);
-        }
-    }
-    Err(Error::call(
-        "looking for a free port",
-        "no two are side by side",
-        "",
-    ))
 }
 
 /// A call as the specification spells it, that came to nothing (TPM 2.0 Library, Part 2, 6.6).

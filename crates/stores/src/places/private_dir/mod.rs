@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use keymark_bench::error::{During as _, Error};
 
 use identity_tag::IdentityTag;
-pub use process::record;
+pub use process::{RECORD, record};
 pub use sweep::sweep;
 
 /// Of a directory whose lock is held, or whose keymark is dead.

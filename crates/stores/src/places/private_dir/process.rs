@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::places::process::Process;
 
 /// In a private directory and in those in it: the processes that use it, a line each.
-const RECORD: &str = "processes";
+pub const RECORD: &str = "processes";
 /// Before the names of directories without a lock: who is making or removing them.
 const UNFINISHED: &str = "new-keymark-";
 
