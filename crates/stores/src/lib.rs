@@ -20,6 +20,7 @@ pub mod places;
 pub mod public_key;
 pub mod registry;
 pub mod scheme;
+mod sayings;
 pub mod software;
 pub mod store;
 pub mod test_key;

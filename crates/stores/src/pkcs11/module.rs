@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{codes, modules};
+use crate::sayings;
 use crate::user::Pins;
 
 /// A module's file, and what it is to find in its environment when it is initialised, where that is not the
@@ -142,7 +143,7 @@ pub(super) fn no_module(path: &Path, reason: &str) -> Error {
         true if by_name && reason.contains("cannot open shared") => "(by name)",
         true => reason,
     };
-    let mut known = codes::table(NO_MODULE);
+    let mut known = sayings::rows(NO_MODULE);
     let known = known.find(|(words, ..)| said.contains(words));
     let (_, meaning, advice) = known.unwrap_or(("", "%", ""));
     Error::call(

@@ -4,36 +4,20 @@ use cryptoki::error::{Error as CryptokiError, Rv, RvError};
 use keymark_bench::error::{Error, ReturnCode};
 use keymark_native::cryptoki::Fault;
 
+use crate::sayings;
+
 /// From here on codes are a vendor's own (§5.1.7).
 const VENDOR_DEFINED: u64 = 0x8000_0000;
 
 /// A line for codes that mean the same: their names, what that is, and what to do.
 const MEANINGS: &str = include_str!("../../../../../data/pkcs11/codes.txt");
 
-fn meanings() -> impl Iterator<Item = (Vec<&'static str>, &'static str, &'static str)> {
-    let lines = table(MEANINGS);
-    lines.map(|(names, meaning, advice)| (names.split(' ').collect(), meaning, advice))
-}
-
-/// The lines of a table behind its heading: what somebody says, what that means, and what to do.
-pub(super) fn table(
-    text: &'static str,
-) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    text.lines().skip(1).filter_map(|line| {
-        let (said, rest) = line.split_once(" | ")?;
-        let (meaning, advice) = rest.split_once(" | ")?;
-        Some((said, meaning, advice))
-    })
-}
-
 /// What a code means, and what to do.
 fn meaning(name: &str) -> (&'static str, &'static str) {
-    let known = meanings().find(|(names, ..)| names.contains(&name));
-    let unknown = (
+    sayings::meaning(MEANINGS, name).unwrap_or((
         "a code defined by its maker",
         "see the module's manual or its own log",
-    );
-    known.map_or(unknown, |(_, meaning, advice)| (meaning, advice))
+    ))
 }
 
 /// A call that a module refused, with the name of its code.
@@ -191,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_has_a_meaning_is_a_code() {
-        for name in meanings().flat_map(|(names, ..)| names) {
+        for name in sayings::rows(MEANINGS).flat_map(|(names, ..)| names.split(' ')) {
             assert!(codes().any(|(_, known)| known == name), "{name}");
         }
     }
@@ -203,7 +187,8 @@ mod tests {
             let name = name(code);
             let (meaning, advice) = meaning(&name);
             assert!(!meaning.is_empty() && !advice.is_empty(), "{name}");
-            let known = meanings().filter(|(names, ..)| names.contains(&name.as_str()));
+            let known = sayings::rows(MEANINGS)
+                .filter(|(names, ..)| names.split(' ').any(|known| known == name));
             assert_eq!(known.count(), usize::from(!own.contains(&code)), "{name}");
             // Two lines of a terminal of 100 columns, with the function before it.
             assert!(meaning.len() + advice.len() + name.len() < 180, "{name}");
