@@ -1,6 +1,6 @@
 //! PKCS#11 URIs (RFC 7512): which module, token and object, and where the PIN is.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -274,16 +274,11 @@ fn stands_for_itself(octet: u8) -> bool {
 }
 
 fn encoded(value: &[u8]) -> String {
-    let mut text = String::with_capacity(value.len());
-    for octet in value {
-        if stands_for_itself(*octet) {
-            text.push(char::from(*octet));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "%{octet:02X}");
-        }
-    }
-    text
+    let octet = |octet: &u8| match stands_for_itself(*octet) {
+        true => char::from(*octet).to_string(),
+        false => format!("%{octet:02X}"),
+    };
+    value.iter().map(octet).collect()
 }
 
 impl fmt::Display for Pkcs11Uri {
