@@ -75,6 +75,11 @@ impl FakeStack {
         }
     }
 
+    /// Which it stands for.
+    pub const fn name(&self) -> StackName {
+        self.name
+    }
+
     /// Handles that are entered, and the most that were at a time.
     pub fn entered(&self) -> (usize, usize) {
         let Entered { now, most, .. } = self.entered.as_ref();
@@ -88,10 +93,6 @@ impl FakeStack {
 }
 
 impl Stack for FakeStack {
-    fn name(&self) -> StackName {
-        self.name
-    }
-
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let steps = match (self.scripting)(case) {
             Script::Steps(steps) => steps,

@@ -343,9 +343,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> String {
 }
 
 fn unstarted(error: impl Display) -> String {
-    format!(
-        "pcscd cannot be started: {error}; it takes unshare of the package util-linux"
-    )
+    format!("pcscd cannot be started: {error}; it takes unshare of the package util-linux")
 }
 
 /// A card in the reader of a pcscd until it is dropped.

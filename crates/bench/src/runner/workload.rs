@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::case::{Case, StackName};
+use crate::case::Case;
 use crate::error::Error;
 use crate::parts::PartSums;
 use crate::runner::worker::WorkerProcess;
@@ -220,12 +220,16 @@ pub struct Workload {
 
 /// A program path to keys: makes cases ready to be measured.
 pub trait Stack: Send + Sync {
-    /// As its family has registered it.
-    fn name(&self) -> StackName;
-
     /// Makes the case ready.
     ///
     /// # Errors
     /// Why it cannot be measured here.
     fn prepare(&self, case: &Case) -> Result<Workload, Error>;
+}
+
+/// A function is one.
+impl<F: Fn(&Case) -> Result<Workload, Error> + Send + Sync> Stack for F {
+    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        self(case)
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::case::{Case, StackName};
+use keymark_bench::case::Case;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{
@@ -42,10 +42,6 @@ impl AgentStack {
 }
 
 impl Stack for AgentStack {
-    fn name(&self) -> StackName {
-        StackName::AGENT
-    }
-
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let capability = case.capability();
         let task = Task::of(case, "gpg-agent")?;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use keymark_bench::case::{Case, StackName};
+use keymark_bench::case::Case;
 use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{
@@ -89,10 +89,6 @@ impl GnupgStack {
 }
 
 impl Stack for GnupgStack {
-    fn name(&self) -> StackName {
-        StackName::GNUPG
-    }
-
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let task = Task::of(case, "gpg")?;
         let home = self.homes.home_of(case, self.store.as_ref())?;
