@@ -65,7 +65,7 @@ impl GnupgHomes {
             return self.card_home(&case.device, case.algorithm, store, card);
         }
         match access.module {
-            Some(module) => self.token_home(case, store, module.as_ref()),
+            Some(module) => self.token_home(case, store, &module),
             None => Err(unsupported("GnuPG", capability)),
         }
     }
@@ -133,7 +133,7 @@ impl GnupgHomes {
         &self,
         case: &Case,
         store: &dyn KeyStore,
-        access: &dyn ModuleAccess,
+        access: &ModuleAccess,
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
         let key = access.program_key(Certificate::Wanted)?;
