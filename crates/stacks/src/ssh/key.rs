@@ -119,7 +119,7 @@ pub fn private(key: &TestKey) -> Result<ssh_key::PrivateKey, Error> {
     let scheme = scheme(key.algorithm)?;
     let parts: Vec<Vec<u8>> = match (scheme, key.numbers()?) {
         // The primes are in libgcrypt's order, which is the other one.
-        (_, Numbers::Rsa { n, e, d, p, q, u }) => [n, e, d, u, q, p].map(mpint).into(),
+        (_, Numbers::Rsa([n, e, d, p, q, u])) => [n, e, d, u, q, p].map(mpint).into(),
         (Scheme::Ecdsa(curve), Numbers::Weierstrass { point, d }) => {
             vec![curve.as_str().into(), point, d]
         }

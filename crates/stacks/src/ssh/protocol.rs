@@ -271,16 +271,10 @@ impl Connection {
         identities(&answer[..length]).during(Request::IDENTITIES.name)
     }
 
-    /// Gives the agent a key, as [`add_identity`] has encoded it.
-    pub fn add_identity(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.exchange(Request::ADD, message, &mut [0; HEADER])
-            .map(|_| ())
-    }
-
-    /// Has the agent take a module's keys, as [`add_token`] has asked it.
-    pub fn add_token(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.exchange(Request::ADD_TOKEN, message, &mut [0; HEADER])
-            .map(|_| ())
+    /// Gives the agent keys, by a message of [`add_identity`] or [`add_token`].
+    pub fn add(&mut self, request: Request, message: &[u8]) -> Result<(), Error> {
+        let added = self.exchange(request, message, &mut [0; HEADER]);
+        added.map(drop)
     }
 }
 

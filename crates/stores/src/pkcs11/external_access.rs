@@ -182,7 +182,7 @@ pub(super) fn public_half(key: &TestKey, id: &[u8], label: &str) -> Result<Vec<A
         Attribute::Verify(true),
     ];
     match key.numbers()? {
-        Numbers::Rsa { n, e, .. } => public.extend([
+        Numbers::Rsa([n, e, ..]) => public.extend([
             Attribute::KeyType(KeyType::RSA),
             Attribute::Encrypt(true),
             Attribute::Modulus(n),
@@ -196,7 +196,7 @@ pub(super) fn public_half(key: &TestKey, id: &[u8], label: &str) -> Result<Vec<A
                 point.map_err(|error| refused(error.to_string()))?,
             ));
         }
-        Numbers::Dsa { .. } | Numbers::Elgamal { .. } | Numbers::Raw { .. } => {
+        Numbers::Dsa(_) | Numbers::Elgamal(_) | Numbers::Raw { .. } => {
             return Err(refused(format!("it cannot use keys of {}", key.algorithm)));
         }
     }

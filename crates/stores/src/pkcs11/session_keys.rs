@@ -167,7 +167,7 @@ pub(super) fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorSta
     let mut attributes = vec![Attribute::KeyType(kind)];
     attributes.extend(domain(family));
     match key.numbers() {
-        Ok(Numbers::Rsa { .. }) => attributes.extend(rsa_value(&*pkey.rsa()?)?),
+        Ok(Numbers::Rsa(_)) => attributes.extend(rsa_value(&*pkey.rsa()?)?),
         Ok(Numbers::Weierstrass { d, .. }) => attributes.push(Attribute::Value(d)),
         _ => attributes.push(Attribute::Value(key.raw_private()?.to_vec())),
     }

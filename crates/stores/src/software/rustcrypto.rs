@@ -63,10 +63,9 @@ fn seed(key: &TestKey) -> Result<Zeroizing<[u8; 32]>, Error> {
             let secret = Zeroizing::new(secret);
             secret.as_slice().try_into().ok().map(Zeroizing::new)
         }
-        Numbers::Rsa { .. }
-        | Numbers::Dsa { .. }
-        | Numbers::Elgamal { .. }
-        | Numbers::Weierstrass { .. } => None,
+        Numbers::Rsa(_) | Numbers::Dsa(_) | Numbers::Elgamal(_) | Numbers::Weierstrass { .. } => {
+            None
+        }
     };
     found.ok_or_else(|| Error::call("reading a key", "it is no string of 32 bytes", ""))
 }
