@@ -5,7 +5,7 @@ use cryptoki::error::Error as CryptokiError;
 use cryptoki::session::UserType;
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,6 @@ impl NewToken {
 /// Of 16 letters.
 fn random_pin() -> Result<Pin, Error> {
     let mut octets = [0; 8];
-    openssl::rand::rand_bytes(&mut octets).map_err(|error| Error::call("RAND_bytes", error, ""))?;
+    openssl::rand::rand_bytes(&mut octets).during("RAND_bytes")?;
     Ok(Pin::new(hex::encode(octets)))
 }

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
 pub use self::serve::serve;
+pub use self::store::ModuleAccess;
 pub(super) use self::store::ProcessStore;
 use super::keys::KeyInfo;
 use super::module::ModuleFile;

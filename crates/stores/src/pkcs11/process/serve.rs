@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::places::keymark_process::accept;
 use cryptoki::slot::Slot;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::worker::{self, Order, Talk, Workers};
 use keymark_bench::workload::Crew;
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
@@ -139,8 +139,7 @@ impl Serving {
                 }
                 let key = self.store()?.key(capability)?;
                 let Placed { public, origin, .. } = self.store()?.placed(&key)?;
-                let spki = public.spki_der();
-                let spki = spki.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+                let spki = public.spki_der().during("i2d_PUBKEY")?;
                 Ok(Reply::Key(key.label, spki, origin))
             }
             Request::Workers(errand) => self.open_workers(errand),
