@@ -82,6 +82,28 @@ pub enum Alu {
     Cmn,
 }
 
+impl Alu {
+    /// In the order of their numbers.
+    pub(crate) const ALL: [Self; 16] = [
+        Self::And,
+        Self::Bic,
+        Self::Orr,
+        Self::Orn,
+        Self::Eor,
+        Self::Add,
+        Self::Adc,
+        Self::Sub,
+        Self::Sbc,
+        Self::Rsb,
+        Self::Mov,
+        Self::Mvn,
+        Self::Tst,
+        Self::Teq,
+        Self::Cmp,
+        Self::Cmn,
+    ];
+}
+
 /// Whether an instruction changes the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flags {
@@ -110,6 +132,11 @@ pub enum Shift {
     Rrx,
 }
 
+impl Shift {
+    /// In the order of their numbers.
+    pub(crate) const ALL: [Self; 5] = [Self::Lsl, Self::Lsr, Self::Asr, Self::Ror, Self::Rrx];
+}
+
 /// Width and extension of an access to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
@@ -121,6 +148,15 @@ pub enum Access {
 }
 
 impl Access {
+    /// In the order of their numbers.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Word,
+        Self::Half,
+        Self::Byte,
+        Self::SignedHalf,
+        Self::SignedByte,
+    ];
+
     /// Bytes moved.
     pub const fn bytes(self) -> u8 {
         match self {
@@ -159,6 +195,17 @@ pub enum Long {
     Umlal,
     Smlal,
     Umaal,
+}
+
+impl Long {
+    /// In the order of their numbers.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Umull,
+        Self::Smull,
+        Self::Umlal,
+        Self::Smlal,
+        Self::Umaal,
+    ];
 }
 
 /// Which halves of the operands are multiplied.

@@ -6,10 +6,10 @@ use crate::instruction::{Condition, Operands, Register};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registers {
     core: [u32; 16],
-    /// N
-    pub negative: bool,
-    /// Z
-    pub zero: bool,
+    /// N is the top bit of the first, and Z is set where the second is zero: two words, so that a result need not be
+    /// looked at until somebody asks.
+    n: u32,
+    z: u32,
     /// C
     pub carry: bool,
     /// V
@@ -66,36 +66,47 @@ impl Registers {
     /// N and Z of a result.
     #[inline(always)]
     pub const fn set_nz(&mut self, result: u32) {
-        self.negative = (result as i32) < 0;
-        self.zero = result == 0;
+        (self.n, self.z) = (result, result);
+    }
+
+    /// N
+    #[inline(always)]
+    pub const fn negative(&self) -> bool {
+        self.n >> 31 == 1
+    }
+
+    /// Z
+    #[inline(always)]
+    pub const fn zero(&self) -> bool {
+        self.z == 0
     }
 
     /// Whether a condition holds (A7.3.1).
     #[inline(always)]
     pub const fn holds(&self, condition: Condition) -> bool {
         match condition {
-            Condition::Eq => self.zero,
-            Condition::Ne => !self.zero,
+            Condition::Eq => self.zero(),
+            Condition::Ne => !self.zero(),
             Condition::Cs => self.carry,
             Condition::Cc => !self.carry,
-            Condition::Mi => self.negative,
-            Condition::Pl => !self.negative,
+            Condition::Mi => self.negative(),
+            Condition::Pl => !self.negative(),
             Condition::Vs => self.overflow,
             Condition::Vc => !self.overflow,
-            Condition::Hi => self.carry && !self.zero,
-            Condition::Ls => !self.carry || self.zero,
-            Condition::Ge => self.negative == self.overflow,
-            Condition::Lt => self.negative != self.overflow,
-            Condition::Gt => !self.zero && self.negative == self.overflow,
-            Condition::Le => self.zero || self.negative != self.overflow,
+            Condition::Hi => self.carry && !self.zero(),
+            Condition::Ls => !self.carry || self.zero(),
+            Condition::Ge => self.negative() == self.overflow,
+            Condition::Lt => self.negative() != self.overflow,
+            Condition::Gt => !self.zero() && self.negative() == self.overflow,
+            Condition::Le => self.zero() || self.negative() != self.overflow,
             Condition::Al => true,
         }
     }
 
     /// APSR as MRS reads it.
     pub fn apsr(&self) -> u32 {
-        u32::from(self.negative) << 31
-            | u32::from(self.zero) << 30
+        u32::from(self.negative()) << 31
+            | u32::from(self.zero()) << 30
             | u32::from(self.carry) << 29
             | u32::from(self.overflow) << 28
             | u32::from(self.saturated) << 27
@@ -105,8 +116,7 @@ impl Registers {
     /// Sets what MSR may: the flags (mask bit 1) and GE (mask bit 0).
     pub const fn set_apsr(&mut self, value: u32, mask: u8) {
         if mask & 2 != 0 {
-            self.negative = value >> 31 & 1 == 1;
-            self.zero = value >> 30 & 1 == 1;
+            (self.n, self.z) = (value, !value & 1 << 30);
             self.carry = value >> 29 & 1 == 1;
             self.overflow = value >> 28 & 1 == 1;
             self.saturated = value >> 27 & 1 == 1;

@@ -1,9 +1,17 @@
-//! Loads, stores and special registers.
+//! Loads and stores.
 
+use super::block::Operation;
+use super::execute::{Done, Handler, form};
 use super::{BusError, Halt, Interrupted, Machine};
 use crate::instruction::{
     Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };
+
+macro_rules! by_access {
+    ($access:expr, $function:ident $(, $parameter:expr)*) => {
+        form!($access, Access: Word Half Byte SignedHalf SignedByte => $function $(, $parameter)*)
+    };
+}
 
 impl Machine {
     #[inline(always)]
@@ -105,91 +113,10 @@ impl Machine {
         }
     }
 
+    #[inline(always)]
     fn scaled(&self, t: &ScaledTransfer) -> u32 {
         let offset = self.registers.get(t.rm) << (t.shift & 3);
         self.registers.get(t.rn).wrapping_add(offset)
-    }
-
-    #[inline(always)]
-    pub(super) fn load(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
-        let (access, rt, address) = match effect {
-            Effect::Load(t) => {
-                let (address, base) = self.address(t);
-                let value = self.read(t.access, address)?;
-                self.registers.set(t.rn, base);
-                return self.loaded(t.rt, address, value, after);
-            }
-            Effect::LoadRegister(t) => (t.access, t.rt, self.scaled(t)),
-            Effect::LoadLiteral(access, rt, address) => (*access, *rt, *address),
-            Effect::LoadExclusive(t) => {
-                let address = self.registers.get(t.rn).wrapping_add_signed(t.offset);
-                self.exclusive = true;
-                (t.access, t.rt, self.check(aligned_for(t.access, address))?)
-            }
-            Effect::LoadDouble(rt2, t) => return self.load_double(*rt2, t, after),
-            Effect::LoadMultiple(t) => return self.load_multiple(t, after),
-            _ => return Ok(after), // `execute` has seen to that.
-        };
-        let value = self.read(access, address)?;
-        self.loaded(rt, address, value, after)
-    }
-
-    /// Puts a loaded value where it goes; LoadWritePC (A2.3.1) for the PC.
-    #[inline(always)]
-    fn loaded(
-        &mut self,
-        rt: Register,
-        address: u32,
-        value: u32,
-        after: u32,
-    ) -> Result<u32, Interrupted> {
-        self.access = address;
-        if rt == Register::PC {
-            return self.exchange(value);
-        }
-        self.registers.set(rt, value);
-        Ok(after)
-    }
-
-    fn load_double(&mut self, rt2: Register, t: &Transfer, after: u32) -> Result<u32, Interrupted> {
-        let (address, base) = self.address(t);
-        // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
-        let address = if t.rn == Register::PC {
-            address & !3
-        } else {
-            address
-        };
-        self.access = self.check(aligned(address))?;
-        let low = self.read(Access::Word, address)?;
-        let high = self.read(Access::Word, address.wrapping_add(4))?;
-        self.registers.set(t.rn, base);
-        self.registers.set(t.rt, low);
-        self.registers.set(rt2, high);
-        Ok(after)
-    }
-
-    #[inline(always)]
-    fn load_multiple(&mut self, t: &MultipleTransfer, after: u32) -> Result<u32, Interrupted> {
-        let (mut address, base) = self.multiple(t)?;
-        self.access = address;
-        let mut next = after;
-        let mut rest = t.list;
-        while rest != 0 {
-            let register = Register::new(rest.trailing_zeros());
-            rest &= rest - 1;
-            let value = self.read(Access::Word, address)?;
-            address = address.wrapping_add(4);
-            if register == Register::PC {
-                next = self.exchange(value)?;
-            } else {
-                self.registers.set(register, value);
-            }
-        }
-        // Last, so that the instruction can begin anew.
-        if t.write_back {
-            self.registers.set(t.rn, base);
-        }
-        Ok(next)
     }
 
     /// The lowest address of a multiple transfer, and what the base becomes.
@@ -203,63 +130,212 @@ impl Machine {
         };
         Ok((self.check(aligned(lowest))?, after))
     }
+}
 
-    #[inline(always)]
-    pub(super) fn store(&mut self, effect: &Effect) -> Result<(), Interrupted> {
-        let (access, rt, address) = match effect {
-            Effect::Store(t) => {
-                let (address, base) = self.address(t);
-                self.access = address;
-                self.write(t.access, address, self.registers.get(t.rt))?;
-                self.registers.set(t.rn, base);
-                return Ok(());
-            }
-            Effect::StoreRegister(t) => (t.access, t.rt, self.scaled(t)),
-            Effect::StoreExclusive(rd, t) => {
-                let address = self.registers.get(t.rn).wrapping_add_signed(t.offset);
-                self.access = self.check(aligned_for(t.access, address))?;
-                // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
-                let fails = !std::mem::take(&mut self.exclusive);
-                if !fails {
-                    self.write(t.access, address, self.registers.get(t.rt))?;
-                }
-                self.registers.set(*rd, u32::from(fails));
-                return Ok(());
-            }
-            Effect::StoreDouble(rt2, t) => return self.store_double(*rt2, t),
-            Effect::StoreMultiple(t) => return self.store_multiple(t),
-            _ => return Ok(()), // `execute` has seen to that.
-        };
-        self.access = address;
-        self.write(access, address, self.registers.get(rt))
-    }
-
-    fn store_double(&mut self, rt2: Register, t: &Transfer) -> Result<(), Interrupted> {
-        let (address, base) = self.address(t);
-        self.access = self.check(aligned(address))?;
-        for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
-            self.write(Access::Word, address, self.registers.get(register))?;
+/// What executes that load or store.
+pub(super) fn handler(effect: &Effect) -> Handler {
+    match *effect {
+        Effect::Load(Transfer { rt, .. })
+        | Effect::LoadRegister(ScaledTransfer { rt, .. })
+        | Effect::LoadLiteral(_, rt, _)
+            if rt == Register::PC =>
+        {
+            load_pc
         }
-        self.registers.set(t.rn, base);
-        Ok(())
+        Effect::Load(t) if t.index == Index::Offset => by_access!(t.access, load, false),
+        Effect::Load(t) => by_access!(t.access, load, true),
+        Effect::LoadRegister(t) => by_access!(t.access, load_register),
+        Effect::LoadLiteral(access, ..) => by_access!(access, load_literal),
+        Effect::LoadDouble(..) => load_double,
+        Effect::LoadMultiple(_) => load_multiple,
+        Effect::Store(t) if t.index == Index::Offset => by_access!(t.access, store, false),
+        Effect::Store(t) => by_access!(t.access, store, true),
+        Effect::StoreRegister(t) => by_access!(t.access, store_register),
+        Effect::StoreDouble(..) => store_double,
+        Effect::StoreMultiple(_) => store_multiple,
+        _ => exclusive,
     }
+}
 
-    #[inline(always)]
-    fn store_multiple(&mut self, t: &MultipleTransfer) -> Result<(), Interrupted> {
-        let (mut address, base) = self.multiple(t)?;
-        self.access = address;
+fn load<const ACCESS: u8, const BACK: bool>(machine: &mut Machine, operation: &Operation) -> Done {
+    if let Effect::Load(t) = operation.effect {
+        let (address, base) = match BACK {
+            true => machine.address(&t),
+            false => (machine.registers.get(t.rn).wrapping_add_signed(t.offset), 0),
+        };
+        machine.noted.access(operation.index, address);
+        let value = machine.read(Access::ALL[ACCESS as usize], address)?;
+        if BACK {
+            machine.registers.set(t.rn, base);
+        }
+        machine.registers.set(t.rt, value);
+    }
+    Ok(())
+}
+
+fn load_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
+    if let Effect::LoadRegister(t) = operation.effect {
+        let address = machine.scaled(&t);
+        machine.noted.access(operation.index, address);
+        let value = machine.read(Access::ALL[ACCESS as usize], address)?;
+        machine.registers.set(t.rt, value);
+    }
+    Ok(())
+}
+
+fn load_literal<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
+    if let Effect::LoadLiteral(_, rt, address) = operation.effect {
+        machine.noted.access(operation.index, address);
+        let value = machine.read(Access::ALL[ACCESS as usize], address)?;
+        machine.registers.set(rt, value);
+    }
+    Ok(())
+}
+
+/// LoadWritePC, A2.3.1.
+fn load_pc(machine: &mut Machine, operation: &Operation) -> Done {
+    let (address, back) = match operation.effect {
+        Effect::Load(t) => {
+            let (address, base) = machine.address(&t);
+            (address, Some((t.rn, base)))
+        }
+        Effect::LoadRegister(t) => (machine.scaled(&t), None),
+        Effect::LoadLiteral(_, _, address) => (address, None),
+        _ => return Ok(()),
+    };
+    machine.noted.access(operation.index, address);
+    let target = machine.read(Access::Word, address)?;
+    if let Some((rn, base)) = back {
+        machine.registers.set(rn, base);
+    }
+    machine.exchange(target)
+}
+
+fn load_double(machine: &mut Machine, operation: &Operation) -> Done {
+    if let Effect::LoadDouble(rt2, t) = operation.effect {
+        let (address, base) = machine.address(&t);
+        // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
+        let address = if t.rn == Register::PC {
+            address & !3
+        } else {
+            address
+        };
+        machine.noted.access(operation.index, address);
+        machine.check(aligned(address))?;
+        let low = machine.read(Access::Word, address)?;
+        let high = machine.read(Access::Word, address.wrapping_add(4))?;
+        machine.registers.set(t.rn, base);
+        machine.registers.set(t.rt, low);
+        machine.registers.set(rt2, high);
+    }
+    Ok(())
+}
+
+fn load_multiple(machine: &mut Machine, operation: &Operation) -> Done {
+    if let Effect::LoadMultiple(t) = operation.effect {
+        let (mut address, base) = machine.multiple(&t)?;
+        machine.noted.access(operation.index, address);
         let mut rest = t.list;
         while rest != 0 {
             let register = Register::new(rest.trailing_zeros());
             rest &= rest - 1;
-            self.write(Access::Word, address, self.registers.get(register))?;
+            let value = machine.read(Access::Word, address)?;
+            address = address.wrapping_add(4);
+            if register == Register::PC {
+                machine.exchange(value)?;
+            } else {
+                machine.registers.set(register, value);
+            }
+        }
+        // Last, so that the instruction can begin anew.
+        if t.write_back {
+            machine.registers.set(t.rn, base);
+        }
+    }
+    Ok(())
+}
+
+fn store<const ACCESS: u8, const BACK: bool>(machine: &mut Machine, operation: &Operation) -> Done {
+    if let Effect::Store(t) = operation.effect {
+        let (address, base) = match BACK {
+            true => machine.address(&t),
+            false => (machine.registers.get(t.rn).wrapping_add_signed(t.offset), 0),
+        };
+        machine.noted.access(operation.index, address);
+        let value = machine.registers.get(t.rt);
+        machine.write(Access::ALL[ACCESS as usize], address, value)?;
+        if BACK {
+            machine.registers.set(t.rn, base);
+        }
+    }
+    Ok(())
+}
+
+fn store_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
+    if let Effect::StoreRegister(t) = operation.effect {
+        let address = machine.scaled(&t);
+        machine.noted.access(operation.index, address);
+        let value = machine.registers.get(t.rt);
+        machine.write(Access::ALL[ACCESS as usize], address, value)?;
+    }
+    Ok(())
+}
+
+fn store_double(machine: &mut Machine, operation: &Operation) -> Done {
+    if let Effect::StoreDouble(rt2, t) = operation.effect {
+        let (address, base) = machine.address(&t);
+        machine.noted.access(operation.index, address);
+        machine.check(aligned(address))?;
+        for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
+            let value = machine.registers.get(register);
+            machine.write(Access::Word, address, value)?;
+        }
+        machine.registers.set(t.rn, base);
+    }
+    Ok(())
+}
+
+fn store_multiple(machine: &mut Machine, operation: &Operation) -> Done {
+    if let Effect::StoreMultiple(t) = operation.effect {
+        let (mut address, base) = machine.multiple(&t)?;
+        machine.noted.access(operation.index, address);
+        let mut rest = t.list;
+        while rest != 0 {
+            let value = (machine.registers).get(Register::new(rest.trailing_zeros()));
+            rest &= rest - 1;
+            machine.write(Access::Word, address, value)?;
             address = address.wrapping_add(4);
         }
         if t.write_back {
-            self.registers.set(t.rn, base);
+            machine.registers.set(t.rn, base);
         }
-        Ok(())
     }
+    Ok(())
+}
+
+/// LDREX, STREX and their kin.
+fn exclusive(machine: &mut Machine, operation: &Operation) -> Done {
+    let (Effect::LoadExclusive(t) | Effect::StoreExclusive(_, t)) = operation.effect else {
+        return Ok(());
+    };
+    let address = machine.registers.get(t.rn).wrapping_add_signed(t.offset);
+    machine.noted.access(operation.index, address);
+    let aligned = machine.check(aligned_for(t.access, address));
+    let Effect::StoreExclusive(rd, _) = operation.effect else {
+        machine.exclusive = true;
+        aligned?;
+        let value = machine.read(t.access, address)?;
+        machine.registers.set(t.rt, value);
+        return Ok(());
+    };
+    aligned?;
+    // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
+    let fails = !std::mem::take(&mut machine.exclusive);
+    if !fails {
+        machine.write(t.access, address, machine.registers.get(t.rt))?;
+    }
+    machine.registers.set(rd, u32::from(fails));
+    Ok(())
 }
 
 /// The byte and bit that an address of the bit-band regions stands for (B3.1, table B3-1).

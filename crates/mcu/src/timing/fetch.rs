@@ -81,6 +81,11 @@ impl Fetch {
         last & self.window_mask == self.window
     }
 
+    /// The first address of the read that holds that one.
+    pub(super) const fn read_of(&self, address: u32) -> u32 {
+        address & self.window_mask
+    }
+
     /// The next instruction is a branch's target.
     #[inline(always)]
     pub(super) const fn branch(&mut self) {
