@@ -27,8 +27,8 @@ pub struct Block {
     /// With their addresses.
     pub(crate) instructions: Vec<(u32, Instruction)>,
     /// The address behind it.
-    after: u32,
-    operations: Vec<Operation>,
+    pub(super) after: u32,
+    pub(super) operations: Vec<Operation>,
 }
 
 impl Block {
@@ -62,11 +62,8 @@ impl Block {
     }
 
     /// What is to be done for the first `count` instructions.
-    #[inline(always)]
+    #[cold]
     pub(super) fn operations(&self, count: usize) -> &[Operation] {
-        if count >= self.instructions.len() {
-            return &self.operations;
-        }
         let before = |operation: &Operation| usize::from(operation.index) < count;
         let end = self.operations.partition_point(before);
         self.operations.get(..end).unwrap_or_default()

@@ -1,7 +1,6 @@
 //! Flash and RAM as the core sees them.
 
 use std::fmt;
-use std::ops::Range;
 
 /// What is wrong with an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -27,9 +26,11 @@ pub struct Memory {
     flash: Vec<u8>,
     ram: Vec<u8>,
     ccm: Vec<u8>,
-    /// Where RAM has been executed from: a write there makes decoded instructions stale.
-    executed: Range<u32>,
-    /// The same by halfwords, since code and variables may lie side by side.
+    /// Where RAM has been executed from, with so many bytes before it that a word may overlap with it: the first address,
+    /// and how many bytes.
+    watched: (u32, u32),
+    /// The same by halfwords, since code and variables may lie side by side: a write there makes decoded instructions
+    /// stale.
     executed_halfwords: Vec<bool>,
     stale: bool,
 }
@@ -47,7 +48,7 @@ impl Memory {
             flash: vec![0xff; layout.flash_size as usize],
             ram: vec![0; layout.ram_size as usize],
             ccm: vec![0; layout.ccm_size as usize],
-            executed: 0..0,
+            watched: (0, 0),
             executed_halfwords: vec![false; layout.ram_size.div_ceil(HALFWORD) as usize],
             stale: false,
             layout,
@@ -85,20 +86,33 @@ impl Memory {
         self.ram_offset(address).is_some() || self.ccm_offset(address).is_some()
     }
 
+    /// A little-endian value of `N` bytes, if all of it is in RAM.
+    #[inline(always)]
+    pub(super) fn in_ram<const N: usize>(&self, address: u32) -> Option<[u8; N]> {
+        at(&self.ram, address.wrapping_sub(self.layout.ram_base))
+    }
+
     /// Reads a little-endian value of `N` bytes.
     #[inline(always)]
     fn read<const N: usize>(&self, address: u32) -> Result<[u8; N], BusError> {
-        if let Some(bytes) = at(&self.ram, address.wrapping_sub(self.layout.ram_base)) {
-            return Ok(bytes);
-        }
-        self.flash_offset(address)
-            .and_then(|offset| at(&self.flash, offset))
+        self.in_ram(address)
+            .or_else(|| at(&self.flash, self.flash_offset(address)?))
             .or_else(|| at(&self.ccm, self.ccm_offset(address)?))
             .ok_or(BusError::Read(address))
     }
 
-    /// Writes a little-endian value of `N` bytes, aligned or not.
+    /// Where so many bytes are in RAM that were never executed.
     #[inline(always)]
+    pub(super) fn plain_ram<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+        if address.wrapping_sub(self.watched.0) < self.watched.1 {
+            return None;
+        }
+        let offset = address.wrapping_sub(self.layout.ram_base) as usize;
+        let place = self.ram.get_mut(offset..offset.checked_add(N)?)?;
+        place.try_into().ok()
+    }
+
+    /// Writes a little-endian value of `N` bytes, aligned or not.
     pub(super) fn write<const N: usize>(
         &mut self,
         address: u32,
@@ -112,10 +126,7 @@ impl Memory {
             return self.write_ccm(address, &value);
         };
         place.copy_from_slice(&value);
-        // Where there is RAM nothing overflows.
-        if address < self.executed.end && address + N as u32 > self.executed.start {
-            self.stale |= self.is_code(offset, N);
-        }
+        self.stale |= self.is_code(offset, N);
         Ok(())
     }
 
@@ -199,11 +210,13 @@ impl Memory {
                 *executed = true;
             }
         }
-        let end = address + size;
-        self.executed = if self.executed.is_empty() {
-            address..end
+        let (first, end) = (address.wrapping_sub(3), address.wrapping_add(size));
+        let (watched, bytes) = self.watched;
+        self.watched = if bytes == 0 {
+            (first, end.wrapping_sub(first))
         } else {
-            self.executed.start.min(address)..self.executed.end.max(end)
+            let (first, end) = (first.min(watched), end.max(watched.wrapping_add(bytes)));
+            (first, end.wrapping_sub(first))
         };
     }
 

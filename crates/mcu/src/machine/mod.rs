@@ -18,7 +18,7 @@ pub use registers::Registers;
 
 use crate::instruction::Register;
 use crate::timing::{Noted, Retired, Timing};
-use block::Code;
+use block::{Code, Operation};
 use devices::Devices;
 
 /// How execution ended.
@@ -297,46 +297,48 @@ impl Machine {
     #[inline(never)]
     fn run_decoded<T: Timing>(&mut self, code: &Code, timing: &mut T, end: u64) -> Pause {
         loop {
-            let left = end.saturating_sub(self.executed);
-            if left == 0 {
+            let Some(left) = end.checked_sub(self.executed).filter(|left| *left > 0) else {
                 return Pause::Stop(Stop::Limit);
-            }
+            };
             let Some(block) = code.block(self.pc) else {
                 return Pause::Undecoded;
             };
-            let count = block.instructions.len();
-            let count = usize::try_from(left).map_or(count, |left| count.min(left));
-            if let Err(index) = self.execute(block, count) {
+            let mut count = block.instructions.len();
+            let (mut after, mut operations) = (block.after, block.operations.as_slice());
+            if left < count as u64 {
+                count = left as usize;
+                (after, operations) = (block.address(count), block.operations(count));
+            }
+            self.noted.skipped = 0;
+            self.next = after;
+            if let Some(index) = self.execute(operations) {
                 match self.interrupted(block, index, timing) {
                     Some(pause) => return pause,
                     None => continue,
                 }
             }
             let next = self.next;
-            let taken = next != block.address(count);
-            self.retire(block, count, next, taken, timing);
-            if taken && self.memory.take_stale() {
+            self.retire(block, count, next, next != after, timing);
+            if next != after && self.memory.take_stale() {
                 return Pause::Stale;
             }
         }
     }
 
-    /// Executes the first `count` instructions of a block; gives the number of the one that did not simply go on.
+    /// Executes one after the other; gives the number of the instruction that did not simply go on, if one did not.
     #[inline(always)]
-    fn execute(&mut self, block: &Block, count: usize) -> Result<(), u8> {
-        self.noted.skipped = 0;
-        self.next = block.address(count);
-        let mut operations = block.operations(count).iter();
+    fn execute(&mut self, operations: &[Operation]) -> Option<u8> {
+        let mut operations = operations.iter();
         while let Some(operation) = operations.next() {
             if (operation.run)(self, operation).is_err() {
                 if self.halt.is_some() {
-                    return Err(operation.index);
+                    return Some(operation.index);
                 }
                 // An instruction of an IT block stands behind its condition.
                 operations.next();
             }
         }
-        Ok(())
+        None
     }
 
     /// Counts and times them; it goes on at `next`.

@@ -14,7 +14,7 @@ macro_rules! by_access {
 }
 
 impl Machine {
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn read(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
         let memory = &self.memory;
         let value = match access {
@@ -27,7 +27,7 @@ impl Machine {
         value.or_else(|error| self.read_device(access, address, error))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn write(
         &mut self,
         access: Access,
@@ -43,6 +43,33 @@ impl Machine {
             Access::Byte | Access::SignedByte => memory.write(address, [value as u8]),
         };
         written.or_else(|error| self.write_device(access, address, value, error))
+    }
+
+    /// What is read there, if it is in RAM.
+    #[inline(always)]
+    fn in_ram(&self, access: Access, address: u32) -> Option<u32> {
+        let memory = &self.memory;
+        Some(match access {
+            Access::Word => u32::from_le_bytes(memory.in_ram(address)?),
+            Access::Half => u16::from_le_bytes(memory.in_ram(address)?).into(),
+            Access::Byte => u8::from_le_bytes(memory.in_ram(address)?).into(),
+            Access::SignedHalf => i16::from_le_bytes(memory.in_ram(address)?) as u32,
+            Access::SignedByte => i8::from_le_bytes(memory.in_ram(address)?) as u32,
+        })
+    }
+
+    /// Writes there, if it is in RAM and no code.
+    #[inline(always)]
+    fn to_ram(&mut self, access: Access, address: u32, value: u32) -> Option<()> {
+        let memory = &mut self.memory;
+        match access {
+            Access::Word => *memory.plain_ram(address)? = value.to_le_bytes(),
+            Access::Half | Access::SignedHalf => {
+                *memory.plain_ram(address)? = (value as u16).to_le_bytes();
+            }
+            Access::Byte | Access::SignedByte => *memory.plain_ram(address)? = [value as u8],
+        }
+        Some(())
     }
 
     /// Reads what is neither flash nor RAM, where that is known.
@@ -158,37 +185,64 @@ pub(super) fn handler(effect: &Effect) -> Handler {
 }
 
 fn load<const ACCESS: u8, const BACK: bool>(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::Load(t) = operation.effect {
-        let (address, base) = match BACK {
-            true => machine.address(&t),
-            false => (machine.registers.get(t.rn).wrapping_add_signed(t.offset), 0),
-        };
-        machine.noted.access(operation.index, address);
-        let value = machine.read(Access::ALL[ACCESS as usize], address)?;
-        if BACK {
-            machine.registers.set(t.rn, base);
-        }
-        machine.registers.set(t.rt, value);
-    }
-    Ok(())
+    let Effect::Load(t) = operation.effect else {
+        return Ok(());
+    };
+    let (address, base) = match BACK {
+        true => machine.address(&t),
+        false => (machine.registers.get(t.rn).wrapping_add_signed(t.offset), 0),
+    };
+    let back = if BACK { t.rn } else { t.rt };
+    load_from::<ACCESS>(machine, operation.index, address, t.rt, (back, base))
 }
 
 fn load_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::LoadRegister(t) = operation.effect {
-        let address = machine.scaled(&t);
-        machine.noted.access(operation.index, address);
-        let value = machine.read(Access::ALL[ACCESS as usize], address)?;
-        machine.registers.set(t.rt, value);
-    }
-    Ok(())
+    let Effect::LoadRegister(t) = operation.effect else {
+        return Ok(());
+    };
+    let address = machine.scaled(&t);
+    load_from::<ACCESS>(machine, operation.index, address, t.rt, (t.rt, 0))
 }
 
 fn load_literal<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::LoadLiteral(_, rt, address) = operation.effect {
-        machine.noted.access(operation.index, address);
-        let value = machine.read(Access::ALL[ACCESS as usize], address)?;
-        machine.registers.set(rt, value);
-    }
+    let Effect::LoadLiteral(_, rt, address) = operation.effect else {
+        return Ok(());
+    };
+    load_from::<ACCESS>(machine, operation.index, address, rt, (rt, 0))
+}
+
+/// Changes the base first, then the register that is loaded.
+#[inline(always)]
+fn load_from<const ACCESS: u8>(
+    machine: &mut Machine,
+    index: u8,
+    address: u32,
+    rt: Register,
+    (rn, base): (Register, u32),
+) -> Done {
+    machine.noted.access(index, address);
+    let access = Access::ALL[ACCESS as usize];
+    let Some(value) = machine.in_ram(access, address) else {
+        return load_from_elsewhere(machine, access, address, rt, rn, base);
+    };
+    machine.registers.set(rn, base);
+    machine.registers.set(rt, value);
+    Ok(())
+}
+
+/// Apart, so that loads from RAM need no stack.
+#[inline(never)]
+fn load_from_elsewhere(
+    machine: &mut Machine,
+    access: Access,
+    address: u32,
+    rt: Register,
+    rn: Register,
+    base: u32,
+) -> Done {
+    let value = machine.read(access, address)?;
+    machine.registers.set(rn, base);
+    machine.registers.set(rt, value);
     Ok(())
 }
 
@@ -239,7 +293,10 @@ fn load_multiple(machine: &mut Machine, operation: &Operation) -> Done {
         while rest != 0 {
             let register = Register::new(rest.trailing_zeros());
             rest &= rest - 1;
-            let value = machine.read(Access::Word, address)?;
+            let value = match machine.in_ram(Access::Word, address) {
+                Some(value) => value,
+                None => machine.read(Access::Word, address)?,
+            };
             address = address.wrapping_add(4);
             if register == Register::PC {
                 machine.exchange(value)?;
@@ -256,28 +313,56 @@ fn load_multiple(machine: &mut Machine, operation: &Operation) -> Done {
 }
 
 fn store<const ACCESS: u8, const BACK: bool>(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::Store(t) = operation.effect {
-        let (address, base) = match BACK {
-            true => machine.address(&t),
-            false => (machine.registers.get(t.rn).wrapping_add_signed(t.offset), 0),
-        };
-        machine.noted.access(operation.index, address);
-        let value = machine.registers.get(t.rt);
-        machine.write(Access::ALL[ACCESS as usize], address, value)?;
-        if BACK {
-            machine.registers.set(t.rn, base);
+    let Effect::Store(t) = operation.effect else {
+        return Ok(());
+    };
+    let (address, base) = match BACK {
+        true => machine.address(&t),
+        false => {
+            let base = machine.registers.get(t.rn);
+            (base.wrapping_add_signed(t.offset), base)
         }
-    }
-    Ok(())
+    };
+    store_to::<ACCESS>(machine, operation.index, address, t.rt, (t.rn, base))
 }
 
 fn store_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::StoreRegister(t) = operation.effect {
-        let address = machine.scaled(&t);
-        machine.noted.access(operation.index, address);
-        let value = machine.registers.get(t.rt);
-        machine.write(Access::ALL[ACCESS as usize], address, value)?;
+    let Effect::StoreRegister(t) = operation.effect else {
+        return Ok(());
+    };
+    let (address, base) = (machine.scaled(&t), machine.registers.get(t.rn));
+    store_to::<ACCESS>(machine, operation.index, address, t.rt, (t.rn, base))
+}
+
+#[inline(always)]
+fn store_to<const ACCESS: u8>(
+    machine: &mut Machine,
+    index: u8,
+    address: u32,
+    rt: Register,
+    (rn, base): (Register, u32),
+) -> Done {
+    machine.noted.access(index, address);
+    let (access, value) = (Access::ALL[ACCESS as usize], machine.registers.get(rt));
+    if machine.to_ram(access, address, value).is_none() {
+        return store_elsewhere(machine, access, address, value, rn, base);
     }
+    machine.registers.set(rn, base);
+    Ok(())
+}
+
+/// Apart, as [`load_from_elsewhere`] is.
+#[inline(never)]
+fn store_elsewhere(
+    machine: &mut Machine,
+    access: Access,
+    address: u32,
+    value: u32,
+    rn: Register,
+    base: u32,
+) -> Done {
+    machine.write(access, address, value)?;
+    machine.registers.set(rn, base);
     Ok(())
 }
 
@@ -303,7 +388,9 @@ fn store_multiple(machine: &mut Machine, operation: &Operation) -> Done {
         while rest != 0 {
             let value = (machine.registers).get(Register::new(rest.trailing_zeros()));
             rest &= rest - 1;
-            machine.write(Access::Word, address, value)?;
+            if machine.to_ram(Access::Word, address, value).is_none() {
+                machine.write(Access::Word, address, value)?;
+            }
             address = address.wrapping_add(4);
         }
         if t.write_back {

@@ -213,7 +213,8 @@ impl Core {
             let wait = self.address_wait(before, facts);
             self.wait(Stall::Address, wait);
             self.data_wait(access, facts.bytes);
-            let extra = self.transfer(before, facts, *address) + unaligned(facts, access);
+            let extra = self.transfer(before, facts, *address)
+                + unaligned(facts.class, facts.bytes, access);
             self.extra(facts.class, extra);
         } else if facts.class == Class::If {
             if self.folds(before) {
@@ -227,23 +228,25 @@ impl Core {
         }
     }
 
-    /// Fills the pipeline anew behind a taken branch.
-    #[inline(always)]
-    pub(super) fn refill(&mut self, class: Class) {
-        let refill = u64::from(match class {
+    /// Cycles in which the pipeline is filled anew behind a taken branch.
+    pub(super) const fn refill_of(&self, class: Class) -> u8 {
+        match class {
             Class::Load | Class::LoadMultiple | Class::TableBranch => self.timing.load_refill,
             _ => self.timing.refill,
-        });
-        self.wait(Stall::Refill, refill);
+        }
+    }
+
+    /// It is filled anew.
+    #[inline(always)]
+    pub(super) const fn refill(&mut self, cycles: u64) {
+        self.wait(Stall::Refill, cycles);
         self.fetch.branch();
         self.before = Neighbour::BEHIND_REFILL;
     }
 
     /// Entering or leaving an exception.
-    pub(super) fn exception(&mut self) {
-        self.wait(Stall::Refill, EXCEPTION);
-        self.fetch.branch();
-        self.before = Neighbour::BEHIND_REFILL;
+    pub(super) const fn exception(&mut self) {
+        self.refill(EXCEPTION);
     }
 
     /// Waits for an instruction where it is not in what has been fetched.
@@ -284,11 +287,11 @@ const EXCEPTION: u64 = 12;
 /// Cycles that an unaligned load takes more, being split: a byte-aligned word is three accesses (3.3.2, last
 /// paragraph).
 #[inline(always)]
-pub(super) const fn unaligned(facts: &Facts, access: u32) -> u64 {
-    if access & 3 == 0 || !matches!(facts.class, Class::Load) {
+pub(super) const fn unaligned(class: Class, bytes: u8, access: u32) -> u64 {
+    if access & 3 == 0 || !matches!(class, Class::Load) {
         return 0;
     }
-    match (facts.bytes, access & 3) {
+    match (bytes, access & 3) {
         (4, 1 | 3) => 2,
         (4, 2) | (2, 1 | 3) => 1,
         _ => 0,

@@ -132,9 +132,6 @@ impl Timing for Pipeline {
         } else {
             self.core.step(retired);
         }
-        if retired.taken {
-            self.core.refill(retired.last().1.facts.class);
-        }
     }
 
     fn marker(&mut self, number: u8) {
