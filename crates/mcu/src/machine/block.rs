@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::execute::{self, Handler};
+use super::Machine;
+use super::execute::{self, Done, Handler};
 use super::memory::Memory;
 use crate::decode;
 use crate::instruction::{Condition, Effect, Instruction};
@@ -10,63 +11,105 @@ use crate::instruction::{Condition, Effect, Instruction};
 /// The most instructions of a block: a bit each says which were skipped.
 pub(crate) const LONGEST: usize = 64;
 
-/// One step of a block: an instruction, or what must be done before it.
+/// One step of a block, an instruction or what must be done before it, with those behind it: each goes on with the next
+/// itself, so that a host can foresee where from each.
 #[derive(Debug, Clone)]
 pub(super) struct Operation {
-    pub(super) run: Handler,
+    run: Handler,
+    pub(super) next: Option<Box<Operation>>,
     pub(super) effect: Effect,
     /// The instruction's number in its block.
     pub(super) index: u8,
 }
 
+impl Operation {
+    #[inline(always)]
+    pub(super) fn run(&self, machine: &mut Machine) -> Done {
+        (self.run)(machine, self)
+    }
+
+    /// With the operation behind it, if there is one: they are too few to matter to the stack.
+    #[inline(always)]
+    pub(super) fn go_on(&self, machine: &mut Machine) -> Done {
+        match &self.next {
+            Some(next) => next.run(machine),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Instructions that are executed one behind the other. Only the last may go elsewhere.
 #[derive(Debug, Clone)]
 pub struct Block {
-    /// Where it stands among the machine's: timing models keep there what they know of it.
+    /// Where it stands among the machine's, if it is kept: timing models keep there what they know of it.
     pub(crate) number: usize,
     /// With their addresses.
     pub(crate) instructions: Vec<(u32, Instruction)>,
     /// The address behind it.
     pub(super) after: u32,
-    pub(super) operations: Vec<Operation>,
+    pub(super) first: Operation,
 }
 
 impl Block {
+    /// The number of those that are not kept.
+    pub(crate) const PASSING: usize = usize::MAX;
+
+    /// There is one instruction at least.
     fn new(number: usize, instructions: Vec<(u32, Instruction)>, after: u32) -> Self {
-        let mut operations = Vec::new();
-        for (index, (address, instruction)) in (0..).zip(&instructions) {
-            let mut push = |run, effect| {
-                operations.push(Operation { run, effect, index });
-            };
-            let effect = instruction.effect;
-            if effect.reads_pc() {
-                push(execute::set_pc, Effect::Branch(address.wrapping_add(4)));
-            }
+        let mut first = None;
+        let mut put = |run, effect, index| {
+            let next = first.take().map(Box::new);
+            first = Some(Operation {
+                run,
+                next,
+                effect,
+                index,
+            });
+        };
+        // From the last on, since each holds those behind it.
+        for (index, (address, instruction)) in instructions.iter().enumerate().rev() {
+            let (index, effect) = (index as u8, instruction.effect);
+            put(execute::handler(&effect), effect, index);
             if instruction.facts.condition != Condition::Al {
-                push(execute::unless(instruction.facts.condition), Effect::If);
+                put(
+                    execute::unless(instruction.facts.condition),
+                    Effect::If,
+                    index,
+                );
             }
-            push(execute::handler(&effect), effect);
+            if effect.reads_pc() {
+                put(
+                    execute::set_pc,
+                    Effect::Branch(address.wrapping_add(4)),
+                    index,
+                );
+            }
         }
+        let nothing = || Operation {
+            run: execute::handler(&Effect::Nop),
+            next: None,
+            effect: Effect::Nop,
+            index: 0,
+        };
         Self {
             number,
+            first: first.unwrap_or_else(nothing),
             instructions,
             after,
-            operations,
         }
+    }
+
+    /// Its first instructions alone.
+    #[cold]
+    pub(super) fn shortened(&self, count: usize) -> Self {
+        let instructions = self.instructions.iter().copied().take(count).collect();
+        Self::new(Self::PASSING, instructions, self.address(count))
     }
 
     /// The address of an instruction by its number, or that behind the last.
     pub(crate) fn address(&self, index: usize) -> u32 {
         let there = self.instructions.get(index);
         there.map_or(self.after, |(address, _)| *address)
-    }
-
-    /// What is to be done for the first `count` instructions.
-    #[cold]
-    pub(super) fn operations(&self, count: usize) -> &[Operation] {
-        let before = |operation: &Operation| usize::from(operation.index) < count;
-        let end = self.operations.partition_point(before);
-        self.operations.get(..end).unwrap_or_default()
     }
 }
 

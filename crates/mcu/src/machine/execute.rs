@@ -110,13 +110,15 @@ pub(super) fn unless(condition: Condition) -> Handler {
     by_condition!(condition, skip_unless)
 }
 
-/// Interrupted without a reason to halt.
 fn skip_unless<const CONDITION: u8>(machine: &mut Machine, operation: &Operation) -> Done {
     if machine.registers.holds(Condition::new(CONDITION as u32)) {
-        return Ok(());
+        return operation.go_on(machine);
     }
     machine.noted.skip(operation.index);
-    Err(Interrupted)
+    match &operation.next {
+        Some(skipped) => skipped.go_on(machine),
+        None => Ok(()),
+    }
 }
 
 /// What R15 reads as, for those that read it.
@@ -124,11 +126,11 @@ pub(super) fn set_pc(machine: &mut Machine, operation: &Operation) -> Done {
     if let Effect::Branch(pc) = operation.effect {
         machine.registers.set(Register::PC, pc);
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
-fn nop(_: &mut Machine, _: &Operation) -> Done {
-    Ok(())
+fn nop(machine: &mut Machine, operation: &Operation) -> Done {
+    operation.go_on(machine)
 }
 
 fn data_register<const ALU: u8, const SET: bool>(
@@ -140,7 +142,7 @@ fn data_register<const ALU: u8, const SET: bool>(
         let (values, carry) = (registers.operands(r), registers.carry);
         registers.alu(Alu::ALL[ALU as usize], SET, r.d, values, carry);
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 fn data_immediate<const ALU: u8, const SET: bool>(
@@ -153,7 +155,7 @@ fn data_immediate<const ALU: u8, const SET: bool>(
         let carry = registers.immediate_carry(carry);
         registers.alu(Alu::ALL[ALU as usize], SET, r.d, values, carry);
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 fn data_shifted<const ALU: u8, const SET: bool, const SHIFT: u8>(
@@ -167,7 +169,7 @@ fn data_shifted<const ALU: u8, const SET: bool, const SHIFT: u8>(
         let (value, carry) = shift_with_carry(m, shift, u32::from(amount), registers.carry);
         registers.alu(Alu::ALL[ALU as usize], SET, r.d, (n, value), carry);
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 fn magnitudes(n: u32, m: u32) -> (u32, u32) {
@@ -190,7 +192,7 @@ fn multiply_long<const LONG: u8>(machine: &mut Machine, operation: &Operation) -
         registers.set(r.low, result as u32);
         registers.set(r.high, (result >> 32) as u32);
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 /// What is neither the plainest arithmetic nor memory nor a branch.
@@ -221,7 +223,7 @@ fn compute(machine: &mut Machine, operation: &Operation) -> Done {
         Effect::BitField(field, r, place) => registers.bit_field(field, r, place),
         _ => {}
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 /// The DSP extension, and saturation.
@@ -246,7 +248,7 @@ fn compute_dsp(machine: &mut Machine, operation: &Operation) -> Done {
         }
         _ => {}
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 /// What computes nothing: special registers, the monitor, and what ends the straight way.
@@ -255,11 +257,11 @@ fn control(machine: &mut Machine, operation: &Operation) -> Done {
     let halt = match operation.effect {
         Effect::ReadSpecial(rd, special) => {
             registers.set(rd, registers.read_special(special));
-            return Ok(());
+            return operation.go_on(machine);
         }
         Effect::WriteSpecial { rn, special, mask } => {
             registers.write_special(special, mask, registers.get(rn));
-            return Ok(());
+            return operation.go_on(machine);
         }
         Effect::MaskExceptions {
             value,
@@ -271,11 +273,11 @@ fn control(machine: &mut Machine, operation: &Operation) -> Done {
                     registers.special[register] = value;
                 }
             }
-            return Ok(());
+            return operation.go_on(machine);
         }
         Effect::ClearExclusive => {
             machine.exclusive = false;
-            return Ok(());
+            return operation.go_on(machine);
         }
         Effect::Breakpoint(number) => Halt::Breakpoint(number),
         Effect::SupervisorCall => Halt::Exception(SUPERVISOR_CALL),
@@ -283,6 +285,7 @@ fn control(machine: &mut Machine, operation: &Operation) -> Done {
         Effect::Unknown(encoding) => Halt::Fault(Reason::Unknown(encoding)),
         _ => Halt::Fault(Reason::NoCode),
     };
+    machine.noted.at = operation.index;
     Err(machine.interrupt(halt))
 }
 
@@ -321,6 +324,7 @@ fn branch_link(machine: &mut Machine, operation: &Operation) -> Done {
 }
 
 fn branch_register(machine: &mut Machine, operation: &Operation) -> Done {
+    machine.noted.at = operation.index;
     let registers = &mut machine.registers;
     match operation.effect {
         Effect::BranchLinkRegister(rm) => {

@@ -18,7 +18,7 @@ pub use registers::Registers;
 
 use crate::instruction::Register;
 use crate::timing::{Noted, Retired, Timing};
-use block::{Code, Operation};
+use block::Code;
 use devices::Devices;
 
 /// How execution ended.
@@ -303,42 +303,29 @@ impl Machine {
             let Some(block) = code.block(self.pc) else {
                 return Pause::Undecoded;
             };
-            let mut count = block.instructions.len();
-            let (mut after, mut operations) = (block.after, block.operations.as_slice());
-            if left < count as u64 {
-                count = left as usize;
-                (after, operations) = (block.address(count), block.operations(count));
-            }
-            self.noted.skipped = 0;
-            self.next = after;
-            if let Some(index) = self.execute(operations) {
-                match self.interrupted(block, index, timing) {
-                    Some(pause) => return pause,
-                    None => continue,
-                }
-            }
-            let next = self.next;
-            self.retire(block, count, next, next != after, timing);
-            if next != after && self.memory.take_stale() {
-                return Pause::Stale;
+            let pause = if left < block.instructions.len() as u64 {
+                self.run_block(&block.shortened(left as usize), timing)
+            } else {
+                self.run_block(block, timing)
+            };
+            if let Some(pause) = pause {
+                return pause;
             }
         }
     }
 
-    /// Executes one after the other; gives the number of the instruction that did not simply go on, if one did not.
+    /// Executes one to its end, or where it is left before.
     #[inline(always)]
-    fn execute(&mut self, operations: &[Operation]) -> Option<u8> {
-        let mut operations = operations.iter();
-        while let Some(operation) = operations.next() {
-            if (operation.run)(self, operation).is_err() {
-                if self.halt.is_some() {
-                    return Some(operation.index);
-                }
-                // An instruction of an IT block stands behind its condition.
-                operations.next();
-            }
+    fn run_block<T: Timing>(&mut self, block: &Block, timing: &mut T) -> Option<Pause> {
+        self.noted.skipped = 0;
+        self.next = block.after;
+        if block.first.run(self).is_err() {
+            return self.interrupted(block, timing);
         }
-        None
+        let next = self.next;
+        let taken = next != block.after;
+        self.retire(block, block.instructions.len(), next, taken, timing);
+        (taken && self.memory.take_stale()).then_some(Pause::Stale)
     }
 
     /// Counts and times them; it goes on at `next`.
@@ -378,13 +365,8 @@ impl Machine {
 
     /// Sees to what did not simply go on, and to those before it; says why the loop is left, if it is.
     #[cold]
-    fn interrupted<T: Timing>(
-        &mut self,
-        block: &Block,
-        index: u8,
-        timing: &mut T,
-    ) -> Option<Pause> {
-        let index = usize::from(index);
+    fn interrupted<T: Timing>(&mut self, block: &Block, timing: &mut T) -> Option<Pause> {
+        let index = usize::from(self.noted.at);
         let halt = self.halt.take()?;
         let count = match halt {
             Halt::Breakpoint(_) | Halt::Refetch | Halt::Exception(_) => index + 1,

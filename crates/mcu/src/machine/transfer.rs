@@ -193,7 +193,7 @@ fn load<const ACCESS: u8, const BACK: bool>(machine: &mut Machine, operation: &O
         false => (machine.registers.get(t.rn).wrapping_add_signed(t.offset), 0),
     };
     let back = if BACK { t.rn } else { t.rt };
-    load_from::<ACCESS>(machine, operation.index, address, t.rt, (back, base))
+    load_from::<ACCESS>(machine, operation, address, t.rt, (back, base))
 }
 
 fn load_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
@@ -201,49 +201,48 @@ fn load_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation)
         return Ok(());
     };
     let address = machine.scaled(&t);
-    load_from::<ACCESS>(machine, operation.index, address, t.rt, (t.rt, 0))
+    load_from::<ACCESS>(machine, operation, address, t.rt, (t.rt, 0))
 }
 
 fn load_literal<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
     let Effect::LoadLiteral(_, rt, address) = operation.effect else {
         return Ok(());
     };
-    load_from::<ACCESS>(machine, operation.index, address, rt, (rt, 0))
+    load_from::<ACCESS>(machine, operation, address, rt, (rt, 0))
 }
 
 /// Changes the base first, then the register that is loaded.
 #[inline(always)]
 fn load_from<const ACCESS: u8>(
     machine: &mut Machine,
-    index: u8,
+    operation: &Operation,
     address: u32,
     rt: Register,
     (rn, base): (Register, u32),
 ) -> Done {
-    machine.noted.access(index, address);
+    machine.noted.access(operation.index, address);
     let access = Access::ALL[ACCESS as usize];
     let Some(value) = machine.in_ram(access, address) else {
-        return load_from_elsewhere(machine, access, address, rt, rn, base);
+        return load_from_elsewhere(machine, operation, address, (access, rt, rn), base);
     };
     machine.registers.set(rn, base);
     machine.registers.set(rt, value);
-    Ok(())
+    operation.go_on(machine)
 }
 
 /// Apart, so that loads from RAM need no stack.
 #[inline(never)]
 fn load_from_elsewhere(
     machine: &mut Machine,
-    access: Access,
+    operation: &Operation,
     address: u32,
-    rt: Register,
-    rn: Register,
+    (access, rt, rn): (Access, Register, Register),
     base: u32,
 ) -> Done {
     let value = machine.read(access, address)?;
     machine.registers.set(rn, base);
     machine.registers.set(rt, value);
-    Ok(())
+    operation.go_on(machine)
 }
 
 /// LoadWritePC, A2.3.1.
@@ -282,11 +281,12 @@ fn load_double(machine: &mut Machine, operation: &Operation) -> Done {
         machine.registers.set(t.rt, low);
         machine.registers.set(rt2, high);
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 fn load_multiple(machine: &mut Machine, operation: &Operation) -> Done {
     if let Effect::LoadMultiple(t) = operation.effect {
+        machine.noted.at = operation.index;
         let (mut address, base) = machine.multiple(&t)?;
         machine.noted.access(operation.index, address);
         let mut rest = t.list;
@@ -309,7 +309,7 @@ fn load_multiple(machine: &mut Machine, operation: &Operation) -> Done {
             machine.registers.set(t.rn, base);
         }
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 fn store<const ACCESS: u8, const BACK: bool>(machine: &mut Machine, operation: &Operation) -> Done {
@@ -323,7 +323,7 @@ fn store<const ACCESS: u8, const BACK: bool>(machine: &mut Machine, operation: &
             (base.wrapping_add_signed(t.offset), base)
         }
     };
-    store_to::<ACCESS>(machine, operation.index, address, t.rt, (t.rn, base))
+    store_to::<ACCESS>(machine, operation, address, t.rt, (t.rn, base))
 }
 
 fn store_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
@@ -331,39 +331,38 @@ fn store_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation
         return Ok(());
     };
     let (address, base) = (machine.scaled(&t), machine.registers.get(t.rn));
-    store_to::<ACCESS>(machine, operation.index, address, t.rt, (t.rn, base))
+    store_to::<ACCESS>(machine, operation, address, t.rt, (t.rn, base))
 }
 
 #[inline(always)]
 fn store_to<const ACCESS: u8>(
     machine: &mut Machine,
-    index: u8,
+    operation: &Operation,
     address: u32,
     rt: Register,
     (rn, base): (Register, u32),
 ) -> Done {
-    machine.noted.access(index, address);
+    machine.noted.access(operation.index, address);
     let (access, value) = (Access::ALL[ACCESS as usize], machine.registers.get(rt));
     if machine.to_ram(access, address, value).is_none() {
-        return store_elsewhere(machine, access, address, value, rn, base);
+        return store_elsewhere(machine, operation, address, (access, rt, rn), base);
     }
     machine.registers.set(rn, base);
-    Ok(())
+    operation.go_on(machine)
 }
 
 /// Apart, as [`load_from_elsewhere`] is.
 #[inline(never)]
 fn store_elsewhere(
     machine: &mut Machine,
-    access: Access,
+    operation: &Operation,
     address: u32,
-    value: u32,
-    rn: Register,
+    (access, rt, rn): (Access, Register, Register),
     base: u32,
 ) -> Done {
-    machine.write(access, address, value)?;
+    machine.write(access, address, machine.registers.get(rt))?;
     machine.registers.set(rn, base);
-    Ok(())
+    operation.go_on(machine)
 }
 
 fn store_double(machine: &mut Machine, operation: &Operation) -> Done {
@@ -377,11 +376,12 @@ fn store_double(machine: &mut Machine, operation: &Operation) -> Done {
         }
         machine.registers.set(t.rn, base);
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 fn store_multiple(machine: &mut Machine, operation: &Operation) -> Done {
     if let Effect::StoreMultiple(t) = operation.effect {
+        machine.noted.at = operation.index;
         let (mut address, base) = machine.multiple(&t)?;
         machine.noted.access(operation.index, address);
         let mut rest = t.list;
@@ -397,7 +397,7 @@ fn store_multiple(machine: &mut Machine, operation: &Operation) -> Done {
             machine.registers.set(t.rn, base);
         }
     }
-    Ok(())
+    operation.go_on(machine)
 }
 
 /// LDREX, STREX and their kin.
@@ -413,7 +413,7 @@ fn exclusive(machine: &mut Machine, operation: &Operation) -> Done {
         aligned?;
         let value = machine.read(t.access, address)?;
         machine.registers.set(t.rt, value);
-        return Ok(());
+        return operation.go_on(machine);
     };
     aligned?;
     // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
@@ -422,7 +422,7 @@ fn exclusive(machine: &mut Machine, operation: &Operation) -> Done {
         machine.write(t.access, address, machine.registers.get(t.rt))?;
     }
     machine.registers.set(rd, u32::from(fails));
-    Ok(())
+    operation.go_on(machine)
 }
 
 /// The byte and bit that an address of the bit-band regions stands for (B3.1, table B3-1).

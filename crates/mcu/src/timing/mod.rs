@@ -24,6 +24,8 @@ pub struct Noted {
     values: [u64; LONGEST],
     /// A bit for each whose condition in an IT block did not hold.
     pub(crate) skipped: u64,
+    /// The last one that may not have gone on.
+    pub(crate) at: u8,
 }
 
 impl Default for Noted {
@@ -31,6 +33,7 @@ impl Default for Noted {
         Self {
             values: [0; LONGEST],
             skipped: 0,
+            at: 0,
         }
     }
 }
@@ -38,6 +41,7 @@ impl Default for Noted {
 impl Noted {
     #[inline(always)]
     pub(crate) const fn access(&mut self, index: u8, address: u32) {
+        self.at = index;
         self.values[index as usize % LONGEST] = address as u64;
     }
 
@@ -89,7 +93,7 @@ impl Retired<'_> {
     /// Whether that is all of the block.
     #[inline(always)]
     const fn is_whole(&self) -> bool {
-        self.range.0 == 0 && self.range.1 == self.block.instructions.len()
+        self.len() == self.block.instructions.len() && self.block.number != Block::PASSING
     }
 
     /// The address of the first.
