@@ -98,6 +98,23 @@ impl Core {
         }
     }
 
+    /// The same, where it may have been skipped.
+    pub(super) fn neighbour_of(&self, retired: &Retired<'_>, index: usize) -> Neighbour {
+        let instructions = &retired.block.instructions;
+        let Some((address, Instruction { facts, .. })) = instructions.get(index) else {
+            return Neighbour::BEHIND_REFILL;
+        };
+        if retired.noted.is_skipped(index) {
+            // It computed and loaded nothing.
+            let size = facts.size;
+            return Neighbour::of(Facts {
+                size,
+                ..Facts::NONE
+            });
+        }
+        self.neighbour(facts, *address)
+    }
+
     /// Cycles of a load or store beyond the first, behind that neighbour; waits apart, and what an unaligned one takes.
     pub(super) fn transfer(&self, before: Neighbour, facts: &Facts, address: u32) -> u64 {
         match facts.class {
@@ -173,25 +190,28 @@ impl Core {
         }
     }
 
+    /// Counts cycles that are waited; gives them.
     #[inline(always)]
-    pub(super) const fn wait(&mut self, why: Stall, cycles: u64) {
+    const fn wait(&mut self, why: Stall, cycles: u64) -> u64 {
         self.account.waits[why as usize] += cycles;
-        self.now += cycles;
+        cycles
     }
 
+    /// Counts cycles beyond the first; gives them.
     #[inline(always)]
-    pub(super) const fn extra(&mut self, class: Class, cycles: u64) {
+    pub(super) const fn extra(&mut self, class: Class, cycles: u64) -> u64 {
         self.account.extra[class as usize] += cycles;
-        self.now += cycles;
+        cycles
     }
 
-    /// Waits for data in flash.
+    /// Cycles waited for data in flash.
     #[inline(always)]
-    pub(super) fn data_wait(&mut self, access: u32, bytes: u8) {
-        if !self.fetch.is_free(access) {
-            let wait = self.fetch.data(access, bytes, self.now);
-            self.wait(Stall::Data, wait);
+    pub(super) fn data_wait(&mut self, access: u32, bytes: u8, now: u64) -> u64 {
+        if self.fetch.is_free(access) {
+            return 0;
         }
+        let wait = self.fetch.data(access, bytes, now);
+        self.wait(Stall::Data, wait)
     }
 
     /// What an instruction takes beyond its first cycle, whatever stands before it; a branch's refill apart.
@@ -202,20 +222,17 @@ impl Core {
             return;
         };
         let (before, access) = (self.before, retired.noted.address_of(index));
-        self.before = self.neighbour(facts, *address);
+        self.before = self.neighbour_of(retired, index);
         if retired.noted.is_skipped(index) {
-            // It computed and loaded nothing.
-            self.before = Neighbour::of(Facts {
-                size: facts.size,
-                ..Facts::NONE
-            });
-        } else if is_in(facts.class, TRANSFERS) {
+            return;
+        }
+        if is_in(facts.class, TRANSFERS) {
             let wait = self.address_wait(before, facts);
-            self.wait(Stall::Address, wait);
-            self.data_wait(access, facts.bytes);
+            self.now += self.wait(Stall::Address, wait);
+            self.now += self.data_wait(access, facts.bytes, self.now);
             let extra = self.transfer(before, facts, *address)
                 + unaligned(facts.class, facts.bytes, access);
-            self.extra(facts.class, extra);
+            self.now += self.extra(facts.class, extra);
         } else if facts.class == Class::If {
             if self.folds(before) {
                 self.account.folded += 1;
@@ -224,7 +241,7 @@ impl Core {
             }
         } else {
             let extra = self.arithmetic(facts.class, retired.noted.operands_of(index));
-            self.extra(facts.class, extra);
+            self.now += self.extra(facts.class, extra);
         }
     }
 
@@ -239,7 +256,7 @@ impl Core {
     /// It is filled anew.
     #[inline(always)]
     pub(super) const fn refill(&mut self, cycles: u64) {
-        self.wait(Stall::Refill, cycles);
+        self.now += self.wait(Stall::Refill, cycles);
         self.fetch.branch();
         self.before = Neighbour::BEHIND_REFILL;
     }
@@ -249,35 +266,27 @@ impl Core {
         self.refill(EXCEPTION);
     }
 
-    /// Waits for an instruction where it is not in what has been fetched.
-    #[inline(always)]
-    pub(super) fn fetch(&mut self, address: u32, size: u8) {
-        if !self.fetch.holds(address.wrapping_add(u32::from(size) - 1)) {
-            self.fetch_more(address, size);
-        }
-    }
-
+    /// Waits for an instruction that is not in what has been fetched; gives the time when it is there.
     #[inline(never)]
-    fn fetch_more(&mut self, address: u32, size: u8) {
+    pub(super) fn fetch_more(&mut self, address: u32, last: u32, mut now: u64) -> u64 {
         if self.fetch.has_branched() {
-            if size == 4 && address & 2 != 0 {
-                let more = u64::from(self.timing.unaligned_target);
-                self.wait(Stall::Refill, more);
+            if last.wrapping_sub(address) == 3 && address & 2 != 0 {
+                now += self.wait(Stall::Refill, u64::from(self.timing.unaligned_target));
             }
-            let wait = self.fetch.target(address, self.now);
-            self.wait(Stall::Fetch, wait);
-            if self.fetch.holds(address.wrapping_add(u32::from(size) - 1)) {
-                return;
+            let wait = self.fetch.target(address, now);
+            now += self.wait(Stall::Fetch, wait);
+            if self.fetch.holds(last) {
+                return now;
             }
         }
-        self.fetch_next();
+        now + self.fetch_next(now)
     }
 
-    /// On to the next read of flash.
+    /// On to the next read of flash; gives the cycles that it is waited for.
     #[inline(always)]
-    pub(super) fn fetch_next(&mut self) {
-        let wait = self.fetch.next(self.now);
-        self.wait(Stall::Fetch, wait);
+    pub(super) fn fetch_next(&mut self, now: u64) -> u64 {
+        let wait = self.fetch.next(now);
+        self.wait(Stall::Fetch, wait)
     }
 }
 

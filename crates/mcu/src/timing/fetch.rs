@@ -27,7 +27,8 @@ enum Source {
 /// The state of fetching. Times are cycles since the beginning.
 #[derive(Debug, Clone)]
 pub struct Fetch {
-    /// Bytes of a read, as a power of two, and cycles that one takes.
+    /// Bytes of a read, also as a power of two, and cycles that one takes.
+    bytes: u32,
     shift: u32,
     each: u64,
     reads_ahead: usize,
@@ -55,6 +56,7 @@ impl Fetch {
         let flash = layout.flash_size.next_power_of_two();
         let cache = |shape| Cache::new(shape, flash >> shift);
         Self {
+            bytes: u32::from(timing.read_bytes),
             shift,
             each: u64::from(timing.wait_states) + 1,
             reads_ahead: usize::from(timing.reads_ahead),
@@ -83,7 +85,7 @@ impl Fetch {
     /// The first address of the read that holds that one.
     #[inline(always)]
     pub(super) const fn read_of(&self, address: u32) -> u32 {
-        address >> self.shift << self.shift
+        address & self.bytes.wrapping_neg()
     }
 
     /// Whether an instruction that ends at `last` is in the read that is executed from.
@@ -114,7 +116,7 @@ impl Fetch {
     /// The first address of the following read.
     #[inline(always)]
     const fn following(&self, read: u32, ahead: u32) -> u32 {
-        read.wrapping_add(ahead << self.shift)
+        read.wrapping_add(ahead * self.bytes)
     }
 
     /// On to the following read: cycles waited for it.
@@ -123,9 +125,12 @@ impl Fetch {
         self.current = self.following(self.current, 1);
         self.at += 1;
         let wait = self.ready(0).saturating_sub(now);
-        let furthest = self.following(self.current, self.reads_ahead as u32);
-        let ready = self.request(furthest, now + wait);
-        *self.ready(self.reads_ahead) = ready;
+        *self.ready(self.reads_ahead) = if self.source == Source::Flash {
+            self.read(now + wait)
+        } else {
+            let furthest = self.following(self.current, self.reads_ahead as u32);
+            self.request(furthest, now + wait)
+        };
         wait
     }
 
@@ -177,7 +182,7 @@ impl Fetch {
         }
     }
 
-    /// When a read asked for now is there.
+    /// When a read asked for now is there, in RAM or behind a cache.
     #[inline(always)]
     fn request(&mut self, read: u32, now: u64) -> u64 {
         let held = match (self.source, &mut self.instructions) {

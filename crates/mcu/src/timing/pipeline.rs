@@ -120,7 +120,8 @@ impl Timing for Pipeline {
     fn retire(&mut self, retired: &Retired<'_>) {
         if retired.is_whole() {
             let number = retired.block.number;
-            if self.schedules.get(number).is_none_or(Schedule::is_empty) {
+            let known = self.schedules.get(number);
+            if known.is_none_or(Schedule::is_empty) {
                 self.prepare(retired);
             }
             let schedule = &mut self.schedules[number];

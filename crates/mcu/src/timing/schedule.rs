@@ -16,7 +16,7 @@ enum Look {
     Access,
     /// The operands of a multiplication or division.
     Operands,
-    /// That instruction is the neighbour of the next one.
+    /// That instruction is the neighbour of the next one to be looked at.
     Neighbour,
     /// All of an instruction beyond its first cycle: it is conditional, or its neighbour is not known beforehand.
     Whole,
@@ -33,11 +33,23 @@ struct Step {
     bytes: u8,
 }
 
+/// What is known of the instruction before.
+#[derive(Debug, Clone, Copy)]
+enum Before {
+    /// It has that number.
+    Known(usize, Neighbour),
+    /// The same, if it is not skipped.
+    Conditional(usize),
+    /// Whatever the core says.
+    Unknown,
+}
+
 /// What is known of a block.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Schedule {
-    /// Bytes and address of the first instruction.
-    first: (u8, u32),
+    /// The addresses of the first instruction's first and last bytes.
+    first: u32,
+    first_last: u32,
     steps: Vec<Step>,
     /// Cycles behind the last step.
     rest: u32,
@@ -46,7 +58,7 @@ pub(super) struct Schedule {
     /// What the last instruction is to the one behind it, where that is known.
     last: Option<Neighbour>,
     /// What is counted whenever it runs.
-    account: Account,
+    account: Box<Account>,
     /// How often it has run since that was counted.
     pub(super) runs: u64,
 }
@@ -54,18 +66,13 @@ pub(super) struct Schedule {
 impl Schedule {
     pub(super) fn new(core: &Core, block: &Block) -> Self {
         let mut schedule = Self::default();
-        // The number of the neighbour, and the read that is executed from.
-        let (mut before, mut fetched) = (None, None);
-        let neighbour = |index: usize| {
-            let instruction = block.instructions.get(index);
-            instruction.map(|(address, instruction)| core.neighbour(&instruction.facts, *address))
-        };
+        let (mut before, mut fetched) = (Before::Unknown, None);
         for (index, (address, instruction)) in block.instructions.iter().enumerate() {
             let facts = instruction.facts;
             let last = address.wrapping_add(u32::from(facts.size) - 1);
             let read = core.fetch.read_of(last);
             match fetched {
-                None => schedule.first = (facts.size, *address),
+                None => (schedule.first, schedule.first_last) = (*address, last),
                 Some(fetched) if fetched != read => schedule.look(index, &facts, Look::Fetch),
                 Some(_) => {}
             }
@@ -73,22 +80,18 @@ impl Schedule {
             schedule.refill = core.refill_of(facts.class);
             schedule.rest += 1;
             schedule.account.counts[facts.class as usize] += 1;
-            let known = before.and_then(|index| Some((index, neighbour(index)?)));
-            let is_plain = facts.condition == Condition::Al && core.is_single(facts.class);
-            if is_plain || schedule.plan(core, known, index, (*address, facts)) {
-                before = Some(index);
-                continue;
-            }
-            // IT leaves its neighbour to what follows if it folds.
-            let folds = |(_, before)| facts.class == Class::If && core.folds(before);
-            before = before.filter(|_| known.is_some_and(folds));
+            before = schedule.plan(core, before, index, (*address, facts));
         }
-        schedule.last = before.and_then(neighbour);
+        match before {
+            Before::Known(_, last) => schedule.last = Some(last),
+            Before::Conditional(index) => schedule.look(index, &Facts::NONE, Look::Neighbour),
+            Before::Unknown => {}
+        }
         schedule
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        self.first.0 == 0
+        self.first_last == 0
     }
 
     fn look(&mut self, index: usize, facts: &Facts, look: Look) {
@@ -101,48 +104,52 @@ impl Schedule {
         });
     }
 
-    /// Plans an instruction but for its first cycle; says whether it is known to be the neighbour of the one behind it.
+    /// Plans an instruction but for its first cycle; gives what it is to the one behind it.
     fn plan(
         &mut self,
         core: &Core,
-        before: Option<(usize, Neighbour)>,
+        before: Before,
         index: usize,
         (address, facts): (u32, Facts),
-    ) -> bool {
+    ) -> Before {
+        let known = Before::Known(index, core.neighbour(&facts, address));
+        let is_conditional = facts.condition != Condition::Al;
         let is_transfer = is_in(facts.class, TRANSFERS);
         match before {
-            _ if facts.condition != Condition::Al => {}
-            Some((_, before)) if is_transfer => {
+            _ if core.is_single(facts.class) && is_conditional => Before::Conditional(index),
+            _ if core.is_single(facts.class) => known,
+            Before::Known(_, before) if is_transfer && !is_conditional => {
                 let wait = core.address_wait(before, &facts);
                 self.rest += wait as u32;
                 self.account.waits[Stall::Address as usize] += wait;
                 self.look(index, &facts, Look::Access);
                 self.extra(facts.class, core.transfer(before, &facts, address));
-                return true;
+                known
             }
-            Some((_, before)) if facts.class == Class::If => {
-                let folds = core.folds(before);
-                self.account.folded += u64::from(folds);
+            // IT leaves its neighbour to what follows if it folds.
+            Before::Known(_, neighbour) if facts.class == Class::If && core.folds(neighbour) => {
+                self.account.folded += 1;
                 // The cycle that was just counted.
-                self.rest -= u32::from(folds);
-                return !folds;
+                self.rest -= 1;
+                before
             }
-            None if is_transfer || facts.class == Class::If => {}
+            Before::Known(..) if facts.class == Class::If => known,
+            _ if is_conditional || is_transfer || facts.class == Class::If => {
+                if let Before::Known(before, _) | Before::Conditional(before) = before {
+                    self.look(before, &facts, Look::Neighbour);
+                }
+                self.look(index, &facts, Look::Whole);
+                Before::Unknown
+            }
             _ if core.looks_at_operands(facts.class) => {
                 self.look(index, &facts, Look::Operands);
-                return true;
+                known
             }
             _ => {
                 self.extra(facts.class, core.arithmetic(facts.class, (0, 0)));
-                return true;
+                known
             }
         }
-        if let Some((before, _)) = before {
-            self.look(before, &facts, Look::Neighbour);
-        }
-        self.look(index, &facts, Look::Whole);
-        // Whether it is skipped or folds is not known.
-        facts.condition == Condition::Al && facts.class != Class::If
     }
 
     fn extra(&mut self, class: Class, cycles: u64) {
@@ -155,27 +162,32 @@ impl Schedule {
         account.add_times(&self.account, self.runs);
     }
 
-    /// Times one run of it.
+    /// Times one run of it. The time is kept in a register of the host.
     #[inline(always)]
     pub(super) fn replay(&self, core: &mut Core, retired: &Retired<'_>) {
-        core.fetch(self.first.1, self.first.0);
+        let mut now = core.now;
+        if !core.fetch.holds(self.first_last) {
+            now = core.fetch_more(self.first, self.first_last, now);
+        }
         for step in &self.steps {
-            core.now += u64::from(step.cycles);
-            let index = usize::from(step.index);
+            now += u64::from(step.cycles);
             // The usual ones first.
             if let Look::Fetch = step.look {
-                core.fetch_next();
+                now += core.fetch_next(now);
             } else if let Look::Access = step.look {
-                let access = retired.noted.address_of(index);
-                core.data_wait(access, step.bytes);
-                if access & 3 != 0 {
-                    core.extra(step.class, unaligned(step.class, step.bytes, access));
+                let access = retired.noted.address_of(usize::from(step.index));
+                if access & 3 == 0 && core.fetch.is_free(access) {
+                    continue;
                 }
+                now += core.data_wait(access, step.bytes, now);
+                now += core.extra(step.class, unaligned(step.class, step.bytes, access));
             } else {
+                core.now = now;
                 step.rare(core, retired);
+                now = core.now;
             }
         }
-        core.now += u64::from(self.rest);
+        core.now = now + u64::from(self.rest);
         if retired.taken {
             core.refill(u64::from(self.refill));
         } else if let Some(last) = self.last {
@@ -191,12 +203,10 @@ impl Step {
         match self.look {
             Look::Operands => {
                 let operands = retired.noted.operands_of(index);
-                core.extra(self.class, core.arithmetic(self.class, operands));
+                core.now += core.extra(self.class, core.arithmetic(self.class, operands));
             }
             Look::Neighbour => {
-                if let Some((address, before)) = retired.block.instructions.get(index) {
-                    core.before = core.neighbour(&before.facts, *address);
-                }
+                core.before = core.neighbour_of(retired, index);
             }
             Look::Whole => core.beyond_first(retired, index),
             Look::Fetch | Look::Access => {}
@@ -212,7 +222,10 @@ impl Core {
         let instructions = retired.block.instructions.iter().enumerate();
         for (index, (address, instruction)) in instructions.take(to).skip(from) {
             let facts = instruction.facts;
-            self.fetch(*address, facts.size);
+            let last = address.wrapping_add(u32::from(facts.size) - 1);
+            if !self.fetch.holds(last) {
+                self.now = self.fetch_more(*address, last, self.now);
+            }
             self.now += 1;
             self.account.counts[facts.class as usize] += 1;
             self.beyond_first(retired, index);
