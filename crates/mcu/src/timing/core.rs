@@ -40,7 +40,7 @@ pub(super) struct Neighbour {
 
 impl Neighbour {
     /// Nothing to pair with, to depend on, or to fold onto.
-    const BEHIND_REFILL: Self = Self::of(Facts {
+    pub(super) const BEHIND_REFILL: Self = Self::of(Facts {
         size: 4,
         ..Facts::NONE
     });
@@ -81,7 +81,7 @@ impl Core {
             single,
             fetch: Fetch::new(flash, layout),
             now: 0,
-            before: Neighbour::of(Facts::NONE),
+            before: Neighbour::BEHIND_REFILL,
             account: Account::default(),
         }
     }
@@ -266,18 +266,16 @@ impl Core {
         self.refill(EXCEPTION);
     }
 
-    /// Waits for an instruction that is not in what has been fetched; gives the time when it is there.
-    #[inline(never)]
-    pub(super) fn fetch_more(&mut self, address: u32, last: u32, mut now: u64) -> u64 {
-        if self.fetch.has_branched() {
-            if last.wrapping_sub(address) == 3 && address & 2 != 0 {
-                now += self.wait(Stall::Refill, u64::from(self.timing.unaligned_target));
-            }
-            let wait = self.fetch.target(address, now);
-            now += self.wait(Stall::Fetch, wait);
-            if self.fetch.holds(last) {
-                return now;
-            }
+    /// Waits for the instruction that is a branch's target; gives the time when it is there.
+    #[inline(always)]
+    pub(super) fn fetch_target(&mut self, address: u32, last: u32, mut now: u64) -> u64 {
+        if last.wrapping_sub(address) == 3 && address & 2 != 0 {
+            now += self.wait(Stall::Refill, u64::from(self.timing.unaligned_target));
+        }
+        let wait = self.fetch.target(address, now);
+        now += self.wait(Stall::Fetch, wait);
+        if self.fetch.holds(last) {
+            return now;
         }
         now + self.fetch_next(now)
     }

@@ -146,31 +146,36 @@ impl Fetch {
         if read == self.following(self.current, 1) {
             return self.next(now);
         }
-        self.source = match self.instructions {
-            _ if target >= self.ram_base => Source::Ram,
-            None => Source::Flash,
-            Some(_) => Source::Cache,
-        };
-        self.forget_reads_ahead(now);
-        (self.current, self.at) = (read, 0);
-        if self.source == Source::Flash {
-            // One behind the other.
-            let (start, each) = (now.max(self.busy), self.each);
-            self.ready = std::array::from_fn(|ahead| start + each * (ahead as u64 + 1) - 1);
-            self.busy = start + each * (self.reads_ahead as u64 + 1);
-        } else {
-            self.fill(read, now);
+        self.current = read;
+        if self.instructions.is_some() || target >= self.ram_base {
+            return self.target_elsewhere(target, now);
         }
-        self.ready[0].saturating_sub(now)
+        self.source = Source::Flash;
+        self.forget_reads_ahead(now);
+        // One behind the other.
+        let (start, each) = (now.max(self.busy), self.each);
+        self.at = 0;
+        self.ready = std::array::from_fn(|ahead| start + each * (ahead as u64 + 1) - 1);
+        self.busy = start + each * (self.reads_ahead as u64 + 1);
+        start + each - 1 - now
     }
 
+    /// The same in RAM or behind a cache.
     #[inline(never)]
-    fn fill(&mut self, read: u32, now: u64) {
+    fn target_elsewhere(&mut self, target: u32, now: u64) -> u64 {
+        self.source = if target >= self.ram_base {
+            Source::Ram
+        } else {
+            Source::Cache
+        };
+        self.forget_reads_ahead(now);
+        self.at = 0;
         let mut at = now;
         for ahead in 0..=self.reads_ahead {
-            at = self.request(self.following(read, ahead as u32), at);
+            at = self.request(self.following(self.current, ahead as u32), at);
             *self.ready(ahead) = at;
         }
+        self.ready[0].saturating_sub(now)
     }
 
     /// The read that flash is at ends; those behind it were not begun.

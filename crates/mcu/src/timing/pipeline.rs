@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::account::{Account, CacheUse};
 use super::core::Core;
 use super::fetch::Cache;
-use super::schedule::Schedule;
+use super::schedule::{Entry, Schedule};
 use super::{CoreTiming, FlashTiming, Retired, Timing};
-use crate::machine::Layout;
+use crate::machine::{Block, Layout};
 
 /// All stretches that begin with markers of one number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Phase {
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     core: Core,
-    /// What is known of each block, by its number.
+    /// What is known of each block, by its number, for either way in which it is entered.
     schedules: Vec<Schedule>,
     /// The numbers of those whose runs are not in the account yet.
     counted: Vec<usize>,
@@ -80,14 +80,12 @@ impl Pipeline {
         }
     }
 
-    /// The number of the schedule of a block, made where there is none.
     #[cold]
-    fn prepare(&mut self, retired: &Retired<'_>) {
-        let number = retired.block.number;
+    fn prepare(&mut self, number: usize, block: &Block, entry: Entry) {
         if number >= self.schedules.len() {
             self.schedules.resize_with(number + 1, Schedule::default);
         }
-        self.schedules[number] = Schedule::new(&self.core, retired.block);
+        self.schedules[number] = Schedule::new(&self.core, block, entry);
     }
 
     /// The phases by number, with the stretch under way.
@@ -119,10 +117,14 @@ impl Timing for Pipeline {
     #[inline(always)]
     fn retire(&mut self, retired: &Retired<'_>) {
         if retired.is_whole() {
-            let number = retired.block.number;
+            let entry = match self.core.fetch.has_branched() {
+                true => Entry::Refilled,
+                false => Entry::Straight,
+            };
+            let number = 2 * retired.block.number + entry as usize;
             let known = self.schedules.get(number);
             if known.is_none_or(Schedule::is_empty) {
-                self.prepare(retired);
+                self.prepare(number, retired.block, entry);
             }
             let schedule = &mut self.schedules[number];
             if schedule.runs == 0 {

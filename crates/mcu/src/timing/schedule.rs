@@ -16,8 +16,10 @@ enum Look {
     Access,
     /// The operands of a multiplication or division.
     Operands,
-    /// That instruction is the neighbour of the next one to be looked at.
+    /// That instruction is the neighbour of the next one to be looked at, if it is not skipped.
     Neighbour,
+    /// The neighbour is the one of that number among those that are known.
+    Known,
     /// All of an instruction beyond its first cycle: it is conditional, or its neighbour is not known beforehand.
     Whole,
 }
@@ -36,21 +38,34 @@ struct Step {
 /// What is known of the instruction before.
 #[derive(Debug, Clone, Copy)]
 enum Before {
-    /// It has that number.
-    Known(usize, Neighbour),
-    /// The same, if it is not skipped.
+    /// All.
+    Known(Neighbour),
+    /// Its number: it may be skipped.
     Conditional(usize),
     /// Whatever the core says.
     Unknown,
 }
 
-/// What is known of a block.
+/// How a block is entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Entry {
+    /// From the instruction before it.
+    #[default]
+    Straight,
+    /// With the pipeline empty.
+    Refilled,
+}
+
+/// What is known of a block, entered in one way.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Schedule {
     /// The addresses of the first instruction's first and last bytes.
     first: u32,
     first_last: u32,
+    /// Whether it is entered by a branch.
+    entry: Entry,
     steps: Vec<Step>,
+    neighbours: Vec<Neighbour>,
     /// Cycles behind the last step.
     rest: u32,
     /// Cycles of refilling the pipeline where the last instruction goes elsewhere.
@@ -64,9 +79,16 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(core: &Core, block: &Block) -> Self {
-        let mut schedule = Self::default();
-        let (mut before, mut fetched) = (Before::Unknown, None);
+    pub(super) fn new(core: &Core, block: &Block, entry: Entry) -> Self {
+        let mut schedule = Self {
+            entry,
+            ..Self::default()
+        };
+        let mut before = match entry {
+            Entry::Straight => Before::Unknown,
+            Entry::Refilled => Before::Known(Neighbour::BEHIND_REFILL),
+        };
+        let mut fetched = None;
         for (index, (address, instruction)) in block.instructions.iter().enumerate() {
             let facts = instruction.facts;
             let last = address.wrapping_add(u32::from(facts.size) - 1);
@@ -83,7 +105,7 @@ impl Schedule {
             before = schedule.plan(core, before, index, (*address, facts));
         }
         match before {
-            Before::Known(_, last) => schedule.last = Some(last),
+            Before::Known(last) => schedule.last = Some(last),
             Before::Conditional(index) => schedule.look(index, &Facts::NONE, Look::Neighbour),
             Before::Unknown => {}
         }
@@ -112,13 +134,13 @@ impl Schedule {
         index: usize,
         (address, facts): (u32, Facts),
     ) -> Before {
-        let known = Before::Known(index, core.neighbour(&facts, address));
+        let known = Before::Known(core.neighbour(&facts, address));
         let is_conditional = facts.condition != Condition::Al;
         let is_transfer = is_in(facts.class, TRANSFERS);
         match before {
             _ if core.is_single(facts.class) && is_conditional => Before::Conditional(index),
             _ if core.is_single(facts.class) => known,
-            Before::Known(_, before) if is_transfer && !is_conditional => {
+            Before::Known(before) if is_transfer && !is_conditional => {
                 let wait = core.address_wait(before, &facts);
                 self.rest += wait as u32;
                 self.account.waits[Stall::Address as usize] += wait;
@@ -127,16 +149,22 @@ impl Schedule {
                 known
             }
             // IT leaves its neighbour to what follows if it folds.
-            Before::Known(_, neighbour) if facts.class == Class::If && core.folds(neighbour) => {
+            Before::Known(neighbour) if facts.class == Class::If && core.folds(neighbour) => {
                 self.account.folded += 1;
                 // The cycle that was just counted.
                 self.rest -= 1;
                 before
             }
-            Before::Known(..) if facts.class == Class::If => known,
+            Before::Known(_) if facts.class == Class::If => known,
             _ if is_conditional || is_transfer || facts.class == Class::If => {
-                if let Before::Known(before, _) | Before::Conditional(before) = before {
-                    self.look(before, &facts, Look::Neighbour);
+                match before {
+                    Before::Known(before) => {
+                        self.neighbours.push(before);
+                        let place = self.neighbours.len() - 1;
+                        self.look(place, &facts, Look::Known);
+                    }
+                    Before::Conditional(before) => self.look(before, &facts, Look::Neighbour),
+                    Before::Unknown => {}
                 }
                 self.look(index, &facts, Look::Whole);
                 Before::Unknown
@@ -166,8 +194,10 @@ impl Schedule {
     #[inline(always)]
     pub(super) fn replay(&self, core: &mut Core, retired: &Retired<'_>) {
         let mut now = core.now;
-        if !core.fetch.holds(self.first_last) {
-            now = core.fetch_more(self.first, self.first_last, now);
+        if self.entry == Entry::Refilled {
+            now = core.fetch_target(self.first, self.first_last, now);
+        } else if !core.fetch.holds(self.first_last) {
+            now += core.fetch_next(now);
         }
         for step in &self.steps {
             now += u64::from(step.cycles);
@@ -183,7 +213,7 @@ impl Schedule {
                 now += core.extra(step.class, unaligned(step.class, step.bytes, access));
             } else {
                 core.now = now;
-                step.rare(core, retired);
+                self.rare(step, core, retired);
                 now = core.now;
             }
         }
@@ -196,18 +226,17 @@ impl Schedule {
     }
 }
 
-impl Step {
+impl Schedule {
     #[inline(never)]
-    fn rare(&self, core: &mut Core, retired: &Retired<'_>) {
-        let index = usize::from(self.index);
-        match self.look {
+    fn rare(&self, step: &Step, core: &mut Core, retired: &Retired<'_>) {
+        let index = usize::from(step.index);
+        match step.look {
             Look::Operands => {
                 let operands = retired.noted.operands_of(index);
-                core.now += core.extra(self.class, core.arithmetic(self.class, operands));
+                core.now += core.extra(step.class, core.arithmetic(step.class, operands));
             }
-            Look::Neighbour => {
-                core.before = core.neighbour_of(retired, index);
-            }
+            Look::Neighbour => core.before = core.neighbour_of(retired, index),
+            Look::Known => core.before = self.neighbours[index],
             Look::Whole => core.beyond_first(retired, index),
             Look::Fetch | Look::Access => {}
         }
@@ -223,8 +252,10 @@ impl Core {
         for (index, (address, instruction)) in instructions.take(to).skip(from) {
             let facts = instruction.facts;
             let last = address.wrapping_add(u32::from(facts.size) - 1);
-            if !self.fetch.holds(last) {
-                self.now = self.fetch_more(*address, last, self.now);
+            if self.fetch.has_branched() {
+                self.now = self.fetch_target(*address, last, self.now);
+            } else if !self.fetch.holds(last) {
+                self.now += self.fetch_next(self.now);
             }
             self.now += 1;
             self.account.counts[facts.class as usize] += 1;
