@@ -178,6 +178,11 @@ pub enum Index {
     Post,
 }
 
+impl Index {
+    /// In the order of their numbers.
+    pub(crate) const ALL: [Self; 3] = [Self::Offset, Self::Pre, Self::Post];
+}
+
 /// Where the list of LDM and STM goes from the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {

@@ -297,12 +297,13 @@ impl Machine {
     #[inline(never)]
     fn run_decoded<T: Timing>(&mut self, code: &Code, timing: &mut T, end: u64) -> Pause {
         loop {
-            let Some(left) = end.checked_sub(self.executed).filter(|left| *left > 0) else {
+            if self.executed >= end {
                 return Pause::Stop(Stop::Limit);
-            };
+            }
             let Some(block) = code.block(self.pc) else {
                 return Pause::Undecoded;
             };
+            let left = end - self.executed;
             let pause = if left < block.instructions.len() as u64 {
                 self.run_block(&block.shortened(left as usize), timing)
             } else {

@@ -130,10 +130,10 @@ impl Machine {
 
     /// The address, and what the base becomes.
     #[inline(always)]
-    fn address(&self, t: &Transfer) -> (u32, u32) {
+    fn address(&self, t: &Transfer, index: Index) -> (u32, u32) {
         let base = self.registers.get(t.rn);
         let moved = base.wrapping_add_signed(t.offset);
-        match t.index {
+        match index {
             Index::Offset => (moved, base),
             Index::Pre => (moved, moved),
             Index::Post => (base, moved),
@@ -169,14 +169,20 @@ pub(super) fn handler(effect: &Effect) -> Handler {
         {
             load_pc
         }
-        Effect::Load(t) if t.index == Index::Offset => by_access!(t.access, load, false),
-        Effect::Load(t) => by_access!(t.access, load, true),
+        Effect::Load(t) => match t.index {
+            Index::Offset => by_access!(t.access, load, Index::Offset as u8),
+            Index::Pre => by_access!(t.access, load, Index::Pre as u8),
+            Index::Post => by_access!(t.access, load, Index::Post as u8),
+        },
         Effect::LoadRegister(t) => by_access!(t.access, load_register),
         Effect::LoadLiteral(access, ..) => by_access!(access, load_literal),
         Effect::LoadDouble(..) => load_double,
         Effect::LoadMultiple(_) => load_multiple,
-        Effect::Store(t) if t.index == Index::Offset => by_access!(t.access, store, false),
-        Effect::Store(t) => by_access!(t.access, store, true),
+        Effect::Store(t) => match t.index {
+            Index::Offset => by_access!(t.access, store, Index::Offset as u8),
+            Index::Pre => by_access!(t.access, store, Index::Pre as u8),
+            Index::Post => by_access!(t.access, store, Index::Post as u8),
+        },
         Effect::StoreRegister(t) => by_access!(t.access, store_register),
         Effect::StoreDouble(..) => store_double,
         Effect::StoreMultiple(_) => store_multiple,
@@ -184,15 +190,16 @@ pub(super) fn handler(effect: &Effect) -> Handler {
     }
 }
 
-fn load<const ACCESS: u8, const BACK: bool>(machine: &mut Machine, operation: &Operation) -> Done {
+fn load<const ACCESS: u8, const INDEX: u8>(machine: &mut Machine, operation: &Operation) -> Done {
     let Effect::Load(t) = operation.effect else {
         return Ok(());
     };
-    let (address, base) = match BACK {
-        true => machine.address(&t),
-        false => (machine.registers.get(t.rn).wrapping_add_signed(t.offset), 0),
+    let (address, base) = machine.address(&t, Index::ALL[INDEX as usize]);
+    let back = if INDEX == Index::Offset as u8 {
+        t.rt
+    } else {
+        t.rn
     };
-    let back = if BACK { t.rn } else { t.rt };
     load_from::<ACCESS>(machine, operation, address, t.rt, (back, base))
 }
 
@@ -249,7 +256,7 @@ fn load_from_elsewhere(
 fn load_pc(machine: &mut Machine, operation: &Operation) -> Done {
     let (address, back) = match operation.effect {
         Effect::Load(t) => {
-            let (address, base) = machine.address(&t);
+            let (address, base) = machine.address(&t, t.index);
             (address, Some((t.rn, base)))
         }
         Effect::LoadRegister(t) => (machine.scaled(&t), None),
@@ -266,7 +273,7 @@ fn load_pc(machine: &mut Machine, operation: &Operation) -> Done {
 
 fn load_double(machine: &mut Machine, operation: &Operation) -> Done {
     if let Effect::LoadDouble(rt2, t) = operation.effect {
-        let (address, base) = machine.address(&t);
+        let (address, base) = machine.address(&t, t.index);
         // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
         let address = if t.rn == Register::PC {
             address & !3
@@ -312,17 +319,11 @@ fn load_multiple(machine: &mut Machine, operation: &Operation) -> Done {
     operation.go_on(machine)
 }
 
-fn store<const ACCESS: u8, const BACK: bool>(machine: &mut Machine, operation: &Operation) -> Done {
+fn store<const ACCESS: u8, const INDEX: u8>(machine: &mut Machine, operation: &Operation) -> Done {
     let Effect::Store(t) = operation.effect else {
         return Ok(());
     };
-    let (address, base) = match BACK {
-        true => machine.address(&t),
-        false => {
-            let base = machine.registers.get(t.rn);
-            (base.wrapping_add_signed(t.offset), base)
-        }
-    };
+    let (address, base) = machine.address(&t, Index::ALL[INDEX as usize]);
     store_to::<ACCESS>(machine, operation, address, t.rt, (t.rn, base))
 }
 
@@ -367,7 +368,7 @@ fn store_elsewhere(
 
 fn store_double(machine: &mut Machine, operation: &Operation) -> Done {
     if let Effect::StoreDouble(rt2, t) = operation.effect {
-        let (address, base) = machine.address(&t);
+        let (address, base) = machine.address(&t, t.index);
         machine.noted.access(operation.index, address);
         machine.check(aligned(address))?;
         for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
