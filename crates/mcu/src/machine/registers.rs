@@ -6,10 +6,9 @@ use crate::instruction::{Condition, Operands, Register};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registers {
     core: [u32; 16],
-    /// N is the top bit of the first, and Z is set where the second is zero: two words, so that a result need not be
-    /// looked at until somebody asks.
-    n: u32,
-    z: u32,
+    /// The last result that set N and Z, which is not looked at until somebody asks; the top bit is for N beside Z, which
+    /// no result sets.
+    nz: u64,
     /// C
     pub carry: bool,
     /// V
@@ -66,19 +65,19 @@ impl Registers {
     /// N and Z of a result.
     #[inline(always)]
     pub const fn set_nz(&mut self, result: u32) {
-        (self.n, self.z) = (result, result);
+        self.nz = result as u64;
     }
 
     /// N
     #[inline(always)]
     pub const fn negative(&self) -> bool {
-        self.n >> 31 == 1
+        self.nz & (1 << 63 | 1 << 31) != 0
     }
 
     /// Z
     #[inline(always)]
     pub const fn zero(&self) -> bool {
-        self.z == 0
+        self.nz as u32 == 0
     }
 
     /// Whether a condition holds (A7.3.1).
@@ -116,7 +115,8 @@ impl Registers {
     /// Sets what MSR may: the flags (mask bit 1) and GE (mask bit 0).
     pub const fn set_apsr(&mut self, value: u32, mask: u8) {
         if mask & 2 != 0 {
-            (self.n, self.z) = (value, !value & 1 << 30);
+            let not_zero = !value >> 30 & 1;
+            self.nz = ((value & 1 << 31) as u64) << 32 | not_zero as u64;
             self.carry = value >> 29 & 1 == 1;
             self.overflow = value >> 28 & 1 == 1;
             self.saturated = value >> 27 & 1 == 1;
