@@ -61,7 +61,7 @@ pub struct MultipleTransfer {
 }
 
 /// Arithmetic and logic of two operands. The last four only set flags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Alu {
     And,
     Bic,
@@ -82,28 +82,6 @@ pub enum Alu {
     Cmn,
 }
 
-impl Alu {
-    /// In the order of their numbers.
-    pub(crate) const ALL: [Self; 16] = [
-        Self::And,
-        Self::Bic,
-        Self::Orr,
-        Self::Orn,
-        Self::Eor,
-        Self::Add,
-        Self::Adc,
-        Self::Sub,
-        Self::Sbc,
-        Self::Rsb,
-        Self::Mov,
-        Self::Mvn,
-        Self::Tst,
-        Self::Teq,
-        Self::Cmp,
-        Self::Cmn,
-    ];
-}
-
 /// Whether an instruction changes the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flags {
@@ -122,7 +100,7 @@ pub enum ImmediateCarry {
 }
 
 /// A7.4.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Shift {
     Lsl,
     Lsr,
@@ -132,13 +110,8 @@ pub enum Shift {
     Rrx,
 }
 
-impl Shift {
-    /// In the order of their numbers.
-    pub(crate) const ALL: [Self; 5] = [Self::Lsl, Self::Lsr, Self::Asr, Self::Ror, Self::Rrx];
-}
-
 /// Width and extension of an access to memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Access {
     Word,
     Half,
@@ -148,14 +121,17 @@ pub enum Access {
 }
 
 impl Access {
-    /// In the order of their numbers.
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Word,
-        Self::Half,
-        Self::Byte,
-        Self::SignedHalf,
-        Self::SignedByte,
-    ];
+    /// What becomes of a value that is read.
+    #[inline(always)]
+    pub(crate) const fn extend(self, value: u32) -> u32 {
+        match self {
+            Self::Word => value,
+            Self::Half => value & 0xffff,
+            Self::Byte => value & 0xff,
+            Self::SignedHalf => value as i16 as u32,
+            Self::SignedByte => value as i8 as u32,
+        }
+    }
 
     /// Bytes moved.
     pub const fn bytes(self) -> u8 {
@@ -168,7 +144,7 @@ impl Access {
 }
 
 /// How the base register takes part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Index {
     /// `[Rn, #offset]`
     Offset,
@@ -176,11 +152,6 @@ pub enum Index {
     Pre,
     /// `[Rn], #offset`
     Post,
-}
-
-impl Index {
-    /// In the order of their numbers.
-    pub(crate) const ALL: [Self; 3] = [Self::Offset, Self::Pre, Self::Post];
 }
 
 /// Where the list of LDM and STM goes from the base.
@@ -193,24 +164,13 @@ pub enum Direction {
 }
 
 /// Products of 64 bits into RdLo, RdHi.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Long {
     Umull,
     Smull,
     Umlal,
     Smlal,
     Umaal,
-}
-
-impl Long {
-    /// In the order of their numbers.
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Umull,
-        Self::Smull,
-        Self::Umlal,
-        Self::Smlal,
-        Self::Umaal,
-    ];
 }
 
 /// Which halves of the operands are multiplied.

@@ -79,7 +79,7 @@ impl Block {
             }
             if effect.reads_pc() {
                 put(
-                    execute::set_pc,
+                    execute::SET_PC,
                     Effect::Branch(address.wrapping_add(4)),
                     index,
                 );

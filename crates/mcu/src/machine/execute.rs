@@ -7,8 +7,10 @@ use super::block::Operation;
 use super::exceptions::SUPERVISOR_CALL;
 use super::registers::{FAULTMASK, PRIMASK};
 use super::{BusError, Halt, Interrupted, Machine, Reason, transfer};
+use strum::VariantArray as _;
+
 use crate::instruction::{
-    Access, Alu, Condition, Effect, Flags, Indirect, Long, NonZero, Register, Shift, Sign,
+    Alu, Condition, Effect, Flags, Indirect, Long, NonZero, Register, Shift, Sign,
 };
 
 /// Whether an instruction simply went on.
@@ -56,6 +58,17 @@ macro_rules! by_condition {
     };
 }
 
+/// Declares one: of which effect, and what it does before it goes on.
+macro_rules! executes {
+    ($name:ident $(<$($parameter:ident: $type:ty),+>)?, $effect:pat, |$machine:ident, $operation:ident| $body:block) => {
+        fn $name$(<$(const $parameter: $type),+>)?($machine: &mut Machine, $operation: &Operation) -> Done {
+            if let $effect = $operation.effect $body
+            $operation.go_on($machine)
+        }
+    };
+}
+pub(super) use executes;
+
 /// What executes that effect.
 pub(super) fn handler(effect: &Effect) -> Handler {
     match *effect {
@@ -71,20 +84,6 @@ pub(super) fn handler(effect: &Effect) -> Handler {
         Effect::MultiplyLong(long, _) => {
             form!(long, Long: Umull Smull Umlal Smlal Umaal => multiply_long)
         }
-        Effect::ShiftRegister(..)
-        | Effect::MoveTop(..)
-        | Effect::Multiply(..)
-        | Effect::Divide(..)
-        | Effect::Extend(..)
-        | Effect::Unary(..)
-        | Effect::BitField(..) => compute,
-        Effect::MultiplyLongDsp(..)
-        | Effect::Saturating(..)
-        | Effect::Saturate(..)
-        | Effect::Saturate16(..)
-        | Effect::Parallel(..)
-        | Effect::Select(_)
-        | Effect::Pack(..) => compute_dsp,
         Effect::Branch(_) => branch,
         Effect::BranchConditional(condition, _) => by_condition!(condition, branch_if),
         Effect::CompareBranch(..) => compare_branch,
@@ -92,16 +91,7 @@ pub(super) fn handler(effect: &Effect) -> Handler {
         Effect::BranchRegister(..) | Effect::BranchLinkRegister(_) => branch_register,
         Effect::TableBranch(..) => table_branch,
         Effect::If | Effect::Nop => nop,
-        Effect::Undecoded
-        | Effect::ClearExclusive
-        | Effect::MaskExceptions { .. }
-        | Effect::Barrier
-        | Effect::ReadSpecial(..)
-        | Effect::WriteSpecial { .. }
-        | Effect::Breakpoint(_)
-        | Effect::SupervisorCall
-        | Effect::Unknown(_) => control,
-        _ => transfer::handler(effect),
+        _ => transfer::handler(effect).unwrap_or(compute),
     }
 }
 
@@ -121,79 +111,54 @@ fn skip_unless<const CONDITION: u8>(machine: &mut Machine, operation: &Operation
     }
 }
 
-/// What R15 reads as, for those that read it.
-pub(super) fn set_pc(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::Branch(pc) = operation.effect {
-        machine.registers.set(Register::PC, pc);
-    }
-    operation.go_on(machine)
-}
+// What R15 reads as, for those that read it.
+executes!(set_pc, Effect::Branch(pc), |machine, operation| {
+    machine.registers.set(Register::PC, pc);
+});
+pub(super) const SET_PC: Handler = set_pc;
 
 fn nop(machine: &mut Machine, operation: &Operation) -> Done {
     operation.go_on(machine)
 }
 
-fn data_register<const ALU: u8, const SET: bool>(
-    machine: &mut Machine,
-    operation: &Operation,
-) -> Done {
-    if let Effect::DataRegister(_, _, r) = operation.effect {
-        let registers = &mut machine.registers;
-        let (values, carry) = (registers.operands(r), registers.carry);
-        registers.alu(Alu::ALL[ALU as usize], SET, r.d, values, carry);
-    }
-    operation.go_on(machine)
-}
+executes!(data_register<ALU: u8, SET: bool>, Effect::DataRegister(_, _, r), |machine, operation| {
+    let registers = &mut machine.registers;
+    let (values, carry) = (registers.operands(r), registers.carry);
+    registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, values, carry);
+});
 
-fn data_immediate<const ALU: u8, const SET: bool>(
-    machine: &mut Machine,
-    operation: &Operation,
-) -> Done {
-    if let Effect::DataImmediate(_, _, r, carry, value) = operation.effect {
-        let registers = &mut machine.registers;
-        let values = (registers.get(r.n), value);
-        let carry = registers.immediate_carry(carry);
-        registers.alu(Alu::ALL[ALU as usize], SET, r.d, values, carry);
-    }
-    operation.go_on(machine)
-}
+executes!(data_immediate<ALU: u8, SET: bool>, Effect::DataImmediate(_, _, r, carry, value), |machine, operation| {
+    let registers = &mut machine.registers;
+    let (n, carry) = (registers.get(r.n), registers.immediate_carry(carry));
+    registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, (n, value), carry);
+});
 
-fn data_shifted<const ALU: u8, const SET: bool, const SHIFT: u8>(
-    machine: &mut Machine,
-    operation: &Operation,
-) -> Done {
-    if let Effect::DataShifted(_, _, r, (_, amount)) = operation.effect {
-        let registers = &mut machine.registers;
-        let (n, m) = registers.operands(r);
-        let shift = Shift::ALL[SHIFT as usize];
-        let (value, carry) = shift_with_carry(m, shift, u32::from(amount), registers.carry);
-        registers.alu(Alu::ALL[ALU as usize], SET, r.d, (n, value), carry);
-    }
-    operation.go_on(machine)
-}
+executes!(data_shifted<ALU: u8, SET: bool, SHIFT: u8>, Effect::DataShifted(_, _, r, (_, amount)), |machine, operation| {
+    let (registers, shift) = (&mut machine.registers, Shift::VARIANTS[SHIFT as usize]);
+    let (n, m) = registers.operands(r);
+    let (value, carry) = shift_with_carry(m, shift, u32::from(amount), registers.carry);
+    registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, (n, value), carry);
+});
 
-fn magnitudes(n: u32, m: u32) -> (u32, u32) {
+const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
     (
         n.cast_signed().unsigned_abs(),
         m.cast_signed().unsigned_abs(),
     )
 }
 
-fn multiply_long<const LONG: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::MultiplyLong(_, r) = operation.effect {
-        let (registers, long) = (&mut machine.registers, Long::ALL[LONG as usize]);
-        let (n, m) = (registers.get(r.n), registers.get(r.m));
-        let noted = match long {
-            Long::Smull | Long::Smlal => magnitudes(n, m),
-            _ => (n, m),
-        };
-        machine.noted.operands(operation.index, noted);
-        let result = arithmetic::long(long, n, m, registers.get(r.high), registers.get(r.low));
-        registers.set(r.low, result as u32);
-        registers.set(r.high, (result >> 32) as u32);
-    }
-    operation.go_on(machine)
-}
+executes!(multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, operation| {
+    let (registers, long) = (&mut machine.registers, Long::VARIANTS[LONG as usize]);
+    let (n, m) = (registers.get(r.n), registers.get(r.m));
+    let noted = match long {
+        Long::Smull | Long::Smlal => magnitudes(n, m),
+        _ => (n, m),
+    };
+    machine.noted.operands(operation.index, noted);
+    let result = arithmetic::long(long, n, m, registers.get(r.high), registers.get(r.low));
+    registers.set(r.low, result as u32);
+    registers.set(r.high, (result >> 32) as u32);
+});
 
 /// What is neither the plainest arithmetic nor memory nor a branch.
 fn compute(machine: &mut Machine, operation: &Operation) -> Done {
@@ -221,7 +186,7 @@ fn compute(machine: &mut Machine, operation: &Operation) -> Done {
         }
         Effect::Unary(which, r) => registers.set(r.d, unary(which, registers.get(r.m))),
         Effect::BitField(field, r, place) => registers.bit_field(field, r, place),
-        _ => {}
+        _ => return compute_dsp(machine, operation),
     }
     operation.go_on(machine)
 }
@@ -246,7 +211,7 @@ fn compute_dsp(machine: &mut Machine, operation: &Operation) -> Done {
             let (n, m) = registers.operands(r);
             registers.set(r.d, arithmetic::pack(n, m, shift, amount));
         }
-        _ => {}
+        _ => return control(machine, operation),
     }
     operation.go_on(machine)
 }
@@ -289,39 +254,35 @@ fn control(machine: &mut Machine, operation: &Operation) -> Done {
     Err(machine.interrupt(halt))
 }
 
-fn branch(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::Branch(target) = operation.effect {
+executes!(branch, Effect::Branch(target), |machine, operation| {
+    machine.next = target;
+});
+
+executes!(branch_if<CONDITION: u8>, Effect::BranchConditional(_, target), |machine, operation| {
+    if machine.registers.holds(Condition::new(CONDITION as u32)) {
         machine.next = target;
     }
-    Ok(())
-}
+});
 
-fn branch_if<const CONDITION: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::BranchConditional(_, target) = operation.effect
-        && machine.registers.holds(Condition::new(CONDITION as u32))
-    {
-        machine.next = target;
+executes!(
+    compare_branch,
+    Effect::CompareBranch(rn, nonzero, target),
+    |machine, operation| {
+        if (machine.registers.get(rn) != 0) == (nonzero == NonZero::Set) {
+            machine.next = target;
+        }
     }
-    Ok(())
-}
+);
 
-fn compare_branch(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::CompareBranch(rn, nonzero, target) = operation.effect
-        && (machine.registers.get(rn) != 0) == (nonzero == NonZero::Set)
-    {
-        machine.next = target;
-    }
-    Ok(())
-}
-
-fn branch_link(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::BranchLink(target) = operation.effect {
-        // It ends its block, so that what is next is what stands behind it.
+// It ends its block, so that what is next is what stands behind it.
+executes!(
+    branch_link,
+    Effect::BranchLink(target),
+    |machine, operation| {
         machine.registers.set(Register::LR, machine.next | 1);
         machine.next = target;
     }
-    Ok(())
-}
+);
 
 fn branch_register(machine: &mut Machine, operation: &Operation) -> Done {
     machine.noted.at = operation.index;
@@ -346,21 +307,17 @@ fn branch_register(machine: &mut Machine, operation: &Operation) -> Done {
     Ok(())
 }
 
-fn table_branch(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::TableBranch(access, r) = operation.effect {
+executes!(
+    table_branch,
+    Effect::TableBranch(access, r),
+    |machine, operation| {
         let (base, index) = machine.registers.operands(r);
-        let scaled = match access {
-            Access::Byte => index,
-            _ => index << 1,
-        };
-        let address = base.wrapping_add(scaled);
+        let address = base.wrapping_add(index.wrapping_mul(access.bytes().into()));
         machine.noted.access(operation.index, address);
         let entry = machine.read(access, address)?;
-        let pc = machine.registers.get(Register::PC);
-        machine.next = pc.wrapping_add(2 * entry);
+        machine.next = machine.registers.get(Register::PC).wrapping_add(2 * entry);
     }
-    Ok(())
-}
+);
 
 impl Machine {
     /// BXWritePC, A2.3.1.

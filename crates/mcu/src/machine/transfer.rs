@@ -1,8 +1,10 @@
 //! Loads and stores.
 
 use super::block::Operation;
-use super::execute::{Done, Handler, form};
+use super::execute::{Done, Handler, executes, form};
 use super::{BusError, Halt, Interrupted, Machine};
+use strum::VariantArray as _;
+
 use crate::instruction::{
     Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };
@@ -17,14 +19,15 @@ impl Machine {
     #[inline(never)]
     pub(super) fn read(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
         let memory = &self.memory;
-        let value = match access {
-            Access::Word => memory.word(address),
-            Access::Half => memory.half(address).map(u32::from),
-            Access::Byte => memory.byte(address).map(u32::from),
-            Access::SignedHalf => memory.half(address).map(|half| half as i16 as i32 as u32),
-            Access::SignedByte => memory.byte(address).map(|byte| byte as i8 as i32 as u32),
+        let value = match access.bytes() {
+            4 => memory.word(address),
+            2 => memory.half(address).map(u32::from),
+            _ => memory.byte(address).map(u32::from),
         };
-        value.or_else(|error| self.read_device(access, address, error))
+        match value {
+            Ok(value) => Ok(access.extend(value)),
+            Err(error) => self.read_device(access, address, error),
+        }
     }
 
     #[inline(never)]
@@ -35,12 +38,10 @@ impl Machine {
         value: u32,
     ) -> Result<(), Interrupted> {
         let memory = &mut self.memory;
-        let written = match access {
-            Access::Word => memory.write(address, value.to_le_bytes()),
-            Access::Half | Access::SignedHalf => {
-                memory.write(address, (value as u16).to_le_bytes())
-            }
-            Access::Byte | Access::SignedByte => memory.write(address, [value as u8]),
+        let written = match access.bytes() {
+            4 => memory.write(address, value.to_le_bytes()),
+            2 => memory.write(address, (value as u16).to_le_bytes()),
+            _ => memory.write(address, [value as u8]),
         };
         written.or_else(|error| self.write_device(access, address, value, error))
     }
@@ -49,25 +50,21 @@ impl Machine {
     #[inline(always)]
     fn in_ram(&self, access: Access, address: u32) -> Option<u32> {
         let memory = &self.memory;
-        Some(match access {
-            Access::Word => u32::from_le_bytes(memory.in_ram(address)?),
-            Access::Half => u16::from_le_bytes(memory.in_ram(address)?).into(),
-            Access::Byte => u8::from_le_bytes(memory.in_ram(address)?).into(),
-            Access::SignedHalf => i16::from_le_bytes(memory.in_ram(address)?) as u32,
-            Access::SignedByte => i8::from_le_bytes(memory.in_ram(address)?) as u32,
-        })
+        Some(access.extend(match access.bytes() {
+            4 => u32::from_le_bytes(memory.in_ram(address)?),
+            2 => u16::from_le_bytes(memory.in_ram(address)?).into(),
+            _ => u8::from_le_bytes(memory.in_ram(address)?).into(),
+        }))
     }
 
     /// Writes there, if it is in RAM and no code.
     #[inline(always)]
     fn to_ram(&mut self, access: Access, address: u32, value: u32) -> Option<()> {
         let memory = &mut self.memory;
-        match access {
-            Access::Word => *memory.plain_ram(address)? = value.to_le_bytes(),
-            Access::Half | Access::SignedHalf => {
-                *memory.plain_ram(address)? = (value as u16).to_le_bytes();
-            }
-            Access::Byte | Access::SignedByte => *memory.plain_ram(address)? = [value as u8],
+        match access.bytes() {
+            4 => *memory.plain_ram(address)? = value.to_le_bytes(),
+            2 => *memory.plain_ram(address)? = (value as u16).to_le_bytes(),
+            _ => *memory.plain_ram(address)? = [value as u8],
         }
         Some(())
     }
@@ -85,13 +82,7 @@ impl Machine {
         }
         let now = self.device(address, error)?;
         let value = self.devices.read(address & !3, now) >> (8 * (address & 3));
-        Ok(match access {
-            Access::Word => value,
-            Access::Half => value & 0xffff,
-            Access::Byte => value & 0xff,
-            Access::SignedHalf => value as i16 as i32 as u32,
-            Access::SignedByte => value as i8 as i32 as u32,
-        })
+        Ok(access.extend(value))
     }
 
     /// And writes it.
@@ -159,9 +150,19 @@ impl Machine {
     }
 }
 
-/// What executes that load or store.
-pub(super) fn handler(effect: &Effect) -> Handler {
-    match *effect {
+macro_rules! by_access_and_index {
+    ($transfer:expr, $function:ident) => {
+        match $transfer.index {
+            Index::Offset => by_access!($transfer.access, $function, Index::Offset as u8),
+            Index::Pre => by_access!($transfer.access, $function, Index::Pre as u8),
+            Index::Post => by_access!($transfer.access, $function, Index::Post as u8),
+        }
+    };
+}
+
+/// What executes that load or store, if it is one.
+pub(super) fn handler(effect: &Effect) -> Option<Handler> {
+    Some(match *effect {
         Effect::Load(Transfer { rt, .. })
         | Effect::LoadRegister(ScaledTransfer { rt, .. })
         | Effect::LoadLiteral(_, rt, _)
@@ -169,88 +170,64 @@ pub(super) fn handler(effect: &Effect) -> Handler {
         {
             load_pc
         }
-        Effect::Load(t) => match t.index {
-            Index::Offset => by_access!(t.access, load, Index::Offset as u8),
-            Index::Pre => by_access!(t.access, load, Index::Pre as u8),
-            Index::Post => by_access!(t.access, load, Index::Post as u8),
-        },
+        Effect::Load(t) => by_access_and_index!(t, load),
         Effect::LoadRegister(t) => by_access!(t.access, load_register),
         Effect::LoadLiteral(access, ..) => by_access!(access, load_literal),
         Effect::LoadDouble(..) => load_double,
         Effect::LoadMultiple(_) => load_multiple,
-        Effect::Store(t) => match t.index {
-            Index::Offset => by_access!(t.access, store, Index::Offset as u8),
-            Index::Pre => by_access!(t.access, store, Index::Pre as u8),
-            Index::Post => by_access!(t.access, store, Index::Post as u8),
-        },
+        Effect::Store(t) => by_access_and_index!(t, store),
         Effect::StoreRegister(t) => by_access!(t.access, store_register),
         Effect::StoreDouble(..) => store_double,
         Effect::StoreMultiple(_) => store_multiple,
-        _ => exclusive,
-    }
+        Effect::LoadExclusive(_) => load_exclusive,
+        Effect::StoreExclusive(..) => store_exclusive,
+        _ => return None,
+    })
 }
 
-fn load<const ACCESS: u8, const INDEX: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    let Effect::Load(t) = operation.effect else {
-        return Ok(());
+/// Loads from memory, after which the base changes first. What is not in RAM is apart, so that the rest needs no stack.
+macro_rules! load_from {
+    ($machine:ident, $operation:ident, $access:ident, $address:expr, $rt:expr, $back:expr) => {
+        let (access, address) = (Access::VARIANTS[$access as usize], $address);
+        $machine.noted.access($operation.index, address);
+        let Some(value) = $machine.in_ram(access, address) else {
+            return load_from_elsewhere($machine, $operation, access, address, $rt, $back);
+        };
+        $machine.registers.set($back.0, $back.1);
+        $machine.registers.set($rt, value);
     };
-    let (address, base) = machine.address(&t, Index::ALL[INDEX as usize]);
-    let back = if INDEX == Index::Offset as u8 {
-        t.rt
-    } else {
-        t.rn
-    };
-    load_from::<ACCESS>(machine, operation, address, t.rt, (back, base))
 }
 
-fn load_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    let Effect::LoadRegister(t) = operation.effect else {
-        return Ok(());
-    };
-    let address = machine.scaled(&t);
-    load_from::<ACCESS>(machine, operation, address, t.rt, (t.rt, 0))
-}
+type Base = (Register, u32);
 
-fn load_literal<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    let Effect::LoadLiteral(_, rt, address) = operation.effect else {
-        return Ok(());
-    };
-    load_from::<ACCESS>(machine, operation, address, rt, (rt, 0))
-}
-
-/// Changes the base first, then the register that is loaded.
-#[inline(always)]
-fn load_from<const ACCESS: u8>(
-    machine: &mut Machine,
-    operation: &Operation,
-    address: u32,
-    rt: Register,
-    (rn, base): (Register, u32),
-) -> Done {
-    machine.noted.access(operation.index, address);
-    let access = Access::ALL[ACCESS as usize];
-    let Some(value) = machine.in_ram(access, address) else {
-        return load_from_elsewhere(machine, operation, address, (access, rt, rn), base);
-    };
-    machine.registers.set(rn, base);
-    machine.registers.set(rt, value);
-    operation.go_on(machine)
-}
-
-/// Apart, so that loads from RAM need no stack.
 #[inline(never)]
 fn load_from_elsewhere(
     machine: &mut Machine,
     operation: &Operation,
+    access: Access,
     address: u32,
-    (access, rt, rn): (Access, Register, Register),
-    base: u32,
+    rt: Register,
+    (rn, base): Base,
 ) -> Done {
     let value = machine.read(access, address)?;
     machine.registers.set(rn, base);
     machine.registers.set(rt, value);
     operation.go_on(machine)
 }
+
+executes!(load<ACCESS: u8, INDEX: u8>, Effect::Load(t), |machine, operation| {
+    let (address, base) = machine.address(&t, Index::VARIANTS[INDEX as usize]);
+    let back = (if INDEX == Index::Offset as u8 { t.rt } else { t.rn }, base);
+    load_from!(machine, operation, ACCESS, address, t.rt, back);
+});
+
+executes!(load_register<ACCESS: u8>, Effect::LoadRegister(t), |machine, operation| {
+    load_from!(machine, operation, ACCESS, machine.scaled(&t), t.rt, (t.rt, 0));
+});
+
+executes!(load_literal<ACCESS: u8>, Effect::LoadLiteral(_, rt, address), |machine, operation| {
+    load_from!(machine, operation, ACCESS, address, rt, (rt, 0));
+});
 
 /// LoadWritePC, A2.3.1.
 fn load_pc(machine: &mut Machine, operation: &Operation) -> Done {
@@ -271,8 +248,10 @@ fn load_pc(machine: &mut Machine, operation: &Operation) -> Done {
     machine.exchange(target)
 }
 
-fn load_double(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::LoadDouble(rt2, t) = operation.effect {
+executes!(
+    load_double,
+    Effect::LoadDouble(rt2, t),
+    |machine, operation| {
         let (address, base) = machine.address(&t, t.index);
         // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
         let address = if t.rn == Register::PC {
@@ -288,143 +267,137 @@ fn load_double(machine: &mut Machine, operation: &Operation) -> Done {
         machine.registers.set(t.rt, low);
         machine.registers.set(rt2, high);
     }
-    operation.go_on(machine)
+);
+
+/// Visits the words of a multiple transfer from the lowest up; the base changes last, so that it can begin anew.
+macro_rules! multiple {
+    ($machine:ident, $operation:ident, $t:ident, |$register:ident, $address:ident| $body:block) => {
+        $machine.noted.at = $operation.index;
+        let (mut $address, base) = $machine.multiple(&$t)?;
+        $machine.noted.access($operation.index, $address);
+        let mut rest = $t.list;
+        while rest != 0 {
+            let $register = Register::new(rest.trailing_zeros());
+            rest &= rest - 1;
+            $body
+            $address = $address.wrapping_add(4);
+        }
+        if $t.write_back {
+            $machine.registers.set($t.rn, base);
+        }
+    };
 }
 
-fn load_multiple(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::LoadMultiple(t) = operation.effect {
-        machine.noted.at = operation.index;
-        let (mut address, base) = machine.multiple(&t)?;
-        machine.noted.access(operation.index, address);
-        let mut rest = t.list;
-        while rest != 0 {
-            let register = Register::new(rest.trailing_zeros());
-            rest &= rest - 1;
+executes!(
+    load_multiple,
+    Effect::LoadMultiple(t),
+    |machine, operation| {
+        multiple!(machine, operation, t, |register, address| {
             let value = match machine.in_ram(Access::Word, address) {
                 Some(value) => value,
                 None => machine.read(Access::Word, address)?,
             };
-            address = address.wrapping_add(4);
             if register == Register::PC {
                 machine.exchange(value)?;
             } else {
                 machine.registers.set(register, value);
             }
-        }
-        // Last, so that the instruction can begin anew.
-        if t.write_back {
-            machine.registers.set(t.rn, base);
-        }
+        });
     }
-    operation.go_on(machine)
-}
+);
 
-fn store<const ACCESS: u8, const INDEX: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    let Effect::Store(t) = operation.effect else {
-        return Ok(());
+/// Stores to memory, after which the base changes; where that is no RAM, as above.
+macro_rules! store_to {
+    ($machine:ident, $operation:ident, $access:ident, $address:expr, $rt:expr, $back:expr) => {
+        let (access, address) = (Access::VARIANTS[$access as usize], $address);
+        $machine.noted.access($operation.index, address);
+        let value = $machine.registers.get($rt);
+        if $machine.to_ram(access, address, value).is_none() {
+            return store_elsewhere($machine, $operation, access, address, $rt, $back);
+        }
+        $machine.registers.set($back.0, $back.1);
     };
-    let (address, base) = machine.address(&t, Index::ALL[INDEX as usize]);
-    store_to::<ACCESS>(machine, operation, address, t.rt, (t.rn, base))
 }
 
-fn store_register<const ACCESS: u8>(machine: &mut Machine, operation: &Operation) -> Done {
-    let Effect::StoreRegister(t) = operation.effect else {
-        return Ok(());
-    };
-    let (address, base) = (machine.scaled(&t), machine.registers.get(t.rn));
-    store_to::<ACCESS>(machine, operation, address, t.rt, (t.rn, base))
-}
-
-#[inline(always)]
-fn store_to<const ACCESS: u8>(
-    machine: &mut Machine,
-    operation: &Operation,
-    address: u32,
-    rt: Register,
-    (rn, base): (Register, u32),
-) -> Done {
-    machine.noted.access(operation.index, address);
-    let (access, value) = (Access::ALL[ACCESS as usize], machine.registers.get(rt));
-    if machine.to_ram(access, address, value).is_none() {
-        return store_elsewhere(machine, operation, address, (access, rt, rn), base);
-    }
-    machine.registers.set(rn, base);
-    operation.go_on(machine)
-}
-
-/// Apart, as [`load_from_elsewhere`] is.
 #[inline(never)]
 fn store_elsewhere(
     machine: &mut Machine,
     operation: &Operation,
+    access: Access,
     address: u32,
-    (access, rt, rn): (Access, Register, Register),
-    base: u32,
+    rt: Register,
+    (rn, base): Base,
 ) -> Done {
     machine.write(access, address, machine.registers.get(rt))?;
     machine.registers.set(rn, base);
     operation.go_on(machine)
 }
 
-fn store_double(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::StoreDouble(rt2, t) = operation.effect {
+executes!(store<ACCESS: u8, INDEX: u8>, Effect::Store(t), |machine, operation| {
+    let (address, base) = machine.address(&t, Index::VARIANTS[INDEX as usize]);
+    store_to!(machine, operation, ACCESS, address, t.rt, (t.rn, base));
+});
+
+executes!(store_register<ACCESS: u8>, Effect::StoreRegister(t), |machine, operation| {
+    let base = machine.registers.get(t.rn);
+    store_to!(machine, operation, ACCESS, machine.scaled(&t), t.rt, (t.rn, base));
+});
+
+executes!(
+    store_double,
+    Effect::StoreDouble(rt2, t),
+    |machine, operation| {
         let (address, base) = machine.address(&t, t.index);
         machine.noted.access(operation.index, address);
         machine.check(aligned(address))?;
         for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
-            let value = machine.registers.get(register);
-            machine.write(Access::Word, address, value)?;
+            machine.write(Access::Word, address, machine.registers.get(register))?;
         }
         machine.registers.set(t.rn, base);
     }
-    operation.go_on(machine)
-}
+);
 
-fn store_multiple(machine: &mut Machine, operation: &Operation) -> Done {
-    if let Effect::StoreMultiple(t) = operation.effect {
-        machine.noted.at = operation.index;
-        let (mut address, base) = machine.multiple(&t)?;
-        machine.noted.access(operation.index, address);
-        let mut rest = t.list;
-        while rest != 0 {
-            let value = (machine.registers).get(Register::new(rest.trailing_zeros()));
-            rest &= rest - 1;
+executes!(
+    store_multiple,
+    Effect::StoreMultiple(t),
+    |machine, operation| {
+        multiple!(machine, operation, t, |register, address| {
+            let value = machine.registers.get(register);
             if machine.to_ram(Access::Word, address, value).is_none() {
                 machine.write(Access::Word, address, value)?;
             }
-            address = address.wrapping_add(4);
-        }
-        if t.write_back {
-            machine.registers.set(t.rn, base);
-        }
+        });
     }
-    operation.go_on(machine)
-}
+);
 
-/// LDREX, STREX and their kin.
-fn exclusive(machine: &mut Machine, operation: &Operation) -> Done {
-    let (Effect::LoadExclusive(t) | Effect::StoreExclusive(_, t)) = operation.effect else {
-        return Ok(());
-    };
-    let address = machine.registers.get(t.rn).wrapping_add_signed(t.offset);
-    machine.noted.access(operation.index, address);
-    let aligned = machine.check(aligned_for(t.access, address));
-    let Effect::StoreExclusive(rd, _) = operation.effect else {
+executes!(
+    load_exclusive,
+    Effect::LoadExclusive(t),
+    |machine, operation| {
+        let (address, _) = machine.address(&t, Index::Offset);
+        machine.noted.access(operation.index, address);
         machine.exclusive = true;
-        aligned?;
+        machine.check(aligned_for(t.access, address))?;
         let value = machine.read(t.access, address)?;
         machine.registers.set(t.rt, value);
-        return operation.go_on(machine);
-    };
-    aligned?;
-    // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
-    let fails = !std::mem::take(&mut machine.exclusive);
-    if !fails {
-        machine.write(t.access, address, machine.registers.get(t.rt))?;
     }
-    machine.registers.set(rd, u32::from(fails));
-    operation.go_on(machine)
-}
+);
+
+executes!(
+    store_exclusive,
+    Effect::StoreExclusive(rd, t),
+    |machine, operation| {
+        let (address, _) = machine.address(&t, Index::Offset);
+        machine.noted.access(operation.index, address);
+        machine.check(aligned_for(t.access, address))?;
+        // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
+        let fails = !std::mem::take(&mut machine.exclusive);
+        if !fails {
+            machine.write(t.access, address, machine.registers.get(t.rt))?;
+        }
+        machine.registers.set(rd, u32::from(fails));
+    }
+);
 
 /// The byte and bit that an address of the bit-band regions stands for (B3.1, table B3-1).
 const fn bit_band(address: u32) -> Option<(u32, u32)> {
