@@ -287,7 +287,7 @@ impl Banded {
         for variant in &mut self.variants {
             variant.pipeline.retire(retired);
         }
-        self.left -= retired.len() as u64;
+        self.left = self.left.saturating_sub(retired.len() as u64);
         if self.left == 0 {
             self.stretch_end = Some(self.base.now());
         }
@@ -297,11 +297,6 @@ impl Banded {
 impl Timing for Banded {
     #[inline(always)]
     fn retire(&mut self, retired: &Retired<'_>) {
-        if self.left != 0 && self.left < retired.len() as u64 {
-            let (followed, rest) = retired.split(self.left as usize);
-            self.retire(&followed);
-            return self.retire(&rest);
-        }
         self.base.retire(retired);
         if self.left != 0 {
             self.retire_variants(retired);

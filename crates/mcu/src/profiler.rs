@@ -286,7 +286,7 @@ impl Profiler {
 
 impl Timing for Profiler {
     fn retire(&mut self, retired: &Retired<'_>) {
-        let address = retired.address();
+        let address = retired.block.address(0);
         if !self.range.contains(&address) {
             self.elsewhere(address);
         }

@@ -112,33 +112,33 @@ fn skip_unless<const CONDITION: u8>(machine: &mut Machine, operation: &Operation
 }
 
 // What R15 reads as, for those that read it.
-executes!(set_pc, Effect::Branch(pc), |machine, operation| {
+executes! { set_pc, Effect::Branch(pc), |machine, operation| {
     machine.registers.set(Register::PC, pc);
-});
+} }
 pub(super) const SET_PC: Handler = set_pc;
 
 fn nop(machine: &mut Machine, operation: &Operation) -> Done {
     operation.go_on(machine)
 }
 
-executes!(data_register<ALU: u8, SET: bool>, Effect::DataRegister(_, _, r), |machine, operation| {
+executes! { data_register<ALU: u8, SET: bool>, Effect::DataRegister(_, _, r), |machine, operation| {
     let registers = &mut machine.registers;
     let (values, carry) = (registers.operands(r), registers.carry);
     registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, values, carry);
-});
+} }
 
-executes!(data_immediate<ALU: u8, SET: bool>, Effect::DataImmediate(_, _, r, carry, value), |machine, operation| {
+executes! { data_immediate<ALU: u8, SET: bool>, Effect::DataImmediate(_, _, r, carry, value), |machine, operation| {
     let registers = &mut machine.registers;
     let (n, carry) = (registers.get(r.n), registers.immediate_carry(carry));
     registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, (n, value), carry);
-});
+} }
 
-executes!(data_shifted<ALU: u8, SET: bool, SHIFT: u8>, Effect::DataShifted(_, _, r, (_, amount)), |machine, operation| {
+executes! { data_shifted<ALU: u8, SET: bool, SHIFT: u8>, Effect::DataShifted(_, _, r, (_, amount)), |machine, operation| {
     let (registers, shift) = (&mut machine.registers, Shift::VARIANTS[SHIFT as usize]);
     let (n, m) = registers.operands(r);
     let (value, carry) = shift_with_carry(m, shift, u32::from(amount), registers.carry);
     registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, (n, value), carry);
-});
+} }
 
 const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
     (
@@ -147,7 +147,7 @@ const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
     )
 }
 
-executes!(multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, operation| {
+executes! { multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, operation| {
     let (registers, long) = (&mut machine.registers, Long::VARIANTS[LONG as usize]);
     let (n, m) = (registers.get(r.n), registers.get(r.m));
     let noted = match long {
@@ -158,7 +158,7 @@ executes!(multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, operati
     let result = arithmetic::long(long, n, m, registers.get(r.high), registers.get(r.low));
     registers.set(r.low, result as u32);
     registers.set(r.high, (result >> 32) as u32);
-});
+} }
 
 /// What is neither the plainest arithmetic nor memory nor a branch.
 fn compute(machine: &mut Machine, operation: &Operation) -> Done {
@@ -254,35 +254,27 @@ fn control(machine: &mut Machine, operation: &Operation) -> Done {
     Err(machine.interrupt(halt))
 }
 
-executes!(branch, Effect::Branch(target), |machine, operation| {
+executes! { branch, Effect::Branch(target), |machine, operation| {
     machine.next = target;
-});
+} }
 
-executes!(branch_if<CONDITION: u8>, Effect::BranchConditional(_, target), |machine, operation| {
+executes! { branch_if<CONDITION: u8>, Effect::BranchConditional(_, target), |machine, operation| {
     if machine.registers.holds(Condition::new(CONDITION as u32)) {
         machine.next = target;
     }
-});
+} }
 
-executes!(
-    compare_branch,
-    Effect::CompareBranch(rn, nonzero, target),
-    |machine, operation| {
-        if (machine.registers.get(rn) != 0) == (nonzero == NonZero::Set) {
-            machine.next = target;
-        }
-    }
-);
-
-// It ends its block, so that what is next is what stands behind it.
-executes!(
-    branch_link,
-    Effect::BranchLink(target),
-    |machine, operation| {
-        machine.registers.set(Register::LR, machine.next | 1);
+executes! { compare_branch, Effect::CompareBranch(rn, nonzero, target), |machine, operation| {
+    if (machine.registers.get(rn) != 0) == (nonzero == NonZero::Set) {
         machine.next = target;
     }
-);
+} }
+
+// It ends its block, so that what is next is what stands behind it.
+executes! { branch_link, Effect::BranchLink(target), |machine, operation| {
+    machine.registers.set(Register::LR, machine.next | 1);
+    machine.next = target;
+} }
 
 fn branch_register(machine: &mut Machine, operation: &Operation) -> Done {
     machine.noted.at = operation.index;
@@ -307,17 +299,13 @@ fn branch_register(machine: &mut Machine, operation: &Operation) -> Done {
     Ok(())
 }
 
-executes!(
-    table_branch,
-    Effect::TableBranch(access, r),
-    |machine, operation| {
-        let (base, index) = machine.registers.operands(r);
-        let address = base.wrapping_add(index.wrapping_mul(access.bytes().into()));
-        machine.noted.access(operation.index, address);
-        let entry = machine.read(access, address)?;
-        machine.next = machine.registers.get(Register::PC).wrapping_add(2 * entry);
-    }
-);
+executes! { table_branch, Effect::TableBranch(access, r), |machine, operation| {
+    let (base, index) = machine.registers.operands(r);
+    let address = base.wrapping_add(index.wrapping_mul(access.bytes().into()));
+    machine.noted.access(operation.index, address);
+    let entry = machine.read(access, address)?;
+    machine.next = machine.registers.get(Register::PC).wrapping_add(2 * entry);
+} }
 
 impl Machine {
     /// BXWritePC, A2.3.1.

@@ -325,28 +325,20 @@ impl Machine {
         }
         let next = self.next;
         let taken = next != block.after;
-        self.retire(block, block.instructions.len(), next, taken, timing);
+        self.retire(block, next, taken, timing);
         (taken && self.memory.take_stale()).then_some(Pause::Stale)
     }
 
-    /// Counts and times them; it goes on at `next`.
+    /// Counts and times it; it goes on at `next`.
     #[inline(always)]
-    fn retire<T: Timing>(
-        &mut self,
-        block: &Block,
-        count: usize,
-        next: u32,
-        taken: bool,
-        timing: &mut T,
-    ) {
+    fn retire<T: Timing>(&mut self, block: &Block, next: u32, taken: bool, timing: &mut T) {
         timing.retire(&Retired {
             block,
-            range: (0, count),
             next,
             taken,
             noted: &self.noted,
         });
-        self.executed += count as u64;
+        self.executed += block.instructions.len() as u64;
         self.pc = next;
     }
 
@@ -376,7 +368,9 @@ impl Machine {
         if count > 0 {
             // Behind ISB the pipeline is filled anew, as behind a branch.
             let refetches = halt == Halt::Refetch;
-            self.retire(block, count, block.address(count), refetches, timing);
+            let shortened = (count < block.instructions.len()).then(|| block.shortened(count));
+            let done = shortened.as_ref().unwrap_or(block);
+            self.retire(done, done.after, refetches, timing);
         }
         match halt {
             Halt::Breakpoint(SEMIHOSTING) => match self.semihosting(self.time(timing)) {

@@ -163,16 +163,14 @@ macro_rules! by_access_and_index {
 /// What executes that load or store, if it is one.
 pub(super) fn handler(effect: &Effect) -> Option<Handler> {
     Some(match *effect {
-        Effect::Load(Transfer { rt, .. })
-        | Effect::LoadRegister(ScaledTransfer { rt, .. })
-        | Effect::LoadLiteral(_, rt, _)
+        Effect::Load(Transfer { rt, .. }) | Effect::LoadRegister(ScaledTransfer { rt, .. })
             if rt == Register::PC =>
         {
-            load_pc
+            load_any
         }
         Effect::Load(t) => by_access_and_index!(t, load),
         Effect::LoadRegister(t) => by_access!(t.access, load_register),
-        Effect::LoadLiteral(access, ..) => by_access!(access, load_literal),
+        Effect::LoadLiteral(..) => load_any,
         Effect::LoadDouble(..) => load_double,
         Effect::LoadMultiple(_) => load_multiple,
         Effect::Store(t) => by_access_and_index!(t, store),
@@ -185,89 +183,63 @@ pub(super) fn handler(effect: &Effect) -> Option<Handler> {
     })
 }
 
-/// Loads from memory, after which the base changes first. What is not in RAM is apart, so that the rest needs no stack.
-macro_rules! load_from {
-    ($machine:ident, $operation:ident, $access:ident, $address:expr, $rt:expr, $back:expr) => {
-        let (access, address) = (Access::VARIANTS[$access as usize], $address);
-        $machine.noted.access($operation.index, address);
-        let Some(value) = $machine.in_ram(access, address) else {
-            return load_from_elsewhere($machine, $operation, access, address, $rt, $back);
-        };
-        $machine.registers.set($back.0, $back.1);
-        $machine.registers.set($rt, value);
-    };
-}
-
-type Base = (Register, u32);
-
+/// Loads that are from elsewhere than RAM, or to the PC (LoadWritePC, A2.3.1): apart, so that the rest need no stack.
 #[inline(never)]
-fn load_from_elsewhere(
-    machine: &mut Machine,
-    operation: &Operation,
-    access: Access,
-    address: u32,
-    rt: Register,
-    (rn, base): Base,
-) -> Done {
+fn load_any(machine: &mut Machine, operation: &Operation) -> Done {
+    let (access, rt, address, back) = match operation.effect {
+        Effect::Load(t) => {
+            let (address, base) = machine.address(&t, t.index);
+            (t.access, t.rt, address, Some((t.rn, base)))
+        }
+        Effect::LoadRegister(t) => (t.access, t.rt, machine.scaled(&t), None),
+        Effect::LoadLiteral(access, rt, address) => (access, rt, address, None),
+        _ => return Ok(()),
+    };
+    machine.noted.access(operation.index, address);
     let value = machine.read(access, address)?;
-    machine.registers.set(rn, base);
+    if let Some((rn, base)) = back {
+        machine.registers.set(rn, base);
+    }
+    if rt == Register::PC {
+        return machine.exchange(value);
+    }
     machine.registers.set(rt, value);
     operation.go_on(machine)
 }
 
-executes!(load<ACCESS: u8, INDEX: u8>, Effect::Load(t), |machine, operation| {
+executes! { load<ACCESS: u8, INDEX: u8>, Effect::Load(t), |machine, operation| {
     let (address, base) = machine.address(&t, Index::VARIANTS[INDEX as usize]);
-    let back = (if INDEX == Index::Offset as u8 { t.rt } else { t.rn }, base);
-    load_from!(machine, operation, ACCESS, address, t.rt, back);
-});
-
-executes!(load_register<ACCESS: u8>, Effect::LoadRegister(t), |machine, operation| {
-    load_from!(machine, operation, ACCESS, machine.scaled(&t), t.rt, (t.rt, 0));
-});
-
-executes!(load_literal<ACCESS: u8>, Effect::LoadLiteral(_, rt, address), |machine, operation| {
-    load_from!(machine, operation, ACCESS, address, rt, (rt, 0));
-});
-
-/// LoadWritePC, A2.3.1.
-fn load_pc(machine: &mut Machine, operation: &Operation) -> Done {
-    let (address, back) = match operation.effect {
-        Effect::Load(t) => {
-            let (address, base) = machine.address(&t, t.index);
-            (address, Some((t.rn, base)))
-        }
-        Effect::LoadRegister(t) => (machine.scaled(&t), None),
-        Effect::LoadLiteral(_, _, address) => (address, None),
-        _ => return Ok(()),
+    let Some(value) = machine.in_ram(Access::VARIANTS[ACCESS as usize], address) else {
+        return load_any(machine, operation);
     };
     machine.noted.access(operation.index, address);
-    let target = machine.read(Access::Word, address)?;
-    if let Some((rn, base)) = back {
-        machine.registers.set(rn, base);
-    }
-    machine.exchange(target)
-}
-
-executes!(
-    load_double,
-    Effect::LoadDouble(rt2, t),
-    |machine, operation| {
-        let (address, base) = machine.address(&t, t.index);
-        // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
-        let address = if t.rn == Register::PC {
-            address & !3
-        } else {
-            address
-        };
-        machine.noted.access(operation.index, address);
-        machine.check(aligned(address))?;
-        let low = machine.read(Access::Word, address)?;
-        let high = machine.read(Access::Word, address.wrapping_add(4))?;
+    if INDEX != Index::Offset as u8 {
         machine.registers.set(t.rn, base);
-        machine.registers.set(t.rt, low);
-        machine.registers.set(rt2, high);
     }
-);
+    machine.registers.set(t.rt, value);
+} }
+
+executes! { load_register<ACCESS: u8>, Effect::LoadRegister(t), |machine, operation| {
+    let address = machine.scaled(&t);
+    let Some(value) = machine.in_ram(Access::VARIANTS[ACCESS as usize], address) else {
+        return load_any(machine, operation);
+    };
+    machine.noted.access(operation.index, address);
+    machine.registers.set(t.rt, value);
+} }
+
+executes! { load_double, Effect::LoadDouble(rt2, t), |machine, operation| {
+    let (address, base) = machine.address(&t, t.index);
+    // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
+    let address = if t.rn == Register::PC { address & !3 } else { address };
+    machine.noted.access(operation.index, address);
+    machine.check(aligned(address))?;
+    let low = machine.read(Access::Word, address)?;
+    let high = machine.read(Access::Word, address.wrapping_add(4))?;
+    machine.registers.set(t.rn, base);
+    machine.registers.set(t.rt, low);
+    machine.registers.set(rt2, high);
+} }
 
 /// Visits the words of a multiple transfer from the lowest up; the base changes last, so that it can begin anew.
 macro_rules! multiple {
@@ -288,116 +260,99 @@ macro_rules! multiple {
     };
 }
 
-executes!(
-    load_multiple,
-    Effect::LoadMultiple(t),
-    |machine, operation| {
-        multiple!(machine, operation, t, |register, address| {
-            let value = match machine.in_ram(Access::Word, address) {
-                Some(value) => value,
-                None => machine.read(Access::Word, address)?,
-            };
-            if register == Register::PC {
-                machine.exchange(value)?;
-            } else {
-                machine.registers.set(register, value);
-            }
-        });
-    }
-);
-
-/// Stores to memory, after which the base changes; where that is no RAM, as above.
-macro_rules! store_to {
-    ($machine:ident, $operation:ident, $access:ident, $address:expr, $rt:expr, $back:expr) => {
-        let (access, address) = (Access::VARIANTS[$access as usize], $address);
-        $machine.noted.access($operation.index, address);
-        let value = $machine.registers.get($rt);
-        if $machine.to_ram(access, address, value).is_none() {
-            return store_elsewhere($machine, $operation, access, address, $rt, $back);
+executes! { load_multiple, Effect::LoadMultiple(t), |machine, operation| {
+    multiple!(machine, operation, t, |register, address| {
+        let value = match machine.in_ram(Access::Word, address) {
+            Some(value) => value,
+            None => machine.read(Access::Word, address)?,
+        };
+        if register == Register::PC {
+            machine.exchange(value)?;
+        } else {
+            machine.registers.set(register, value);
         }
-        $machine.registers.set($back.0, $back.1);
-    };
-}
+    });
+} }
 
+/// Stores to elsewhere than plain RAM.
 #[inline(never)]
-fn store_elsewhere(
-    machine: &mut Machine,
-    operation: &Operation,
-    access: Access,
-    address: u32,
-    rt: Register,
-    (rn, base): Base,
-) -> Done {
+fn store_any(machine: &mut Machine, operation: &Operation) -> Done {
+    let (access, rt, address, (rn, base)) = match operation.effect {
+        Effect::Store(t) => {
+            let (address, base) = machine.address(&t, t.index);
+            (t.access, t.rt, address, (t.rn, base))
+        }
+        Effect::StoreRegister(t) => {
+            let base = (t.rn, machine.registers.get(t.rn));
+            (t.access, t.rt, machine.scaled(&t), base)
+        }
+        _ => return Ok(()),
+    };
+    machine.noted.access(operation.index, address);
     machine.write(access, address, machine.registers.get(rt))?;
     machine.registers.set(rn, base);
     operation.go_on(machine)
 }
 
-executes!(store<ACCESS: u8, INDEX: u8>, Effect::Store(t), |machine, operation| {
+executes! { store<ACCESS: u8, INDEX: u8>, Effect::Store(t), |machine, operation| {
     let (address, base) = machine.address(&t, Index::VARIANTS[INDEX as usize]);
-    store_to!(machine, operation, ACCESS, address, t.rt, (t.rn, base));
-});
-
-executes!(store_register<ACCESS: u8>, Effect::StoreRegister(t), |machine, operation| {
-    let base = machine.registers.get(t.rn);
-    store_to!(machine, operation, ACCESS, machine.scaled(&t), t.rt, (t.rn, base));
-});
-
-executes!(
-    store_double,
-    Effect::StoreDouble(rt2, t),
-    |machine, operation| {
-        let (address, base) = machine.address(&t, t.index);
-        machine.noted.access(operation.index, address);
-        machine.check(aligned(address))?;
-        for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
-            machine.write(Access::Word, address, machine.registers.get(register))?;
-        }
+    let value = machine.registers.get(t.rt);
+    if machine.to_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
+        return store_any(machine, operation);
+    }
+    machine.noted.access(operation.index, address);
+    if INDEX != Index::Offset as u8 {
         machine.registers.set(t.rn, base);
     }
-);
+} }
 
-executes!(
-    store_multiple,
-    Effect::StoreMultiple(t),
-    |machine, operation| {
-        multiple!(machine, operation, t, |register, address| {
-            let value = machine.registers.get(register);
-            if machine.to_ram(Access::Word, address, value).is_none() {
-                machine.write(Access::Word, address, value)?;
-            }
-        });
+executes! { store_register<ACCESS: u8>, Effect::StoreRegister(t), |machine, operation| {
+    let (address, value) = (machine.scaled(&t), machine.registers.get(t.rt));
+    if machine.to_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
+        return store_any(machine, operation);
     }
-);
+    machine.noted.access(operation.index, address);
+} }
 
-executes!(
-    load_exclusive,
-    Effect::LoadExclusive(t),
-    |machine, operation| {
-        let (address, _) = machine.address(&t, Index::Offset);
-        machine.noted.access(operation.index, address);
-        machine.exclusive = true;
-        machine.check(aligned_for(t.access, address))?;
-        let value = machine.read(t.access, address)?;
-        machine.registers.set(t.rt, value);
+executes! { store_double, Effect::StoreDouble(rt2, t), |machine, operation| {
+    let (address, base) = machine.address(&t, t.index);
+    machine.noted.access(operation.index, address);
+    machine.check(aligned(address))?;
+    for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
+        machine.write(Access::Word, address, machine.registers.get(register))?;
     }
-);
+    machine.registers.set(t.rn, base);
+} }
 
-executes!(
-    store_exclusive,
-    Effect::StoreExclusive(rd, t),
-    |machine, operation| {
-        let (address, _) = machine.address(&t, Index::Offset);
-        machine.noted.access(operation.index, address);
-        machine.check(aligned_for(t.access, address))?;
-        // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
-        let fails = !std::mem::take(&mut machine.exclusive);
-        if !fails {
-            machine.write(t.access, address, machine.registers.get(t.rt))?;
+executes! { store_multiple, Effect::StoreMultiple(t), |machine, operation| {
+    multiple!(machine, operation, t, |register, address| {
+        let value = machine.registers.get(register);
+        if machine.to_ram(Access::Word, address, value).is_none() {
+            machine.write(Access::Word, address, value)?;
         }
-        machine.registers.set(rd, u32::from(fails));
+    });
+} }
+
+executes! { load_exclusive, Effect::LoadExclusive(t), |machine, operation| {
+    let (address, _) = machine.address(&t, Index::Offset);
+    machine.noted.access(operation.index, address);
+    machine.exclusive = true;
+    machine.check(aligned_for(t.access, address))?;
+    let value = machine.read(t.access, address)?;
+    machine.registers.set(t.rt, value);
+} }
+
+executes! { store_exclusive, Effect::StoreExclusive(rd, t), |machine, operation| {
+    let (address, _) = machine.address(&t, Index::Offset);
+    machine.noted.access(operation.index, address);
+    machine.check(aligned_for(t.access, address))?;
+    // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
+    let fails = !std::mem::take(&mut machine.exclusive);
+    if !fails {
+        machine.write(t.access, address, machine.registers.get(t.rt))?;
     }
-);
+    machine.registers.set(rd, u32::from(fails));
+} }
 
 /// The byte and bit that an address of the bit-band regions stands for (B3.1, table B3-1).
 const fn bit_band(address: u32) -> Option<(u32, u32)> {

@@ -70,61 +70,34 @@ impl Noted {
     }
 }
 
-/// Retired instructions of a block.
+/// A block that is retired.
 #[derive(Debug, Clone, Copy)]
 pub struct Retired<'b> {
     pub(crate) block: &'b Block,
-    /// The number of the first, and of the one behind the last. There is one at least.
-    pub(crate) range: (usize, usize),
-    /// The address of the one after them.
+    /// The address of the instruction after it.
     pub(crate) next: u32,
-    /// Whether the last went elsewhere.
+    /// Whether it went elsewhere.
     pub(crate) taken: bool,
     pub(crate) noted: &'b Noted,
 }
 
 impl Retired<'_> {
-    /// How many.
+    /// How many instructions it has.
     #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
     pub const fn len(&self) -> usize {
-        self.range.1 - self.range.0
+        self.block.instructions.len()
     }
 
-    /// Whether that is all of the block.
-    #[inline(always)]
-    const fn is_whole(&self) -> bool {
-        self.len() == self.block.instructions.len() && self.block.number != Block::PASSING
-    }
-
-    /// The address of the first.
-    pub(crate) fn address(&self) -> u32 {
-        self.block.address(self.range.0)
-    }
-
-    /// The last with its address.
+    /// The last of them with its address.
     pub(crate) fn last(&self) -> (u32, Instruction) {
-        let last = self.range.1.saturating_sub(1);
-        let last = self.block.instructions.get(last);
+        let last = self.block.instructions.last();
         last.copied().unwrap_or((self.next, Instruction::UNDECODED))
-    }
-
-    /// The first `count`, and the rest.
-    pub(crate) fn split(&self, count: usize) -> (Self, Self) {
-        let (from, middle) = (self.range.0, self.range.0 + count);
-        let first = Self {
-            range: (from, middle),
-            next: self.block.address(middle),
-            taken: false,
-            ..*self
-        };
-        let range = (middle, self.range.1);
-        (first, Self { range, ..*self })
     }
 }
 
 /// Told of every retired instruction of one machine, in order.
 pub trait Timing {
-    /// These are done.
+    /// This is done.
     fn retire(&mut self, retired: &Retired<'_>);
 
     /// `BKPT #number`: a phase begins (0 ends the last).

@@ -116,25 +116,27 @@ impl Pipeline {
 impl Timing for Pipeline {
     #[inline(always)]
     fn retire(&mut self, retired: &Retired<'_>) {
-        if retired.is_whole() {
-            let entry = match self.core.fetch.has_branched() {
-                true => Entry::Refilled,
-                false => Entry::Straight,
-            };
-            let number = 2 * retired.block.number + entry as usize;
-            let known = self.schedules.get(number);
-            if known.is_none_or(Schedule::is_empty) {
-                self.prepare(number, retired.block, entry);
-            }
-            let schedule = &mut self.schedules[number];
-            if schedule.runs == 0 {
-                self.counted.push(number);
-            }
-            schedule.runs += 1;
+        let entry = match self.core.fetch.has_branched() {
+            true => Entry::Refilled,
+            false => Entry::Straight,
+        };
+        if retired.block.number == Block::PASSING {
+            let mut schedule = Schedule::new(&self.core, retired.block, entry);
+            schedule.runs = 1;
             schedule.replay(&mut self.core, retired);
-        } else {
-            self.core.step(retired);
+            return schedule.count(&mut self.core.account);
         }
+        let number = 2 * retired.block.number + entry as usize;
+        let known = self.schedules.get(number);
+        if known.is_none_or(Schedule::is_empty) {
+            self.prepare(number, retired.block, entry);
+        }
+        let schedule = &mut self.schedules[number];
+        if schedule.runs == 0 {
+            self.counted.push(number);
+        }
+        schedule.runs += 1;
+        schedule.replay(&mut self.core, retired);
     }
 
     fn marker(&mut self, number: u8) {

@@ -242,28 +242,3 @@ impl Schedule {
         }
     }
 }
-
-impl Core {
-    /// Times instructions one by one, where a block was not executed to its end.
-    #[cold]
-    pub(super) fn step(&mut self, retired: &Retired<'_>) {
-        let (from, to) = retired.range;
-        let instructions = retired.block.instructions.iter().enumerate();
-        for (index, (address, instruction)) in instructions.take(to).skip(from) {
-            let facts = instruction.facts;
-            let last = address.wrapping_add(u32::from(facts.size) - 1);
-            if self.fetch.has_branched() {
-                self.now = self.fetch_target(*address, last, self.now);
-            } else if !self.fetch.holds(last) {
-                self.now += self.fetch_next(self.now);
-            }
-            self.now += 1;
-            self.account.counts[facts.class as usize] += 1;
-            self.beyond_first(retired, index);
-        }
-        if retired.taken {
-            let class = retired.last().1.facts.class;
-            self.refill(u64::from(self.refill_of(class)));
-        }
-    }
-}
