@@ -2,6 +2,7 @@
 //!
 //! Runs by what was measured in them and when.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use keymark_bench::algorithm::Algorithm;
@@ -15,6 +16,7 @@ use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 
 use super::database::{Database, Row, Values};
+use super::identity::Parted;
 use super::rows::{Json, Started, Word};
 use super::{Archive, ArchiveError, Fault, Result, RunSelector, outcome_code};
 
@@ -123,17 +125,25 @@ impl Archive {
     }
 
     pub(super) fn load_id(&self, id: &str) -> Result<Record> {
-        self.ask(|database| {
-            // One snapshot: the run may still be under way.
-            let _snapshot = database.snapshot()?;
-            let head =
-                "SELECT id, started_utc, state, schema, plan, environment, harness, stores, in_series
-                 FROM run WHERE id = ?1";
-            let mut record = database
-                .first(head, &[&id], record)?
-                .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-            record.cases = self.cases(id)?;
-            Ok(record)
+        self.ask(|_| self.load_parted(id)?.whole())
+    }
+
+    /// As it is kept.
+    pub(super) fn load_parted(&self, id: &str) -> Result<Parted<'static>, Fault> {
+        let database = &self.database;
+        // One snapshot: the run may still be under way.
+        let _snapshot = database.snapshot()?;
+        let head =
+            "SELECT id, started_utc, state, schema, plan, environment, harness, stores, in_series
+             FROM run WHERE id = ?1";
+        let mut record = database
+            .first(head, &[&id], record)?
+            .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        record.cases = self.cases(id)?;
+        let own = "SELECT part, whole FROM identity WHERE run = ?1 ORDER BY part";
+        Ok(Parted {
+            common: Cow::Owned(record),
+            own: database.rows(own, &[&id], |row| Ok((row.get(0)?, row.get(1)?)))?,
         })
     }
 
