@@ -78,7 +78,7 @@ impl Saving {
         match (self.unsent.filter(|_| here || saved.is_ok()), saved) {
             (Some(unsent), Ok(())) => unsent.forget().map_err(|error| error.to_string()),
             (Some(unsent), Err(error)) => {
-                let directory = unsent.directory().display();
+                let directory = unsent.directory.display();
                 let kept = format!(
                     "{error}; it is kept in {directory}, and 'keymark archive push' sends it"
                 );

@@ -11,18 +11,11 @@ use crate::output;
 
 /// Each run by itself: what one archive refuses, another may take.
 pub(super) fn push(named: Option<&PathBuf>) -> Outcome {
-    let sent = |directory: &PathBuf| -> Result<bool, ArchiveError> {
-        let Some(unsent) = Unsent::open(directory.clone())? else {
-            return Ok(false);
-        };
-        let to = named.unwrap_or(&unsent.to).clone();
-        unsent.send(&mut Archive::open(&to)?)?;
-        Ok(true)
-    };
     let (mut number, mut exit) = (0, Exit::Fine);
-    for directory in Unsent::all(&Unsent::place()?)? {
-        match sent(&directory) {
-            Ok(sent) => number += u32::from(sent),
+    for unsent in Unsent::all(&Unsent::place()?)? {
+        let (to, directory) = (named.unwrap_or(&unsent.to), unsent.directory.clone());
+        match Archive::open(to).and_then(|mut to| unsent.send(&mut to)) {
+            Ok(()) => number += 1,
             Err(error) => {
                 output::error(&format!("{} stays: {error}", directory.display()));
                 exit = Exit::Failed;

@@ -105,24 +105,20 @@ impl Parted<'_> {
     pub(super) fn whole(self) -> Result<Record, Fault> {
         let mut record = self.common.into_owned();
         for (part, whole) in &self.own {
-            match usize::try_from(*part) {
-                Ok(number) => {
-                    if let Some(case) = record.cases.get_mut(number) {
-                        let blocks = mem::take(&mut case.blocks);
-                        *case = CaseRecord {
-                            blocks,
-                            ..read(whole)?
-                        };
-                    }
-                }
-                Err(_) => {
-                    record = Record {
-                        state: record.state,
-                        harness: record.harness,
-                        cases: record.cases,
-                        ..read(whole)?
-                    }
-                }
+            let number = usize::try_from(*part).ok();
+            if let Some(case) = number.and_then(|number| record.cases.get_mut(number)) {
+                let blocks = mem::take(&mut case.blocks);
+                *case = CaseRecord {
+                    blocks,
+                    ..read(whole)?
+                };
+            } else if *part == HEAD {
+                record = Record {
+                    state: record.state,
+                    harness: record.harness,
+                    cases: record.cases,
+                    ..read(whole)?
+                };
             }
         }
         Ok(record)
@@ -130,7 +126,7 @@ impl Parted<'_> {
 }
 
 fn read<T: DeserializeOwned>(whole: &str) -> Result<T, Fault> {
-    let read = serde_json::from_str(whole);
-    let damaged = |error| rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(error));
-    read.map_err(|error| damaged(error).into())
+    serde_json::from_str(whole).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(error)).into()
+    })
 }

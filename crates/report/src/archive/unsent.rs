@@ -1,7 +1,6 @@
 //! Runs that go to a server are kept on this computer, too, until all of one is there: a connection may be lost.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +23,8 @@ pub struct Unsent {
     pub archive: Archive,
     /// The archive that it is for.
     pub to: PathBuf,
-    directory: PathBuf,
+    /// Where it is.
+    pub directory: PathBuf,
     _lock: File,
 }
 
@@ -32,10 +32,12 @@ impl Unsent {
     /// Where these runs are: `keymark/unsent` in the user's data directory (XDG).
     ///
     /// # Errors
-    /// When there is no home directory.
+    /// When there is no home directory, or nothing can be written there.
     pub fn place() -> Result<PathBuf> {
-        let data = super::data().ok_or(ArchiveError::NoHome)?;
-        Ok(data.join("unsent"))
+        let place = super::data().ok_or(ArchiveError::NoHome)?.join("unsent");
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&place);
+        made.map_err(|error| ArchiveError::of_io(&place, error))?;
+        Ok(place)
     }
 
     /// Makes a place for a run that goes to that server.
@@ -46,8 +48,7 @@ impl Unsent {
         let directory = place.join(utf8_percent_encode(&run.0, ESCAPED).to_string());
         let address = directory.join(ADDRESS);
         let lock = || {
-            let mut made = DirBuilder::new();
-            made.recursive(true).mode(0o700).create(&directory)?;
+            fs::create_dir_all(&directory)?;
             let lock = File::open(&directory)?;
             lock.lock()?;
             fs::write(&address, to.as_os_str().as_encoded_bytes())?;
@@ -68,34 +69,24 @@ impl Unsent {
         })
     }
 
-    /// The directories of all of them, the oldest first.
+    /// Those that no other keymark is writing or sending, the oldest first.
     ///
     /// # Errors
-    /// When the place cannot be read.
-    pub fn all(place: &Path) -> Result<Vec<PathBuf>> {
-        let entries = match fs::read_dir(place) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.and_then(Iterator::collect::<Result<Vec<_>, _>>),
-        };
-        let entries = entries.map_err(|error| ArchiveError::of_io(place, error))?;
-        let mut all: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).collect();
-        all.sort();
-        Ok(all)
-    }
-
-    /// The one in that directory, unless another keymark is writing or sending it, or has sent it.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn open(directory: PathBuf) -> Result<Option<Self>> {
-        let lock = File::open(&directory).ok();
-        let Some(lock) = lock.filter(|lock| lock.try_lock().is_ok()) else {
-            return Ok(None);
-        };
-        match fs::read_to_string(directory.join(ADDRESS)) {
-            Ok(to) => Self::locked(directory, to.into(), lock).map(Some),
-            Err(_) => Ok(None),
+    /// When one cannot be read.
+    pub fn all(place: &Path) -> Result<Vec<Self>> {
+        let failed = |error| ArchiveError::of_io(place, error);
+        let entries = fs::read_dir(place).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let mut all = Vec::new();
+        for entry in entries.map_err(failed)? {
+            let lock = File::open(entry.path()).ok();
+            let lock = lock.filter(|lock| lock.try_lock().is_ok());
+            let to = fs::read_to_string(entry.path().join(ADDRESS)).ok();
+            if let Some((lock, to)) = lock.zip(to) {
+                all.push(Self::locked(entry.path(), to.into(), lock)?);
+            }
         }
+        all.sort_by(|one, other| one.directory.cmp(&other.directory));
+        Ok(all)
     }
 
     /// Sends what is not there yet, without doubles, and forgets it here.
@@ -115,16 +106,7 @@ impl Unsent {
     /// # Errors
     /// When the file system refuses.
     pub fn forget(self) -> Result<()> {
-        let Self {
-            archive, directory, ..
-        } = self;
-        // SQLite removes its log when it closes.
-        drop(archive);
-        fs::remove_dir_all(&directory).map_err(|error| ArchiveError::of_io(&directory, error))
-    }
-
-    /// Where it is.
-    pub fn directory(&self) -> &Path {
-        &self.directory
+        let removed = fs::remove_dir_all(&self.directory);
+        removed.map_err(|error| ArchiveError::of_io(&self.directory, error))
     }
 }

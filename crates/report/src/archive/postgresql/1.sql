@@ -1,5 +1,5 @@
 -- A team's archive, version 1: the tables of SQLite's 1.sql, which documents them, for PostgreSQL 15 and later.
--- roles.sql says who may do what. Columns of JSON are of type json, which keeps what it is given as it is.
+-- deploy/postgresql/roles.sql says who may do what. Columns of JSON are of type json, which keeps what it is given as it is.
 CREATE SCHEMA keymark;
 SET LOCAL search_path = keymark;
 

@@ -98,12 +98,10 @@ fn under_way<'a>(unsent: &'a mut Unsent, archive: &'a mut Archive) -> UnderWay<'
 /// What push does.
 fn push(place: &Path) -> usize {
     let mut sent = 0;
-    for directory in Unsent::all(place).unwrap() {
-        if let Some(unsent) = Unsent::open(directory).unwrap() {
-            let mut to = Archive::open(&unsent.to).unwrap();
-            unsent.send(&mut to).unwrap();
-            sent += 1;
-        }
+    for unsent in Unsent::all(place).unwrap() {
+        let mut to = Archive::open(&unsent.to).unwrap();
+        unsent.send(&mut to).unwrap();
+        sent += 1;
     }
     sent
 }
@@ -168,8 +166,8 @@ fn a_full_disk_of_the_server_loses_nothing() {
     let part = only(&owned(&server));
     assert_eq!(part.cases[0].blocks.len(), 1);
     drop(kept);
-    let again = Unsent::open(Unsent::all(place.path()).unwrap().remove(0)).unwrap();
-    let refused = again.unwrap().send(&mut owned(&server)).unwrap_err();
+    let again = Unsent::all(place.path()).unwrap().remove(0);
+    let refused = again.send(&mut owned(&server)).unwrap_err();
     assert!(matches!(refused, ArchiveError::Full(_)), "{refused:?}");
     server.free_disk();
     assert_eq!(push(place.path()), 1);
@@ -184,7 +182,7 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
     let server = Server::start();
     let ask = |role: &str, statement: &str| server.psql_as(role, "keymark", statement);
     drop(owned(&server));
-    ask("owner", include_str!("../postgresql/roles.sql")).unwrap();
+    ask("owner", include_str!("../../../../../deploy/postgresql/roles.sql")).unwrap();
     ask(
         "owner",
         "CREATE ROLE jane LOGIN; CREATE ROLE john LOGIN; CREATE ROLE rita LOGIN;
