@@ -41,18 +41,19 @@ pub struct RunLine {
     pub series: Option<SeriesId>,
 }
 
-const LINE: &str = "
-    SELECT id, started_utc, state,
-           (SELECT CAST(coalesce(sum(samples), 0) AS bigint)
-            FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id)
-           + (SELECT CAST(coalesce(sum(CAST(load -> 'totals' ->> 'transactions' AS bigint)), 0) AS bigint)
-              FROM case_ JOIN server_load ON server_load.case_ = case_.id WHERE run = run.id),
-           series
-    FROM run";
+/// What counts operations, run by run: joins, and no question for each run.
+const COUNTED: [&str; 2] = [
+    "SELECT run, CAST(sum(samples) AS bigint)
+     FROM run JOIN case_ ON run = run.id JOIN block ON block.case_ = case_.id",
+    "SELECT run, CAST(sum(CAST(load -> 'totals' ->> 'transactions' AS bigint)) AS bigint)
+     FROM run JOIN case_ ON run = run.id JOIN server_load ON server_load.case_ = case_.id",
+];
 
 /// Runs in brief, those that the condition holds for, the newest first.
 fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec<RunLine>, Fault> {
-    let runs = format!("{LINE} WHERE {condition} ORDER BY started_utc DESC, id DESC");
+    let runs = format!(
+        "SELECT id, started_utc, state, series FROM run WHERE {condition} ORDER BY started_utc DESC, id DESC"
+    );
     let mut lines = database.rows(&runs, values, line)?;
     let numbers = lines.iter().enumerate();
     let numbers: HashMap<String, usize> = numbers
@@ -86,6 +87,15 @@ fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec
         }
         Ok(())
     })?;
+    for counted in COUNTED {
+        let counted = format!("{counted} WHERE {condition} GROUP BY run");
+        database.rows(&counted, values, |row| {
+            if let Some(line) = numbers.get(&row.get::<String>(0)?) {
+                lines[*line].samples += row.get::<i64>(1)?.unsigned_abs();
+            }
+            Ok(())
+        })?;
+    }
     Ok(lines)
 }
 
@@ -266,17 +276,16 @@ fn block(row: Row<'_>) -> rusqlite::Result<(i64, usize, Block)> {
 }
 
 fn line(row: Row<'_>) -> rusqlite::Result<RunLine> {
-    let count = |column| row.get::<i64>(column).map(i64::unsigned_abs);
     Ok(RunLine {
         id: RunId(row.get(0)?),
         started: row.get::<Started>(1)?.0,
         state: row.get::<Word<_>>(2)?.0,
-        // Counted with their devices.
+        // These are counted for all runs at once.
         cases: 0,
-        samples: count(3)?,
+        samples: 0,
         devices: Vec::new(),
         algorithms: Vec::new(),
-        series: row.get::<Option<String>>(4)?.map(SeriesId),
+        series: row.get::<Option<String>>(3)?.map(SeriesId),
     })
 }
 

@@ -38,9 +38,10 @@ CREATE TABLE case_ (
     reason           text GENERATED ALWAYS AS (ending ->> 'reason') STORED,
     published        json,
     published_mean_s double precision GENERATED ALWAYS AS ((published ->> 'mean')::double precision) STORED,
-    parts            json,
-    UNIQUE (run, number)
+    parts            json
 );
+-- Lists of runs read this alone: the rows are long.
+CREATE UNIQUE INDEX case_by_run ON case_ (run, number) INCLUDE (id, device, algorithm);
 CREATE INDEX case_by_algorithm ON case_ (algorithm, operation);
 
 CREATE TABLE server_load (

@@ -182,7 +182,11 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
     let server = Server::start();
     let ask = |role: &str, statement: &str| server.psql_as(role, "keymark", statement);
     drop(owned(&server));
-    ask("owner", include_str!("../../../../../deploy/postgresql/roles.sql")).unwrap();
+    ask(
+        "owner",
+        include_str!("../../../../../deploy/postgresql/roles.sql"),
+    )
+    .unwrap();
     ask(
         "owner",
         "CREATE ROLE jane LOGIN; CREATE ROLE john LOGIN; CREATE ROLE rita LOGIN;
