@@ -19,7 +19,7 @@ use crate::args::RunArguments;
 use crate::documents::{self, report as reports};
 use crate::exit::{Exit, Failure};
 use crate::observers::JsonStream;
-use crate::saving::{Saving, Writers};
+use crate::saving::{self, Saving};
 use crate::{archive, output, rerun, view};
 
 /// The cases that a dry run would measure.
@@ -80,12 +80,13 @@ impl Frame<'_> {
         let json = self.arguments.json;
         let mut stream = json.then(|| JsonStream::new(&plan, &devices, interrupt));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
-        observers.extend(writers.iter_mut().flat_map(Writers::observers));
+        let observing = writers.iter_mut().flatten().flatten();
+        observers.extend(observing.map(|writer| writer as &mut dyn Observer));
         observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
         let kept = measure(&mut record, &mut observers);
-        let finished = writers.map(|writers| writers.finish(record.state));
-        let saved = saving.zip(finished);
-        let saved = saved.map(|(saving, (here, saved))| saving.conclude(here, saved));
+        let written = writers.map(|writers| saving::finish(writers, record.state));
+        let saved = saving.zip(written);
+        let saved = saved.map(|(saving, written)| saving.conclude(written));
         if !json {
             documents::print(&record, &[], &self.arguments.shown);
         }

@@ -7,31 +7,25 @@ use nix::unistd::{Uid, User};
 
 /// Names of this machine and of who uses it, as far as the system knows them.
 pub(crate) fn of_this_machine() -> Vec<Personal> {
-    let file = |path: &str| fs::read_to_string(path).ok();
-    let variable = |name: &str| std::env::var(name).ok();
-    let mut hosts: Vec<String> = [
+    let variables = |names: &[&str]| -> Vec<String> {
+        let names = names.iter();
+        names.filter_map(|name| std::env::var(name).ok()).collect()
+    };
+    let mut hosts = variables(&["HOSTNAME"]);
+    for file in [
         "/proc/sys/kernel/hostname",
         "/etc/hostname",
         "/etc/mailname",
-    ]
-    .into_iter()
-    .filter_map(file)
-    .chain(variable("HOSTNAME"))
-    .map(|name| name.trim().to_owned())
-    .collect();
+    ] {
+        hosts.extend(fs::read_to_string(file).map(|name| name.trim().to_owned()));
+    }
     // `jane.example.org` is also called `jane`.
-    let short: Vec<String> = hosts
-        .iter()
-        .filter_map(|name| Some(name.split_once('.')?.0.to_owned()))
-        .collect();
+    let short = hosts.iter().filter_map(|name| name.split_once('.'));
+    let short: Vec<String> = short.map(|(name, _)| name.to_owned()).collect();
     hosts.extend(short);
-    let account = User::from_uid(Uid::current()).ok().flatten();
-    let mut users: Vec<String> = ["USER", "LOGNAME", "SUDO_USER"]
-        .into_iter()
-        .filter_map(variable)
-        .collect();
-    let mut homes: Vec<String> = variable("HOME").into_iter().collect();
-    if let Some(account) = account {
+    let mut users = variables(&["USER", "LOGNAME", "SUDO_USER"]);
+    let mut homes = variables(&["HOME"]);
+    if let Some(account) = User::from_uid(Uid::current()).ok().flatten() {
         homes.push(account.dir.display().to_string());
         users.push(account.name);
         let full = account.gecos.to_string_lossy();

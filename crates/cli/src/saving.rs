@@ -1,111 +1,90 @@
-//! Where a run is put: into the archive. What goes to a server is written here as well, and stays if it does not get there.
+//! Where a run is put: into the archive. What is for a server is written here first, and stays until all of it is there.
 
 use std::path::PathBuf;
 
 use keymark_bench::record::{Record, RunId, RunState};
-use keymark_bench::runner::Observer;
 use keymark_report::archive::{Archive, ArchiveError, Identity, RunWriter, Unsent};
 
-use crate::archive::{self, open_to_tell};
+use crate::archive::{open_to_tell, place};
 use crate::output;
 use crate::personal::of_this_machine;
 
 /// The places of one run.
 pub(crate) struct Saving {
-    archive: Result<Archive, String>,
     unsent: Option<Unsent>,
+    archive: Result<Archive, ArchiveError>,
 }
 
-/// Write the run while it is under way.
-pub(crate) struct Writers<'a> {
-    here: Option<RunWriter<'a>>,
-    archive: Result<RunWriter<'a>, String>,
-}
+/// What writes a run while it is under way, or why that cannot be.
+pub(crate) type Writers<'a> = Vec<Result<RunWriter<'a>, String>>;
 
 impl Saving {
     pub(crate) fn open(named: Option<&PathBuf>, run: &RunId, identity: Identity) -> Self {
-        let opened = archive::place(named).and_then(|place| open_to_tell(&place, identity));
+        let archive = place(named).and_then(|place| open_to_tell(&place, identity));
         // Nothing is ever sent to an address that is none.
-        let is_address = !matches!(opened, Err(ArchiveError::Address(_)));
-        let place = archive::place(named).ok();
-        let place = place.filter(|place| is_address && Archive::is_on_a_server(place));
-        let unsent = place.and_then(|to| {
+        let is_address = !matches!(archive, Err(ArchiveError::Address(_)));
+        let to = place(named).ok();
+        let to = to.filter(|to| is_address && Archive::is_on_a_server(to));
+        let unsent = to.and_then(|to| {
             let made = Unsent::place().and_then(|place| Unsent::new(&place, run, &to));
-            let warn = |error: &ArchiveError| {
-                output::warning(&format!("{error}; what cannot be sent will be lost"));
-            };
-            let mut made = made.inspect_err(warn).ok()?;
+            let mut made = made.map_err(|error| warn(&error.to_string())).ok()?;
             made.archive.tell(identity, of_this_machine());
             Some(made)
         });
-        Self {
-            archive: opened.map_err(|error| error.to_string()),
-            unsent,
-        }
+        Self { unsent, archive }
     }
 
-    /// The copy here is the first to be written: it never has less than the server.
+    /// The copy here never has less than the server.
     pub(crate) fn begin(&mut self, head: &Record) -> Writers<'_> {
-        let here = self.unsent.as_mut();
-        let here = here.and_then(|unsent| unsent.archive.begin(head).ok());
-        let archive = match &mut self.archive {
-            Ok(archive) => archive.begin(head).map_err(|error| error.to_string()),
-            Err(error) => Err(error.clone()),
-        };
-        if let Err(error) = &archive {
-            let how = match here {
-                Some(_) => "and is kept on this computer",
-                None => "without being saved",
-            };
-            output::warning(&format!("{error}; the run continues {how}"));
-        }
-        Writers { here, archive }
+        let here = self.unsent.iter_mut().map(|unsent| Ok(&mut unsent.archive));
+        let archive = self.archive.as_mut().map_err(|error| error.to_string());
+        let begun = here.chain([archive]).map(|archive| {
+            let begun = archive.and_then(|to| to.begin(head).map_err(|error| error.to_string()));
+            begun.inspect_err(|error| warn(error))
+        });
+        begun.collect()
     }
 
     /// Puts a run that is complete into the archive.
     pub(crate) fn insert(mut self, record: &Record) -> Result<(), String> {
-        let here = self.unsent.as_mut();
-        let here = here.is_some_and(|unsent| unsent.archive.insert(record).is_ok());
-        let saved = match &mut self.archive {
-            Ok(archive) => archive.insert(record).map_err(|error| error.to_string()),
-            Err(error) => Err(error.clone()),
+        let first = match &mut self.unsent {
+            Some(unsent) => unsent.archive.insert(record),
+            None => self
+                .archive
+                .as_mut()
+                .map_err(|error| error.to_string())?
+                .insert(record),
         };
-        self.conclude(here, saved)
+        self.conclude(first.map_err(|error| error.to_string()))
     }
 
-    /// What was written is sent once more if it did not get to the server: that may be back.
-    pub(crate) fn conclude(self, here: bool, saved: Result<(), String>) -> Result<(), String> {
-        match (self.unsent.filter(|_| here || saved.is_ok()), saved) {
-            (Some(unsent), Ok(())) => unsent.forget().map_err(|error| error.to_string()),
-            (Some(unsent), Err(error)) => {
-                let directory = unsent.directory.display();
-                let kept = format!(
-                    "{error}; it is kept in {directory}, and 'keymark archive push' sends it"
-                );
-                let sent =
-                    Archive::open(&unsent.to).and_then(|mut archive| unsent.send(&mut archive));
-                sent.map_err(|_| kept)
-            }
-            (None, saved) => saved,
-        }
+    /// A server is sent what it does not have: it may be back.
+    pub(crate) fn conclude(self, written: Result<(), String>) -> Result<(), String> {
+        let Some(unsent) = self.unsent else {
+            return written;
+        };
+        let place = unsent.directory.display().to_string();
+        let sent = Archive::open(&unsent.to).and_then(|mut to| unsent.send(&mut to));
+        written.and(sent.map_err(|error| {
+            format!("{error}; it is kept in {place}, and 'keymark archive push' sends it")
+        }))
     }
 }
 
-impl Writers<'_> {
-    pub(crate) fn observers(&mut self) -> impl Iterator<Item = &mut dyn Observer> {
-        let writers = self.here.iter_mut().chain(&mut self.archive);
-        writers.map(|writer| writer as &mut dyn Observer)
-    }
+fn warn(error: &str) {
+    output::warning(&format!(
+        "{error}; the run continues without being saved there"
+    ));
+}
 
-    /// Writes what is not written yet: whether all is here, and why the run is not wholly in the archive.
-    pub(crate) fn finish(self, state: RunState) -> (bool, Result<(), String>) {
-        let here = self.here.is_some_and(|writer| writer.finish(state).is_ok());
-        let saved = self.archive.and_then(|writer| {
-            if !writer.is_up_to_date() {
-                output::note("another program has locked the archive; waiting for it");
-            }
-            writer.finish(state).map_err(|error| error.to_string())
-        });
-        (here, saved)
-    }
+/// Ends a run; it is written if it is in one place.
+pub(crate) fn finish(writers: Writers<'_>, state: RunState) -> Result<(), String> {
+    let finished = writers.into_iter().map(|writer| {
+        let writer = writer?;
+        if !writer.is_up_to_date() {
+            output::note("another program has locked the archive; waiting for it");
+        }
+        writer.finish(state).map_err(|error| error.to_string())
+    });
+    finished.reduce(Result::or).unwrap_or(Ok(()))
 }

@@ -28,10 +28,8 @@ pub(super) fn push(named: Option<&PathBuf>) -> Outcome {
 
 pub(super) fn copy(from: &Path, to: &Path, identity: Identity) -> Outcome {
     if !Archive::is_on_a_server(from) && !from.exists() {
-        return Err(Failure::usage(format!(
-            "there is no archive {}",
-            from.display()
-        )));
+        let message = format!("there is no archive {}", from.display());
+        return Err(Failure::usage(message));
     }
     let (from, mut to) = (Archive::open_to_read(from)?, open_to_tell(to, identity)?);
     let (runs, mut exit) = (from.runs()?, Exit::Fine);

@@ -82,7 +82,7 @@ fn a_run_on_a_server_is_kept_here_until_all_of_it_is_there() {
     assert_says(
         &said,
         [
-            "the run continues and is kept on this computer",
+            "the run continues without being saved there",
             "it is kept in",
             "'keymark archive push' sends it",
         ],

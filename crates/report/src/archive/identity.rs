@@ -37,7 +37,7 @@ const HEAD: i64 = -1;
 pub(super) struct Parted<'a> {
     /// What everybody reads.
     pub(super) common: Cow<'a, Record>,
-    /// Parts as they were, in JSON, where that is something else.
+    /// Parts as they were, in JSON, if they are to be kept.
     pub(super) own: Vec<(i64, String)>,
 }
 
@@ -64,34 +64,27 @@ impl Archive {
 impl Parting {
     /// Each case by itself, so that a run that is written case by case is taken apart in the same way.
     fn part(&self, mut record: Record) -> Result<Parted<'static>, Fault> {
-        let mut own = Vec::new();
-        let mut keep = |part: i64, differs: bool, whole: rusqlite::Result<String>| {
-            if differs && self.identity == Identity::Told {
-                own.push((part, whole?));
-            }
-            Ok::<(), Fault>(())
-        };
         let cases = mem::take(&mut record.cases);
+        let mut own = vec![(HEAD, text(&record)?)];
         // The label is what its owner wants others to call the machine.
         let machine = record.environment.machine.take();
         let mut common = share(&record, &self.names).record;
         common.id.clone_from(&record.id);
-        common.environment.machine.clone_from(&machine);
-        record.environment.machine = machine;
-        keep(HEAD, common != record, text(&record))?;
-        record.environment.machine = None;
+        common.environment.machine = machine;
         record.plan.cases.clear();
         for (number, mut case) in (0..).zip(cases) {
             let blocks = mem::take(&mut case.blocks);
+            own.push((number, text(&case)?));
             record.cases = vec![case];
-            let shared = share(&record, &self.names).record.cases;
-            for (case, shared) in record.cases.iter().zip(shared) {
-                keep(number, *case != shared, text(case))?;
-                common.cases.push(shared);
+            common
+                .cases
+                .extend(share(&record, &self.names).record.cases);
+            if let Some(case) = common.cases.last_mut() {
+                case.blocks = blocks;
             }
-            if let Some(shared) = common.cases.last_mut() {
-                shared.blocks = blocks;
-            }
+        }
+        if self.identity == Identity::Hidden {
+            own.clear();
         }
         Ok(Parted {
             common: Cow::Owned(common),

@@ -150,10 +150,8 @@ impl RunWriter<'_> {
                     }
                 }
                 Event::Concluded(number, case) => {
-                    let alone = Record {
-                        cases: vec![*case.clone()],
-                        ..self.head.clone()
-                    };
+                    let mut alone = self.head.clone();
+                    alone.cases.push(*case.clone());
                     let Parted { common, own } = self.archive.parted(&alone)?;
                     if let Some((row, case)) = row(*number).zip(common.cases.first()) {
                         writing.conclusion(row, case)?;
