@@ -56,7 +56,8 @@ impl Server {
     pub fn stop(&mut self) {
         // Its children end with it.
         let number = self.server.id().to_string();
-        let _ = Command::new("kill").args(["-INT", &number]).status();
+        let mut kill = Command::new("kill");
+        let _ = kill.args(["-INT", &number]).stderr(Stdio::null()).status();
         let _ = self.server.wait();
     }
 

@@ -303,6 +303,7 @@ impl ArchiveError {
                 "connection closed",
                 "error communicating",
                 "error connecting",
+                "error performing TLS handshake",
                 "timeout",
             ];
             return if lost.iter().any(|begin| reason.starts_with(begin)) {
