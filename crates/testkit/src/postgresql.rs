@@ -9,37 +9,26 @@ use tempfile::TempDir;
 
 use crate::waiting::until;
 
-/// A running server with an empty database `keymark`, whose owner is `owner`.
+/// A running server with an empty database `keymark`, whose owner is `owner`. It speaks TLS at a port of loopback, as `localhost`.
 #[derive(Debug)]
 pub struct Server {
     directory: TempDir,
     port: u16,
-    arguments: &'static [&'static str],
     server: Child,
 }
 
 impl Server {
-    /// Starts one with a socket, and no port.
+    /// Starts one.
     pub fn start() -> Self {
-        Self::with(&["-c", "listen_addresses="])
-    }
-
-    /// Starts one at a port of loopback, too, that speaks TLS as `localhost`.
-    pub fn start_with_tls() -> Self {
-        Self::with(&["-c", "listen_addresses=127.0.0.1", "-c", "ssl=on"])
-    }
-
-    fn with(arguments: &'static [&'static str]) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
         let directory = tempfile::Builder::new().prefix("pg").tempdir_in("/tmp");
         let directory = directory.unwrap();
         let started = Self {
-            server: running(&directory, port, arguments),
+            server: running(&directory, port),
             directory,
             port,
-            arguments,
         };
         started.await_it();
         started.psql("postgres", "CREATE DATABASE keymark").unwrap();
@@ -63,7 +52,7 @@ impl Server {
 
     /// Starts it again.
     pub fn resume(&mut self) {
-        self.server = running(&self.directory, self.port, self.arguments);
+        self.server = running(&self.directory, self.port);
         self.await_it();
     }
 
@@ -83,7 +72,7 @@ impl Server {
         format!("postgresql:///{database}?host={place}&port={port}&user={role}").into()
     }
 
-    /// The same through the port of that host.
+    /// The owner's through the port of that host.
     pub fn address_at(&self, host: &str) -> String {
         format!("postgresql://owner@{host}:{}/keymark", self.port)
     }
@@ -121,9 +110,9 @@ impl Drop for Server {
     }
 }
 
-fn running(directory: &TempDir, port: u16, arguments: &[&str]) -> Child {
+fn running(directory: &TempDir, port: u16) -> Child {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/postgresql");
     let mut server = Command::new(script);
     server.arg(directory.path()).arg(port.to_string());
-    server.args(arguments).spawn().unwrap()
+    server.spawn().unwrap()
 }

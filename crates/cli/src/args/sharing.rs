@@ -71,10 +71,8 @@ pub enum ArchiveCommand {
     /// Copy every run of an archive into another one
     Copy {
         /// A file, postgresql://… or service=…
-        #[arg(value_name = "FROM")]
         from: PathBuf,
         /// The same; what is there already stays
-        #[arg(value_name = "TO")]
         to: PathBuf,
         /// What is told of whose runs are
         #[command(flatten)]

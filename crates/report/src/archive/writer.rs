@@ -199,14 +199,6 @@ struct Place {
     blocks: Vec<usize>,
 }
 
-/// What a transaction has added of a run.
-enum Added {
-    /// Nothing: somebody else is adding the same run.
-    Nothing,
-    Some,
-    Rest,
-}
-
 impl Archive {
     /// Adds a whole run. One that is there already, with the same content or more of it, is left alone; one that is there
     /// in part, because its measuring or adding was broken off, is completed.
@@ -241,12 +233,8 @@ impl Archive {
         };
         loop {
             match self.add_part(record, &mut place, part) {
-                Ok(Added::Some) => std::thread::sleep(TURN),
-                Ok(Added::Rest) => return Ok(()),
-                Ok(Added::Nothing) => match self.place(record)? {
-                    Some(found) => place = found,
-                    None => return Ok(()),
-                },
+                Ok(true) => std::thread::sleep(TURN),
+                Ok(false) => return Ok(()),
                 Err(fault) => {
                     let refused = fault.of(&self.path);
                     // What was begun and cannot be ended is no run. If it cannot be taken back either, or another keymark
@@ -288,18 +276,19 @@ impl Archive {
         }
     }
 
-    /// Adds blocks, or what is said of the run at its end.
-    fn add_part(&self, record: &Record, place: &mut Place, part: usize) -> Result<Added, Fault> {
+    /// Adds blocks, or what is said of the run at its end. Whether more is to come.
+    fn add_part(&self, record: &Record, place: &mut Place, part: usize) -> Result<bool, Fault> {
         let writing = Writing::begin(self)?;
         if writing.claim(&record.id)? != place.blocks.iter().sum::<usize>() {
-            return Ok(Added::Nothing);
+            // Somebody else is adding the same run.
+            return Err(ArchiveError::Locked(self.path.clone()).into());
         }
         let mut added = 0;
         for ((row, written), case) in place.rows.iter().zip(&mut place.blocks).zip(&record.cases) {
             while let Some(block) = case.blocks.get(*written) {
                 if added >= part {
                     writing.commit()?;
-                    return Ok(Added::Some);
+                    return Ok(true);
                 }
                 writing.block(*row, block)?;
                 *written += 1;
@@ -314,7 +303,7 @@ impl Archive {
         }
         writing.state(&record.id, record.state)?;
         writing.commit()?;
-        Ok(Added::Rest)
+        Ok(false)
     }
 }
 
@@ -327,12 +316,8 @@ fn is_part_of(found: &Record, record: &Record) -> bool {
         ..of.clone()
     };
     let begins = |(found, whole): (&CaseRecord, &CaseRecord)| {
-        let bare = |of: &CaseRecord| CaseRecord {
-            published: of.published.clone(),
-            ..CaseRecord::new(of.case.clone())
-        };
         let is_begun = found.ending.is_none()
-            && bare(found) == bare(whole)
+            && (&found.case, &found.published) == (&whole.case, &whole.published)
             && whole.blocks.starts_with(&found.blocks);
         is_begun || found == whole
     };

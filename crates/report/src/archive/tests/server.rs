@@ -307,7 +307,7 @@ fn a_copy_there_and_back_is_the_same_byte_by_byte() {
 
 #[test]
 fn tls_is_spoken_with_whom_the_certificate_names() {
-    let server = Server::start_with_tls();
+    let server = Server::start();
     let address = |host: &str, mode: &str, authority: &Path| {
         let (address, authority) = (server.address_at(host), authority.display());
         format!("{address}?sslmode={mode}&sslrootcert={authority}")
