@@ -119,6 +119,7 @@ pub struct ProgramKey {
     pub(crate) token: TokenPart,
     pub(crate) object: ObjectPart,
     /// What the token has accepted; none where it wants none.
+    #[serde(skip)]
     pub pin: Option<Pin>,
     /// The whole environment of the program, as the process has it that starts the program.
     #[serde(skip)]

@@ -74,8 +74,9 @@ fn with_lists(command: clap::Command) -> clap::Command {
 #[derive(Debug, Parser)]
 #[command(name = "keymark", version = env!("KEYMARK_VERSION"), max_term_width = 100)]
 pub struct Arguments {
-    /// Archive of runs [default: $KEYMARK_ARCHIVE, else runs.sqlite3 in the user's data directory]
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Archive of runs: a file, or a PostgreSQL database as postgresql://USER@HOST/DATABASE or service=NAME
+    /// [default: $KEYMARK_ARCHIVE, else runs.sqlite3 in the user's data directory]
+    #[arg(long, global = true, value_name = "ARCHIVE")]
     pub archive: Option<PathBuf>,
 
     /// With --version: also features, libraries, and where the files are that belong to keymark
@@ -140,6 +141,9 @@ pub enum Command {
     Strength(StrengthArguments),
     /// Import published figures (CSV) or a run of another machine (JSON)
     Import(ImportArguments),
+    /// Send runs that did not get to a team's archive, and copy archives
+    #[command(subcommand)]
+    Archive(ArchiveCommand),
     /// Run one worker of a run with --processes
     #[command(name = keymark_stores::worker::SUBCOMMAND, hide = true)]
     Worker,
@@ -254,6 +258,9 @@ pub struct ImportArguments {
     /// A CSV of published means, or the JSON of 'keymark export'
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// What is told of whose the run is
+    #[command(flatten)]
+    pub identity: IdentityArguments,
 }
 
 fn algorithms(text: &str) -> Result<AlgorithmChoice, String> {

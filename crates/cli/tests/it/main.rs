@@ -29,6 +29,7 @@ mod series;
 mod sharing;
 mod site;
 mod ssh;
+mod team;
 mod terminal;
 #[cfg(feature = "pkcs11")]
 mod tls;

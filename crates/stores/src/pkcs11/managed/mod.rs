@@ -168,7 +168,7 @@ impl ManagedToken {
 
     fn make_in(place: ManagedPlace, kind: &ManagedKind) -> Result<Self, Error> {
         let token = NewToken::random()?;
-        let pin = token.user.clone();
+        let pin = token.user.0.clone();
         let info = initialize_token(&place.file, token);
         let info = info.map_err(|error| place.explained(error))?;
         Ok(Self {

@@ -20,7 +20,7 @@ use super::super::module::{Module, ModuleFile};
 use super::super::store::{Placed, TokenStore};
 use super::super::token::Token;
 use super::super::{keys, token_info};
-use super::{Reply, Request, RunErrand, TokenErrand, WorkersErrand, out_of_turn};
+use super::{PipedPin, Reply, Request, RunErrand, TokenErrand, WorkersErrand, out_of_turn};
 use crate::journal::{Journal, Journals};
 use crate::software::SoftwareStore;
 use crate::store::KeyStore;
@@ -77,7 +77,7 @@ impl AskForPin for Line {
         let Request::Pin(pin) = self.read()? else {
             return Err(out_of_turn());
         };
-        pin
+        pin.map(|PipedPin(pin)| pin)
     }
 }
 
@@ -146,8 +146,9 @@ impl Serving {
             Request::CheckThreads => self.store()?.check_threads().map(|()| Reply::Done),
             Request::Program(capability, certificate) => {
                 let store = self.store()?;
-                let told = store.program_key(&store.key(capability)?, certificate);
-                told.map(Reply::Program)
+                let mut told = store.program_key(&store.key(capability)?, certificate)?;
+                let pin = told.pin.take().map(PipedPin);
+                Ok(Reply::Program(told, pin))
             }
             Request::OtherTokens => {
                 let tokens = self.store()?.token.others_with_pin()?;

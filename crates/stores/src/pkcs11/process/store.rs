@@ -17,7 +17,7 @@ use super::super::external_access::NAME_A_KEY;
 use super::super::session_keys::Lifetime;
 use super::super::store::{Origin, Placed};
 use super::client::TokenProcess;
-use super::{Request, RunErrand, TokenErrand, WorkersErrand};
+use super::{PipedPin, Request, RunErrand, TokenErrand, WorkersErrand};
 use crate::access::ProgramKey;
 use crate::access::{Access, Certificate, KeyUse};
 use crate::device::Run;
@@ -150,9 +150,10 @@ impl ProcessKeys {
     fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
         self.placed(capability)?;
         let request = Request::Program(asked_for(capability), by);
-        let told: ProgramKey = self.process.request(request)?;
+        let (told, pin): (ProgramKey, Option<PipedPin>) = self.process.request(request)?;
         let file = &self.process.errand.file;
         Ok(ProgramKey {
+            pin: pin.map(|PipedPin(pin)| pin),
             environment: file.environment_without(&self.process.user.pins),
             ..told
         })
