@@ -62,4 +62,4 @@ pub use service::{Exchange, Service};
 pub use settings::{Settings, Timeouts};
 pub use steady::NoSteadyState;
 pub use target::{Certificate, Expected, Fingerprint, Target};
-pub use tls::{Negotiated, Weak};
+pub use tls::{Negotiated, Weak, key_of_certificate};

@@ -1,6 +1,5 @@
 //! Loads of servers: each is started, driven in rounds with the others, and ended.
 
-use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,19 +12,16 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::server_load::{Saturation, ServerLoad};
 use keymark_load::{
-    Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target, Weak,
-    nanoseconds,
+    Asked, Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target,
+    Timeouts, Weak, nanoseconds,
 };
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 
 use super::cluster::{Cluster, Starting};
 use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::outcome::{self, Loaded};
-use super::rounds::{Rounds, Stretch};
+use super::rounds::{Loads, Rounds, Stretch, Turn, in_rounds};
 use super::saturating;
 use super::servers::Port;
 
@@ -52,6 +48,8 @@ pub struct Client<'a> {
     pub threads: NonZeroU32,
     /// Whether it accepts weak keys.
     pub weak: Weak,
+    /// When it gives a transaction up.
+    pub timeouts: Timeouts,
     /// All time comes from here.
     pub clock: &'a dyn Clock,
     /// Ends the run.
@@ -60,9 +58,9 @@ pub struct Client<'a> {
 
 impl Client<'_> {
     /// One load.
-    pub(super) fn drive(
+    pub(crate) fn drive<'t>(
         &self,
-        target: &Target,
+        asked: impl Into<Asked<'t>>,
         demand: Demand,
         stretch: Stretch,
         observer: &mut Told<'_>,
@@ -73,10 +71,11 @@ impl Client<'_> {
             round: stretch.round,
             warm_up: stretch.warm_up,
             weak: self.weak,
+            timeouts: self.timeouts,
             ..Settings::new(demand, stretch.duration)
         };
         let until = (self.clock, self.interrupt);
-        keymark_load::run(target, &settings, until, observer)
+        keymark_load::run(asked, &settings, until, observer)
             .map_err(|error| Error::call("loading the server", error, ""))
     }
 }
@@ -105,12 +104,16 @@ impl Measuring<'_> {
         observer: &mut dyn Observer,
         watch: &mut dyn Watch,
     ) -> Vec<CaseRecord> {
+        let records = plan.cases.iter().cloned().map(CaseRecord::new);
+        let mut records: Vec<CaseRecord> = records.collect();
         let mut loading = Loading {
             measuring: self,
             plan,
             watch,
         };
-        loading.run(observer)
+        let (all, interrupt) = ((0..records.len()).collect(), self.client.interrupt);
+        in_rounds(&mut loading, plan, all, &mut records, (interrupt, observer));
+        records
     }
 
     fn saturation(
@@ -200,60 +203,8 @@ struct UnderWay {
     ended: Option<Error>,
 }
 
-impl Loading<'_> {
-    /// Round by round, in an order drawn anew for each. Servers keep running between their turns.
-    fn run(&mut self, observer: &mut dyn Observer) -> Vec<CaseRecord> {
-        let (plan, interrupt) = (self.plan, self.measuring.client.interrupt);
-        let records = plan.cases.iter().cloned().map(CaseRecord::new);
-        let mut records: Vec<CaseRecord> = records.collect();
-        let mut order = ChaCha8Rng::seed_from_u64(plan.settings.seed);
-        let mut left: Vec<usize> = (0..records.len()).collect();
-        let mut under_way: BTreeMap<usize, UnderWay> = BTreeMap::new();
-        let mut end = |index: usize, load: Result<Loaded, Error>, observer: &mut dyn Observer| {
-            let record = &mut records[index];
-            outcome::note(record, load, interrupt);
-            observer.finished(CaseId::at(index), record);
-        };
-        for round in 0.. {
-            if left.is_empty() {
-                break;
-            }
-            match plan.settings.order {
-                Order::Sequential => {}
-                Order::Interleaved => left.shuffle(&mut order),
-            }
-            for index in std::mem::take(&mut left) {
-                if interrupt.load(Ordering::Relaxed) {
-                    break;
-                }
-                let case = &plan.cases[index];
-                let its = under_way.remove(&index).map_or_else(
-                    || {
-                        observer.preparing(CaseId::at(index), case);
-                        self.begin(case)
-                    },
-                    Ok,
-                );
-                let turned = its.and_then(|mut its| {
-                    self.turn(case, &mut its, round)?;
-                    Ok(its)
-                });
-                match turned {
-                    Ok(its) if its.ended.is_none() && round + 1 < its.rounds.number => {
-                        under_way.insert(index, its);
-                        left.push(index);
-                    }
-                    Ok(its) => end(index, self.conclude(its), observer),
-                    Err(error) => end(index, Err(error), observer),
-                }
-            }
-        }
-        // Interrupted: what was measured of them is kept.
-        for (index, its) in under_way {
-            end(index, self.conclude(its), observer);
-        }
-        records
-    }
+impl Loads for Loading<'_> {
+    type UnderWay = UnderWay;
 
     fn begin(&mut self, case: &Case) -> Result<UnderWay, Error> {
         let (all, seed) = (self.measuring, self.plan.settings.seed);
@@ -283,7 +234,7 @@ impl Loading<'_> {
         })
     }
 
-    fn turn(&mut self, case: &Case, its: &mut UnderWay, round: u32) -> Result<(), Error> {
+    fn turn(&mut self, case: &Case, its: &mut UnderWay, round: u32) -> Result<Turn, Error> {
         let seed = self.plan.settings.seed.wrapping_add(round.into());
         let stretch = its.rounds.stretch(round, seed);
         let measured = self.drive(case, its, stretch)?;
@@ -295,7 +246,8 @@ impl Loading<'_> {
             let whole = its.rounds.stretch(0, seed);
             self.drive(case, its, whole)?;
         }
-        Ok(())
+        let goes_on = its.ended.is_none() && round + 1 < its.rounds.number;
+        Ok(if goes_on { Turn::Again } else { Turn::Over })
     }
 
     fn conclude(&self, its: UnderWay) -> Result<Loaded, Error> {
@@ -320,7 +272,9 @@ impl Loading<'_> {
             ended: its.ended,
         })
     }
+}
 
+impl Loading<'_> {
     /// One load, behind those that there were.
     fn drive(
         &mut self,
@@ -364,7 +318,7 @@ fn one_is_killed(arrangement: Arrangement) -> bool {
 }
 
 /// The cases of a plan, each loaded when the one before is over.
-pub(super) fn one_after_the_other(
+pub(crate) fn one_after_the_other(
     plan: &Plan,
     interrupt: &AtomicBool,
     observer: &mut dyn Observer,
@@ -409,7 +363,7 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
 }
 
 /// Passes on what a load tells, and kills a server when it is time.
-pub(super) struct Told<'a> {
+pub(crate) struct Told<'a> {
     case: &'a Case,
     watch: &'a mut dyn Watch,
     killing: Option<(&'a mut Cluster, Duration)>,
@@ -417,7 +371,7 @@ pub(super) struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    pub(super) fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
+    pub(crate) fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
         Self {
             case,
             watch,

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use pgp::composed::Message;
+use pgp::composed::{Deserializable, DetachedSignature, Message};
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{Signature, SignatureType};
 use pgp::types::SignatureBytes;
@@ -41,6 +41,24 @@ impl SignedMessage {
             return Err("the signature does not match the message's announcement".to_owned());
         };
         Self::of(signature, digest)
+    }
+
+    /// Reads a signature in armor that stands beside the text.
+    pub(super) fn detached(text: &[u8], armored: &[u8]) -> Result<Self, String> {
+        let read = |error: pgp::errors::Error| format!("cannot read the signature: {error}");
+        let (detached, _) = DetachedSignature::from_armor_single(armored).map_err(read)?;
+        let signature = detached.signature;
+        let config = signature
+            .config()
+            .ok_or("a signature of an unknown version")?;
+        let mut hasher = config
+            .hash_alg
+            .new_hasher()
+            .map_err(|error| error.to_string())?;
+        hasher.update(text);
+        let length = config.hash_signature_data(&mut hasher).map_err(read)?;
+        hasher.update(&config.trailer(length).map_err(read)?);
+        Self::of(&signature, &hasher.finalize())
     }
 
     fn of(signature: &Signature, digest: &[u8]) -> Result<Self, String> {

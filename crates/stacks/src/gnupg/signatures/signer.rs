@@ -1,6 +1,7 @@
 //! The key that signed, out of its OpenPGP certificate, and the check of its signatures.
 
 use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_load::Expectation;
 use keymark_stores::public_key::PublicKey;
 use openssl::bn::BigNum;
 use openssl::ecdsa::EcdsaSig;
@@ -87,6 +88,20 @@ impl Signer {
             Ok(())
         } else {
             Err("the signature does not verify".to_owned())
+        }
+    }
+
+    /// Whether a signature in armor is this key's, of the text that it stands beside.
+    ///
+    /// # Errors
+    /// What is not as expected.
+    pub fn check_detached(&self, text: &[u8], armored: &[u8]) -> Result<(), Expectation> {
+        let signed = SignedMessage::detached(text, armored).map_err(|_| Expectation::Form)?;
+        self.check_issuer(&signed)
+            .map_err(|_| Expectation::Signer)?;
+        match self.arithmetic.verifies(&signed) {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(Expectation::Signature),
         }
     }
 

@@ -187,7 +187,7 @@ impl Drop for Running {
 }
 
 /// `proc_pid_stat(5)`: utime, stime, and those of children that were waited for.
-fn spent(process: Process) -> Option<ProcessorTime> {
+pub(crate) fn spent(process: Process) -> Option<ProcessorTime> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.number)).ok()?;
     let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
     let ticks = |field: usize| -> Option<u32> {
