@@ -271,6 +271,7 @@ pub fn server_load() -> ServerLoad {
         cut_off: 2,
         waiting: 0,
         server_cpu_ns: Some(40_000_000),
+        service_cpu: None,
         client_cpu_ns: 30_000_000,
         limit: LoadLimit::Elsewhere,
         drained_ns: Some(5_000_000),
