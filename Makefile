@@ -17,7 +17,7 @@ ARGS ?=
 KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy ciw test browser lint deny fuzz faults overhead calibration packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services ciw test browser lint deny fuzz faults overhead calibration packages-bench \
     packages-soft packages-test packages-tls packages-browser build clean serve
 
 # Measures this machine, and ends with the file of its report: the default plan, or
@@ -61,6 +61,12 @@ kryoptic: packages-bench
 # Caddy, a TLS server that is not linked with OpenSSL, from its Go module: some minutes of processor time.
 caddy:
 	scripts/caddy $(CADDY_VERSION)
+
+# Services that sign and timestamp: zeitgitterd in seconds, an RFC 3161 authority from its Go module in some minutes of
+# processor time.
+services:
+	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv git:git
+	scripts/services
 
 # The library of queues that the planner is held against, from PyPI.
 ciw:

@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering;
 use keymark_bench::case::Case;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
-use keymark_stacks::tls::{Address, Asking, CONNECT, Client, Handshake, Remote, Tried, Trust};
+use keymark_stacks::tls::{
+    Address, Asking, CONNECT, Client, Handshake, Remote, Timeouts, Tried, Trust,
+};
 
 use super::super::Outcome;
 use super::{bench, run as running};
@@ -48,6 +50,7 @@ pub(super) fn run(
         client: Client {
             duration: arguments.duration,
             threads: arguments.run.client_threads,
+            timeouts: Timeouts::default(),
             weak: remote.weak,
             clock: &clock,
             interrupt: &interrupt,

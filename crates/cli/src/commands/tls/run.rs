@@ -14,7 +14,9 @@ use keymark_bench::stop::StopRule;
 use keymark_report::units;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::tls::servers::Port;
-use keymark_stacks::tls::{self, Arrangement, Client, Keys, Measuring, Servers, Starting, Watch};
+use keymark_stacks::tls::{
+    self, Arrangement, Client, Keys, Measuring, Servers, Starting, Timeouts, Watch,
+};
 use keymark_stores::device::Run;
 use keymark_stores::journal::Journals;
 use keymark_stores::user::User;
@@ -78,6 +80,7 @@ impl Wanted<'_> {
             client: Client {
                 duration: self.duration,
                 threads: arguments.client_threads,
+                timeouts: Timeouts::default(),
                 weak: super::weak(arguments.allow_weak),
                 clock: &clock,
                 interrupt: &interrupt,
