@@ -15,10 +15,12 @@ TEST_FEATURES = --features keymark/tpm
 ARGS ?=
 # What is built of the workspace.
 KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
-LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
+# As Debian calls this architecture: x86_64-linux-gnu, arm-linux-gnueabihf.
+LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services ciw test browser lint deny fuzz faults overhead calibration packages-bench \
-    packages-soft packages-test packages-tls packages-browser build clean serve
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services ciw test browser lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
+    packages-soft packages-test packages-tls packages-browser packages-dist build clean serve deb dist package-test ansible \
+    fleet-test
 
 # Measures this machine, and ends with the file of its report: the default plan, or
 # `make bench ARGS="--algorithm longest --runs 10"`.
@@ -77,6 +79,31 @@ ciw:
 build:
 	$(CARGO) build --locked $(KEYMARK)
 
+# Debian packages of what is built, into target/deb (docs/installation.md).
+deb: packages-dist build kryoptic
+	scripts/deb $(dir $(BIN))
+
+# These and a tarball with the same for other distributions, with their checksums, into target/dist.
+dist: deb
+	scripts/dist $(dir $(BIN))
+
+# Both in fresh roots of Debian 12 and 13: installed, used, purged, nothing left. As root; some minutes, with downloads.
+package-test: dist
+	scripts/packages mmdebstrap:mmdebstrap unshare:util-linux
+	scripts/package-test
+
+# Ansible and its linter, at the versions of deploy/ansible/requirements.txt, from PyPI; lints the role.
+ansible:
+	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv ssh:openssh-client
+	[ -x target/ansible/bin/python ] || python3 -m venv target/ansible
+	target/ansible/bin/pip install -q --disable-pip-version-check --only-binary :all: -r deploy/ansible/requirements.txt
+	cd deploy/ansible && PATH=$(CURDIR)/target/ansible/bin:$$PATH ansible-lint --offline --strict
+
+# The role on two machines with sshd, in network namespaces here. As root; some minutes, with downloads.
+fleet-test: dist ansible
+	scripts/packages mmdebstrap:mmdebstrap unshare:util-linux ip:iproute2
+	scripts/fleet-test
+
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
 # cargo does not build the C libraries for the tests that load them.
 test: KEYMARK = --workspace $(TEST_FEATURES)
@@ -120,6 +147,12 @@ overhead: packages-bench kryoptic build
 calibration: build
 	$(FIGURES) calibration --markdown $(CURDIR)/docs/performance.md
 
+# Other people's cryptography in C, fetched from crates.io, in the simulator and in QEMU: the same output, the same number of
+# instructions. A quarter of an hour; not in CI.
+mcu-foreign: build
+	scripts/packages arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm
+	scripts/mcu-foreign/run $(BIN)
+
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
 # bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2
 # is the token that everybody has.
@@ -152,9 +185,13 @@ packages-test: packages-bench packages-soft packages-tls caddy ciw
 	    sqlite3:sqlite3 jq:jq pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
     /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl gnupg-pkcs11-scd:gnupg-pkcs11-scd \
 	    jarsigner:default-jdk-headless /usr/lib/python3/dist-packages/PyKCS11:python3-pykcs11 curl:curl \
-	    /usr/include/tss2/tss2_esys.h:libtss2-dev \
+	    /usr/include/tss2/tss2_esys.h:libtss2-dev /usr/share/doc/postgresql-15:postgresql-15 \
 	    /usr/sbin/apache2:apache2-bin /usr/sbin/nginx:nginx /usr/sbin/haproxy:haproxy
 	scripts/backports $(LIBRARIES)/ossl-modules/pkcs11.so:pkcs11-provider
+
+# What makes packages of what is built; licences are read from the sources of the crates.
+packages-dist: packages-bench
+	scripts/packages dh:debhelper dpkg-buildpackage:dpkg-dev python3:python3 /usr/include/sqlite3.h:libsqlite3-dev
 
 # A browser, and what runs the program that drives it.
 packages-browser:

@@ -1,4 +1,5 @@
-//! Tells which versions of RustCrypto's crates are compiled in: they have no constant that says so.
+//! Tells which versions of RustCrypto's crates are compiled in, which have no constant that says so; and where Debian
+//! has libraries of the target.
 
 use std::path::Path;
 
@@ -23,6 +24,20 @@ fn main() {
         "cargo::rustc-env=KEYMARK_RUSTCRYPTO={}",
         versions.join(", ")
     );
+    let target = std::env::var("TARGET").unwrap_or_default();
+    println!("cargo::rustc-env=KEYMARK_MULTIARCH={}", multiarch(&target));
+}
+
+/// `arm-linux-gnueabihf` of `armv7-unknown-linux-gnueabihf`: without the vendor, and with one name for a family of processors.
+fn multiarch(target: &str) -> String {
+    let (processor, system) = target.split_once("-unknown-").unwrap_or((target, ""));
+    let processor = match processor {
+        arm if arm.starts_with("armv") => "arm",
+        "i586" | "i686" => "i386",
+        "riscv64gc" => "riscv64",
+        other => other,
+    };
+    format!("{processor}-{system}")
 }
 
 /// The version of a dependency of this crate. Its entry names one where the file has several.

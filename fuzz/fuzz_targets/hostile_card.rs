@@ -8,11 +8,12 @@ use std::panic;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::case::DeviceName;
 use keymark_bench::error::Error;
-use keymark_bench::store::{KeyRef, StoreIdentity};
+use keymark_bench::store::KeyRef;
 use keymark_bench::workload::Input;
-use keymark_stores::openpgp_card::{CardDevice, CardPlace, Channel, Port, Reset, Slot};
+use keymark_stores::card::{CardAccess as _, CardPlace, Slot};
+use keymark_stores::openpgp_card::{CardDevice, Channel, Port, Reset};
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::User;
 use keymark_stores::tokens::card::Card;
@@ -62,15 +63,7 @@ fn lie(data: &[u8]) {
     let card = CardDevice::new(
         Arc::new(Liar(Arc::new(Mutex::new(data.to_vec())))),
         CardPlace::Pcscd("Liar".to_owned()),
-        &StoreIdentity {
-            device: DeviceName::new("liar"),
-            kind: StoreKind::OPENPGP_CARD,
-            provenance: Provenance::Virtual,
-            product: String::new(),
-            serial: None,
-            versions: std::collections::BTreeMap::new(),
-            assumed: Vec::new(),
-        },
+        DeviceName::new("liar"),
         User::of_made_device(),
     );
     // Nothing was changed in an empty input: then everything succeeds.
@@ -87,7 +80,7 @@ fn lie(data: &[u8]) {
 
 fn use_card(card: &CardDevice) -> Result<(), Error> {
     let facts = card.facts()?;
-    let _ = (facts.ident(), card.identity()?);
+    let _ = facts.aid.to_string();
     let input = Input { bytes: vec![9; 32] };
     for capability in card.capabilities()? {
         let key = KeyRef {
@@ -95,7 +88,7 @@ fn use_card(card: &CardDevice) -> Result<(), Error> {
             operation: capability.operation,
             label: String::new(),
         };
-        let mut handle = card.open(&key)?;
+        let mut handle = card.open(&key, None)?;
         handle.arm(&input)?;
         let mut output = [0; 512];
         let performed = handle.perform(&input, &mut output)?;

@@ -7,6 +7,8 @@ use keymark_bench::operation::Operation;
 use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
+use crate::policy::Use;
+
 /// Tokens and weaknesses, as the file has them.
 #[derive(Debug, Deserialize)]
 pub struct Catalogue {
@@ -15,7 +17,7 @@ pub struct Catalogue {
     pub tokens: Vec<Token>,
     /// In the file's order.
     #[serde(rename = "vulnerability")]
-    weaknesses: Vec<Weakness>,
+    pub weaknesses: Vec<Weakness>,
 }
 
 /// A model.
@@ -57,12 +59,46 @@ pub struct Weakness {
     name: Option<String>,
     /// For which versions it holds.
     holds: Option<String>,
+    /// What is weak, in a sentence.
+    pub title: String,
+    /// The version without it, or why there is none.
+    #[serde(default)]
+    pub fixed: String,
     /// Where it was read.
     pub source: String,
     tokens: Vec<String>,
-    /// `rsa`, `ecdsa`; of none: every key.
+    /// Of none: every key.
     #[serde(default)]
-    concerns: Vec<String>,
+    concerns: Vec<Keys>,
+    /// The products that have it, as they call themselves.
+    #[serde(default)]
+    pub devices: Vec<Affected>,
+}
+
+/// A product whose firmware is weak.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Affected {
+    /// Its name, with which what it says of itself begins.
+    pub product: String,
+    /// The first version.
+    pub from: Option<String>,
+    /// The first version without it.
+    pub before: Option<String>,
+    /// Those of its keys that are; none: all.
+    pub keys: Option<Keys>,
+}
+
+/// Kinds of keys that weaknesses are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keys {
+    /// RSA.
+    #[serde(alias = "RSA")]
+    Rsa,
+    /// ECDSA.
+    #[serde(alias = "ECDSA")]
+    Ecdsa,
 }
 
 /// The catalogue that comes with keymark.
@@ -94,16 +130,13 @@ impl Catalogue {
 
 impl Weakness {
     fn is_about(&self, algorithm: Algorithm, operation: Operation) -> bool {
-        let signs = match operation {
-            Operation::Sign | Operation::Authenticate | Operation::Handshake => true,
-            Operation::Decrypt | Operation::Decapsulate => false,
-        };
+        let signs = Use::of(operation) == Use::Signature;
         let family = algorithm.family();
-        let kind = match family.length() {
-            ("rsa", _) => Some("rsa"),
-            _ => family.curve().filter(|_| signs).map(|_| "ecdsa"),
+        let is_of = |keys: &Keys| match keys {
+            Keys::Rsa => matches!(family, Family::Rsa(_)),
+            Keys::Ecdsa => signs && family.curve().is_some(),
         };
-        self.concerns.is_empty() || self.concerns.iter().any(|one| Some(one.as_str()) == kind)
+        self.concerns.is_empty() || self.concerns.iter().any(is_of)
     }
 
     /// What people call it.

@@ -38,10 +38,7 @@ struct Row {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct File {
-    #[serde(rename = "schema")]
-    _schema: u32,
     program: Vec<Program>,
 }
 
@@ -50,24 +47,17 @@ static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
     file.program
 });
 
-/// Numbers, the first of which counts most.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Version(Vec<u32>);
-
-impl FromStr for Version {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let numbers = text.split('.').map(|number| number.parse().map_err(|_| ()));
-        numbers.collect::<Result<_, _>>().map(Self)
-    }
+/// The numbers of a version, the first of which counts most.
+fn version(text: &str) -> Option<Vec<u32>> {
+    let numbers = text.split('.').map(|number| number.parse().ok());
+    numbers.collect()
 }
 
 /// A program that has to take the key: `gnupg-2.2`, or `github`, whose version nobody chooses.
 #[derive(Debug, Clone)]
 pub struct Peer {
     program: &'static Program,
-    version: Option<Version>,
+    version: Option<Vec<u32>>,
     words: String,
 }
 
@@ -86,11 +76,8 @@ pub enum Takes {
 
 /// A program of which nothing is known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("nothing is known of '{words}'; write it like gnupg-2.2, choosing from {known}")]
-pub struct UnknownPeer {
-    words: String,
-    known: String,
-}
+#[error("nothing is known of '{0}'; write it like gnupg-2.2, choosing from {known}", known = known())]
+pub struct UnknownPeer(String);
 
 fn known() -> String {
     PROGRAMS.iter().map(|program| &program.id).join(", ")
@@ -100,16 +87,13 @@ impl FromStr for Peer {
     type Err = UnknownPeer;
 
     fn from_str(words: &str) -> Result<Self, UnknownPeer> {
-        let unknown = || UnknownPeer {
-            words: words.to_owned(),
-            known: known(),
-        };
+        let unknown = || UnknownPeer(words.to_owned());
         let program = |id: &str| PROGRAMS.iter().find(|program| program.id == id);
         let lower = words.to_ascii_lowercase();
         let (program, version) = match (program(&lower), lower.rsplit_once('-')) {
             (Some(program), _) => (program, None),
             (None, Some((id, version))) => {
-                let version = version.parse().map_err(|()| unknown())?;
+                let version = self::version(version).ok_or_else(unknown)?;
                 (program(id).ok_or_else(unknown)?, Some(version))
             }
             (None, None) => return Err(unknown()),
@@ -128,6 +112,11 @@ impl Peer {
         &self.words
     }
 
+    /// The program's name without a version.
+    pub(crate) fn program(&self) -> &str {
+        &self.program.id
+    }
+
     /// Whether it takes such a key.
     pub fn takes(&self, algorithm: Algorithm) -> Takes {
         if means(&self.program.not, algorithm) {
@@ -136,8 +125,7 @@ impl Peer {
         let Some(row) = self.row(algorithm) else {
             return Takes::Unknown;
         };
-        let since: Option<Version> = row.since.parse().ok();
-        match (&self.version, since) {
+        match (&self.version, version(&row.since)) {
             (Some(version), Some(since)) if *version < since => Takes::Since(&row.since),
             _ => Takes::Yes,
         }
@@ -199,7 +187,7 @@ mod tests {
             assert_eq!(program.not.is_empty(), program.not_source.is_empty());
             for row in &program.rows {
                 assert!(row.source.starts_with("https://"), "{}", program.id);
-                assert!(row.since.parse::<Version>().is_ok(), "{}", row.since);
+                assert!(version(&row.since).is_some(), "{}", row.since);
                 for key in &row.keys {
                     let known = kinds.contains(&key.as_str()) || key.parse::<Algorithm>().is_ok();
                     assert!(known, "{} {key}", program.id);

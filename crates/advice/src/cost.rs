@@ -1,7 +1,5 @@
 //! What operations cost, from whatever has a figure of it: the archive's runs, published tables, profiles of devices.
 
-use std::cmp::Ordering;
-
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Provenance, StackName};
 use keymark_bench::operation::Operation;
@@ -145,7 +143,10 @@ impl Figures {
             (&*figure.owner, figure.algorithm, figure.operation) == (owner, algorithm, operation)
         };
         let all = self.operations.iter().filter(same);
-        all.min_by(|one, other| one.rank(other))
+        all.min_by_key(|figure| {
+            let through_gpg = figure.stack == StackName::GNUPG;
+            (figure.card_alone, figure.provenance, !through_gpg)
+        })
     }
 
     /// The best rate of each certificate and key exchange.
@@ -166,15 +167,5 @@ impl Figures {
             by_rate.then_with(|| (a.algorithm, &a.exchange).cmp(&(b.algorithm, &b.exchange)))
         });
         best
-    }
-}
-
-impl Figure {
-    fn rank(&self, other: &Self) -> Ordering {
-        let key = |figure: &Self| {
-            let through_gpg = figure.stack == StackName::GNUPG;
-            (figure.card_alone, figure.provenance, !through_gpg)
-        };
-        key(self).cmp(&key(other))
     }
 }

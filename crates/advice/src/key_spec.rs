@@ -12,43 +12,66 @@ pub enum KeySpec {
     /// Of a family that keymark knows; a modulus may have any length.
     Family(Family),
     /// On a curve that keymark does not measure.
-    Curve(OtherCurve),
+    Curve(&'static OtherCurve),
     /// Diffie-Hellman modulo a prime with so many bits.
     Dh(u32),
 }
 
 /// A curve of ECDSA or ECDH that is met in keys, and that keymark does not measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OtherCurve {
-    name: &'static str,
+    /// The first of which is keymark's.
+    pub names: &'static [&'static str],
+    /// Of the order of the base point.
     order_bits: u32,
+    /// Its identifier.
+    pub oid: &'static str,
 }
 
-/// Names, the first of which is keymark's, and bits of the order of the base point (SEC 2, RFC 5639, FIPS 186-4 appendix
-/// D, GB/T 32918.5, JORF 2011-10-16 for FRP256v1).
-const OTHER_CURVES: [(&[&str], u32); 22] = [
-    (&["nistp192", "p192", "secp192r1", "prime192v1"], 192),
-    (&["nistp224", "p224", "secp224r1"], 224),
-    (&["secp160k1"], 161),
-    (&["secp160r1"], 161),
-    (&["secp160r2"], 161),
-    (&["secp192k1"], 192),
-    (&["secp224k1"], 225),
-    (&["brainpoolp160r1"], 160),
-    (&["brainpoolp192r1"], 192),
-    (&["brainpoolp224r1"], 224),
-    (&["brainpoolp320r1"], 320),
-    (&["sect163k1"], 163),
-    (&["sect163r2"], 163),
-    (&["sect233k1"], 232),
-    (&["sect233r1"], 233),
-    (&["sect283k1"], 281),
-    (&["sect283r1"], 282),
-    (&["sect409k1"], 407),
-    (&["sect409r1"], 409),
-    (&["sect571k1"], 570),
-    (&["sm2"], 256),
-    (&["frp256v1"], 256),
+impl OtherCurve {
+    const fn new(names: &'static [&'static str], order_bits: u32, oid: &'static str) -> Self {
+        Self {
+            names,
+            order_bits,
+            oid,
+        }
+    }
+
+    /// The one with that identifier.
+    pub fn of_oid(oid: &str) -> Option<&'static Self> {
+        OTHER_CURVES.iter().find(|curve| curve.oid == oid)
+    }
+}
+
+/// Curves of SEC 2, RFC 5639, ANSI X9.62, FIPS 186-4 appendix D, GB/T 32918.5, and JORF 2011-10-16 for FRP256v1.
+pub static OTHER_CURVES: [OtherCurve; 23] = [
+    OtherCurve::new(
+        &["nistp192", "p192", "secp192r1", "prime192v1"],
+        192,
+        "1.2.840.10045.3.1.1",
+    ),
+    OtherCurve::new(&["nistp224", "p224", "secp224r1"], 224, "1.3.132.0.33"),
+    OtherCurve::new(&["secp160k1"], 161, "1.3.132.0.9"),
+    OtherCurve::new(&["secp160r1"], 161, "1.3.132.0.8"),
+    OtherCurve::new(&["secp160r2"], 161, "1.3.132.0.30"),
+    OtherCurve::new(&["secp192k1"], 192, "1.3.132.0.31"),
+    OtherCurve::new(&["secp224k1"], 225, "1.3.132.0.32"),
+    OtherCurve::new(&["brainpoolp160r1"], 160, "1.3.36.3.3.2.8.1.1.1"),
+    OtherCurve::new(&["brainpoolp192r1"], 192, "1.3.36.3.3.2.8.1.1.3"),
+    OtherCurve::new(&["brainpoolp224r1"], 224, "1.3.36.3.3.2.8.1.1.5"),
+    OtherCurve::new(&["brainpoolp320r1"], 320, "1.3.36.3.3.2.8.1.1.9"),
+    OtherCurve::new(&["sect163k1"], 163, "1.3.132.0.1"),
+    OtherCurve::new(&["sect163r2"], 163, "1.3.132.0.15"),
+    OtherCurve::new(&["sect233k1"], 232, "1.3.132.0.26"),
+    OtherCurve::new(&["sect233r1"], 233, "1.3.132.0.27"),
+    OtherCurve::new(&["sect283k1"], 281, "1.3.132.0.16"),
+    OtherCurve::new(&["sect283r1"], 282, "1.3.132.0.17"),
+    OtherCurve::new(&["sect409k1"], 407, "1.3.132.0.36"),
+    OtherCurve::new(&["sect409r1"], 409, "1.3.132.0.37"),
+    OtherCurve::new(&["sect571k1"], 570, "1.3.132.0.38"),
+    OtherCurve::new(&["sect571r1"], 570, "1.3.132.0.39"),
+    OtherCurve::new(&["sm2"], 256, "1.2.156.10197.1.301"),
+    OtherCurve::new(&["frp256v1"], 256, "1.2.250.1.223.101.256.1"),
 ];
 
 /// What makes a key of so many bits.
@@ -127,10 +150,9 @@ impl FromStr for KeySpec {
         };
         let curve = OTHER_CURVES
             .iter()
-            .find(|(names, _)| names.contains(&lower.as_str()));
-        if let Some((names, order_bits)) = curve {
-            let (name, order_bits) = (names[0], *order_bits);
-            return Ok(Self::Curve(OtherCurve { name, order_bits }));
+            .find(|curve| curve.names.contains(&lower.as_str()));
+        if let Some(curve) = curve {
+            return Ok(Self::Curve(curve));
         }
         let sized = KINDS.iter().find_map(|(kind, make)| {
             let digits = lower.strip_prefix(kind)?.trim_start_matches(['-', ' ']);
@@ -147,7 +169,7 @@ impl fmt::Display for KeySpec {
             return f.pad(algorithm.name());
         }
         let name = match self {
-            Self::Curve(curve) => curve.name.to_owned(),
+            Self::Curve(curve) => curve.names[0].to_owned(),
             Self::Dh(bits) => format!("dh{bits}"),
             Self::Family(family) => {
                 // Every family but those of primes has only the sizes that keymark measures.

@@ -17,4 +17,23 @@ pub mod policy;
 pub mod strength;
 pub mod until;
 
+use keymark_report::answers::{Statement, Topic};
+use keymark_report::document::{Block, Document, RemarkKind, Section};
+
 pub use keymark_bench::strength::{Strength, Table, Verified};
+
+/// What was asked, answered: sentences first, then what they rest on.
+fn answered(said: impl IntoIterator<Item = String>, sections: Vec<Section>) -> Document {
+    let said = said.into_iter();
+    Document {
+        answers: said
+            .map(|text| Statement::new(Topic::Choice, text, []))
+            .collect(),
+        ..Document::of(sections)
+    }
+}
+
+/// A line below a table, or in its place, that says where things are from.
+fn basis(text: impl Into<String>) -> Block {
+    Block::remark(RemarkKind::Basis, text)
+}

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
 use crate::case::{Case, CaseKey, DeviceName, Load, Parameters, StackName};
+use crate::words::as_text;
 
 /// A pattern: the axes it names replace those of a case, and the case so described is its baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -201,16 +202,4 @@ impl fmt::Display for Baseline {
     }
 }
 
-impl From<Baseline> for String {
-    fn from(baseline: Baseline) -> Self {
-        baseline.to_string()
-    }
-}
-
-impl TryFrom<String> for Baseline {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
+as_text!(Baseline);

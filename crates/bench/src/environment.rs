@@ -34,6 +34,9 @@ impl View {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
+    /// What its owner calls the machine among others (an inventory's name): never its host name unless somebody says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// Model name of the processor.
     pub cpu_model: Option<String>,
     /// Processors this process may use.
@@ -79,6 +82,7 @@ impl Environment {
         let cpuinfo = text("proc/cpuinfo").unwrap_or_default();
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         Self {
+            machine: None,
             // "model name" on x86, "Model" (the board) or "CPU part" on Arm.
             cpu_model: field(&cpuinfo, "model name", ':').or_else(|| field(&cpuinfo, "Model", ':')),
             cores: u32::try_from(cores).unwrap_or(u32::MAX),

@@ -1,7 +1,6 @@
 //! Why an operation, a preparation or a device failed, with the failing call and what to do.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,7 +56,10 @@ pub enum Error {
 }
 
 /// A device's return code: its number, and the name that the specification gives it, if it does.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, derive_more::Display,
+)]
+#[display("{name}")]
 #[serde(deny_unknown_fields)]
 pub struct ReturnCode {
     /// `CKR_PIN_LOCKED`, `TPM_RC_LOCKOUT`, `SharingViolation`; of a status word the number is the name.
@@ -91,12 +93,6 @@ impl ReturnCode {
             name: name.into(),
             number,
         }
-    }
-}
-
-impl fmt::Display for ReturnCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.name)
     }
 }
 

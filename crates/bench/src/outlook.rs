@@ -101,9 +101,7 @@ impl Outlook {
     pub fn add(&mut self, id: CaseId, block: &Block, now: Timestamp) {
         if let Some(case) = self.cases.get_mut(id.0 as usize) {
             case.operations += block.done().count() as u64;
-            let first = block.samples.iter().map(|sample| sample.start).min();
-            let last = block.samples.iter().map(|sample| sample.end).max();
-            let busy = last.zip(first).map(|(last, first)| last.since(first));
+            let busy = block.span().map(|(first, last)| last.since(first));
             case.busy += busy.unwrap_or_default();
         }
         self.measured(now);

@@ -2,7 +2,6 @@
 //! (`schema/record-1.json`).
 
 use std::borrow::Cow;
-use std::fmt;
 
 use keymark_stats::{Band, Seconds};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -28,6 +27,7 @@ pub const SCHEMA: u32 = 1;
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
+#[derive(derive_more::Display)]
 pub struct RunId(pub String);
 
 impl RunId {
@@ -40,12 +40,6 @@ impl RunId {
     /// For a run that starts at `now`; `salt` tells runs of the same second apart.
     pub fn new(now: jiff::Timestamp, salt: u16) -> Self {
         Self(format!("{}-{salt:04x}", now.strftime("%Y%m%d-%H%M%S")))
-    }
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 

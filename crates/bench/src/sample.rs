@@ -125,6 +125,13 @@ impl Block {
             .filter(|sample| sample.outcome == Outcome::Done)
     }
 
+    /// From its first start to its last end.
+    pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
+        let first = self.samples.iter().map(|sample| sample.start).min()?;
+        let last = self.samples.iter().map(|sample| sample.end).max()?;
+        Some((first, last))
+    }
+
     /// How many workers did something, when the last of them began, and when the first was done.
     pub(crate) fn common(&self) -> Option<(usize, Timestamp, Timestamp)> {
         let mut busy: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();

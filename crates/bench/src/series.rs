@@ -1,6 +1,5 @@
 //! Series: several runs of one plan, made by one call.
 
-use std::fmt;
 use std::time::Duration;
 
 use rand::seq::SliceRandom;
@@ -16,6 +15,7 @@ use crate::record::RunId;
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
+#[derive(derive_more::Display)]
 pub struct SeriesId(pub String);
 
 impl SeriesId {
@@ -26,12 +26,6 @@ impl SeriesId {
             Some(side) => format!("{name}-{side}"),
             None => name,
         })
-    }
-}
-
-impl fmt::Display for SeriesId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 

@@ -2,7 +2,6 @@
 //! NIST SP 800-57; others differ: the one made after the NSA's note of 2015 puts P-384 beside RSA-3072, at 128 bits.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
@@ -17,13 +16,9 @@ use crate::shipped::shipped;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
+#[derive(derive_more::Display)]
+#[display("{_0}-bit")]
 pub struct Strength(pub u32);
-
-impl fmt::Display for Strength {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-bit", self.0)
-    }
-}
 
 impl Strength {
     /// Whether it is less than the 112 bits below which nothing is protected any more (SP 800-57 part 1, table 4).

@@ -73,8 +73,28 @@ macro_rules! words {
     };
 }
 
+/// Has serde write a type as the text that its `Display` and `FromStr` have for it: `#[serde(into = "String", try_from = "String")]`.
+#[macro_export]
+macro_rules! as_text {
+    ($name:ty) => {
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = <$name as std::str::FromStr>::Err;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    };
+}
+
 pub use schemars::{JsonSchema, Schema, SchemaGenerator};
-pub use words;
+pub use {as_text, words};
 
 /// That of one of these words.
 pub fn schema_of(words: &[&str]) -> Schema {

@@ -1,5 +1,6 @@
 //! Exit statuses, decided in one place.
 
+use std::error::Error;
 use std::process::ExitCode;
 
 /// How a command went.
@@ -43,11 +44,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A command that could not be carried out.
+/// A command that could not be carried out; what fails without more being said of it is [`Exit::Failed`].
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) message: String,
     pub(crate) exit: Exit,
+}
+
+impl<E: Into<Box<dyn Error>>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::failed(error.into())
+    }
 }
 
 impl Failure {

@@ -65,6 +65,10 @@ impl Frame<'_> {
         interrupt: &AtomicBool,
         measure: impl FnOnce(&mut Record, &mut dyn Observer) -> Vec<E>,
     ) -> Exit {
+        record
+            .environment
+            .machine
+            .clone_from(&self.arguments.machine);
         let (plan, devices) = (record.plan.clone(), record.stores.clone());
         // A run is worth more than its archive.
         let mut opened = (!self.arguments.no_save).then(|| archive::open(self.archive));

@@ -15,12 +15,8 @@ pub(crate) fn tidy(
     inventory: &Inventory,
     arguments: &CardArguments,
 ) -> Result<bool, Error> {
-    let left = journals.left();
     let mut removed = false;
-    for error in &left.unreadable {
-        output::warning(&error.to_string());
-    }
-    for journal in left.journals {
+    for journal in readable(journals) {
         let token = &journal.content().token;
         let allowed = arguments.write_to.as_ref();
         let allowed = allowed.is_some_and(|name| token.is_called(name));
@@ -47,13 +43,18 @@ pub(crate) fn tell() {
     let Ok(journals) = Journals::of_user() else {
         return;
     };
+    for journal in readable(&journals) {
+        output::warning(&told(&journal));
+    }
+}
+
+/// Those that are left and can be read, with a warning for each other one.
+pub(crate) fn readable(journals: &Journals) -> Vec<Journal> {
     let left = journals.left();
     for error in &left.unreadable {
         output::warning(&error.to_string());
     }
-    for journal in &left.journals {
-        output::warning(&told(journal));
-    }
+    left.journals
 }
 
 fn told(journal: &Journal) -> String {

@@ -19,18 +19,21 @@ mod parts;
 mod rerun;
 mod signals;
 mod user;
+mod version;
 pub mod view;
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
 use clap::FromArgMatches as _;
+use clap::error::ErrorKind;
 
 pub use exit::Exit;
 
 /// Runs the command line and says how it went.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let parsed = args::command().try_get_matches_from(arguments);
+    let words: Vec<OsString> = arguments.into_iter().collect();
+    let parsed = args::command().try_get_matches_from(&words);
     let parsed = parsed.and_then(|parsed| args::Arguments::from_arg_matches(&parsed));
     let arguments = match parsed {
         Ok(arguments) => arguments,
@@ -39,6 +42,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             // Nothing can be done about a stderr that is gone.
             let _ = error.print();
             return Exit::Usage;
+        }
+        // Clap answers at the first of the two, wherever the other stands.
+        Err(asked)
+            if asked.kind() == ErrorKind::DisplayVersion
+                && words.iter().any(|word| word == "--verbose") =>
+        {
+            version::print();
+            return output::ending(Exit::Fine);
         }
         Err(asked) => {
             output::help(&asked.render());

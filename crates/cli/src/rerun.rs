@@ -13,7 +13,7 @@ use keymark_report::document::Rerun;
 use keymark_stacks::registry;
 
 /// What says where results go, or is recorded by itself, with a value.
-const WITH_VALUE: [&str; 2] = ["--archive", "--seed"];
+const WITH_VALUE: [&str; 3] = ["--archive", "--machine", "--seed"];
 /// The same, without one.
 const ALONE: [&str; 4] = ["--json", "--wide", "--no-save", "--report"];
 
@@ -85,11 +85,9 @@ pub(crate) fn without(
 
 /// A selection that holds all cases of the plan, if `keymark bench` made it.
 fn of_plan(record: &Record) -> Option<Vec<String>> {
-    let cases: Vec<_> = record.plan.cases.iter().collect();
-    if cases
-        .iter()
-        .any(|case| case.operation == Operation::Handshake)
-    {
+    let cases = &record.plan.cases;
+    let is_handshake = |case: &Case| case.operation == Operation::Handshake;
+    if cases.iter().any(is_handshake) {
         return None;
     }
     let mut arguments = vec!["bench".to_owned()];
@@ -98,32 +96,23 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
             arguments.extend([option.to_owned(), values.iter().unique().join(",")]);
         }
     };
-    let each = |value: &dyn Fn(&Case) -> Option<String>| {
-        cases
-            .iter()
-            .filter_map(|case| value(case))
-            .collect::<Vec<_>>()
-    };
-    list("--device", each(&|case| Some(case.device.to_string())));
-    list(
-        "--algorithm",
-        each(&|case| Some(case.algorithm.to_string())),
-    );
-    list(
-        "--operation",
-        each(&|case| Some(case.operation.to_string())),
-    );
-    list("--stack", each(&|case| Some(case.stack.to_string())));
+    let each = |value: fn(&Case) -> String| -> Vec<String> { cases.iter().map(value).collect() };
+    list("--device", each(|case| case.device.to_string()));
+    list("--algorithm", each(|case| case.algorithm.to_string()));
+    list("--operation", each(|case| case.operation.to_string()));
+    list("--stack", each(|case| case.stack.to_string()));
     let workers = |wanted: Worker| {
-        each(&|case| (case.load.worker == wanted).then(|| case.concurrency().to_string()))
+        let with = cases.iter().filter(|case| case.load.worker == wanted);
+        with.map(|case| case.concurrency().to_string()).collect()
     };
     list("--concurrency", workers(Worker::Thread));
     list("--processes", workers(Worker::Process));
-    let rate = each(&|case| Some(format!("{}/s", case.load.pacing.rate()?.per_second())));
-    list("--rate", rate.into_iter().take(1).collect());
+    let mut rates = cases.iter().filter_map(|case| case.load.pacing.rate());
+    let rate = rates.next().map(|rate| format!("{}/s", rate.per_second()));
+    list("--rate", Vec::from_iter(rate));
     for dimension in registry::dimensions() {
         let has = |case: &Case| registry::dimensions_of(case.stack).contains(&dimension);
-        let its = cases.iter().copied().filter(|case| has(case));
+        let its = cases.iter().filter(|case| has(case));
         let words: BTreeSet<&str> = its
             .filter_map(|case| case.parameters.get(dimension.name).or(dimension.usual))
             .collect();
@@ -138,23 +127,27 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
 
 /// When a case is done, and in which order.
 fn how(settings: &Settings) -> Vec<String> {
-    let time = |time: std::time::Duration| format!("{}ns", time.as_nanos());
-    let mut arguments = match settings.stop {
-        StopRule::Runs(runs) => vec!["--runs".to_owned(), runs.to_string()],
-        StopRule::Precision { target, max_time } => {
-            let target = format!("{}%", target.fraction() * 100.0);
-            let mut arguments = vec!["--precision".to_owned(), target];
-            arguments.extend(
-                max_time
-                    .into_iter()
-                    .flat_map(|max| ["--max-time".to_owned(), time(max)]),
-            );
-            arguments
-        }
-        StopRule::For(_) => Vec::new(),
+    let mut arguments = Vec::new();
+    let mut set = |option: &str, value: Option<String>| {
+        arguments.extend(
+            value
+                .into_iter()
+                .flat_map(|value| [option.to_owned(), value]),
+        );
     };
-    let limit = settings.time_limit.into_iter();
-    arguments.extend(limit.flat_map(|limit| ["--total-time".to_owned(), time(limit)]));
+    let time = |time: std::time::Duration| format!("{}ns", time.as_nanos());
+    match settings.stop {
+        StopRule::Runs(runs) => set("--runs", Some(runs.to_string())),
+        StopRule::Precision { target, max_time } => {
+            set(
+                "--precision",
+                Some(format!("{}%", target.fraction() * 100.0)),
+            );
+            set("--max-time", max_time.map(time));
+        }
+        StopRule::For(_) => {}
+    }
+    set("--total-time", settings.time_limit.map(time));
     match settings.order {
         Order::Interleaved => {}
         Order::Sequential => arguments.push("--sequential".to_owned()),

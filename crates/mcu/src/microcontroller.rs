@@ -7,7 +7,7 @@ use keymark_stats::Seconds;
 use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
-use crate::machine::{Layout, Machine};
+use crate::machine::{Layout, Machine, Stub};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming};
 
 /// The only version of the format so far.
@@ -36,6 +36,14 @@ pub enum Core {
 }
 
 impl Core {
+    /// What its CPUID register reads as (DDI 0403E, B3.2.3): part number C23 or C24, of the first revision.
+    pub const fn cpuid(self) -> u32 {
+        match self {
+            Self::CortexM3 => 0x410f_c230,
+            Self::CortexM4 => 0x410f_c240,
+        }
+    }
+
     /// Its timing with memories that never wait.
     pub const fn timing(self) -> CoreTiming {
         match self {
@@ -51,6 +59,10 @@ impl Core {
 pub struct Megahertz(pub u32);
 
 impl Megahertz {
+    const fn one() -> Self {
+        Self(1)
+    }
+
     /// How long so many cycles take.
     pub fn seconds(self, cycles: u64) -> Seconds {
         Seconds(cycles as f64 / (f64::from(self.0) * 1e6))
@@ -78,6 +90,8 @@ pub struct Microcontroller {
     pub clock: Megahertz,
     /// Where flash and RAM lie, and how large they are.
     pub layout: Layout,
+    /// Its own registers that start-up code writes.
+    pub registers: Vec<Stub>,
     /// Flash at that frequency.
     pub flash: FlashTiming,
     /// Where the figures stand.
@@ -109,12 +123,14 @@ pub enum MicrocontrollerError {
         known: String,
     },
     /// A clock that the part does not allow.
-    #[error("{name} runs at 1 to {most}, not at '{wanted}'")]
+    #[error("{name} runs at {least} to {most}, not at '{wanted}'")]
     Clock {
         /// The part.
         name: String,
         /// What was asked for.
         wanted: String,
+        /// The slowest.
+        least: Megahertz,
         /// The fastest.
         most: Megahertz,
     },
@@ -130,14 +146,23 @@ struct File {
     product: String,
     core: Core,
     clock_mhz: Megahertz,
+    /// The slowest that it can be set to; 1 MHz where nothing is said.
+    #[serde(default = "Megahertz::one")]
+    least_mhz: Megahertz,
     flash_base: u32,
     flash_kib: u32,
     ram_base: u32,
     ram_kib: u32,
+    #[serde(default)]
+    ccm_base: u32,
+    #[serde(default)]
+    ccm_kib: u32,
     flash: Flash,
     sources: Vec<String>,
     #[serde(default)]
     assumed: Vec<String>,
+    #[serde(default)]
+    registers: Vec<Stub>,
 }
 
 #[derive(Deserialize)]
@@ -178,6 +203,9 @@ impl File {
             )));
         }
         let sizes = 1..=MOST_KIB;
+        if file.ccm_kib > MOST_KIB {
+            return Err(malformed(format!("ccm-kib must be at most {MOST_KIB}")));
+        }
         if !sizes.contains(&file.flash_kib) || !sizes.contains(&file.ram_kib) {
             return Err(malformed(format!(
                 "flash-kib and ram-kib must be 1 to {MOST_KIB}"
@@ -254,10 +282,11 @@ impl File {
             .iter()
             .filter(|wait| wait.up_to_mhz >= clock)
             .min_by_key(|wait| wait.up_to_mhz);
-        let Some(wait) = wait.filter(|_| clock.0 > 0) else {
+        let Some(wait) = wait.filter(|_| clock >= self.least_mhz) else {
             return Err(MicrocontrollerError::Clock {
                 name: self.name.clone(),
                 wanted: clock.to_string(),
+                least: self.least_mhz,
                 most: self.most(),
             });
         };
@@ -278,7 +307,10 @@ impl File {
                 flash_size: self.flash_kib * 1024,
                 ram_base: self.ram_base,
                 ram_size: self.ram_kib * 1024,
+                ccm_base: self.ccm_base,
+                ccm_size: self.ccm_kib * 1024,
             },
+            registers: self.registers,
             flash,
             sources: self.sources,
             assumed: self.assumed,
@@ -302,6 +334,8 @@ impl Microcontroller {
     /// A machine of this part with that program in it.
     pub fn load(&self, image: &Image) -> Result<Machine, ImageError> {
         let machine = image.machine(&self.layout)?;
+        let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
+        let machine = machine.with_registers(&self.registers, self.core.cpuid());
         Ok(match self.core {
             Core::CortexM3 => machine.without_dsp(),
             Core::CortexM4 => machine,
@@ -321,6 +355,7 @@ impl Microcontroller {
         let megahertz = clock.parse().map_err(|_| MicrocontrollerError::Clock {
             name: file.name.clone(),
             wanted: clock.to_owned(),
+            least: file.least_mhz,
             most: file.most(),
         })?;
         file.at(Megahertz(megahertz))

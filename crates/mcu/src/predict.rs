@@ -4,6 +4,8 @@
 //! of each phase: a phase is one loop over and over, so its first millions of instructions show how a variant
 //! differs. A phase's cycles under a variant are the phase's cycles times that ratio.
 
+use std::collections::BTreeMap;
+
 use keymark_stats::{Band, Seconds};
 
 use crate::instruction::Instruction;
@@ -50,7 +52,7 @@ impl Prediction {
             kernel,
             account,
             phases,
-            variations: timing.estimates(),
+            variations: timing.estimates(|phase| phase != 0),
         })
     }
 
@@ -71,20 +73,22 @@ impl Prediction {
 
     /// The shortest and the longest duration with one assumption varied.
     pub fn band(&self) -> Band {
-        let doubts = self
-            .variations
-            .iter()
-            .filter(|(assumption, _)| assumption.is_doubt())
-            .map(|&(_, cycles)| cycles)
-            .chain([self.cycles()]);
-        let (low, high) = doubts.fold((u64::MAX, 0), |(low, high), cycles| {
-            (low.min(cycles), high.max(cycles))
-        });
-        let clock = self.target.mcu.clock;
-        Band {
-            low: clock.seconds(low),
-            high: clock.seconds(high),
-        }
+        band(&self.target.mcu, self.cycles(), &self.variations)
+    }
+}
+
+/// The shortest and the longest duration of so many cycles, with one assumption varied.
+pub fn band(mcu: &Microcontroller, cycles: u64, variations: &[(Assumption, u64)]) -> Band {
+    let doubts = variations
+        .iter()
+        .filter(|(assumption, _)| assumption.is_doubt());
+    let cycles = doubts.map(|&(_, cycles)| cycles).chain([cycles]);
+    let (low, high) = cycles.fold((u64::MAX, 0), |(low, high), cycles| {
+        (low.min(cycles), high.max(cycles))
+    });
+    Band {
+        low: mcu.clock.seconds(low),
+        high: mcu.clock.seconds(high),
     }
 }
 
@@ -175,9 +179,18 @@ impl Assumption {
 struct Variant {
     assumption: Assumption,
     pipeline: Pipeline,
-    begun: u64,
-    /// Of the phases that have ended, in cycles.
-    estimate: f64,
+}
+
+/// What one phase came to.
+#[derive(Debug, Clone, Default)]
+struct Followed {
+    /// Instructions that the variants have followed.
+    instructions: u64,
+    /// Cycles of the model in all, and while they did.
+    whole: u64,
+    stretch: u64,
+    /// Cycles of each variant in that stretch.
+    variants: Vec<u64>,
 }
 
 /// A model with its variants.
@@ -185,34 +198,53 @@ struct Variant {
 pub struct Banded {
     base: Pipeline,
     variants: Vec<Variant>,
+    /// Instructions that they still follow in this phase.
     left: u64,
-    /// The model's time when the phase began, and when the stretch ended.
+    /// When the phase under way began, by the model and by each variant, and the model's time when they left off.
     begun: u64,
+    variants_begun: Vec<u64>,
     stretch_end: Option<u64>,
     phase: u8,
+    phases: BTreeMap<u8, Followed>,
 }
 
 impl Banded {
-    /// The part's own model and every variant that differs from it.
+    /// The part's own model and every variant that differs from it, followed in marked phases.
     pub fn new(mcu: &Microcontroller) -> Self {
-        let variants = (0..ROWS.len())
+        Self::following(mcu, 0)
+    }
+
+    /// Followed outside of phases as well.
+    pub fn whole(mcu: &Microcontroller) -> Self {
+        Self::following(mcu, STRETCH)
+    }
+
+    /// For so many instructions outside of phases.
+    fn following(mcu: &Microcontroller, outside: u64) -> Self {
+        let variants: Vec<Variant> = (0..ROWS.len())
             .map(Assumption)
             .filter_map(|assumption| {
                 Some(Variant {
                     assumption,
                     pipeline: assumption.pipeline(mcu)?,
-                    begun: 0,
-                    estimate: 0.0,
                 })
             })
             .collect();
         Self {
             base: Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout),
+            variants_begun: vec![0; variants.len()],
             variants,
-            left: 0,
+            left: outside,
             begun: 0,
-            stretch_end: None,
+            stretch_end: (outside == 0).then_some(0),
             phase: 0,
+            phases: BTreeMap::from([(
+                0,
+                Followed {
+                    instructions: STRETCH - outside,
+                    ..Followed::default()
+                },
+            )]),
         }
     }
 
@@ -221,24 +253,33 @@ impl Banded {
         &self.base
     }
 
-    /// The cycles of all phases that have ended, under each variation.
-    pub fn estimates(&self) -> Vec<(Assumption, u64)> {
-        self.variants
-            .iter()
-            .map(|variant| (variant.assumption, variant.estimate.round() as u64))
-            .collect()
+    /// The cycles of these phases under each variation.
+    pub fn estimates(&self, of: impl Fn(u8) -> bool) -> Vec<(Assumption, u64)> {
+        let mut phases = self.phases.clone();
+        self.end(&mut phases);
+        let of_variant = |(index, variant): (usize, &Variant)| {
+            let phases = phases.iter().filter(|(number, _)| of(**number));
+            let cycles = phases.map(|(_, phase)| {
+                let cycles = phase.variants.get(index).copied().unwrap_or_default();
+                phase.whole as f64 * cycles as f64 / phase.stretch.max(1) as f64
+            });
+            (variant.assumption, cycles.sum::<f64>().round() as u64)
+        };
+        self.variants.iter().enumerate().map(of_variant).collect()
     }
 
+    /// Counts the stretch of the phase that ends now.
     #[cold]
-    fn end_phase(&mut self) {
-        if self.phase == 0 {
-            return;
-        }
-        let whole = self.base.now() - self.begun;
-        let stretch = self.stretch_end.unwrap_or_else(|| self.base.now()) - self.begun;
-        for variant in &mut self.variants {
-            let cycles = variant.pipeline.now() - variant.begun;
-            variant.estimate += whole as f64 * cycles as f64 / stretch.max(1) as f64;
+    fn end(&self, phases: &mut BTreeMap<u8, Followed>) {
+        let followed = phases.entry(self.phase).or_default();
+        let now = self.base.now();
+        followed.whole += now - self.begun;
+        followed.stretch += self.stretch_end.unwrap_or(now) - self.begun;
+        followed.instructions = STRETCH - self.left;
+        followed.variants.resize(self.variants.len(), 0);
+        let begun = self.variants.iter().zip(&self.variants_begun);
+        for (cycles, (variant, begun)) in followed.variants.iter_mut().zip(begun) {
+            *cycles += variant.pipeline.now() - begun;
         }
     }
 
@@ -264,14 +305,28 @@ impl Timing for Banded {
     }
 
     fn marker(&mut self, number: u8) {
-        self.end_phase();
+        let mut phases = std::mem::take(&mut self.phases);
+        self.end(&mut phases);
         self.base.marker(number);
-        self.phase = number;
+        let followed = phases.get(&number).map_or(0, |phase| phase.instructions);
+        (self.phases, self.phase, self.left) = (phases, number, STRETCH - followed);
         self.begun = self.base.now();
-        self.stretch_end = None;
-        self.left = if number == 0 { 0 } else { STRETCH };
-        for variant in &mut self.variants {
-            variant.begun = variant.pipeline.now();
+        self.stretch_end = (self.left == 0).then_some(self.begun);
+        for (begun, variant) in self.variants_begun.iter_mut().zip(&self.variants) {
+            *begun = variant.pipeline.now();
         }
+    }
+
+    fn exception(&mut self) {
+        self.base.exception();
+        if self.left != 0 {
+            for variant in &mut self.variants {
+                variant.pipeline.exception();
+            }
+        }
+    }
+
+    fn now(&self) -> Option<u64> {
+        Some(self.base.now())
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::image::{Image, Symbol};
 use crate::instruction::{Class, Instruction};
+use crate::predict::Banded;
 use crate::timing::{Outcome, Pipeline, Retired, Timing};
 
 /// The cycles of deeper calls are counted to the function at that depth.
@@ -13,11 +14,13 @@ const MOST_PATHS: usize = 100_000;
 /// Calls that may be open: more are no calls but jumps.
 const MOST_OPEN: usize = 1 << 20;
 
-/// What was spent in a function itself, without those that it calls.
+/// What was spent in a function.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "what they say")]
 pub struct Spent {
     pub cycles: u64,
+    /// With those that it calls.
+    pub inclusive: u64,
     pub instructions: u64,
     /// Times it was called.
     pub calls: u64,
@@ -31,7 +34,7 @@ struct Frame {
 }
 
 /// A function as called along one path.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Node {
     /// Index into the symbols; `None` where the image has no name for it.
     symbol: Option<usize>,
@@ -39,45 +42,51 @@ struct Node {
     spent: Spent,
 }
 
-/// Times a program and keeps a tree of its calls. A call is BL or BLX; a branch to the address behind
+/// Times a program and keeps a tree of its calls in each phase. A call is BL or BLX; a branch to the address behind
 /// a call returns from it.
 #[derive(Debug, Clone)]
 pub struct Profiler {
-    pipeline: Pipeline,
+    timing: Banded,
     symbols: Vec<Symbol>,
     /// Calls of each symbol, and of what has no name.
     calls: BTreeMap<Option<usize>, u64>,
     nodes: Vec<Node>,
+    /// The phases' roots.
+    roots: BTreeMap<u8, usize>,
     stack: Vec<Frame>,
     /// The function executed in, and until which address.
     current: usize,
     range: std::ops::Range<u32>,
-    last: u64,
+    /// Instructions so far, and what there was of cycles and of them when it was entered.
+    executed: u64,
+    entered: (u64, u64),
 }
 
 impl Profiler {
     /// Times with that model; names come from the image.
-    pub fn new(pipeline: Pipeline, image: &Image) -> Self {
-        let root = Node {
-            symbol: None,
-            children: BTreeMap::new(),
-            spent: Spent::default(),
-        };
+    pub fn new(timing: Banded, image: &Image) -> Self {
         Self {
-            pipeline,
-            symbols: image.functions().cloned().collect(),
+            timing,
+            symbols: image.code().to_vec(),
             calls: BTreeMap::new(),
-            nodes: vec![root],
+            nodes: vec![Node::default()],
+            roots: BTreeMap::from([(0, 0)]),
             stack: Vec::new(),
             current: 0,
             range: 0..0,
-            last: 0,
+            executed: 0,
+            entered: (0, 0),
         }
     }
 
     /// The timing so far: account and phases.
     pub const fn pipeline(&self) -> &Pipeline {
-        &self.pipeline
+        self.timing.base()
+    }
+
+    /// The same with its variants.
+    pub const fn timing(&self) -> &Banded {
+        &self.timing
     }
 
     /// The function that holds an address, and the addresses it holds.
@@ -93,11 +102,7 @@ impl Profiler {
             return (None, 0..end);
         };
         let symbol = &self.symbols[index];
-        // A symbol of unknown length reaches as far as the next.
-        let own_end = match symbol.size {
-            0 => end,
-            size => symbol.address.saturating_add(size).min(end),
-        };
+        let own_end = symbol.address.saturating_add(symbol.size);
         if address < own_end {
             (Some(index), symbol.address..own_end)
         } else {
@@ -109,24 +114,70 @@ impl Profiler {
     fn enter(&mut self, parent: usize, address: u32) {
         let (symbol, range) = self.symbol_at(address);
         self.range = range;
+        self.current = self.child(parent, symbol);
+    }
+
+    /// Itself where there are too many.
+    fn child(&mut self, parent: usize, symbol: Option<usize>) -> usize {
+        let next = self.nodes.len();
         if let Some(&node) = self.nodes[parent].children.get(&symbol) {
-            self.current = node;
-        } else if self.nodes.len() < MOST_PATHS {
-            let next = self.nodes.len();
-            self.nodes[parent].children.insert(symbol, next);
-            self.nodes.push(Node {
-                symbol,
-                children: BTreeMap::new(),
-                spent: Spent::default(),
-            });
-            self.current = next;
-        } else {
-            self.current = parent;
+            return node;
+        }
+        if next >= MOST_PATHS {
+            return parent;
+        }
+        self.nodes[parent].children.insert(symbol, next);
+        self.nodes.push(Node {
+            symbol,
+            ..Node::default()
+        });
+        next
+    }
+
+    /// Counts what has been spent in the function since it was entered.
+    fn leave(&mut self) {
+        let spent = self.spent(self.current);
+        self.nodes[self.current].spent = spent;
+        self.entered = (self.pipeline().now(), self.executed);
+    }
+
+    /// What a node has spent until now.
+    fn spent(&self, node: usize) -> Spent {
+        let mut spent = self.nodes[node].spent;
+        if node == self.current {
+            spent.cycles += self.pipeline().now() - self.entered.0;
+            spent.instructions += self.executed - self.entered.1;
+        }
+        spent
+    }
+
+    /// The open calls again, in the tree of that phase.
+    fn replant(&mut self, number: u8) {
+        let next = self.nodes.len();
+        let root = *self.roots.entry(number).or_insert(next);
+        if root == next {
+            self.nodes.push(Node::default());
+        }
+        let (mut old, mut new) = (usize::MAX, root);
+        for depth in 0..=self.stack.len() {
+            let node = self
+                .stack
+                .get(depth)
+                .map_or(self.current, |frame| frame.node);
+            // Below the deepest all are one node.
+            if node != old {
+                (old, new) = (node, self.child(new, self.nodes[node].symbol));
+            }
+            match self.stack.get_mut(depth) {
+                Some(frame) => frame.node = new,
+                None => self.current = new,
+            }
         }
     }
 
     #[cold]
     fn call(&mut self, returns_to: u32, target: u32) {
+        self.leave();
         *self.calls.entry(self.symbol_at(target).0).or_default() += 1;
         if self.stack.len() >= MOST_OPEN {
             return;
@@ -146,6 +197,7 @@ impl Profiler {
     /// A branch out of the function: a return, or a call in tail position.
     #[cold]
     fn elsewhere(&mut self, address: u32) {
+        self.leave();
         let returned = self
             .stack
             .iter()
@@ -171,13 +223,13 @@ impl Profiler {
     /// By function, all paths together.
     pub fn flat(&self) -> Vec<(String, Spent)> {
         let mut spent: BTreeMap<&str, Spent> = BTreeMap::new();
-        for node in self.nodes.iter().skip(1) {
-            let sum = spent.entry(self.name(node.symbol)).or_default();
-            sum.cycles += node.spent.cycles;
-            sum.instructions += node.spent.instructions;
+        for &root in self.roots.values() {
+            for &child in self.nodes[root].children.values() {
+                self.inclusive(child, &mut Vec::new(), &mut spent);
+            }
         }
         for (&symbol, &calls) in &self.calls {
-            spent.entry(self.name(symbol)).or_default().calls = calls;
+            spent.entry(self.name(symbol)).or_default().calls += calls;
         }
         let mut flat: Vec<_> = spent
             .into_iter()
@@ -187,23 +239,44 @@ impl Profiler {
         flat
     }
 
-    /// By call stack, a line each: `main;sign;multiply 1234`, in cycles, as flame graph programs read it.
-    pub fn folded(&self) -> Vec<String> {
+    /// Adds a node and those below it to what their functions have spent; gives the cycles of all of them.
+    fn inclusive<'s>(
+        &'s self,
+        index: usize,
+        open: &mut Vec<&'s str>,
+        spent: &mut BTreeMap<&'s str, Spent>,
+    ) -> u64 {
+        let node = &self.nodes[index];
+        let name = self.name(node.symbol);
+        let recursive = open.contains(&name);
+        open.push(name);
+        let below = node.children.values();
+        let below: u64 = below.map(|&child| self.inclusive(child, open, spent)).sum();
+        open.pop();
+        let own = self.spent(index);
+        let all = own.cycles + below;
+        let sum = spent.entry(name).or_default();
+        sum.cycles += own.cycles;
+        sum.instructions += own.instructions;
+        sum.inclusive += if recursive { 0 } else { all };
+        all
+    }
+
+    /// By phase and call stack, a line each: `keygen;main;sign;multiply 1234`, in cycles, as flame graph programs read
+    /// it.
+    pub fn folded(&self, phase: impl Fn(u8) -> String) -> Vec<String> {
         let mut lines = Vec::new();
-        let mut open: Vec<(usize, String)> = vec![(0, String::new())];
+        let roots = self.roots.iter();
+        let mut open: Vec<(usize, String)> = roots.map(|(&of, &root)| (root, phase(of))).collect();
         while let Some((index, path)) = open.pop() {
             let node = &self.nodes[index];
             for &child in node.children.values() {
-                let name = self.name(self.nodes[child].symbol);
-                let below = if path.is_empty() {
-                    name.to_owned()
-                } else {
-                    format!("{path};{name}")
-                };
-                open.push((child, below));
+                let name = self.name(self.nodes[child].symbol).replace(';', ":");
+                open.push((child, format!("{path};{name}")));
             }
-            if node.spent.cycles > 0 {
-                lines.push(format!("{path} {}", node.spent.cycles));
+            let cycles = self.spent(index).cycles;
+            if cycles > 0 {
+                lines.push(format!("{path} {cycles}"));
             }
         }
         lines.sort();
@@ -216,12 +289,8 @@ impl Timing for Profiler {
         if !self.range.contains(&retired.address) {
             self.elsewhere(retired.address);
         }
-        self.pipeline.retire(instruction, retired);
-        let now = self.pipeline.now();
-        let spent = &mut self.nodes[self.current].spent;
-        spent.cycles += now - self.last;
-        spent.instructions += 1;
-        self.last = now;
+        self.timing.retire(instruction, retired);
+        self.executed += 1;
         if retired.outcome == Outcome::Taken {
             if instruction.facts.class == Class::Call {
                 let behind = retired
@@ -239,6 +308,16 @@ impl Timing for Profiler {
     }
 
     fn marker(&mut self, number: u8) {
-        self.pipeline.marker(number);
+        self.leave();
+        self.timing.marker(number);
+        self.replant(number);
+    }
+
+    fn exception(&mut self) {
+        self.timing.exception();
+    }
+
+    fn now(&self) -> Option<u64> {
+        self.timing.now()
     }
 }

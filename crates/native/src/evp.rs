@@ -1,7 +1,7 @@
 //! What the `openssl` crate (0.10.82) does not wrap yet: key generation by algorithm name, key
 //! encapsulation, and contexts that sign many messages. Everything else in keymark uses that crate's safe interface.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CString, c_int};
 use std::ptr;
 
 use foreign_types::ForeignType;
@@ -20,7 +20,8 @@ fn check(status: c_int) -> Result<(), ErrorStack> {
 
 /// Generates a key of the algorithm that libcrypto calls `name` (`ML-KEM-768`,
 /// `SLH-DSA-SHA2-128s`, …; EVP_PKEY_CTX_new_from_name(3)).
-pub fn generate(name: &CStr) -> Result<PKey<Private>, ErrorStack> {
+pub fn generate(name: &str) -> Result<PKey<Private>, ErrorStack> {
+    let name = CString::new(name).map_err(|_| ErrorStack::get())?;
     // SAFETY: a null library context and property query mean the defaults; `name` is a C string
     // that outlives the call, which copies what it needs.
     let ctx = unsafe {
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_is_encapsulated_is_decapsulated() {
-        for name in [c"ML-KEM-512", c"ML-KEM-768", c"ML-KEM-1024"] {
+        for name in ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"] {
             let key = generate(name).unwrap();
             let (wrapped, secret) = encapsulate(&key).unwrap();
             let mut decapsulator = Decapsulator::new(&key).unwrap();
@@ -174,8 +175,8 @@ mod tests {
         let keys = [
             PKey::generate_ed25519().unwrap(),
             PKey::generate_ed448().unwrap(),
-            generate(c"ML-DSA-44").unwrap(),
-            generate(c"SLH-DSA-SHA2-128f").unwrap(),
+            generate("ML-DSA-44").unwrap(),
+            generate("SLH-DSA-SHA2-128f").unwrap(),
         ];
         for key in keys {
             let mut signer = MessageSigner::new(&key).unwrap();
@@ -194,7 +195,7 @@ mod tests {
 
     #[test]
     fn wrong_lengths_are_errors() {
-        let key = generate(c"ML-KEM-768").unwrap();
+        let key = generate("ML-KEM-768").unwrap();
         let (wrapped, _) = encapsulate(&key).unwrap();
         let mut decapsulator = Decapsulator::new(&key).unwrap();
         assert!(
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_foreign_name_or_key_is_an_error() {
-        assert!(generate(c"ML-KEM-7").is_err());
+        assert!(generate("ML-KEM-7").is_err());
         assert!(encapsulate(&PKey::generate_ed25519().unwrap()).is_err());
         assert!(Decapsulator::new(&PKey::generate_ed25519().unwrap()).is_err());
     }

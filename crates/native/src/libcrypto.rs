@@ -144,10 +144,7 @@ impl Libcrypto {
         let mut next = der.as_ptr();
         // SAFETY: `next` points to as many octets as are said; null has a new key made.
         let raw = unsafe { read(ptr::null_mut(), &raw mut next, der.len() as c_long) };
-        if raw.is_null() {
-            return Err(self.error());
-        }
-        Ok(Key { library: self, raw })
+        Owned::of(self, raw, self.calls.key_free).map(Key)
     }
 
     fn check(&self, status: c_int) -> Result<(), NativeError> {
@@ -170,7 +167,9 @@ impl Libcrypto {
             } else {
                 CStr::from_ptr(words).to_string_lossy().into_owned()
             };
-            NativeError::Libcrypto { code, reason }
+            NativeError(format!(
+                "{reason} (the installed libcrypto's error {code:08X})"
+            ))
         }
     }
 
@@ -180,52 +179,77 @@ impl Libcrypto {
     }
 }
 
-/// A key.
-pub struct Key {
+/// Something of the library's, which is freed with this.
+struct Owned {
     library: &'static Libcrypto,
     raw: Pointer,
+    free: unsafe extern "C" fn(Pointer),
 }
 
-// SAFETY: libcrypto's keys may be used by several threads one after the other; their references are counted
-// atomically.
-unsafe impl Send for Key {}
+impl Owned {
+    /// What the library has made and nobody else has, or null with an error.
+    fn of(
+        library: &'static Libcrypto,
+        raw: Pointer,
+        free: unsafe extern "C" fn(Pointer),
+    ) -> Result<Self, NativeError> {
+        if raw.is_null() {
+            return Err(library.error());
+        }
+        Ok(Self { library, raw, free })
+    }
+}
+
+// SAFETY: keys may be used by several threads one after the other, as their references are counted atomically; a context
+// belongs to who has it, and may go from one thread to another.
+unsafe impl Send for Owned {}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: it is ours, and of the kind that the function frees.
+        unsafe { (self.free)(self.raw) }
+    }
+}
+
+/// A key.
+pub struct Key(Owned);
 
 impl Key {
     /// A context that signs digests; with RSA (PKCS #1 v1.5), those of SHA-256.
     pub fn signing(&self, padding: Padding) -> Result<Context, NativeError> {
-        let calls = &self.library.calls;
+        let library = self.0.library;
+        let calls = &library.calls;
         let context = self.context(calls.sign_init, Operation::Of(calls.sign), padding)?;
         if padding == Padding::Pkcs1 {
             // SAFETY: the context is valid and has been initialised; the digest is a constant.
-            let set = unsafe { (calls.signature_md)(context.raw, (calls.sha256)()) };
-            self.library.check(set)?;
+            library.check(unsafe { (calls.signature_md)(context.own.raw, (calls.sha256)()) })?;
         }
         Ok(context)
     }
 
     /// A context that decrypts.
     pub fn decrypting(&self, padding: Padding) -> Result<Context, NativeError> {
-        let calls = &self.library.calls;
+        let calls = &self.0.library.calls;
         self.context(calls.decrypt_init, Operation::Of(calls.decrypt), padding)
     }
 
     /// A context that derives the secret shared with a peer, whose point is validated here.
     pub fn deriving(&self, peer: &Self) -> Result<Context, NativeError> {
-        let calls = &self.library.calls;
+        let library = self.0.library;
+        let calls = &library.calls;
         let context = self.context(calls.derive_init, Operation::Derive, Padding::None)?;
         // SAFETY: the context is valid and has been initialised; it takes a reference of its own to the peer.
-        let set = unsafe { (calls.derive_peer)(context.raw, peer.raw) };
-        self.library.check(set).map(|()| context)
+        let set = unsafe { (calls.derive_peer)(context.own.raw, peer.0.raw) };
+        library.check(set).map(|()| context)
     }
 
     /// What signs whole messages: EdDSA.
     pub fn signing_messages(self) -> Result<MessageSigner, NativeError> {
+        let library = self.0.library;
         // SAFETY: makes an empty context, which is ours to free.
-        let raw = unsafe { (self.library.calls.digest_context)() };
-        if raw.is_null() {
-            return Err(self.library.error());
-        }
-        Ok(MessageSigner { key: self, raw })
+        let raw = unsafe { (library.calls.digest_context)() };
+        let context = Owned::of(library, raw, library.calls.digest_context_free)?;
+        Ok(MessageSigner { key: self, context })
     }
 
     fn context(
@@ -234,31 +258,17 @@ impl Key {
         operation: Operation,
         padding: Padding,
     ) -> Result<Context, NativeError> {
-        let library = self.library;
+        let library = self.0.library;
         // SAFETY: the key is valid, and the context takes a reference of its own to it.
-        let raw = unsafe { (library.calls.context)(self.raw, ptr::null_mut()) };
-        if raw.is_null() {
-            return Err(library.error());
-        }
-        let context = Context {
-            library,
-            raw,
-            operation,
-        };
+        let raw = unsafe { (library.calls.context)(self.0.raw, ptr::null_mut()) };
+        let own = Owned::of(library, raw, library.calls.context_free)?;
         // SAFETY: the context is valid and owned here.
-        library.check(unsafe { begin(context.raw) })?;
+        library.check(unsafe { begin(own.raw) })?;
         if padding == Padding::Pkcs1 {
             // SAFETY: as above.
-            library.check(unsafe { (library.calls.rsa_padding)(context.raw, PKCS1) })?;
+            library.check(unsafe { (library.calls.rsa_padding)(own.raw, PKCS1) })?;
         }
-        Ok(context)
-    }
-}
-
-impl Drop for Key {
-    fn drop(&mut self) {
-        // SAFETY: the reference is ours.
-        unsafe { (self.library.calls.key_free)(self.raw) }
+        Ok(Context { own, operation })
     }
 }
 
@@ -279,79 +289,59 @@ enum Operation {
 
 /// A context that was set up for one operation, to be done many times.
 pub struct Context {
-    library: &'static Libcrypto,
-    raw: Pointer,
+    own: Owned,
     operation: Operation,
 }
-
-// SAFETY: a context belongs to who has it; it may go from one thread to another.
-unsafe impl Send for Context {}
 
 impl Context {
     /// Does it; what derives takes no input. Returns the output's length in bytes.
     pub fn perform(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, NativeError> {
         let mut length = output.len();
+        let (library, raw) = (self.own.library, self.own.raw);
         let (from, to) = (input.as_ptr(), output.as_mut_ptr());
         // SAFETY: the context is valid and was initialised for this operation. Both buffers are passed with
         // their lengths; libcrypto refuses an output that is too short.
         let status = unsafe {
             match self.operation {
-                Operation::Of(operate) => operate(self.raw, to, &raw mut length, from, input.len()),
-                Operation::Derive => (self.library.calls.derive)(self.raw, to, &raw mut length),
+                Operation::Of(operate) => operate(raw, to, &raw mut length, from, input.len()),
+                Operation::Derive => (library.calls.derive)(raw, to, &raw mut length),
             }
         };
-        self.library.check(status).map(|()| length)
-    }
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        // SAFETY: the context is ours.
-        unsafe { (self.library.calls.context_free)(self.raw) }
+        library.check(status).map(|()| length)
     }
 }
 
 /// Signs whole messages.
 pub struct MessageSigner {
     key: Key,
-    raw: Pointer,
+    context: Owned,
 }
-
-// SAFETY: as with `Context`.
-unsafe impl Send for MessageSigner {}
 
 impl MessageSigner {
     /// Before each signature: the one before has ended the context.
     pub fn begin(&mut self) -> Result<(), NativeError> {
-        let library = self.key.library;
+        let (Owned { library, raw, .. }, key) = (&self.context, self.key.0.raw);
         let none: Pointer = ptr::null_mut();
         // SAFETY: context and key are valid; without a digest the algorithm takes its own, and null has no
         // inner context handed out.
         let status = unsafe {
-            (library.calls.digest_reset)(self.raw);
-            (library.calls.digest_sign_init)(self.raw, none.cast(), ptr::null(), none, self.key.raw)
+            (library.calls.digest_reset)(*raw);
+            (library.calls.digest_sign_init)(*raw, none.cast(), ptr::null(), none, key)
         };
         library.check(status)
     }
 
     /// Signs the message; returns the signature's length in bytes.
     pub fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, NativeError> {
-        let library = self.key.library;
+        let Owned { library, raw, .. } = &self.context;
         let mut length = signature.len();
         // SAFETY: the context is valid; one that was not begun is refused. Both buffers are passed with their
         // lengths; libcrypto refuses an output that is too short.
         let status = unsafe {
             let (to, from) = (signature.as_mut_ptr(), message.as_ptr());
-            (library.calls.digest_sign)(self.raw, to, &raw mut length, from, message.len())
+            (library.calls.digest_sign)(*raw, to, &raw mut length, from, message.len())
         };
         library.check(status).map(|()| length)
-    }
-}
-
-impl Drop for MessageSigner {
-    fn drop(&mut self) {
-        // SAFETY: the context is ours.
-        unsafe { (self.key.library.calls.digest_context_free)(self.raw) }
     }
 }
 
@@ -423,11 +413,11 @@ mod tests {
             assert!(library.private_key(garbage).is_err() && library.public_key(garbage).is_err());
         }
         let key = installed(&PKey::generate_ed25519().unwrap());
-        let error = key.decrypting(Padding::None).err().unwrap();
-        assert!(
-            matches!(&error, NativeError::Libcrypto { code: 1.., reason } if !reason.is_empty()),
-            "{error}"
-        );
+        let error = key.decrypting(Padding::None).err().unwrap().to_string();
+        let (reason, code) = error
+            .split_once(" (the installed libcrypto's error ")
+            .unwrap();
+        assert!(!reason.is_empty() && code != "00000000)", "{error}");
         assert!(
             key.signing(Padding::None).is_err(),
             "it signs messages, no digests"

@@ -71,7 +71,7 @@ pub struct HistoryRow {
 }
 
 /// What tells one machine from another, as far as a record says.
-const MACHINE: [&str; 4] = ["processor", "cores", "virtual machine", "memory"];
+const MACHINE: [&str; 5] = ["machine", "processor", "cores", "virtual machine", "memory"];
 
 /// One trend a case and machine, in the order in which they first came. Machines are never mixed.
 pub fn trends(past: &[Past]) -> Vec<Trend> {

@@ -1,21 +1,19 @@
-//! Tokens that another program has to itself: who that is, and asking for them.
+//! Tokens that another program has to itself: who that is, and asking for them. It is usually the owner's own gpg-agent with
+//! its scdaemon, which has a card to itself from its first use on.
 
-use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_stores::card::Aid;
 use keymark_stores::device::Wish;
 use keymark_stores::user::User;
 
-pub use crate::gnupg::owner::Borrowed;
-use crate::gnupg::{Gnupg, owner::OwnersAgent};
-
-/// How often, and how far apart, it is looked whether scdaemon has let go: two seconds together.
-const LOOKS: usize = 100;
-const PAUSE: Duration = Duration::from_millis(20);
+use crate::gnupg::Gnupg;
+use crate::gnupg::assuan::Assuan;
 
 /// A reader whose token nobody else can look at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+#[display("{holder} is using the card in '{reader}'")]
 pub struct OccupiedReader {
     /// The reader's name.
     pub reader: String,
@@ -24,32 +22,19 @@ pub struct OccupiedReader {
 }
 
 /// A program that has tokens to itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Holder {
-    /// The scdaemon of the owner's agent, with these OpenPGP cards: `0006:12345678`.
+    /// The scdaemon of the owner's agent, with these OpenPGP cards, one or more: `0006:12345678`.
+    #[display("your GnuPG's scdaemon (process {process}), as card {}", cards.join(" or "))]
     Scdaemon {
         /// Number of the process.
-        process: String,
+        process: u32,
         /// Manufacturers and serial numbers.
         cards: Vec<String>,
     },
     /// Another program.
+    #[display("another program")]
     Unknown,
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scdaemon { process, cards } => {
-                write!(f, "your GnuPG's scdaemon (process {process})")?;
-                match cards.as_slice() {
-                    [] => Ok(()),
-                    cards => write!(f, ", as card {}", cards.join(" or ")),
-                }
-            }
-            Self::Unknown => f.write_str("another program"),
-        }
-    }
 }
 
 impl OccupiedReader {
@@ -61,13 +46,6 @@ impl OccupiedReader {
             }
             Holder::Unknown => "end that program, and try again",
         }
-    }
-}
-
-impl fmt::Display for OccupiedReader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { reader, holder } = self;
-        write!(f, "{holder} is using the card in '{reader}'")
     }
 }
 
@@ -86,9 +64,11 @@ pub(crate) fn holders(readers: &[String]) -> Vec<OccupiedReader> {
 
 fn holder() -> Holder {
     let scdaemon = || {
-        let mut owner = OwnersAgent::with_scdaemon(&Gnupg::find(None).ok()?)?;
-        let process = owner.process().ok()?;
-        let cards = owner.cards().unwrap_or_default();
+        let mut owner = OwnersAgent::with_scdaemon()?.connection;
+        let process = owner.process("SCD GETINFO pid").ok()?;
+        // It answers from memory, with application identifiers in hexadecimal.
+        let cards = owner.statuses("SCD GETINFO card_list", "SERIALNO");
+        let cards = cards.unwrap_or_default();
         let cards: Vec<_> = cards.iter().filter_map(|aid| name(aid)).collect();
         // One that has no card has none of these.
         (!cards.is_empty()).then_some(Holder::Scdaemon { process, cards })
@@ -105,21 +85,14 @@ fn name(aid: &str) -> Option<String> {
 pub(crate) fn is_wanted(occupied: &[OccupiedReader], wish: &Wish, unknown: &[String]) -> bool {
     match wish {
         Wish::Software | Wish::Default => false,
-        Wish::Inserted | Wish::All => occupied.iter().any(|reader| may_be_asked(&reader.holder)),
+        // A scdaemon that holds none of the tokens is left alone.
+        Wish::Inserted | Wish::All => occupied.iter().any(|one| one.holder != Holder::Unknown),
         Wish::Named(_) => {
             let mut pairs = occupied
                 .iter()
                 .flat_map(|reader| unknown.iter().map(move |name| (reader, name)));
             pairs.any(|(reader, name)| may_be(&reader.holder, name))
         }
-    }
-}
-
-/// Whether the holder lets go when it is asked. A scdaemon that holds none of the tokens is left alone.
-const fn may_be_asked(holder: &Holder) -> bool {
-    match holder {
-        Holder::Scdaemon { .. } => true,
-        Holder::Unknown => false,
     }
 }
 
@@ -138,21 +111,69 @@ fn may_be(holder: &Holder, name: &str) -> bool {
 
 /// Asks the owner's scdaemon to let go of its cards, and waits until `look` finds that it has.
 pub(crate) fn ask_for<L>(user: &User, look: impl Fn() -> Option<L>) -> Option<(L, Borrowed)> {
-    let borrowed = release()?;
+    let OwnersAgent {
+        socket,
+        mut connection,
+    } = OwnersAgent::with_scdaemon()?;
+    // It ends, and the agent starts another when a card is next used.
+    connection.command("SCD KILLSCD").ok()?;
+    drop(connection);
+    let borrowed = Borrowed { socket };
     user.notice
         .tell("your GnuPG's scdaemon released the card; gpg takes it back when it next needs it");
-    let free = (0..LOOKS).find_map(|_| {
-        look().or_else(|| {
-            std::thread::sleep(PAUSE);
-            None
-        })
-    });
-    Some((free?, borrowed))
+    // Two seconds together.
+    let free = looked_for(100, Duration::from_millis(20), look)?;
+    Some((free, borrowed))
 }
 
-fn release() -> Option<Borrowed> {
-    let owner = OwnersAgent::with_scdaemon(&Gnupg::find(None).ok()?)?;
-    owner.release().ok()
+/// How long each answer is waited for: a scdaemon that hangs is the owner's to end, not keymark's to wait for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The owner's agent, whose scdaemon runs.
+struct OwnersAgent {
+    socket: PathBuf,
+    connection: Assuan,
+}
+
+impl OwnersAgent {
+    /// Finds it; there is none where no agent runs, or none that has been asked about cards. Nothing is
+    /// started for the question.
+    fn with_scdaemon() -> Option<Self> {
+        let socket = Gnupg::find(None).ok()?.owners_socket()?;
+        let mut connection = Assuan::patient(&socket, PATIENCE).ok()?;
+        connection.command("GETINFO scd_running").ok()?;
+        Some(Self { socket, connection })
+    }
+}
+
+/// Cards that the owner's scdaemon has let go of. Dropped when keymark has let go of them too, it waits
+/// until the owner's gpg can have them: gpg-agent looks every four seconds whether its scdaemon is alive,
+/// and until then a gpg that asks for a card is told of a broken pipe.
+#[derive(Debug)]
+pub struct Borrowed {
+    socket: PathBuf,
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        let notices = || {
+            let connection = Assuan::patient(&self.socket, PATIENCE);
+            let running = connection.and_then(|mut agent| agent.command("GETINFO scd_running"));
+            running.is_err().then_some(())
+        };
+        // Six seconds together.
+        let _ = looked_for(120, Duration::from_millis(50), notices);
+    }
+}
+
+/// What is found at one of so many looks, so far apart.
+fn looked_for<L>(looks: u32, pause: Duration, look: impl Fn() -> Option<L>) -> Option<L> {
+    (0..looks).find_map(|_| {
+        look().or_else(|| {
+            std::thread::sleep(pause);
+            None
+        })
+    })
 }
 
 #[cfg(test)]
@@ -161,7 +182,7 @@ mod tests {
 
     fn scdaemon() -> Holder {
         Holder::Scdaemon {
-            process: "17".to_owned(),
+            process: 17,
             cards: vec!["0006:1234abcd".to_owned()],
         }
     }

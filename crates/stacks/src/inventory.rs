@@ -1,6 +1,5 @@
 //! What is here: devices, the stacks to them, and what is missing.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use keymark_stores::store::KeyStore;
 use keymark_stores::user::{TokenId, User};
 
 use crate::card_holder::{self, Borrowed, OccupiedReader};
-use crate::provider::{StackFamily, StackProvider, Use, Way};
+use crate::provider::{StackFamily, StackProvider, Way};
 use crate::registry;
 
 /// A device and the ways to it.
@@ -223,7 +222,7 @@ impl Inventory {
             user: self.user.clone(),
         };
         for (family, provider) in &self.providers {
-            let (mut devices, mut uses) = (Vec::new(), Vec::new());
+            let mut opener = None;
             for found in &self.devices {
                 let name = &found.identity.device;
                 let needed = |stack: &StackName| {
@@ -238,17 +237,13 @@ impl Inventory {
                 // would be in the other's way.
                 let store = found.device.open(run)?;
                 opened.stores.push(Arc::clone(&store));
-                for stack in stacks {
-                    devices.push(name.clone());
-                    uses.push(Use {
-                        stack,
-                        store: Arc::clone(&store),
-                    });
-                }
-            }
-            if !uses.is_empty() {
-                let stacks = provider.open(&uses, run)?;
-                opened.stacks.extend(devices.into_iter().zip(stacks));
+                let open = match opener.take() {
+                    Some(open) => open,
+                    None => provider.open(run)?,
+                };
+                let ready = |stack| (name.clone(), open(stack, Arc::clone(&store)));
+                opened.stacks.extend(stacks.into_iter().map(ready));
+                opener = Some(open);
             }
         }
         Ok(opened)
@@ -305,13 +300,10 @@ impl std::fmt::Debug for OpenStacks {
 impl OpenStacks {
     /// By device and name, for the runner.
     pub fn by_name(&self) -> Stacks<'_> {
-        let named = |(device, stack): &(DeviceName, Box<dyn Stack>)| (device.clone(), stack.name());
-        let stacks: BTreeMap<_, _> = self
-            .stacks
-            .iter()
-            .map(|entry| (named(entry), entry.1.as_ref()))
-            .collect();
+        let stacks = self.stacks.iter();
         stacks
+            .map(|(device, stack)| ((device.clone(), stack.name()), stack.as_ref()))
+            .collect()
     }
 
     /// Ends the programs, then undoes on every device what was changed. Returns what could not be undone.

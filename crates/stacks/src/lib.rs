@@ -8,6 +8,7 @@
 
 pub mod card_holder;
 pub mod gnupg;
+mod installed;
 pub mod inventory;
 pub mod openssl;
 pub mod plans;

@@ -32,6 +32,9 @@ pub struct StackFamily {
     pub comparisons: &'static [Comparison],
 }
 
+/// Makes a stack ready on a key store.
+pub type Opener = Box<dyn Fn(StackName, Arc<dyn KeyStore>) -> Box<dyn Stack>>;
+
 /// A family whose programs were looked for.
 pub trait StackProvider: Debug {
     /// The ways to a device, or why there are none: one for each stack of the family.
@@ -45,9 +48,9 @@ pub trait StackProvider: Debug {
     /// About what an operation takes on a laptop, when no earlier run tells.
     fn guess(&self, case: &Case) -> Duration;
 
-    /// Makes the family's stacks ready for a run, one for each use, in their order. Dropping them ends
-    /// what was started.
-    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error>;
+    /// What makes the family's stacks ready for a run, each by its name on a device that is ready. Dropping them ends what was
+    /// started.
+    fn open(&self, run: &Run) -> Result<Opener, Error>;
 }
 
 /// One stack to one device.
@@ -85,14 +88,6 @@ impl Way {
             _ => None,
         }
     }
-}
-
-/// A stack that a plan needs on a device.
-#[derive(Debug, Clone)]
-pub struct Use {
-    pub stack: StackName,
-    /// The device, ready.
-    pub store: Arc<dyn KeyStore>,
 }
 
 /// Whether the device has keys that other programs see.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{Verifiable, Verifier};
-use openssl::bn::BigNum;
-use openssl::ecdsa::EcdsaSig;
+
+use crate::public_key::der_signature;
 
 /// The answers of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,11 +89,7 @@ fn usual_form(algorithm: Algorithm, operation: Operation, output: &[u8]) -> Opti
                 return None;
             }
             let (r, s) = output.split_at(output.len() / 2);
-            let number = |octets| BigNum::from_slice(octets).ok();
-            EcdsaSig::from_private_components(number(r)?, number(s)?)
-                .ok()?
-                .to_der()
-                .ok()
+            der_signature(r, s).ok()
         }
         // GnuPG's own form puts 0x40 before Curve25519's points.
         (Family::Cv25519, _) => match output {

@@ -71,40 +71,29 @@ impl Slot {
     pub const ALL: [Self; 3] = [Self::Signature, Self::Decryption, Self::Authentication];
 
     /// The slot that does the operation.
-    pub const fn of(operation: Operation) -> Option<Self> {
-        match operation {
-            Operation::Sign => Some(Self::Signature),
-            Operation::Decrypt => Some(Self::Decryption),
-            Operation::Authenticate => Some(Self::Authentication),
-            Operation::Decapsulate | Operation::Handshake => None,
-        }
+    pub fn of(operation: Operation) -> Option<Self> {
+        let mut slots = Self::ALL.into_iter();
+        slots.find(|slot| slot.operation() == operation)
+    }
+
+    /// Of three things, one for each slot in the specification's order, this slot's.
+    pub const fn pick<T: Copy>(self, of_slots: [T; 3]) -> T {
+        of_slots[self as usize]
     }
 
     /// What it is asked.
     pub const fn operation(self) -> Operation {
-        match self {
-            Self::Signature => Operation::Sign,
-            Self::Decryption => Operation::Decrypt,
-            Self::Authentication => Operation::Authenticate,
-        }
+        self.pick([Operation::Sign, Operation::Decrypt, Operation::Authenticate])
     }
 
     /// Number of the key (§7.2.18): GnuPG calls it `OPENPGP.1` to `OPENPGP.3`.
     pub const fn number(self) -> u8 {
-        match self {
-            Self::Signature => 1,
-            Self::Decryption => 2,
-            Self::Authentication => 3,
-        }
+        self.pick([1, 2, 3])
     }
 
     /// The specification's abbreviation.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Signature => "SIG",
-            Self::Decryption => "DEC",
-            Self::Authentication => "AUT",
-        }
+        self.pick(["SIG", "DEC", "AUT"])
     }
 }
 

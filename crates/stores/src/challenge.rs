@@ -12,7 +12,7 @@ use openssl::hash::{MessageDigest, hash};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::public_key::PublicKey;
+use crate::public_key::{PublicKey, verdict};
 use crate::scheme::Scheme;
 use crate::store::unsupported;
 
@@ -31,18 +31,8 @@ pub struct Challenge {
 
 impl Challenge {
     /// Makes inputs for an operation with a key, wherever its private half is; messages to be signed
-    /// have `input_bytes` bytes and are drawn with the seed.
+    /// have `input_bytes` bytes and are drawn with the seed. By a scheme the key is used otherwise than usual.
     pub fn new(
-        key: &PublicKey,
-        operation: Operation,
-        input_bytes: u32,
-        seed: u64,
-    ) -> Result<Self, Error> {
-        Self::by(key, operation, None, input_bytes, seed)
-    }
-
-    /// The same for a key that is used by that scheme.
-    pub fn by(
         key: &PublicKey,
         operation: Operation,
         scheme: Option<Scheme>,
@@ -58,7 +48,7 @@ impl Challenge {
             return Self::signing(key.clone(), scheme, input_bytes, seed)
                 .map_err(|error| Error::call("EVP_Digest", error, ""));
         }
-        let pairs = (0..INPUTS).map(|_| key.encrypt_by(scheme));
+        let pairs = (0..INPUTS).map(|_| key.encrypt(scheme));
         let (inputs, expected): (Vec<_>, Vec<_>) = pairs
             .collect::<Result<Vec<_>, _>>()?
             .into_iter()
@@ -139,15 +129,9 @@ struct Signatures {
 
 impl Verifier for Signatures {
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        let check = |result: &Verifiable<'_>| match self.public.verify_by(
-            self.scheme,
-            &self.inputs[result.input].bytes,
-            result.output,
-        ) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err("the signature does not verify".to_owned()),
-            Err(error) => Err(format!("cannot verify the signature: {error}")),
-        };
-        verify_each(results, check)
+        verify_each(results, |result| {
+            let signed = &self.inputs[result.input].bytes;
+            verdict(self.public.verify(self.scheme, signed, result.output))
+        })
     }
 }

@@ -1,12 +1,14 @@
 //! Devices before a run: what the families of key stores find, and what each device offers.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::StoreKind;
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
+use keymark_bench::profile::Profile;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 use serde::{Deserialize, Serialize};
@@ -114,14 +116,12 @@ pub trait Device: Debug + Send + Sync {
     }
 
     /// Whether a run can ask it for all of this together.
-    fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
-        let _ = wanted;
+    fn check(&self, _wanted: &[Capability]) -> Result<(), Error> {
         Ok(())
     }
 
     /// Has the user agree, in one question, to what a run destroys on it that asks for all of this.
-    fn agree(&self, wanted: &[Capability]) -> Result<(), Error> {
-        let _ = wanted;
+    fn agree(&self, _wanted: &[Capability]) -> Result<(), Error> {
         Ok(())
     }
 
@@ -133,6 +133,29 @@ pub trait Device: Debug + Send + Sync {
 
     /// Makes it ready for a run.
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error>;
+}
+
+/// What a device is that keymark makes: software of this CPU, or that with the times of another device.
+pub(crate) fn made_identity(
+    name: impl Into<String>,
+    kind: StoreKind,
+    (software, version): (&str, (&str, String)),
+    profile: Option<&Profile>,
+) -> StoreIdentity {
+    let (provenance, product) = match profile {
+        None => (Provenance::Virtual, software.to_owned()),
+        Some(profile) => (Provenance::Twin, format!("twin of a {}", profile.product)),
+    };
+    let mut versions = BTreeMap::from([(version.0.to_owned(), version.1)]);
+    versions.extend(profile.map(|profile| ("profile".to_owned(), profile.source.clone())));
+    StoreIdentity {
+        versions,
+        assumed: profile
+            .iter()
+            .flat_map(|profile| profile.assumed())
+            .collect(),
+        ..StoreIdentity::new(DeviceName::new(name.into()), kind, provenance, product)
+    }
 }
 
 /// The public half of a key on a device.

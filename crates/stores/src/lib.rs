@@ -17,7 +17,6 @@ pub mod openpgp_card;
 pub mod pkcs11;
 pub mod pkcs11_uri;
 pub mod places;
-pub mod program_key;
 pub mod public_key;
 pub mod registry;
 pub mod scheme;

@@ -8,6 +8,7 @@ use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
 use openssl::dsa::Dsa;
 use openssl::ec::{EcGroup, EcKey, EcPoint, PointConversionForm};
+use openssl::ecdsa::EcdsaSig;
 use openssl::error::ErrorStack;
 use openssl::hash::hash;
 use openssl::md::{Md, MdRef};
@@ -19,6 +20,24 @@ use openssl::rsa::Rsa;
 use crate::scheme::{Scheme, padded};
 use crate::software::elgamal::ElgamalPublic;
 use crate::test_key::{Secret, TestKey, nid};
+
+/// An ECDSA or DSA signature of these two numbers in DER, as OpenSSL has it (RFC 3279 §2.2).
+pub fn der_signature(r: &[u8], s: &[u8]) -> Result<Vec<u8>, ErrorStack> {
+    let (r, s) = (BigNum::from_slice(r)?, BigNum::from_slice(s)?);
+    EcdsaSig::from_private_components(r, s)?.to_der()
+}
+
+/// What the check of a signature means for the operation that made it.
+///
+/// # Errors
+/// When the signature is not right, or nobody can tell.
+pub fn verdict(verified: Result<bool, ErrorStack>) -> Result<(), String> {
+    match verified {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("the signature does not verify".to_owned()),
+        Err(error) => Err(format!("cannot verify the signature: {error}")),
+    }
+}
 
 /// The public half of a key.
 #[derive(Clone, derive_more::Debug)]
@@ -131,32 +150,23 @@ impl PublicKey {
         }
     }
 
-    /// Something encrypted to the key, or an ephemeral key, and the secret that has to come out.
-    pub fn encrypt(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
-        self.encrypt_by(None)
-    }
-
-    /// The same by another scheme of RSA.
-    pub fn encrypt_by(&self, scheme: Option<Scheme>) -> Result<(Vec<u8>, Vec<u8>), Error> {
+    /// Something encrypted to the key, by another scheme of RSA or as usual, or an ephemeral key, and the secret that has to
+    /// come out.
+    pub fn encrypt(&self, scheme: Option<Scheme>) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let made = match (&self.numbers, self.algorithm.family()) {
             (PublicNumbers::Elgamal(key), _) => {
                 message().and_then(|message| Ok((key.encrypt(&message)?, message)))
             }
             (PublicNumbers::Evp(key), Family::MlKem(_)) => keymark_native::evp::encapsulate(key),
             (PublicNumbers::Evp(key), Family::Rsa(_)) => encrypted(key, scheme),
-            (PublicNumbers::Evp(key), family) => agreed(key, family),
+            (PublicNumbers::Evp(key), _) => agreed(key),
         };
         made.map_err(|error| Error::call("making inputs with the public key", error, ""))
     }
 
-    /// Whether `signature` (DER for DSA and ECDSA) is one of the message, or of the digest that the
-    /// algorithm's challenges have.
-    pub fn verify(&self, signed: &[u8], signature: &[u8]) -> Result<bool, ErrorStack> {
-        self.verify_digest(Md::sha256(), signed, signature)
-    }
-
-    /// The same for a signature by that scheme, of which `signed` may be the message.
-    pub fn verify_by(
+    /// Whether `signature` (DER for DSA and ECDSA), by a scheme or as usual, is one of the message, or of the digest that
+    /// the algorithm's challenges have.
+    pub fn verify(
         &self,
         scheme: Option<Scheme>,
         signed: &[u8],
@@ -182,10 +192,6 @@ impl PublicKey {
         self.verify_padded(None, md, signed, signature)
     }
 
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other families are alike in this"
-    )]
     fn verify_padded(
         &self,
         scheme: Option<Scheme>,
@@ -196,22 +202,18 @@ impl PublicKey {
         let PublicNumbers::Evp(key) = &self.numbers else {
             return Err(ErrorStack::get());
         };
-        match self.algorithm.family() {
-            Family::Rsa(_) | Family::Dsa(_) | Family::Weierstrass(_) => {
-                let mut ctx = PkeyCtx::new(key)?;
-                ctx.verify_init()?;
-                if matches!(self.algorithm.family(), Family::Rsa(_)) {
-                    padded(&mut ctx, scheme)?;
-                    ctx.set_signature_md(md)?;
-                }
-                ctx.verify(signed, signature)
-            }
-            _ => {
-                let mut ctx = MdCtx::new()?;
-                ctx.digest_verify_init(None, key)?;
-                ctx.digest_verify(signed, signature)
-            }
+        if ![Id::RSA, Id::DSA, Id::EC].contains(&key.id()) {
+            let mut ctx = MdCtx::new()?;
+            ctx.digest_verify_init(None, key)?;
+            return ctx.digest_verify(signed, signature);
         }
+        let mut ctx = PkeyCtx::new(key)?;
+        ctx.verify_init()?;
+        if key.id() == Id::RSA {
+            padded(&mut ctx, scheme)?;
+            ctx.set_signature_md(md)?;
+        }
+        ctx.verify(signed, signature)
     }
 }
 
@@ -238,14 +240,10 @@ fn encrypted(
 }
 
 /// An ephemeral key, and the secret shared with it.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
-fn agreed(public: &PKeyRef<Public>, family: Family) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
-    let ephemeral = match family {
-        Family::Cv25519 => PKey::generate_x25519(),
-        Family::Cv448 => PKey::generate_x448(),
+fn agreed(public: &PKeyRef<Public>) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+    let ephemeral = match public.id() {
+        Id::X25519 => PKey::generate_x25519(),
+        Id::X448 => PKey::generate_x448(),
         _ => PKey::from_ec_key(EcKey::generate(public.ec_key()?.group())?),
     }?;
     let mut deriver = Deriver::new(&ephemeral)?;

@@ -39,10 +39,6 @@ pub(crate) const SHA256_DIGEST_INFO: [u8; 19] = [
 
 impl Scheme {
     /// Whether there is such a use of a key.
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other families have one use each"
-    )]
     pub const fn is_of(self, capability: Capability) -> bool {
         let signs = matches!(capability.operation, Operation::Sign);
         let decrypts = matches!(capability.operation, Operation::Decrypt);

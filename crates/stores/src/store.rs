@@ -1,5 +1,6 @@
 //! The seam to key stores.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use keymark_bench::error::Error;
@@ -30,23 +31,16 @@ pub trait KeyStore: Debug + Send + Sync {
     /// How another program reaches the key.
     fn access(&self, key: &KeyRef) -> Result<Access, Error>;
 
-    /// A handle on a key, one per worker; parsing and set-up that a caller does once happen here.
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error>;
-
-    /// A handle that uses the key otherwise than usual, as the device offers it.
-    fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
-        Err(unused(key, scheme))
-    }
+    /// A handle on a key, one per worker; parsing and set-up that a caller does once happen here. By a scheme, which the
+    /// device offers, it uses the key otherwise than usual.
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error>;
 
     /// The workers of a case, each with a handle; by that scheme, or as usual.
     fn crew(&self, key: &KeyRef, scheme: Option<Scheme>, workers: usize) -> Result<Crew, Error> {
         if workers > 1 {
             self.check_threads()?;
         }
-        let handles = (0..workers).map(|_| match scheme {
-            None => self.open(key),
-            Some(scheme) => self.open_by(key, scheme),
-        });
+        let handles = (0..workers).map(|_| self.open(key, scheme));
         handles.collect::<Result<_, _>>().map(Crew::Threads)
     }
 
@@ -61,13 +55,24 @@ pub trait KeyStore: Debug + Send + Sync {
     }
 }
 
-/// The refusal of a scheme.
-pub fn unused(key: &KeyRef, scheme: Scheme) -> Error {
-    Error::call(
+/// The refusal of any scheme, by a store that has none.
+pub fn as_usual(key: &KeyRef, scheme: Option<Scheme>) -> Result<(), Error> {
+    let Some(scheme) = scheme else {
+        return Ok(());
+    };
+    Err(Error::call(
         format!("opening the key '{}'", key.label),
         format!("it does not support {} with {scheme}", key.operation),
         "'keymark devices' shows the schemes of each device",
-    )
+    ))
+}
+
+/// Each of them once, in their order.
+pub(crate) fn once_each<T: Ord>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    all.into_iter()
+        .collect::<BTreeSet<T>>()
+        .into_iter()
+        .collect()
 }
 
 /// The refusal of a capability.

@@ -2,7 +2,8 @@
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family, SlhVariant};
 use keymark_bench::error::Error;
-use openssl::bn::{BigNum, BigNumContext};
+use keymark_native::evp::generate;
+use openssl::bn::BigNumRef;
 use openssl::dsa::Dsa;
 use openssl::ec::{EcGroup, EcKey};
 use openssl::error::ErrorStack;
@@ -74,21 +75,19 @@ impl std::fmt::Debug for Numbers {
 
 impl TestKey {
     /// Generates a key.
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other families are alike in this"
-    )]
     pub fn generate(algorithm: Algorithm) -> Result<Self, Error> {
-        let secret = match algorithm.family() {
-            Family::KyberComposite(_) => {
-                return Err(Error::call(
-                    "EVP_PKEY_keygen",
-                    format!("OpenSSL has no {algorithm}"),
-                    "GnuPG 2.5 has: use --stack agent,gnupg",
-                ));
-            }
-            Family::Elgamal(bits) => Elgamal::generate(bits).map(Secret::Elgamal),
-            family => generate_evp(family).map(Secret::Evp),
+        let family = algorithm.family();
+        if let Family::KyberComposite(_) = family {
+            let (reason, advice) = (
+                format!("OpenSSL has no {algorithm}"),
+                "GnuPG 2.5 has: use --stack agent,gnupg",
+            );
+            return Err(Error::call("EVP_PKEY_keygen", reason, advice));
+        }
+        let secret = if let Family::Elgamal(bits) = family {
+            Elgamal::generate(bits).map(Secret::Elgamal)
+        } else {
+            generate_evp(family).map(Secret::Evp)
         };
         let secret = secret.map_err(|error| Error::call("EVP_PKEY_keygen", error, ""))?;
         Ok(Self { algorithm, secret })
@@ -176,22 +175,12 @@ fn generate_evp(family: Family) -> Result<PKey<Private>, ErrorStack> {
         Family::Ed25519 => PKey::generate_ed25519(),
         Family::Cv448 => PKey::generate_x448(),
         Family::Ed448 => PKey::generate_ed448(),
-        Family::MlKem(512) => keymark_native::evp::generate(c"ML-KEM-512"),
-        Family::MlKem(768) => keymark_native::evp::generate(c"ML-KEM-768"),
-        Family::MlKem(_) => keymark_native::evp::generate(c"ML-KEM-1024"),
-        Family::MlDsa(44) => keymark_native::evp::generate(c"ML-DSA-44"),
-        Family::MlDsa(65) => keymark_native::evp::generate(c"ML-DSA-65"),
-        Family::MlDsa(_) => keymark_native::evp::generate(c"ML-DSA-87"),
-        Family::SlhDsa(bits, variant) => keymark_native::evp::generate(match (bits, variant) {
-            (128, SlhVariant::Small) => c"SLH-DSA-SHA2-128s",
-            (128, SlhVariant::Fast) => c"SLH-DSA-SHA2-128f",
-            (192, SlhVariant::Small) => c"SLH-DSA-SHA2-192s",
-            (192, SlhVariant::Fast) => c"SLH-DSA-SHA2-192f",
-            (_, SlhVariant::Small) => c"SLH-DSA-SHA2-256s",
-            (_, SlhVariant::Fast) => c"SLH-DSA-SHA2-256f",
-        }),
+        Family::MlKem(set) => generate(&format!("ML-KEM-{set}")),
+        Family::MlDsa(set) => generate(&format!("ML-DSA-{set}")),
+        Family::SlhDsa(bits, SlhVariant::Small) => generate(&format!("SLH-DSA-SHA2-{bits}s")),
+        Family::SlhDsa(bits, SlhVariant::Fast) => generate(&format!("SLH-DSA-SHA2-{bits}f")),
         // Both have gone elsewhere in the callers; libcrypto's own refusal is the answer.
-        Family::Elgamal(_) | Family::KyberComposite(_) => keymark_native::evp::generate(c"Elgamal"),
+        Family::Elgamal(_) | Family::KyberComposite(_) => generate("Elgamal"),
     }
 }
 
@@ -208,14 +197,10 @@ fn evp_numbers(pkey: &PKeyRef<Private>, family: Family) -> Result<Numbers, Error
                 x: dsa.priv_key().to_vec(),
             })
         }
-        Family::Weierstrass(_) => {
-            let ec = pkey.ec_key()?;
-            let bytes = i32::try_from(ec.group().degree().div_ceil(8)).unwrap_or(i32::MAX);
-            Ok(Numbers::Weierstrass {
-                point: public_bytes(pkey)?,
-                d: ec.private_key().to_vec_padded(bytes)?,
-            })
-        }
+        Family::Weierstrass(_) => Ok(Numbers::Weierstrass {
+            point: public_bytes(pkey)?,
+            d: ec_scalar(pkey)?,
+        }),
         Family::Cv25519 | Family::Ed25519 | Family::Cv448 | Family::Ed448 => Ok(Numbers::Raw {
             public: pkey.raw_public_key()?,
             secret: pkey.raw_private_key()?,
@@ -228,19 +213,24 @@ fn evp_numbers(pkey: &PKeyRef<Private>, family: Family) -> Result<Numbers, Error
     }
 }
 
+/// The private number of a key on a Weierstrass curve, as long as the curve's are.
+pub(crate) fn ec_scalar(pkey: &PKeyRef<Private>) -> Result<Vec<u8>, ErrorStack> {
+    let ec = pkey.ec_key()?;
+    let bytes = i32::try_from(ec.group().degree().div_ceil(8)).unwrap_or(i32::MAX);
+    ec.private_key().to_vec_padded(bytes)
+}
+
 fn rsa_numbers(rsa: &RsaRef<Private>) -> Result<Numbers, ErrorStack> {
     let missing = ErrorStack::get;
-    let (p, q) = (rsa.p().ok_or_else(missing)?, rsa.q().ok_or_else(missing)?);
-    let (p, q) = if p < q { (p, q) } else { (q, p) };
-    let mut u = BigNum::new()?;
-    u.mod_inverse(p, q, &mut *BigNumContext::new()?)?;
+    // PKCS #1's first prime, by which it has the inverse of the second, is the larger of OpenSSL's.
+    let number = |number: Option<&BigNumRef>| number.map(BigNumRef::to_vec).ok_or_else(missing);
     Ok(Numbers::Rsa {
         n: rsa.n().to_vec(),
         e: rsa.e().to_vec(),
         d: rsa.d().to_vec(),
-        p: p.to_vec(),
-        q: q.to_vec(),
-        u: u.to_vec(),
+        p: number(rsa.q())?,
+        q: number(rsa.p())?,
+        u: number(rsa.iqmp())?,
     })
 }
 

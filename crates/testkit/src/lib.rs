@@ -10,6 +10,7 @@ pub mod fake;
 #[cfg(feature = "cards")]
 pub mod pcscd;
 pub mod place;
+pub mod postgresql;
 pub mod process;
 pub mod record;
 pub mod softhsm;

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::operation::Operation;
-use keymark_report::document::{Block, Column, Document, Narrow, RemarkKind, Section, TableOf};
+use keymark_report::document::{Block, Column, Document, RemarkKind, Section, TableOf};
 use keymark_report::units;
 use keymark_stats::Seconds;
 
-use super::{Candidate, Question, Refusal, answered};
+use super::{Candidate, Question, Refusal};
 use crate::catalogue::Catalogue;
 use crate::cost::{Figures, SOFTWARE};
 use crate::key_spec::KeySpec;
 use crate::policy::Act;
+use crate::{answered, basis};
 
 /// Answers that are shown.
 const FIRST: usize = 8;
@@ -68,21 +69,13 @@ impl Question {
         answers.first()?;
         let shown = &answers[..answers.len().min(FIRST)];
         let mut table = TableOf::new(shown, |one| subject(one))
-            .column(Column::name("device").narrow(Narrow::Keep), |one| {
-                one.device
-            })
-            .column(Column::name("key").narrow(Narrow::Keep), |one| {
-                one.algorithm
-            })
-            .column(Column::value("time"), |one| {
-                one.cost.map(|figure| figure.time.value)
-            })
-            .column(Column::name("figure").narrow(Narrow::Keep), |one| {
+            .label("device", |one| one.device)
+            .label("key", |one| one.algorithm)
+            .value("time", |one| one.cost.map(|figure| figure.time.value))
+            .label("figure", |one| {
                 one.cost.map(|figure| figure.provenance.word())
             })
-            .column(Column::value("bits").narrow(Narrow::Keep), |one| {
-                one.strength.map(|bits| bits.0)
-            });
+            .value("bits", |one| one.strength.map(|bits| bits.0));
         for policy in &self.policies {
             table = table.column(Column::name(&policy.body).leave(3), |one| {
                 let key = KeySpec::from(one.algorithm);
@@ -100,10 +93,7 @@ impl Question {
                     None => "not known",
                 }
             })
-            .column(
-                Column::name("known against it").narrow(Narrow::Keep),
-                |one| weaknesses(one),
-            )
+            .label("known against it", |one| weaknesses(one))
             .column(Column::name("from").leave(0), |one| {
                 one.cost.map(|figure| figure.source.clone())
             });
@@ -116,7 +106,7 @@ impl Question {
             blocks.push(Block::remark(RemarkKind::Capped, more));
         }
         if let Some(text) = missing(answers) {
-            blocks.push(Block::remark(RemarkKind::Basis, text));
+            blocks.push(basis(text));
         }
         Some(Section::bare(blocks).first())
     }
@@ -126,9 +116,8 @@ impl Question {
         let shown = answers.iter().take(FIRST);
         let peers = |answer: &Candidate<'_>| {
             let key = answer.algorithm;
-            self.compatible
-                .iter()
-                .filter_map(move |peer| peer.source(key))
+            let peers = self.peers().into_iter();
+            peers.filter_map(move |peer| peer.source(key))
         };
         let lines: BTreeSet<String> = shown.flat_map(peers).collect();
         headed("what takes them", lines.into_iter().collect())
@@ -184,8 +173,11 @@ impl Question {
                 continue;
             };
             let (constraint, by) = refusal.constraint();
-            // Without a figure nothing is promised, and weak keys are nobody's advice.
-            if constraint >= 6 {
+            // Without a figure nothing is promised, weak keys are nobody's advice, and no option takes away what the key
+            // is for.
+            let is_meant = matches!(&refusal, Refusal::Incompatible(peer, _)
+                if Some(&**peer) == self.purpose.program());
+            if constraint >= 6 || is_meant {
                 continue;
             }
             let nearer = nearest.get(&constraint).is_none_or(|(known, other, _)| {
@@ -233,10 +225,7 @@ fn described(catalogue: &Catalogue, answers: &[Candidate<'_>]) -> Option<Section
 
 /// Lines below a heading, if there are any.
 fn headed(heading: &str, lines: Vec<String>) -> Option<Section> {
-    let lines = lines.into_iter();
-    let lines: Vec<Block> = lines
-        .map(|line| Block::remark(RemarkKind::Basis, line))
-        .collect();
+    let lines: Vec<Block> = lines.into_iter().map(basis).collect();
     (!lines.is_empty()).then(|| Section::headed(heading, lines).first())
 }
 

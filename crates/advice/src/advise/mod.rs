@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::StackName;
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::operation::Operation;
 use keymark_bench::words;
-use keymark_report::answers::{Statement, Topic};
-use keymark_report::document::{Document, Section};
+use keymark_report::document::Document;
 use keymark_report::units;
 use keymark_stats::{PerSecond, Seconds};
 
@@ -26,17 +26,6 @@ use crate::cost::{Figure, Figures, SOFTWARE};
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Status, Use};
 use crate::{Strength, Table};
-
-/// What was asked, answered: sentences first, then what they rest on.
-fn answered(said: Vec<String>, sections: Vec<Section>) -> Document {
-    let answers = said.into_iter();
-    Document {
-        answers: answers
-            .map(|text| Statement::new(Topic::Choice, text, []))
-            .collect(),
-        ..Document::of(sections)
-    }
-}
 
 words! {
     /// What the key is for.
@@ -63,32 +52,22 @@ impl Purpose {
         }
     }
 
+    /// What takes the key in any case, by its name among [`Peer`]s: a key that it does not take is no answer.
+    const fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Server => Some("browsers"),
+            Self::Ssh => Some("openssh"),
+            Self::Email => Some("gnupg"),
+            Self::Card | Self::Timestamping => None,
+        }
+    }
+
     /// Whether the key may be in a file on this CPU.
     const fn takes_software(self) -> bool {
         match self {
             Self::Card => false,
             Self::Server | Self::Timestamping | Self::Ssh | Self::Email => true,
         }
-    }
-}
-
-words! {
-    /// Which firmware may be.
-    pub enum Firmware("firmware") {
-        /// Any.
-        Any = "any",
-        /// What can be read and built.
-        Open = "open",
-    }
-}
-
-words! {
-    /// Which algorithms may be.
-    pub enum Quantum("algorithms") {
-        /// Any.
-        Any = "any",
-        /// Those that a quantum computer does not break.
-        PostQuantum = "post-quantum",
     }
 }
 
@@ -103,16 +82,16 @@ pub struct Question {
     pub until: Date,
     /// All of these have to permit it.
     pub policies: Vec<Policy>,
-    /// Of a token.
-    pub firmware: Firmware,
+    /// Whether the firmware of a token has to be one that can be read and built.
+    pub open_firmware: bool,
     /// An operation may take so long.
     pub tolerance: Option<Duration>,
     /// All of these have to take it.
     pub compatible: Vec<Peer>,
     /// So many operations a second at least.
     pub rate: Option<f64>,
-    /// Which algorithms.
-    pub quantum: Quantum,
+    /// Whether it has to be an algorithm that a quantum computer does not break.
+    pub post_quantum: bool,
     /// Of a server: the share of clients without elliptic curves.
     pub old_clients: f64,
     /// Only these devices, by the catalogue's ids; none: all.
@@ -206,10 +185,7 @@ impl Refusal {
 impl Candidate<'_> {
     /// How it is used.
     pub(crate) const fn usage(&self) -> Use {
-        match self.operation {
-            Operation::Sign | Operation::Authenticate | Operation::Handshake => Use::Signature,
-            Operation::Decrypt | Operation::Decapsulate => Use::Encryption,
-        }
+        Use::of(self.operation)
     }
 
     fn time(&self) -> Option<Seconds> {
@@ -218,6 +194,15 @@ impl Candidate<'_> {
 }
 
 impl Question {
+    /// The same, and in software where no device is named.
+    fn in_software(&self) -> Self {
+        let mut asked = self.clone();
+        if asked.devices.is_empty() {
+            asked.devices = vec![SOFTWARE.to_owned()];
+        }
+        asked
+    }
+
     /// Every device and key there is for the purpose, in an order that depends on nothing else.
     pub fn candidates<'a>(
         &self,
@@ -272,7 +257,9 @@ impl Question {
                 device,
                 algorithm,
                 operation: *operation,
-                cost: figures.best(id, algorithm, *operation),
+                cost: figures
+                    .best(id, algorithm, *operation)
+                    .filter(|figure| self.is_of_the_purpose(figure)),
                 strength: KeySpec::from(algorithm).strength(Table::nist()),
                 weaknesses: Vec::new(),
                 // What is in a file is used by programs of this machine.
@@ -281,26 +268,28 @@ impl Question {
         }
     }
 
+    /// Whether a figure says what the purpose costs: mail is read by gpg, which takes a hundred times a library's time.
+    fn is_of_the_purpose(&self, figure: &Figure) -> bool {
+        self.purpose != Purpose::Email
+            || figure.owner != SOFTWARE
+            || figure.stack == StackName::GNUPG
+    }
+
     /// Every constraint that refuses it.
     pub fn refusals(&self, candidate: &Candidate<'_>) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         if candidate.strength.is_none_or(Strength::is_weak) {
             refusals.push(Refusal::Weak(candidate.strength));
         }
-        refusals.extend(
-            self.policies
-                .iter()
-                .filter_map(|policy| self.by_policy(policy, candidate)),
-        );
-        if self.firmware == Firmware::Open && candidate.open_firmware != Some(true) {
+        let policies = self.policies.iter();
+        refusals.extend(policies.filter_map(|policy| self.by_policy(policy, candidate)));
+        if self.open_firmware && candidate.open_firmware != Some(true) {
             refusals.push(Refusal::Closed(candidate.open_firmware));
         }
-        if self.quantum == Quantum::PostQuantum
-            && KeyFamily::of(candidate.algorithm) != KeyFamily::PostQuantum
-        {
+        if self.post_quantum && KeyFamily::of(candidate.algorithm) != KeyFamily::PostQuantum {
             refusals.push(Refusal::Quantum);
         }
-        for peer in &self.compatible {
+        for peer in &self.peers() {
             let takes = peer.takes(candidate.algorithm);
             if takes != Takes::Yes {
                 refusals.push(Refusal::Incompatible(peer.words().to_owned(), takes));
@@ -308,6 +297,19 @@ impl Question {
         }
         refusals.extend(self.by_time(candidate));
         refusals
+    }
+
+    /// All that have to take the key: what the purpose means, in any version unless one is asked for, and what is asked.
+    fn peers(&self) -> Vec<Peer> {
+        let program = self.purpose.program().filter(|program| {
+            let mut asked = self.compatible.iter();
+            asked.all(|peer| peer.program() != *program)
+        });
+        let meant = program.and_then(|program| program.parse().ok());
+        meant
+            .into_iter()
+            .chain(self.compatible.iter().cloned())
+            .collect()
     }
 
     fn by_policy(&self, policy: &Policy, candidate: &Candidate<'_>) -> Option<Refusal> {

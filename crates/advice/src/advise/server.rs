@@ -2,15 +2,15 @@
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance};
-use keymark_report::document::{Block, Column, Document, Narrow, RemarkKind, Section, TableOf};
+use keymark_report::document::{Block, Column, Document, Section, TableOf};
 use keymark_report::exchange::Shipped;
 use keymark_report::units;
 use keymark_stats::{PerSecond, Ratio};
 
-use super::{Candidate, Question, Refusal, answered};
+use super::Question;
 use crate::catalogue::Catalogue;
-use crate::compatibility::{Peer, Takes};
 use crate::cost::{Figures, Handshakes};
+use crate::{answered, basis};
 
 /// The published table, and its claim that is asked for: RSA-2048 costs so many times P-256, both with ECDHE on P-256.
 const RATIOS: &str = "kario-2014-tls-ratios";
@@ -25,30 +25,18 @@ struct Cost {
 
 impl Question {
     pub(super) fn of_servers(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
-        // Certificates that no browser takes are no answer for a public server.
-        let browsers: Option<Peer> = "browsers".parse().ok();
-        let mut asked = self.clone();
-        asked.compatible.extend(browsers);
-        if asked.devices.is_empty() {
-            asked.devices = vec![crate::cost::SOFTWARE.to_owned()];
-        }
+        let asked = self.in_software();
         let candidates = asked.candidates(catalogue, figures);
         let answers = asked.answers(&candidates);
-        let permitted = |word: &str| {
-            let mut answers = answers.iter();
-            answers
-                .find(|one| one.algorithm.name() == word)
-                .map(|one| one.algorithm)
-        };
-        let curve = permitted("nistp256").or_else(|| permitted("nistp384"));
-        let rsa = answers.iter().map(|one| one.algorithm);
-        let rsa = rsa
-            .filter(|one| one.length().0 == "rsa")
-            .min_by_key(|one| one.length().1);
+        let permitted = || answers.iter().map(|one| one.algorithm);
+        let named = |word: &str| permitted().find(|one| one.name() == word);
+        let curve = named("nistp256").or_else(|| named("nistp384"));
+        let rsa = permitted().filter(|one| one.length().0 == "rsa");
+        let rsa = rsa.min_by_key(|one| one.length().1);
         let mut said = vec![self.certificates(curve, rsa, figures)];
         said.extend(exchange(figures));
         said.extend(self.configuration(curve, rsa));
-        said.extend(server_changes(&asked, &candidates));
+        said.extend(asked.changes(&candidates));
         let mut sections = Vec::from_iter(asked.ranked(&answers));
         sections.extend(handshakes(figures));
         sections.extend(asked.taken(&answers));
@@ -166,36 +154,16 @@ fn handshakes(figures: &Figures) -> Option<Section> {
     let best = figures.handshakes();
     if best.is_empty() {
         let text = "no handshakes in the archive; 'keymark tls suite key-exchange' measures them";
-        return Some(Section::bare(vec![Block::remark(RemarkKind::Basis, text)]).first());
+        return Some(Section::bare(vec![basis(text)]).first());
     }
     let software = |one: &&Handshakes| (DeviceName::new(one.stack.word()), Provenance::Measured);
     let table = TableOf::new(best, software)
-        .column(Column::name("certificate").narrow(Narrow::Keep), |one| {
-            one.algorithm
-        })
-        .column(Column::name("key exchange").narrow(Narrow::Keep), |one| {
-            one.exchange.clone()
-        })
+        .label("certificate", |one| one.algorithm)
+        .label("key exchange", |one| one.exchange.clone())
         .column(Column::value("handshakes").shorten(0), |one| one.rate)
         .column(Column::name("server").leave(1), |one| one.stack.word())
         .column(Column::name("from").leave(0), |one| one.source.clone())
         .table();
-    Some(
-        Section::headed(
-            "handshakes, the best rate of each",
-            vec![Block::Table(table)],
-        )
-        .first(),
-    )
-}
-
-/// Without what no browser takes, which no option relaxes.
-fn server_changes(asked: &Question, candidates: &[Candidate<'_>]) -> Option<String> {
-    let taken = |one: &&Candidate<'_>| {
-        let refusals = asked.refusals(one);
-        let browsers = |refusal: &Refusal| matches!(refusal, Refusal::Incompatible(peer, takes) if peer == "browsers" && *takes != Takes::Yes);
-        !refusals.iter().any(browsers)
-    };
-    let candidates: Vec<Candidate<'_>> = candidates.iter().filter(taken).cloned().collect();
-    asked.changes(&candidates)
+    let heading = "handshakes, the best rate of each";
+    Some(Section::headed(heading, vec![Block::Table(table)]).first())
 }

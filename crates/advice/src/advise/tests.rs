@@ -27,11 +27,11 @@ fn ask(purpose: Purpose) -> Question {
         today,
         until: today,
         policies: Vec::new(),
-        firmware: Firmware::Any,
+        open_firmware: false,
         tolerance: None,
         compatible: Vec::new(),
         rate: None,
-        quantum: Quantum::Any,
+        post_quantum: false,
         old_clients: 0.0,
         devices: Vec::new(),
         algorithms: Vec::new(),
@@ -66,7 +66,7 @@ fn the_articles_conclusion_follows_from_its_figures() {
     insta::assert_snapshot!(shown(&rsa4096));
     let curve = Question {
         algorithms: keys(&["cv25519"]),
-        firmware: Firmware::Open,
+        open_firmware: true,
         tolerance: Some(Duration::from_secs(2)),
         ..in_2017()
     };
@@ -78,7 +78,7 @@ fn policies_and_programs_leave_keys_out() {
     let question = Question {
         policies: Policy::find("nist").unwrap(),
         until: "2035-12-31".parse().unwrap(),
-        firmware: Firmware::Open,
+        open_firmware: true,
         compatible: vec!["gnupg-2.2".parse().unwrap()],
         ..in_2017()
     };
@@ -178,6 +178,35 @@ fn a_timestamping_service_is_told_how_long_keys_live() {
 }
 
 #[test]
+fn keys_for_logins_and_mail_are_those_that_the_program_takes() {
+    let figures = figures();
+    let answers = |question: &Question| -> BTreeSet<&'static str> {
+        let candidates = question.candidates(Catalogue::shipped(), &figures);
+        let answers = question.answers(&candidates);
+        answers.iter().map(|one| one.algorithm.name()).collect()
+    };
+    let logins = answers(&ask(Purpose::Ssh));
+    assert!(
+        logins.contains("ed25519") && logins.contains("rsa2048"),
+        "{logins:?}"
+    );
+    assert!(
+        !logins.contains("mldsa65") && !logins.contains("brainpoolp256r1"),
+        "{logins:?}"
+    );
+    let mail = answers(&ask(Purpose::Email));
+    assert!(
+        mail.contains("cv25519") && !mail.contains("mlkem768"),
+        "{mail:?}"
+    );
+    let old = Question {
+        compatible: vec!["gnupg-2.1".parse().unwrap()],
+        ..ask(Purpose::Email)
+    };
+    assert!(!answers(&old).contains("cv25519"));
+}
+
+#[test]
 fn a_measured_figure_stands_before_an_articles() {
     let figures = figures();
     let of = |owner: &str, key: &str, operation| {
@@ -223,12 +252,8 @@ fn question() -> impl Strategy<Value = Question> {
                 compatible: peers.iter().map(|word| word.parse().unwrap()).collect(),
                 tolerance: tolerance.map(Duration::from_millis),
                 rate,
-                firmware: if open { Firmware::Open } else { Firmware::Any },
-                quantum: if quantum {
-                    Quantum::PostQuantum
-                } else {
-                    Quantum::Any
-                },
+                open_firmware: open,
+                post_quantum: quantum,
                 ..ask(purpose)
             },
         )
@@ -254,11 +279,11 @@ fn relaxed(question: &Question) -> Vec<Question> {
             ..question.clone()
         },
         Question {
-            firmware: Firmware::Any,
+            open_firmware: false,
             ..question.clone()
         },
         Question {
-            quantum: Quantum::Any,
+            post_quantum: false,
             ..question.clone()
         },
     ];
@@ -325,10 +350,10 @@ proptest! {
             if let Some(rate) = question.rate {
                 prop_assert!(1.0 / answer.time().unwrap().0 >= rate);
             }
-            if question.firmware == Firmware::Open {
+            if question.open_firmware {
                 prop_assert_eq!(answer.open_firmware, Some(true));
             }
-            if question.quantum == Quantum::PostQuantum {
+            if question.post_quantum {
                 prop_assert_eq!(KeyFamily::of(answer.algorithm), KeyFamily::PostQuantum);
             }
             for policy in &question.policies {

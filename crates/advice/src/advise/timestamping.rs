@@ -4,23 +4,21 @@
 use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::key_family::KeyFamily;
-use keymark_report::document::{Block, Column, Document, Narrow, Section, TableOf};
+use keymark_report::document::{Block, Column, Document, Section, TableOf};
 use keymark_report::units;
 use keymark_stats::PerSecond;
 
 use super::device::subject;
-use super::{Candidate, Question, answered};
+use super::{Candidate, Question};
+use crate::answered;
 use crate::catalogue::Catalogue;
-use crate::cost::{Figures, SOFTWARE};
+use crate::cost::Figures;
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Use};
 
 impl Question {
     pub(super) fn of_timestamping(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
-        let mut asked = self.clone();
-        if asked.devices.is_empty() {
-            asked.devices = vec![SOFTWARE.to_owned()];
-        }
+        let asked = self.in_software();
         let candidates = asked.candidates(catalogue, figures);
         let answers = asked.answers(&candidates);
         let mut said = vec![asked.fastest(&answers)];
@@ -78,21 +76,15 @@ impl Question {
     fn lives(&self, answers: &[Candidate<'_>]) -> Option<Section> {
         answers.first()?;
         let table = TableOf::new(answers, |one| subject(one))
-            .column(Column::name("key").narrow(Narrow::Keep), |one| {
-                one.algorithm
-            })
-            .column(Column::value("signatures").narrow(Narrow::Keep), |one| {
+            .label("key", |one| one.algorithm)
+            .value("signatures", |one| {
                 one.cost.map(|figure| PerSecond(1.0 / figure.time.value.0))
             })
-            .column(Column::name("figure").narrow(Narrow::Keep), |one| {
+            .label("figure", |one| {
                 one.cost.map(|figure| figure.provenance.word())
             })
-            .column(Column::value("bits").narrow(Narrow::Keep), |one| {
-                one.strength.map(|bits| bits.0)
-            })
-            .column(Column::name("its life").narrow(Narrow::Keep), |one| {
-                self.life(one.algorithm)
-            })
+            .value("bits", |one| one.strength.map(|bits| bits.0))
+            .label("its life", |one| self.life(one.algorithm))
             .column(Column::name("from").leave(0), |one| {
                 one.cost.map(|figure| figure.source.clone())
             })

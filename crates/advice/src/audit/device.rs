@@ -1,51 +1,12 @@
 //! What is known against the device that has a key, by its product and firmware (`data/tokens.toml`).
 
-use std::sync::LazyLock;
-
 use keymark_bench::algorithm::Family;
-use keymark_bench::shipped::shipped;
-use serde::Deserialize;
 
 use super::finding::{Finding, Kind, Level};
 use super::key::{Numbers, PublicKey};
 use super::weakness::roca;
+use crate::catalogue::{Affected, Catalogue, Keys, Weakness};
 use crate::key_spec::KeySpec;
-
-static CATALOGUE: LazyLock<Catalogue> =
-    LazyLock::new(|| shipped(include_str!("../../../../data/tokens.toml")));
-
-#[derive(Deserialize)]
-struct Catalogue {
-    vulnerability: Vec<Vulnerability>,
-}
-
-#[derive(Deserialize)]
-struct Vulnerability {
-    id: String,
-    title: String,
-    #[serde(default)]
-    devices: Vec<Affected>,
-    #[serde(default)]
-    fixed: String,
-    source: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Affected {
-    product: String,
-    from: Option<String>,
-    before: Option<String>,
-    keys: Option<Keys>,
-}
-
-#[derive(Deserialize)]
-enum Keys {
-    #[serde(rename = "RSA")]
-    Rsa,
-    #[serde(rename = "ECDSA")]
-    Ecdsa,
-}
 
 /// What a device says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +20,7 @@ pub struct Device {
 impl Device {
     /// What is known against it, as far as it concerns the key.
     pub fn weaknesses(&self, key: &PublicKey) -> Vec<Finding> {
-        let all = CATALOGUE.vulnerability.iter();
+        let all = Catalogue::shipped().weaknesses.iter();
         let affecting = all.filter(|known| known.devices.iter().any(|one| self.is(one, key)));
         affecting.map(|known| finding(known, key)).collect()
     }
@@ -88,7 +49,7 @@ impl Device {
     }
 }
 
-fn finding(known: &Vulnerability, key: &PublicKey) -> Finding {
+fn finding(known: &Weakness, key: &PublicKey) -> Finding {
     let made_elsewhere = known.id == "CVE-2017-15361"
         && matches!(&key.numbers, Numbers::Rsa { n, .. } if !roca::has_fingerprint(n));
     let (level, detail) = if made_elsewhere {

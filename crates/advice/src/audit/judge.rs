@@ -6,8 +6,7 @@ use keymark_bench::algorithm::Family;
 use super::finding::{Finding, Kind, Level};
 use super::key::{FoundKey, Numbers, PublicKey};
 use super::weakness::known::{Listed, Lists};
-use super::weakness::small::{self, Exponent, Form};
-use super::weakness::{fermat, roca};
+use super::weakness::{fermat, roca, small};
 use super::{Question, Standing};
 use crate::Table;
 use crate::key_spec::KeySpec;
@@ -19,7 +18,7 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
     let mut findings = Vec::new();
     let listed = match &key.numbers {
         Numbers::Rsa { n, e } => {
-            findings.extend(small::exponent(e).map(exponent));
+            findings.extend(small::exponent(e));
             // What is no product of two primes is not looked at more closely.
             if let Some(factor) = small::factor(n) {
                 let found = error(Kind::SmallFactor, "its modulus has a small factor");
@@ -53,11 +52,14 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
             lists.has_number(y)
         }
         Numbers::Point(point) => {
-            if form(key).is_some_and(|form| small::is_of_small_order(point, form)) {
-                let text = "its point has an order of 8 or less";
-                findings.push(error(Kind::SmallSubgroup, text));
+            let mut is_string = false;
+            if let Ok(KeySpec::Family(family)) = key.spec {
+                is_string = !matches!(family, Family::Weierstrass(_));
+                if small::is_of_small_order(point, family) {
+                    let text = "its point has an order of 8 or less";
+                    findings.push(error(Kind::SmallSubgroup, text));
+                }
             }
-            let is_string = matches!(key.spec, Ok(KeySpec::Family(family)) if !matches!(family, Family::Weierstrass(_)));
             match point.as_slice() {
                 // What is on no curve of Weierstrass is a string, whatever it begins with (RFC 7748, 8032).
                 string if is_string => lists.has_number(string),
@@ -80,36 +82,6 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
         }
     }));
     findings
-}
-
-/// Of the two curves on which points of small order have to be refused.
-fn form(key: &PublicKey) -> Option<Form> {
-    match key.spec {
-        Ok(KeySpec::Family(Family::Cv25519)) => Some(Form::Montgomery),
-        Ok(KeySpec::Family(Family::Ed25519)) => Some(Form::Edwards),
-        Ok(_) | Err(_) => None,
-    }
-}
-
-fn exponent(exponent: Exponent) -> Finding {
-    let (level, kind, text) = match exponent {
-        Exponent::Invalid => (
-            Level::Error,
-            Kind::InvalidExponent,
-            "its public exponent is even, or 1",
-        ),
-        Exponent::Small => (
-            Level::Warning,
-            Kind::SmallExponent,
-            "its public exponent is below 2^16",
-        ),
-        Exponent::Large => (
-            Level::Warning,
-            Kind::LargeExponent,
-            "its public exponent is above 2^256",
-        ),
-    };
-    Finding::new(level, kind, text)
 }
 
 /// What is wrong with what stands around the key: its end, its signature.

@@ -103,6 +103,14 @@ pub struct Place {
     pub line: Option<usize>,
 }
 
+impl Place {
+    /// The whole of it.
+    pub fn of(within: impl Into<String>) -> Self {
+        let within = within.into();
+        Self { within, line: None }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.within)?;

@@ -149,14 +149,10 @@ type Merged = (FoundKey, Vec<Place>, Vec<Finding>);
 
 /// A key that is in several places is one; and one without a name is the same as one with a name.
 fn merge(found: Vec<(FoundKey, Vec<Finding>)>) -> Vec<Merged> {
-    let nowhere = Place {
-        within: String::new(),
-        line: None,
-    };
     let mut known: HashMap<FoundKey, usize> = HashMap::new();
     let mut merged: Vec<Merged> = Vec::new();
     for (mut key, findings) in found {
-        let place = std::mem::replace(&mut key.place, nowhere.clone());
+        let place = std::mem::replace(&mut key.place, Place::of(""));
         // Private keys without a public part look alike.
         let is_told_apart = match &key.key.numbers {
             Numbers::Point(octets) | Numbers::Opaque(octets) => !octets.is_empty(),

@@ -194,7 +194,7 @@ fn weak_numbers_are_found_of_each_kind() {
 #[test]
 fn sarif_has_a_rule_for_each_result_and_a_place() {
     let audit = judged(vec![key("a \u{1b}[2J file", sound(2047))], &question(None));
-    let log = serde_json::to_value(sarif::Log::of(&audit, "1", "https://example.org")).unwrap();
+    let log = sarif::log(&audit, "1", "https://example.org");
     let run = &log["runs"][0];
     let rules: Vec<&str> = run["tool"]["driver"]["rules"]
         .as_array()

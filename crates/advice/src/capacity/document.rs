@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use keymark_bench::case::{DeviceName, Provenance};
-use keymark_report::answers::{Statement, Topic};
-use keymark_report::document::{
-    Block, Cell, Column, Document, Narrow, RemarkKind, Section, TableOf,
-};
+use keymark_report::document::{Block, Cell, Column, Document, Section, TableOf};
 use keymark_report::units::{self, counted};
 use keymark_stats::{Demand, Distribution, PerSecond, QUEUE_PRECISION, Ratio, Seconds};
 
 use super::{MOST_TOKENS, Plan, Question, Row};
+use crate::{answered, basis};
 
 /// The way that answers are about.
 pub(super) const BEST: Distribution = Distribution::LeastConn;
@@ -37,16 +35,10 @@ impl Question {
     /// For people.
     pub fn document(&self, plan: &Plan) -> Document {
         let said = [self.answer(plan), self.limits(plan)];
-        let said = said.into_iter().flatten();
         let mut sections = vec![Section::bare(vec![self.table(plan)])];
         sections.extend(self.over_users(plan));
         sections.push(Section::bare(vec![self.basis()]));
-        Document {
-            answers: said
-                .map(|text| Statement::new(Topic::Choice, text, []))
-                .collect(),
-            ..Document::of(sections)
-        }
+        answered(said.into_iter().flatten(), sections)
     }
 
     /// `2.00/s with 99 % within 3 s`, `60 users`
@@ -144,9 +136,8 @@ impl Question {
         rows.sort_by_key(|row| (row.distribution, row.tokens));
         let late = |limit| Column::value(format!("> {}", chosen(limit)));
         let closed = matches!(self.demand, Demand::Users { .. });
-        let way = Column::name("distribution").narrow(Narrow::Keep);
         let table = TableOf::new(rows, |_| self.predicted())
-            .column(way, |row| words(row.distribution))
+            .label("distribution", |row| words(row.distribution))
             .value("tokens", |row| row.tokens)
             .value("busy", |row| Cell::Share(Ratio(row.utilisation)))
             .maybe(closed.then(|| Column::value("rate")), |row| {
@@ -187,15 +178,10 @@ impl Question {
             .value("p95", |(_, found)| found.p95)
             .value("p99", |(_, found)| found.p99.value);
         let knee = format!("the knee is at {knee:.1} users: more of them wait for each other");
-        let blocks = vec![
-            Block::Table(table.table()),
-            Block::remark(RemarkKind::Basis, knee),
-        ];
+        let blocks = vec![Block::Table(table.table()), basis(knee)];
         let tokens = counted(tokens, "token");
-        Some(Section::headed(
-            format!("over users, {tokens} behind {}", words(BEST)),
-            blocks,
-        ))
+        let heading = format!("over users, {tokens} behind {}", words(BEST));
+        Some(Section::headed(heading, blocks))
     }
 
     fn basis(&self) -> Block {
@@ -217,6 +203,6 @@ impl Question {
             QUEUE_PRECISION * 100.0,
             self.seed
         );
-        Block::remark(RemarkKind::Basis, text)
+        basis(text)
     }
 }

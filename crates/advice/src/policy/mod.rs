@@ -96,13 +96,16 @@ pub enum PolicyError {
         source: std::io::Error,
     },
     /// No such policy.
-    #[error("unknown policy '{wanted}'; choose from {known}, or give the path of a .toml file")]
-    Unknown {
-        /// What was asked for.
-        wanted: String,
-        /// The names there are.
-        known: String,
-    },
+    #[error("unknown policy '{0}'; choose from {known}, or give the path of a .toml file", known = known())]
+    Unknown(String),
+}
+
+/// The names that there are.
+fn known() -> String {
+    let mut known: Vec<_> = Policy::all().iter().map(|policy| &*policy.body).collect();
+    known.dedup();
+    known.extend(Policy::all().iter().map(|policy| &*policy.id));
+    known.join(", ")
 }
 
 impl Policy {
@@ -116,11 +119,9 @@ impl Policy {
     /// # Errors
     /// When there is none, or the file is no policy.
     pub fn find(wanted: &str) -> Result<Vec<Self>, PolicyError> {
-        if Path::new(wanted)
-            .extension()
-            .is_some_and(|end| end == "toml")
-        {
-            return Ok(vec![Self::read(Path::new(wanted))?]);
+        let path = Path::new(wanted);
+        if path.extension().is_some_and(|end| end == "toml") {
+            return Ok(vec![Self::read(path)?]);
         }
         let named = |policy: &&Self| policy.id.eq_ignore_ascii_case(wanted);
         if let Some(policy) = Self::all().iter().find(named) {
@@ -134,13 +135,7 @@ impl Policy {
             .cloned()
             .collect();
         if of_body.is_empty() {
-            let mut known: Vec<_> = Self::all().iter().map(|policy| &*policy.body).collect();
-            known.dedup();
-            known.extend(Self::all().iter().map(|policy| &*policy.id));
-            return Err(PolicyError::Unknown {
-                wanted: wanted.to_owned(),
-                known: known.join(", "),
-            });
+            return Err(PolicyError::Unknown(wanted.to_owned()));
         }
         Ok(of_body)
     }
@@ -194,18 +189,11 @@ impl Policy {
 
     /// The status of a key for a use at a date.
     pub fn verdict(&self, key: KeySpec, usage: Use, act: Act, date: Date) -> Verdict<'_> {
-        let Some(rule) = self.rules.iter().find(|rule| rule.is_about(key, usage)) else {
-            return Verdict {
-                status: self.unlisted,
-                rule: None,
-                until: None,
-            };
-        };
-        let status = rule.status(act, date);
+        let rule = self.rules.iter().find(|rule| rule.is_about(key, usage));
         Verdict {
-            status,
-            rule: Some(rule),
-            until: rule.change_after(act, date),
+            status: rule.map_or(self.unlisted, |rule| rule.status(act, date)),
+            rule,
+            until: rule.and_then(|rule| rule.change_after(act, date)),
         }
     }
 }

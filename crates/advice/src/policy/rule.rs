@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 use keymark_bench::algorithm::Family;
+use keymark_bench::operation::Operation;
 use keymark_bench::strength::Verified;
 use keymark_bench::words;
 use serde::Deserialize;
@@ -15,6 +16,16 @@ words! {
         Signature = "signature",
         /// What makes a secret for two: RSA encryption, Diffie-Hellman, encapsulation.
         Encryption = "encryption",
+    }
+}
+
+impl Use {
+    /// Of what a program asks of the key.
+    pub const fn of(operation: Operation) -> Self {
+        match operation {
+            Operation::Sign | Operation::Authenticate | Operation::Handshake => Self::Signature,
+            Operation::Decrypt | Operation::Decapsulate => Self::Encryption,
+        }
     }
 }
 
@@ -91,43 +102,31 @@ words! {
 impl Kind {
     /// What a key is called in a use; none where it has no such use.
     pub const fn of(key: KeySpec, usage: Use) -> Option<Self> {
+        let (signs, encrypts) = Self::in_uses(key);
+        match usage {
+            Use::Signature => signs,
+            Use::Encryption => encrypts,
+        }
+    }
+
+    /// What it signs as, and what it encrypts as.
+    const fn in_uses(key: KeySpec) -> (Option<Self>, Option<Self>) {
         let family = match key {
-            KeySpec::Dh(_) => return Self::encrypts(Self::Dh, usage),
-            KeySpec::Curve(_) => return Some(Self::on_curve(usage)),
+            KeySpec::Dh(_) => return (None, Some(Self::Dh)),
+            KeySpec::Curve(_) => return (Some(Self::Ecdsa), Some(Self::Ecdh)),
             KeySpec::Family(family) => family,
         };
         match family {
-            Family::Rsa(_) => Some(Self::Rsa),
-            Family::Weierstrass(_) => Some(Self::on_curve(usage)),
-            Family::Dsa(_) => Self::signs(Self::Dsa, usage),
-            Family::Ed25519 | Family::Ed448 => Self::signs(Self::EdDsa, usage),
-            Family::MlDsa(_) => Self::signs(Self::MlDsa, usage),
-            Family::SlhDsa(..) => Self::signs(Self::SlhDsa, usage),
-            Family::Elgamal(_) => Self::encrypts(Self::Elgamal, usage),
-            Family::Cv25519 | Family::Cv448 => Self::encrypts(Self::Ecdh, usage),
-            Family::MlKem(_) => Self::encrypts(Self::MlKem, usage),
-            Family::KyberComposite(_) => Self::encrypts(Self::HybridKem, usage),
-        }
-    }
-
-    const fn on_curve(usage: Use) -> Self {
-        match usage {
-            Use::Signature => Self::Ecdsa,
-            Use::Encryption => Self::Ecdh,
-        }
-    }
-
-    const fn signs(self, usage: Use) -> Option<Self> {
-        match usage {
-            Use::Signature => Some(self),
-            Use::Encryption => None,
-        }
-    }
-
-    const fn encrypts(self, usage: Use) -> Option<Self> {
-        match usage {
-            Use::Signature => None,
-            Use::Encryption => Some(self),
+            Family::Rsa(_) => (Some(Self::Rsa), Some(Self::Rsa)),
+            Family::Weierstrass(_) => (Some(Self::Ecdsa), Some(Self::Ecdh)),
+            Family::Dsa(_) => (Some(Self::Dsa), None),
+            Family::Ed25519 | Family::Ed448 => (Some(Self::EdDsa), None),
+            Family::MlDsa(_) => (Some(Self::MlDsa), None),
+            Family::SlhDsa(..) => (Some(Self::SlhDsa), None),
+            Family::Elgamal(_) => (None, Some(Self::Elgamal)),
+            Family::Cv25519 | Family::Cv448 => (None, Some(Self::Ecdh)),
+            Family::MlKem(_) => (None, Some(Self::MlKem)),
+            Family::KyberComposite(_) => (None, Some(Self::HybridKem)),
         }
     }
 }

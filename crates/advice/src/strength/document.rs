@@ -2,12 +2,11 @@
 
 use itertools::Itertools;
 use keymark_bench::case::{DeviceName, Provenance};
-use keymark_report::answers::{Statement, Topic};
-use keymark_report::document::{Block, Column, Document, Narrow, RemarkKind, Section, TableOf};
+use keymark_report::document::{Block, Column, Document, Section, TableOf};
 
 use super::{KeyRow, Question, StatusRow};
 use crate::policy::Status;
-use crate::{Strength, Table, Verified};
+use crate::{Strength, Table, Verified, answered, basis};
 
 /// So many keys get a table each.
 const FEW: usize = 3;
@@ -25,22 +24,18 @@ impl Question {
         }
         let legend = "* read in what somebody else says of the document. Processing is to verify and decrypt what exists \
                       already (SP 800-57 part 1, 5.6.3).";
-        let legend = Block::remark(RemarkKind::Basis, legend);
-        sections.push(Section::bare(vec![legend]).first());
+        sections.push(Section::bare(vec![basis(legend)]).first());
         sections.push(self.sources(&rows));
-        let mut answers: Vec<Statement> = self.level.and_then(level).into_iter().collect();
-        answers.extend(rows.iter().filter_map(disagreement).take(FEW));
+        let mut said = Vec::from_iter(self.level.and_then(level));
+        said.extend(rows.iter().filter_map(disagreement).take(FEW));
         if !many {
-            answers.extend(rows.iter().filter_map(|row| self.standing(row)));
+            said.extend(rows.iter().filter_map(|row| self.standing(row)));
         }
-        Document {
-            answers,
-            ..Document::of(sections)
-        }
+        answered(said, sections)
     }
 
     /// Which policies in force permit a key, and which do not.
-    fn standing(&self, row: &KeyRow) -> Option<Statement> {
+    fn standing(&self, row: &KeyRow) -> Option<String> {
         let in_force = row.statuses.iter().filter(|status| !status.draft);
         let (permit, refuse): (Vec<&StatusRow>, Vec<&StatusRow>) =
             in_force.partition(|status| status.applying.permits());
@@ -53,7 +48,7 @@ impl Question {
         };
         let names = |rows: &[&StatusRow]| rows.iter().map(name).dedup().join(", ");
         let (key, date) = (&row.key, self.date);
-        let text = match (permit.is_empty(), refuse.is_empty()) {
+        Some(match (permit.is_empty(), refuse.is_empty()) {
             (true, true) => return None,
             (false, true) => format!(
                 "{key} is permitted at {date} by every policy in force that speaks of it ({}).",
@@ -68,16 +63,12 @@ impl Question {
                 names(&permit),
                 names(&refuse)
             ),
-        };
-        Some(Statement::new(Topic::Choice, text, []))
+        })
     }
 
     /// One status of each policy in force for each key.
     fn overview(&self, rows: &[KeyRow]) -> Section {
-        let mut table = TableOf::new(rows, |_| published())
-            .column(Column::name("key").narrow(Narrow::Keep), |row| {
-                row.key.clone()
-            });
+        let mut table = TableOf::new(rows, |_| published()).label("key", |row| row.key.clone());
         let in_force = self.policies.iter().filter(|policy| policy.is_in_force());
         for (rank, policy) in in_force.enumerate() {
             let rank = u8::MAX - u8::try_from(rank).unwrap_or(u8::MAX);
@@ -88,19 +79,18 @@ impl Question {
             });
         }
         let what = "to sign, with keys that only encrypt to do that; name three keys or fewer to see until when";
-        let what = Block::remark(RemarkKind::Basis, what);
         let heading = format!("status at {}", self.date);
-        Section::headed(heading, vec![Block::Table(table.table()), what]).first()
+        Section::headed(heading, vec![Block::Table(table.table()), basis(what)]).first()
     }
 
     fn of_key(&self, row: &KeyRow) -> Section {
         let table = TableOf::new(&row.statuses, |_| published())
-            .column(Column::name("policy").narrow(Narrow::Keep), |row| {
+            .label("policy", |row| {
                 let draft = if row.draft { " (draft)" } else { "" };
                 format!("{}{draft}", row.policy)
             })
-            .column(Column::name("to").narrow(Narrow::Keep), |row| row.uses())
-            .column(Column::name("status").narrow(Narrow::Keep), |row| {
+            .label("to", |row| row.uses())
+            .label("status", |row| {
                 let processing = if row.applying == row.processing {
                     String::new()
                 } else {
@@ -108,19 +98,15 @@ impl Question {
                 };
                 format!("{}{processing}{}", row.applying, mark(row.verified))
             })
-            .column(Column::name("until").narrow(Narrow::Keep), |row| {
-                row.until.map(|day| day.to_string())
-            })
-            .column(Column::name("then").narrow(Narrow::Keep), |row| {
-                row.then.map(Status::word)
-            });
+            .label("until", |row| row.until.map(|day| day.to_string()))
+            .label("then", |row| row.then.map(Status::word));
         let mut blocks = vec![Block::Table(table.table())];
         if row.statuses.is_empty() {
             blocks.clear();
         }
         if !row.unlisted_by.is_empty() {
             let text = format!("nothing is said of it by {}", row.unlisted_by.join(", "));
-            blocks.push(Block::remark(RemarkKind::Basis, text));
+            blocks.push(basis(text));
         }
         Section::headed(format!("{} at {}", row.key, self.date), blocks).first()
     }
@@ -145,10 +131,7 @@ impl Question {
                 ));
             }
         }
-        let remarks = lines
-            .into_iter()
-            .map(|line| Block::remark(RemarkKind::Basis, line));
-        Section::headed("sources", remarks.collect())
+        Section::headed("sources", lines.into_iter().map(basis).collect())
     }
 }
 
@@ -166,12 +149,10 @@ const fn mark(verified: Option<Verified>) -> &'static str {
 }
 
 fn strengths(rows: &[KeyRow]) -> Block {
-    let mut table = TableOf::new(rows, |_| published()).column(
-        Column::name("bits of security").narrow(Narrow::Keep),
-        |row| row.key.clone(),
-    );
+    let mut table =
+        TableOf::new(rows, |_| published()).label("bits of security", |row| row.key.clone());
     for by in Table::all() {
-        table = table.column(Column::value(&by.id), |row| {
+        table = table.value(&by.id, |row| {
             let mut strengths = row.strengths.iter();
             strengths.find(|one| one.table == by.id).map(|one| one.bits)
         });
@@ -180,7 +161,7 @@ fn strengths(rows: &[KeyRow]) -> Block {
 }
 
 /// What a strength takes by each table.
-fn level(level: Strength) -> Option<Statement> {
+fn level(level: Strength) -> Option<String> {
     let takes = Table::all().iter().filter_map(|table| {
         let (modulus, order) = table.takes(level)?;
         Some(format!(
@@ -189,12 +170,11 @@ fn level(level: Strength) -> Option<Statement> {
         ))
     });
     let takes: Vec<String> = takes.collect();
-    let text = format!("{level} security takes {}.", takes.join("; "));
-    (!takes.is_empty()).then(|| Statement::new(Topic::Choice, text, []))
+    (!takes.is_empty()).then(|| format!("{level} security takes {}.", takes.join("; ")))
 }
 
 /// Tables that have a key in rows more than 16 bits apart.
-fn disagreement(row: &KeyRow) -> Option<Statement> {
+fn disagreement(row: &KeyRow) -> Option<String> {
     let bits = row.strengths.iter().map(|one| one.bits);
     let (least, most) = (bits.clone().min()?, bits.max()?);
     if most - least <= 16 {
@@ -202,6 +182,9 @@ fn disagreement(row: &KeyRow) -> Option<Statement> {
     }
     let said = row.strengths.iter();
     let said = said.map(|one| format!("{} by {}", one.bits, one.table));
-    let text = format!("Tables disagree about {}: {}.", row.key, said.format(", "));
-    Some(Statement::new(Topic::Choice, text, []))
+    Some(format!(
+        "Tables disagree about {}: {}.",
+        row.key,
+        said.format(", ")
+    ))
 }

@@ -126,22 +126,11 @@ pub fn usual_keys() -> Vec<KeySpec> {
 
 /// Whether every policy in force that speaks of a key permits one of its uses at the date, and one speaks.
 pub fn is_permitted(key: KeySpec, policies: &[Policy], date: Date) -> bool {
-    let mut spoken = false;
-    for policy in policies.iter().filter(|policy| policy.is_in_force()) {
-        let verdicts = uses(key).map(|usage| policy.verdict(key, usage, Act::Applying, date));
-        let verdicts: Vec<_> = verdicts.collect();
-        if verdicts
-            .iter()
-            .all(|verdict| verdict.status == Status::NotListed && verdict.rule.is_none())
-        {
-            continue;
-        }
-        spoken = true;
-        if !verdicts.iter().any(|verdict| verdict.status.permits()) {
-            return false;
-        }
-    }
-    spoken
+    let in_force = policies.iter().filter(|policy| policy.is_in_force());
+    let statuses = in_force.map(|policy| said_of(policy, key, date));
+    let spoken: Vec<Vec<StatusRow>> = statuses.filter(|rows| !rows.is_empty()).collect();
+    let permits = |rows: &Vec<StatusRow>| rows.iter().any(|row| row.applying.permits());
+    !spoken.is_empty() && spoken.iter().all(permits)
 }
 
 fn uses(key: KeySpec) -> impl Iterator<Item = Use> {
@@ -166,7 +155,7 @@ impl Question {
         let mut statuses = Vec::new();
         let mut unlisted_by = Vec::new();
         for policy in &self.policies {
-            let of_policy = self.statuses(policy, key);
+            let of_policy = said_of(policy, key, self.date);
             if of_policy.is_empty() {
                 unlisted_by.push(policy.id.clone());
             }
@@ -180,40 +169,40 @@ impl Question {
             unlisted_by,
         }
     }
+}
 
-    /// One of each use, or one where they are alike; none where the policy says nothing of it.
-    fn statuses(&self, policy: &Policy, key: KeySpec) -> Vec<StatusRow> {
-        let mut rows: Vec<StatusRow> = Vec::new();
-        for usage in uses(key) {
-            let verdict = |act| policy.verdict(key, usage, act, self.date);
-            let (applying, processing) = (verdict(Act::Applying), verdict(Act::Processing));
-            if applying.rule.is_none() && policy.unlisted == Status::NotListed {
-                continue;
-            }
-            let row = StatusRow {
-                policy: policy.id.clone(),
-                draft: policy.draft,
-                uses: vec![usage],
-                applying: applying.status,
-                processing: processing.status,
-                until: applying.until.map(|(last, _)| last),
-                then: applying.until.map(|(_, then)| then),
-                rule: applying.rule.map(|rule| rule.id.clone()),
-                verified: applying.rule.map(|rule| rule.verified),
-                source: applying.rule.map(|rule| rule.source.clone()),
-                url: policy.url.clone(),
-            };
-            let alike = |other: &&mut StatusRow| {
-                let facts = |row: &StatusRow| (row.applying, row.processing, row.until, row.then);
-                facts(other) == facts(&row)
-            };
-            match rows.iter_mut().find(alike) {
-                Some(other) => other.uses.push(usage),
-                None => rows.push(row),
-            }
+/// One of each use, or one where they are alike; none where the policy says nothing of it.
+fn said_of(policy: &Policy, key: KeySpec, date: Date) -> Vec<StatusRow> {
+    let mut rows: Vec<StatusRow> = Vec::new();
+    for usage in uses(key) {
+        let verdict = |act| policy.verdict(key, usage, act, date);
+        let (applying, processing) = (verdict(Act::Applying), verdict(Act::Processing));
+        if applying.rule.is_none() && policy.unlisted == Status::NotListed {
+            continue;
         }
-        rows
+        let row = StatusRow {
+            policy: policy.id.clone(),
+            draft: policy.draft,
+            uses: vec![usage],
+            applying: applying.status,
+            processing: processing.status,
+            until: applying.until.map(|(last, _)| last),
+            then: applying.until.map(|(_, then)| then),
+            rule: applying.rule.map(|rule| rule.id.clone()),
+            verified: applying.rule.map(|rule| rule.verified),
+            source: applying.rule.map(|rule| rule.source.clone()),
+            url: policy.url.clone(),
+        };
+        let alike = |other: &&mut StatusRow| {
+            let facts = |row: &StatusRow| (row.applying, row.processing, row.until, row.then);
+            facts(other) == facts(&row)
+        };
+        match rows.iter_mut().find(alike) {
+            Some(other) => other.uses.push(usage),
+            None => rows.push(row),
+        }
     }
+    rows
 }
 
 #[cfg(test)]

@@ -99,6 +99,12 @@ impl Family {
         }
     }
 
+    /// Whether its keys are on a prime curve of NIST's (FIPS 186-5).
+    pub const fn is_of_nist(self) -> bool {
+        use Curve::{NistP256, NistP384, NistP521};
+        matches!(self, Self::Weierstrass(NistP256 | NistP384 | NistP521))
+    }
+
     /// The curve, if its order is all that has to be known of it: Curve25519 and Curve448 are named.
     pub const fn curve(self) -> Option<Curve> {
         match self {

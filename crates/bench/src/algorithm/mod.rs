@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::operation::Operation;
+use crate::words::as_text;
 
 pub use family::{Composite, Curve, Digest, Family, SlhVariant};
 
@@ -34,6 +35,7 @@ const TABLE: [(Family, &[&str]); 37] = {
     use Composite::*;
     use Curve::*;
     use Family::*;
+    use SlhVariant::*;
     [
         (Rsa(1024), &["rsa1024"]),
         (Rsa(2048), &["rsa2048", "rsa"]),
@@ -69,30 +71,12 @@ const TABLE: [(Family, &[&str]); 37] = {
         (MlDsa(44), &["mldsa44", "ml-dsa-44"]),
         (MlDsa(65), &["mldsa65", "ml-dsa-65"]),
         (MlDsa(87), &["mldsa87", "ml-dsa-87"]),
-        (
-            SlhDsa(128, SlhVariant::Small),
-            &["slhdsa128s", "slh-dsa-sha2-128s"],
-        ),
-        (
-            SlhDsa(128, SlhVariant::Fast),
-            &["slhdsa128f", "slh-dsa-sha2-128f"],
-        ),
-        (
-            SlhDsa(192, SlhVariant::Small),
-            &["slhdsa192s", "slh-dsa-sha2-192s"],
-        ),
-        (
-            SlhDsa(192, SlhVariant::Fast),
-            &["slhdsa192f", "slh-dsa-sha2-192f"],
-        ),
-        (
-            SlhDsa(256, SlhVariant::Small),
-            &["slhdsa256s", "slh-dsa-sha2-256s"],
-        ),
-        (
-            SlhDsa(256, SlhVariant::Fast),
-            &["slhdsa256f", "slh-dsa-sha2-256f"],
-        ),
+        (SlhDsa(128, Small), &["slhdsa128s", "slh-dsa-sha2-128s"]),
+        (SlhDsa(128, Fast), &["slhdsa128f", "slh-dsa-sha2-128f"]),
+        (SlhDsa(192, Small), &["slhdsa192s", "slh-dsa-sha2-192s"]),
+        (SlhDsa(192, Fast), &["slhdsa192f", "slh-dsa-sha2-192f"]),
+        (SlhDsa(256, Small), &["slhdsa256s", "slh-dsa-sha2-256s"]),
+        (SlhDsa(256, Fast), &["slhdsa256f", "slh-dsa-sha2-256f"]),
     ]
 };
 
@@ -205,19 +189,7 @@ impl FromStr for Algorithm {
     }
 }
 
-impl TryFrom<String> for Algorithm {
-    type Error = UnknownAlgorithm;
-
-    fn try_from(word: String) -> Result<Self, Self::Error> {
-        word.parse()
-    }
-}
-
-impl From<Algorithm> for String {
-    fn from(algorithm: Algorithm) -> Self {
-        algorithm.name().to_owned()
-    }
-}
+as_text!(Algorithm);
 
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

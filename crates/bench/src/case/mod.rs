@@ -40,6 +40,7 @@ words! {
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
+#[derive(derive_more::Display)]
 pub struct DeviceName(String);
 
 impl DeviceName {
@@ -56,12 +57,6 @@ impl DeviceName {
     /// The name itself.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for DeviceName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 

@@ -8,6 +8,8 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::words::as_text;
+
 /// Letters a name has at most.
 const LONGEST: usize = 20;
 
@@ -104,13 +106,7 @@ macro_rules! name {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = BadName;
-
-            fn try_from(word: String) -> Result<Self, BadName> {
-                word.parse()
-            }
-        }
+        as_text!($name);
 
         impl JsonSchema for $name {
             fn schema_name() -> Cow<'static, str> {
@@ -123,12 +119,6 @@ macro_rules! name {
                     "type": "string",
                     "pattern": "^[a-z][a-z0-9-]{0,19}$",
                 })
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(name: $name) -> Self {
-                name.word().to_owned()
             }
         }
     };

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::algorithm::Algorithm;
-use crate::operation::Operation;
 use crate::outside::visible::{excerpt, located};
 use crate::store::{Assumed, Capability};
 use serde::{Deserialize, Serialize};
@@ -35,20 +33,14 @@ struct File {
 
 #[derive(Deserialize, Serialize)]
 struct Entry {
-    algorithm: Algorithm,
-    operation: Operation,
+    #[serde(flatten)]
+    capability: Capability,
     #[serde(flatten)]
     time: Time,
     #[serde(skip_serializing_if = "Option::is_none")]
     published_mean_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     assumed: Option<Assumed>,
-}
-
-impl Entry {
-    const fn capability(&self) -> Capability {
-        Capability::new(self.algorithm, self.operation)
-    }
 }
 
 #[derive(Deserialize, Serialize)]
@@ -75,13 +67,16 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
         .into_iter()
         .partition(|entry| entry.assumed.is_some());
     for entry in measured.into_iter().chain(assumed) {
-        let (algorithm, operation) = (entry.algorithm, entry.operation);
+        let Capability {
+            algorithm,
+            operation,
+        } = entry.capability;
         let what = format!("{algorithm} {operation}");
         if !algorithm.has(operation) {
             return Err(format!("{what}: {algorithm} has no such operation"));
         }
         let service = service(&entry, &services).map_err(|reason| format!("{what}: {reason}"))?;
-        if services.insert(entry.capability(), service).is_some() {
+        if services.insert(entry.capability, service).is_some() {
             return Err(format!("{what} is given twice"));
         }
     }
@@ -111,7 +106,7 @@ fn service(entry: &Entry, known: &BTreeMap<Capability, Service>) -> Result<Servi
             assumed: None,
         });
     };
-    if !assumed.holds_for(entry.capability()) {
+    if !assumed.holds_for(entry.capability) {
         return Err(format!(
             "assumed '{assumed}' is only allowed for signing and authenticating with RSA"
         ));
@@ -126,7 +121,7 @@ fn service(entry: &Entry, known: &BTreeMap<Capability, Service>) -> Result<Servi
     }
     let source = Capability {
         operation: assumed.operation(),
-        ..entry.capability()
+        ..entry.capability
     };
     let time = known.get(&source).map(|service| service.time.clone());
     Ok(Service {
@@ -189,8 +184,7 @@ pub(super) fn write(profile: &Profile) -> Result<String, String> {
             .services
             .iter()
             .map(|(capability, service)| Entry {
-                algorithm: capability.algorithm,
-                operation: capability.operation,
+                capability: *capability,
                 time: match service.assumed {
                     None => written(&service.time),
                     Some(_) => Time {

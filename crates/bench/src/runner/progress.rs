@@ -8,7 +8,7 @@ use keymark_stats::RunningMean;
 use crate::case::{Case, Pacing};
 use crate::clock::Timestamp;
 use crate::plan::Settings;
-use crate::sample::{Block, Outcome, Sample};
+use crate::sample::Block;
 use crate::stop::{Precision, StopRule, Stopped};
 
 use super::worker_loop::Budget;
@@ -205,11 +205,7 @@ impl Progress {
         self.done += latencies.len() as u64;
         self.blocks += 1;
         self.mean.push_block(&latencies);
-        let (first, last) = (
-            block.samples.iter().map(|sample| sample.start).min(),
-            block.samples.iter().map(|sample| sample.end).max(),
-        );
-        if let Some((first, last)) = first.zip(last) {
+        if let Some((first, last)) = block.span() {
             let begun = self.span.map_or(first, |(begun, _)| begun);
             self.span = Some((begun, last));
         }
@@ -281,21 +277,16 @@ fn work_apart(block: &Block) -> bool {
 
 /// Mean time an operation took, without what it waited for in an open loop.
 fn service_time(block: &Block) -> Duration {
-    let done = || {
-        block
-            .samples
-            .iter()
-            .filter(|sample| sample.outcome == Outcome::Done)
-    };
-    let total: Duration = done()
-        .map(|Sample { start, end, .. }| end.since(*start))
-        .sum();
-    total / u32::try_from(done().count()).unwrap_or(u32::MAX).max(1)
+    let each = block.done().map(|sample| sample.end.since(sample.start));
+    let total: Duration = each.sum();
+    let number = u32::try_from(block.done().count()).unwrap_or(u32::MAX);
+    total / number.max(1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::Sample;
 
     fn sample(worker: u32, start: u64, end: u64) -> Sample {
         Sample::done(worker, Timestamp(start), Timestamp(end))

@@ -66,8 +66,8 @@ pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     device.import(&test_key, slot)?;
     let key = device.key(capability)?;
     let public = device.public_key(&key)?;
-    let challenge = Challenge::new(&public, case.operation, case.input_bytes, 0)?;
-    let mut handle = device.open(&key)?;
+    let challenge = Challenge::new(&public, case.operation, None, case.input_bytes, 0)?;
+    let mut handle = device.open(&key, None)?;
     let clock = MonotonicClock::new();
     let mut output = vec![0; 1024];
     let mut added = Vec::with_capacity(OPERATIONS);

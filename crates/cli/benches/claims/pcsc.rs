@@ -11,7 +11,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::profile::Profile;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::key_home::KeyHome;
-use keymark_stacks::gnupg::messages::{Message, messages};
+use keymark_stacks::gnupg::process::{Message, messages};
 use keymark_stacks::gnupg::scdaemon::{CardLink, ScdaemonReader};
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stores::device::Run;

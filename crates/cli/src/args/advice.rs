@@ -26,7 +26,7 @@ pub struct StrengthArguments {
     pub until: Option<Until>,
     /// Only these policies, and without keys what they permit: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id,
     /// or a .toml file
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME")]
     pub policy: Vec<String>,
     /// Also the documents, and what to know about them
     #[arg(long, help_heading = "Output")]
@@ -49,12 +49,7 @@ pub struct AdviseArguments {
     #[arg(long, value_name = "DATE", help_heading = "What is asked")]
     pub until: Option<Until>,
     /// These policies have to permit it then: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id, or a .toml file
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        help_heading = "What is asked"
-    )]
+    #[arg(long, value_name = "NAME", help_heading = "What is asked")]
     pub policy: Vec<String>,
     /// Only tokens whose firmware can be read and built
     #[arg(long, help_heading = "What is asked")]
@@ -66,12 +61,7 @@ pub struct AdviseArguments {
     #[arg(long, value_name = "N", value_parser = rate, help_heading = "What is asked")]
     pub operations_per_second: Option<f64>,
     /// What has to take it: gnupg-2.2, openssh-6.5, openssl-1.1.1, java-11, github, browsers, yubikey-5.2.3, …
-    #[arg(
-        long,
-        value_name = "PROGRAM",
-        value_delimiter = ',',
-        help_heading = "What is asked"
-    )]
+    #[arg(long, value_name = "PROGRAM", help_heading = "What is asked")]
     pub compatible: Vec<Peer>,
     /// Only what a quantum computer does not break
     #[arg(long, help_heading = "What is asked")]
@@ -80,12 +70,7 @@ pub struct AdviseArguments {
     #[arg(long, value_name = "SHARE", value_parser = clients, help_heading = "What is asked")]
     pub old_clients: Option<f64>,
     /// Only these tokens, or software: yubikey-4, fst-01, …
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        help_heading = "Among what"
-    )]
+    #[arg(long, value_name = "NAME", help_heading = "Among what")]
     pub device: Vec<String>,
     /// Only these algorithms
     #[arg(long, value_name = "LIST", help_heading = "Among what")]

@@ -11,12 +11,7 @@ pub struct AuditArguments {
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
     /// Judge by these policies: nist, bsi, cnsa, …, or a .toml file
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        default_value = "nist"
-    )]
+    #[arg(long, value_name = "NAME", default_value = "nist")]
     pub policy: Vec<String>,
     /// Also say which keys these policies do not allow until then: 2035, 2035-06, 2035-06-30
     #[arg(long, value_name = "DATE")]

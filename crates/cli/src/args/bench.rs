@@ -7,6 +7,7 @@ use clap::Args;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::{ParameterChoice, Rate, StackName};
 use keymark_bench::operation::Operation;
+use keymark_bench::plan::AlgorithmChoice;
 use keymark_bench::stop::Precision;
 use keymark_stacks::gnupg::PROTECTION;
 use keymark_stacks::plans::NamedPlan;
@@ -14,8 +15,8 @@ use keymark_stacks::raw::{LIBRARY, SCHEME};
 use keymark_stacks::registry;
 
 use super::{
-    AlgorithmArgument, CardArguments, SeriesArguments, ShownArguments, algorithms, baseline,
-    concurrency, duration, runs, stack,
+    CardArguments, SeriesArguments, ShownArguments, algorithms, baseline, concurrency, duration,
+    runs, stack,
 };
 
 /// `keymark bench`
@@ -82,7 +83,7 @@ pub struct SelectionArguments {
 
     /// Algorithms: names, 'all', or 'longest' (the longest of each kind)
     #[arg(long, value_name = "LIST", value_parser = algorithms)]
-    pub algorithm: Option<AlgorithmArgument>,
+    pub algorithm: Option<AlgorithmChoice>,
 
     /// Devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process), 'twin:PROFILE', a card's
     /// serial number or a part of its product name, 'softhsm', 'kryoptic', 'swtpm', 'tpm', a PKCS#11 module's
@@ -161,6 +162,17 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", help_heading = "How")]
     pub seed: Option<u64>,
 
+    /// What this machine is called among others, in 'keymark compare --by machine': not its host name, but a label
+    #[arg(
+        long,
+        value_name = "LABEL",
+        env = "KEYMARK_MACHINE",
+        hide_env_values = true,
+        value_parser = machine,
+        help_heading = "How"
+    )]
+    pub machine: Option<String>,
+
     /// How cards in readers may be used
     #[command(flatten)]
     pub card: CardArguments,
@@ -180,6 +192,13 @@ pub struct RunArguments {
     /// How the run is shown
     #[command(flatten)]
     pub shown: ShownArguments,
+}
+
+/// One line that fits a table.
+fn machine(label: &str) -> Result<String, String> {
+    let fits = (1..=64).contains(&label.len()) && !label.contains(char::is_control);
+    fits.then(|| label.to_owned())
+        .ok_or_else(|| "a machine's label has 1 to 64 characters in one line".to_owned())
 }
 
 impl RunArguments {

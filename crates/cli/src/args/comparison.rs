@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use keymark_bench::baseline::Baseline;
 use keymark_report::archive::{SelectorError, SideSelector};
 use keymark_report::exchange::Shipped;
@@ -124,20 +124,36 @@ impl FromStr for BaselineArgument {
     }
 }
 
+/// What stands side by side, if not runs as they are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Units {
+    /// Machines
+    Machine,
+}
+
 /// `keymark compare`
 #[derive(Debug, Args)]
 pub struct CompareArguments {
     /// The runs: keymark compares the others with the first, or with --baseline; in a single one, its copies. A
     /// run of a series stands for the series; 'series:last', 'series:last~1' and 'series:NAME' name one,
     /// 'last,last~2,last~4' several runs, 'published:lwn-2017' an article's figures
-    #[arg(value_name = "RUN", required = true)]
+    #[arg(value_name = "RUN", required_unless_present = "by")]
     pub sides: Vec<SideArgument>,
+    /// Put the runs together by machine, each against the fastest; without runs, the last one (or series) of each
+    /// machine that has a label (KEYMARK_MACHINE)
+    #[arg(
+        long,
+        value_name = "machine",
+        hide_possible_values = true,
+        conflicts_with = "baseline"
+    )]
+    pub by: Option<Units>,
     /// What all are compared with: a run, or a case of each run, written as for 'keymark bench --baseline':
     /// rsa2048, raw, c=1, device=twin:yubikey-4
     #[arg(long, value_name = "RUN|CASE")]
     pub baseline: Option<BaselineArgument>,
     /// Compare these published figures as well
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = published)]
+    #[arg(long, value_name = "NAME", value_parser = published)]
     pub published: Vec<Shipped>,
     /// Also show the geometric mean of the ratios over all cases
     #[arg(long)]

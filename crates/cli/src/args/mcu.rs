@@ -24,6 +24,8 @@ pub enum McuCommand {
     Explain(ExplainArguments),
     /// Run your own ELF file: phases, profile by function, folded stacks
     Run(FirmwareArguments),
+    /// Run two ELF files: what changed, phase by phase and function by function
+    Compare(FirmwareComparison),
     /// Write a device profile from predictions, for 'twin:FILE'
     Profile(McuProfileArguments),
     /// Simulate how a token stores its data objects in a part's flash
@@ -126,25 +128,153 @@ pub struct FirmwareArguments {
     #[arg(value_name = "FIRMWARE.ELF")]
     pub elf: PathBuf,
 
-    /// The part
+    /// The part, with '@MHz' for another clock, or a file like data/mcu/*.toml
     #[arg(long, value_name = "NAME", default_value = "stm32f103")]
     pub mcu: String,
 
-    /// Stop after this many instructions, as in an endless loop
-    #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
-    pub limit: u64,
+    /// Stop after this time, or after so many instructions
+    #[arg(long, value_name = "TIME|N", default_value = "1m")]
+    pub limit: Limit,
+
+    /// Name a phase by the number of its marker; a symbol keymark_phase_NAME with that value does the same
+    #[arg(long, value_name = "N=NAME,…", value_delimiter = ',')]
+    pub phase: Vec<PhaseName>,
+
+    /// The most cycles that a phase, a function with those it calls, or 'total' may take
+    #[arg(long, value_name = "NAME=CYCLES,…", value_delimiter = ',')]
+    pub budget: Vec<Budget>,
+
+    /// Fail when a budget is exceeded by more than this
+    #[arg(long, value_name = "PERCENT", value_parser = super::share, default_value = "0%")]
+    pub fail_above: f64,
 
     /// How many functions to show, the costliest first; --json has all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 
-    /// Write the cycles of every call stack to this file, for flame graphs
+    /// Write the cycles of every phase's call stacks to this file, for flame graphs
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,
 
-    /// One JSON object with phases and functions
+    /// One JSON object with phases, functions and how the program ended
     #[arg(long)]
     pub json: bool,
+
+    /// JUnit's XML: a test for the program's end and for each budget
+    #[arg(long, conflicts_with = "json")]
+    pub junit: bool,
+}
+
+/// `keymark mcu compare`
+#[derive(Debug, Args)]
+pub struct FirmwareComparison {
+    /// The program as it was
+    #[arg(value_name = "BEFORE.ELF")]
+    pub before: PathBuf,
+
+    /// The program as it is
+    #[arg(value_name = "AFTER.ELF")]
+    pub after: PathBuf,
+
+    /// Parts, each with '@MHz' for another clock
+    #[arg(long, value_name = "NAME,…", default_value = "stm32f103")]
+    pub mcu: Vec<String>,
+
+    /// Stop each run after this time, or after so many instructions
+    #[arg(long, value_name = "TIME|N", default_value = "1m")]
+    pub limit: Limit,
+
+    /// Name a phase by the number of its marker
+    #[arg(long, value_name = "N=NAME,…", value_delimiter = ',')]
+    pub phase: Vec<PhaseName>,
+
+    /// Fail when the whole or a phase takes this much longer
+    #[arg(long, value_name = "PERCENT", value_parser = super::share)]
+    pub fail_above: Option<f64>,
+
+    /// One JSON object for each row
+    #[arg(long)]
+    pub json: bool,
+
+    /// JUnit's XML: a test for the whole and for each phase
+    #[arg(long, conflicts_with = "json")]
+    pub junit: bool,
+}
+
+/// When a program is stopped that does not end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// After so much time of this machine.
+    Time(Duration),
+    /// After so many instructions: the same on every machine.
+    Instructions(u64),
+}
+
+impl FromStr for Limit {
+    type Err = humantime::DurationError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse()
+            .map(Self::Instructions)
+            .or_else(|_| humantime::parse_duration(text).map(Self::Time))
+    }
+}
+
+/// What a phase is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhaseName {
+    /// The marker's number.
+    pub number: u8,
+    /// In reports.
+    pub name: String,
+}
+
+impl FromStr for PhaseName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, name) = text.split_once('=').unwrap_or((text, ""));
+        match number.parse() {
+            Ok(number) if !name.is_empty() => Ok(Self {
+                number,
+                name: name.to_owned(),
+            }),
+            _ => Err(format!(
+                "'{text}' is not like 3=keygen, with a number to 255"
+            )),
+        }
+    }
+}
+
+/// The most that something may take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budget {
+    /// A phase, a function, or `total`.
+    pub name: String,
+    /// At most.
+    pub cycles: u64,
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, number) = text.rsplit_once('=').unwrap_or((text, ""));
+        let (digits, unit) = match number.chars().last() {
+            Some('k') => (number.trim_end_matches('k'), 1e3),
+            Some('M') => (number.trim_end_matches('M'), 1e6),
+            _ => (number, 1.0),
+        };
+        match digits.parse::<f64>() {
+            Ok(cycles) if cycles > 0.0 && cycles < 1e15 => Ok(Self {
+                name: name.to_owned(),
+                cycles: (cycles * unit).round() as u64,
+            }),
+            _ => Err(format!(
+                "'{text}' is not like keygen=2M, total=350k or main=12000"
+            )),
+        }
+    }
 }
 
 /// `keymark mcu profile`

@@ -6,13 +6,10 @@ mod bench;
 mod capacity;
 mod cards;
 mod comparison;
-mod forms;
 mod mcu;
 mod plot;
 mod report;
-mod serve;
 mod sharing;
-mod site;
 #[cfg(feature = "pkcs11")]
 mod tls;
 
@@ -20,17 +17,17 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, Str, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args, CommandFactory, Parser, Subcommand};
 use itertools::Itertools;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::StackName;
+use keymark_bench::plan::AlgorithmChoice;
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
 use keymark_report::pivot::Axis;
-use keymark_report::render::Format;
 use keymark_stacks::registry;
 
 pub use advice::{AdviseArguments, StrengthArguments};
@@ -41,18 +38,16 @@ pub use cards::{
     CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
     TokenCommand, TraceArguments,
 };
-pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument};
-pub use sharing::{HistoryArguments, ShareArguments};
-pub use site::SiteArguments;
+pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument, Units};
+pub use sharing::{HistoryArguments, PageArguments, ShareArguments, SiteArguments};
 
 pub use mcu::{
-    ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
-    PredictArguments, StorageArguments,
+    Budget, ExplainArguments, FirmwareArguments, FirmwareComparison, Limit, McuCommand,
+    McuProfileArguments, OptionAxis, PhaseName, PredictArguments, StorageArguments,
 };
 
 pub use plot::{PictureFile, PictureFormat, PlotArguments};
-pub use report::ReportArguments;
-pub use serve::PageArguments;
+pub use report::{ExportArguments, ReportArguments};
 #[cfg(feature = "pkcs11")]
 pub use tls::{
     SuiteExtent, TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments,
@@ -77,13 +72,14 @@ pub fn command() -> clap::Command {
     all
 }
 
-/// Whatever takes a LIST takes it with commas between.
+/// What options call values of which they take several.
+const LISTS: [&str; 5] = ["LIST", "NAME,…", "NAME", "PROGRAM", "AXIS"];
+
+/// Whatever takes several such values takes them with commas between.
 fn with_lists(command: clap::Command) -> clap::Command {
     let is_list = |arg: &Arg| {
-        let named = arg.get_value_names().is_some_and(|names| {
-            let name = |name: &Str| name == "LIST" || name == "NAME,…";
-            names.iter().any(name)
-        });
+        let mut names = arg.get_value_names().into_iter().flatten();
+        let named = names.any(|name| LISTS.contains(&name.as_str()));
         named && matches!(arg.get_action(), ArgAction::Append)
     };
     command
@@ -101,6 +97,10 @@ pub struct Arguments {
     /// Archive of runs [default: $KEYMARK_ARCHIVE, else runs.sqlite3 in the user's data directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub archive: Option<PathBuf>,
+
+    /// With --version: also features, libraries, and where the files are that belong to keymark
+    #[arg(long, requires = "version")]
+    pub verbose: bool,
 
     /// What to do.
     #[command(subcommand)]
@@ -229,13 +229,7 @@ pub struct ShownArguments {
     #[arg(long, help_heading = "Output")]
     pub long: bool,
     /// What the columns of the first table are: device, stack, concurrency, a parameter, or several of them
-    #[arg(
-        long,
-        value_name = "AXIS",
-        value_delimiter = ',',
-        value_parser = axis,
-        help_heading = "Output"
-    )]
+    #[arg(long, value_name = "AXIS", value_parser = axis, help_heading = "Output")]
     pub by: Option<Vec<Axis>>,
     /// Draw no picture below the answer (a pipe never gets one)
     #[arg(long, help_heading = "Output")]
@@ -252,7 +246,7 @@ pub struct ShowArguments {
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
     /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
+    #[arg(long, value_name = "NAME", value_parser = comparison::published)]
     pub published: Vec<Shipped>,
     /// One JSON object for each case
     #[arg(long, help_heading = "Output")]
@@ -274,17 +268,6 @@ pub struct ShowArguments {
     pub shown: ShownArguments,
 }
 
-/// `keymark export`
-#[derive(Debug, Args)]
-pub struct ExportArguments {
-    /// Which run: last, last~1, an id or its beginning; or series: and one of these
-    #[arg(value_name = "RUN")]
-    pub run: RunSelector,
-    /// Format
-    #[arg(long, value_parser = forms::exported())]
-    pub format: &'static Format,
-}
-
 /// `keymark import`
 #[derive(Debug, Args)]
 pub struct ImportArguments {
@@ -293,26 +276,15 @@ pub struct ImportArguments {
     pub file: PathBuf,
 }
 
-/// `--algorithm`
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AlgorithmArgument {
-    /// `all`
-    All,
-    /// `longest`
-    Longest,
-    /// Names.
-    Listed(Vec<Algorithm>),
-}
-
-fn algorithms(text: &str) -> Result<AlgorithmArgument, String> {
+fn algorithms(text: &str) -> Result<AlgorithmChoice, String> {
     match text {
-        "all" => Ok(AlgorithmArgument::All),
-        "longest" => Ok(AlgorithmArgument::Longest),
+        "all" => Ok(AlgorithmChoice::All),
+        "longest" => Ok(AlgorithmChoice::Longest),
         list => {
             let names = list.split(',').map(str::parse::<Algorithm>);
             names
                 .collect::<Result<_, _>>()
-                .map(AlgorithmArgument::Listed)
+                .map(AlgorithmChoice::Listed)
                 .map_err(|error| error.to_string())
         }
     }

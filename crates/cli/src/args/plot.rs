@@ -27,7 +27,7 @@ pub struct PlotArguments {
     pub case: Option<String>,
 
     /// Also draw these published figures: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
+    #[arg(long, value_name = "NAME", value_parser = comparison::published)]
     pub published: Vec<Shipped>,
 
     /// Background

@@ -1,13 +1,26 @@
-//! The command line of `keymark report`.
+//! The command line of what is written of runs, and the forms of files by the words for them.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::TypedValueParser;
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
-use keymark_report::render::Format;
+use keymark_report::formats::FORMATS;
+use keymark_report::render::{Format, html};
 
-use super::{comparison, forms};
+use super::{comparison, one_of};
+
+/// `keymark export`
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// Which run: last, last~1, an id or its beginning; or series: and one of these
+    #[arg(value_name = "RUN")]
+    pub run: RunSelector,
+    /// Format
+    #[arg(long, value_parser = exported())]
+    pub format: &'static Format,
+}
 
 /// `keymark report`
 #[derive(Debug, Args)]
@@ -19,10 +32,10 @@ pub struct ReportArguments {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Show these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
+    #[arg(long, value_name = "NAME", value_parser = comparison::published)]
     pub published: Vec<Shipped>,
     /// Format [default: by the file's name, else html]
-    #[arg(long, value_parser = forms::reported())]
+    #[arg(long, value_parser = reported())]
     pub format: Option<&'static Format>,
     /// Overwrite a file that keymark did not write
     #[arg(long)]
@@ -34,7 +47,26 @@ impl ReportArguments {
     pub fn format(&self) -> &'static Format {
         let extension = self.output.as_ref().and_then(|path| path.extension());
         let extension = extension.map(|extension| extension.to_string_lossy().to_lowercase());
-        let named = || forms::of_ending(&extension.unwrap_or_default());
+        let named = || of_ending(&extension.unwrap_or_default());
         self.format.unwrap_or_else(named)
     }
+}
+
+/// What `keymark export` writes.
+fn exported() -> impl TypedValueParser<Value = &'static Format> {
+    let all = FORMATS.iter().copied();
+    one_of(all.map(|format| (format, format.word, format.about)))
+}
+
+/// What `keymark report` writes, as files of the form are called.
+fn reported() -> impl TypedValueParser<Value = &'static Format> {
+    let all = FORMATS.iter().copied();
+    one_of(all.filter_map(|format| Some((format, *format.endings.last()?, format.about))))
+}
+
+/// The form of a file with that ending.
+fn of_ending(ending: &str) -> &'static Format {
+    let mut known = FORMATS.iter();
+    let found = known.find(|format| format.endings.contains(&ending));
+    found.copied().unwrap_or(&html::FORMAT)
 }

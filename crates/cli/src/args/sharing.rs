@@ -43,3 +43,31 @@ pub struct ShareArguments {
     #[arg(long)]
     pub yes: bool,
 }
+
+/// `keymark site`
+#[derive(Debug, Args)]
+pub struct SiteArguments {
+    /// The folder of contributed records: files of 'keymark share', or others that 'keymark import' reads
+    #[arg(value_name = "DIR")]
+    pub records: PathBuf,
+    /// Directory for the site: a new one, an empty one, or an earlier site
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Also make pages of devices for which only articles have figures
+    #[arg(long)]
+    pub all_published: bool,
+    /// Title of the site
+    #[arg(long, value_name = "TEXT", default_value = "What a private key costs")]
+    pub title: String,
+}
+
+/// `keymark serve`
+#[derive(Debug, Args)]
+pub struct PageArguments {
+    /// Port to listen on [default: a free one]
+    #[arg(long, value_name = "N")]
+    pub port: Option<u16>,
+    /// Accept uploaded runs, with the token that keymark prints
+    #[arg(long)]
+    pub allow_import: bool,
+}

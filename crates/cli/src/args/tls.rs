@@ -315,7 +315,7 @@ fn version() -> impl TypedValueParser<Value = TlsVersion> {
 }
 
 fn server(word: &str) -> Result<StackName, String> {
-    kind(word).map(|kind| kind.stack())
+    kind(word).map(|kind| kind.stack)
 }
 
 /// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).

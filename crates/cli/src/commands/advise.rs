@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use jiff::Zoned;
-use keymark_advice::advise::{Firmware, Purpose, Quantum, Question};
+use keymark_advice::advise::{Purpose, Question};
 use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
@@ -23,12 +23,12 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     if arguments.measure {
         measure(arguments, path)?;
     }
-    let archive = archive::open_to_read(path).map_err(Failure::failed)?;
+    let archive = archive::open_to_read(path)?;
     let mut records = archive::newest(&archive)?;
     for shipped in Shipped::of_times() {
-        records.push(shipped.record().map_err(Failure::failed)?);
+        records.push(shipped.record()?);
     }
-    let profiles = Profile::shipped().map_err(Failure::failed)?;
+    let profiles = Profile::shipped()?;
     let figures = Figures::of(&records).with_profiles(&profiles);
     let question = question(arguments)?;
     let catalogue = Catalogue::shipped();
@@ -53,19 +53,11 @@ fn question(arguments: &AdviseArguments) -> Result<Question, Failure> {
         today,
         until: arguments.until.map_or(today, |until| until.0),
         policies,
-        firmware: if arguments.open_firmware {
-            Firmware::Open
-        } else {
-            Firmware::Any
-        },
+        open_firmware: arguments.open_firmware,
         tolerance: arguments.tolerance,
         compatible: arguments.compatible.clone(),
         rate: arguments.operations_per_second,
-        quantum: if arguments.post_quantum {
-            Quantum::PostQuantum
-        } else {
-            Quantum::Any
-        },
+        post_quantum: arguments.post_quantum,
         old_clients: arguments.old_clients.unwrap_or(0.0),
         devices,
         algorithms: arguments.algorithm.clone(),
@@ -129,12 +121,8 @@ fn print(question: &Question, catalogue: &Catalogue, figures: &Figures) {
 /// Measures on this machine what the purpose asks of keys, as a user would.
 fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Result<(), Failure> {
     let (what, usual) = match arguments.purpose {
-        Purpose::Card => (
+        Purpose::Card | Purpose::Email => (
             "bench --max-time 2s --stack gnupg --operation decrypt",
-            "all",
-        ),
-        Purpose::Email => (
-            "bench --max-time 2s --stack gnupg,raw --operation decrypt,decapsulate",
             "all",
         ),
         Purpose::Ssh | Purpose::Timestamping => {
@@ -148,7 +136,7 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
     let named = arguments.algorithm.iter().map(ToString::to_string);
     let named = named.collect::<Vec<_>>().join(",");
     let algorithms = if named.is_empty() { usual } else { &named };
-    let mut command = Command::new(std::env::current_exe().map_err(Failure::failed)?);
+    let mut command = Command::new(std::env::current_exe()?);
     if let Some(path) = path {
         command.arg("--archive").arg(path);
     }
@@ -161,7 +149,7 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
     if arguments.json {
         command.stdout(std::io::stderr());
     }
-    let status = command.status().map_err(Failure::failed)?;
+    let status = command.status()?;
     // What did not fail was measured, and the run has said what did.
     if matches!(status.code(), Some(0 | 1)) {
         return Ok(());

@@ -79,8 +79,8 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
             .unwrap_or(Operation::Decapsulate),
         stack: arguments.stack,
     };
-    let runs = archive::newest(&archive::open_to_read(archive).map_err(Failure::failed)?)?;
-    let published = Shipped::of_times().map(|shipped| shipped.record().map_err(Failure::failed));
+    let runs = archive::newest(&archive::open_to_read(archive)?)?;
+    let published = Shipped::of_times().map(|shipped| shipped.record());
     let published = published.collect::<Result<Vec<_>, _>>()?;
     Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
 }

@@ -1,14 +1,14 @@
 //! `keymark compare`
 
 use itertools::Itertools;
-use keymark_bench::record::RunId;
-use keymark_report::archive::Archive;
+use keymark_bench::record::{Record, RunId};
+use keymark_report::archive::{Archive, SideSelector};
 use keymark_report::compare::{Comparison, Criteria, Judgement, Noise, Side};
 use keymark_report::visible::excerpt;
 use keymark_stats::MIN_RUNS;
 
 use super::Outcome;
-use crate::args::{BaselineArgument, CompareArguments, SideArgument};
+use crate::args::{BaselineArgument, CompareArguments, SideArgument, Units};
 use crate::documents::comparison;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -19,11 +19,8 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
         equivalence: arguments.equivalence,
     };
     let compared = compared(arguments, archive, criteria)?;
-    let means = if arguments.geometric_mean {
-        compared.geometric_means()
-    } else {
-        Vec::new()
-    };
+    let means = arguments.geometric_mean.then(|| compared.geometric_means());
+    let means = means.unwrap_or_default();
     comparison::print(&compared, &means, arguments.json, &arguments.tables);
     match arguments.fail_above {
         Some(limit) => judge(&compared, limit),
@@ -39,6 +36,9 @@ fn compared(
     let published = arguments.published.iter().copied();
     let mut named: Vec<SideArgument> = arguments.sides.clone();
     named.extend(published.map(SideArgument::Published));
+    if let Some(Units::Machine) = arguments.by {
+        return of_machines(named, archive, criteria);
+    }
     let pattern = match &arguments.baseline {
         Some(BaselineArgument::Case(pattern)) => Some(pattern),
         Some(BaselineArgument::Side(baseline)) => {
@@ -82,10 +82,36 @@ fn compared(
     Ok(comparison)
 }
 
+fn of_machines(
+    mut named: Vec<SideArgument>,
+    archive: &Archive,
+    criteria: Criteria,
+) -> Result<Comparison, Failure> {
+    if named.is_empty() {
+        let last = archive.last_of_machines().map_err(Failure::failed)?;
+        let alone = last.into_iter().map(|run| SideSelector(vec![run]));
+        named.extend(alone.map(SideArgument::Runs));
+    }
+    let loaded: Result<Vec<Side>, Failure> = named.iter().map(|side| load(side, archive)).collect();
+    let runs = loaded?.into_iter().flat_map(|side| side.runs);
+    let sides = Side::of_machines(runs.unique_by(|run| run.id.clone()).collect());
+    let noise = comparison::machine(&sides, archive)?;
+    let comparison = Comparison::of_machines(sides, noise, criteria);
+    if comparison.pairs.is_empty() {
+        let machines = comparison.sides.iter().map(|side| &side.name).format(", ");
+        return Err(Failure::nothing_usable(format!(
+            "machines are compared by cases that two of them have measured; here are {} ({machines}). Give each machine a \
+             label (KEYMARK_MACHINE), and bring its runs here",
+            comparison.sides.len()
+        )));
+    }
+    Ok(comparison)
+}
+
 fn load(side: &SideArgument, archive: &Archive) -> Result<Side, Failure> {
     let runs = match side {
-        SideArgument::Runs(runs) => archive.side(runs).map_err(Failure::failed)?,
-        SideArgument::Published(shipped) => vec![shipped.record().map_err(Failure::failed)?],
+        SideArgument::Runs(runs) => archive.side(runs)?,
+        SideArgument::Published(shipped) => vec![shipped.record()?],
     };
     let name = side.to_string();
     Ok(Side { name, runs })
@@ -98,33 +124,25 @@ fn same_runs(one: &Side, other: &Side) -> bool {
 
 /// No run and no series is compared with itself by mistake.
 fn distinct(sides: &[Side]) -> Result<(), Failure> {
-    for (number, side) in sides.iter().enumerate() {
-        let mut others = sides[..number].iter();
-        let same = others.find_map(|other| {
-            let series = Archive::common_series(&other.runs, &side.runs)?;
-            (other.name != side.name).then_some((other, series))
-        });
-        if let Some((other, series)) = same {
+    for (other, side) in sides.iter().tuple_combinations() {
+        if other.name != side.name
+            && let Some(series) = Archive::common_series(&other.runs, &side.runs)
+        {
             return Err(Failure::usage(format!(
                 "{} and {} are runs of one series, {series}; name series like 'series:last~1 series:last'",
                 other.name, side.name
             )));
         }
     }
-    for (number, side) in sides.iter().enumerate() {
-        for other in &sides[..number] {
-            let twice = side
-                .runs
-                .iter()
-                .find(|run| other.runs.iter().any(|known| known.id == run.id));
-            if let Some(run) = twice {
-                return Err(Failure::usage(format!(
-                    "run {} is in {} and in {}, and cannot be compared with itself",
-                    excerpt(&run.id.0),
-                    other.name,
-                    side.name
-                )));
-            }
+    for (other, side) in sides.iter().tuple_combinations() {
+        let is_there = |run: &&Record| other.runs.iter().any(|known| known.id == run.id);
+        if let Some(run) = side.runs.iter().find(is_there) {
+            return Err(Failure::usage(format!(
+                "run {} is in {} and in {}, and cannot be compared with itself",
+                excerpt(&run.id.0),
+                other.name,
+                side.name
+            )));
         }
     }
     Ok(())

@@ -20,9 +20,7 @@ pub(super) fn man(directory: Option<&Path>) -> Outcome {
     match directory {
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(args::command())
-                .render(&mut page)
-                .map_err(Failure::failed)?;
+            clap_mangen::Man::new(args::command()).render(&mut page)?;
             output::print(&String::from_utf8_lossy(&page));
         }
         Some(directory) => {

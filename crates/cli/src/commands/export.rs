@@ -8,24 +8,24 @@ use keymark_stacks::registry;
 
 use super::Outcome;
 use crate::args::ExportArguments;
-use crate::documents;
+use crate::documents::{self, analysis};
 use crate::exit::{Exit, Failure};
 
 pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
     let written = match &arguments.run {
         RunSelector::LastSeries(_) | RunSelector::Series(_) => {
-            let name = archive.series(&arguments.run).map_err(Failure::failed)?;
+            let name = archive.series(&arguments.run)?;
             let side = SideSelector(vec![arguments.run.clone()]);
-            let runs = archive.side(&side).map_err(Failure::failed)?;
+            let runs = archive.side(&side)?;
             let name = format!("series:{name}");
             write(arguments, &Exported::Series { name, runs: &runs })
         }
         RunSelector::Last(_) | RunSelector::Id(_) => {
-            let record = archive.load(&arguments.run).map_err(Failure::failed)?;
+            let record = archive.load(&arguments.run)?;
             let exported = Exported::Runs {
                 runs: std::slice::from_ref(&record),
                 families: &registry::layers(),
-                document: &|| documents::document(&record),
+                document: &|| documents::document(&analysis(&record), &record, &[], None),
             };
             write(arguments, &exported)
         }

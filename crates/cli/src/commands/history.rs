@@ -17,7 +17,7 @@ const TRENDS: usize = 12;
 
 pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
     let words = CaseWords::new(arguments.case.iter().map(String::as_str));
-    let past = archive.history(&words).map_err(Failure::failed)?;
+    let past = archive.history(&words)?;
     let mut trends = history::trends(&past);
     let named = arguments.case.join(" ");
     if trends.is_empty() {
@@ -36,15 +36,10 @@ pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
         let rows = trends.iter().flat_map(Trend::rows);
         rows.for_each(|row| print_json(&row));
     } else {
-        let bound = archive.bound(&mut trends, arguments.last);
-        bound.map_err(Failure::failed)?;
+        archive.bound(&mut trends, arguments.last)?;
         let document = report::history(&trends, arguments.last);
-        let picture = if arguments.no_plot {
-            None
-        } else {
-            pictures::of_history(&trends, arguments.last)
-        };
-        output::illustrated(&document, picture.as_deref(), &arguments.tables);
+        let picture = (!arguments.no_plot).then(|| pictures::of_history(&trends, arguments.last));
+        output::illustrated(&document, picture.flatten().as_deref(), &arguments.tables);
     }
     Ok(Exit::Fine)
 }

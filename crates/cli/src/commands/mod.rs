@@ -87,15 +87,15 @@ fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
         let message = "'keymark bench' starts this itself";
         return Err(Failure::usage(message));
     }
-    serve().map_err(Failure::failed)?;
+    serve()?;
     Ok(Exit::Fine)
 }
 
 fn archive(arguments: &Arguments) -> Result<Archive, Failure> {
-    archive::open(arguments.archive.as_ref()).map_err(Failure::failed)
+    Ok(archive::open(arguments.archive.as_ref())?)
 }
 
 /// For who changes nothing in it.
 fn readable(arguments: &Arguments) -> Result<Archive, Failure> {
-    archive::open_to_read(arguments.archive.as_ref()).map_err(Failure::failed)
+    Ok(archive::open_to_read(arguments.archive.as_ref())?)
 }

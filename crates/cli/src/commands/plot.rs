@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 
 pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
     let side = SideSelector(arguments.runs.clone());
-    let mut records = archive.side(&side).map_err(Failure::failed)?;
+    let mut records = archive.side(&side)?;
     records.extend(published::records(&arguments.published)?);
     if let Some(words) = &arguments.case {
         let wanted = CaseWords::new([words.as_str()]);

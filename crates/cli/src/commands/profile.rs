@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::{file, output};
 
 pub(super) fn run(arguments: &ProfileArguments, archive: &Archive) -> Outcome {
-    let record = archive.load(&arguments.run).map_err(Failure::failed)?;
+    let record = archive.load(&arguments.run)?;
     let (device, name) = (arguments.device.as_deref(), arguments.name.as_deref());
     let measured = Profile::measured(&record, device, name).map_err(|error| {
         if error.is_usage() {
@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &ProfileArguments, archive: &Archive) -> Outcome {
             "skipping {case}: {operations} operations are too few"
         ));
     }
-    let profile = measured.profile.to_toml().map_err(Failure::failed)?;
+    let profile = measured.profile.to_toml()?;
     file::put(arguments.output.as_deref(), &profile)?;
     Ok(Exit::Fine)
 }

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
 fn load(runs: &[RunSelector], archive: &Archive) -> Result<Vec<Record>, Failure> {
     let mut records: Vec<Record> = Vec::new();
     for run in runs {
-        let record = archive.load(run).map_err(Failure::failed)?;
+        let record = archive.load(run)?;
         if records.iter().any(|known| known.id == record.id) {
             return Err(Failure::usage(format!(
                 "the run {} is named twice",

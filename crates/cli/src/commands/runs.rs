@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Outcome;
 use crate::args::JsonArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
 use crate::observers::print_json;
 use crate::output;
 
@@ -15,7 +15,7 @@ use crate::output;
 const NAMES: usize = 6;
 
 pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
-    let runs = archive.runs().map_err(Failure::failed)?;
+    let runs = archive.runs()?;
     if runs.is_empty() && !arguments.json {
         output::note(&format!(
             "{} has no runs yet; 'keymark bench' makes one",

@@ -15,7 +15,7 @@ use crate::file::{Existing, write};
 use crate::output;
 
 pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
-    let record = archive.load(&arguments.run).map_err(Failure::failed)?;
+    let record = archive.load(&arguments.run)?;
     let mut personal = of_this_machine();
     personal.extend(arguments.remove.iter().cloned().map(Personal::Other));
     let shared = share(&record, &personal);

@@ -17,14 +17,14 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
             ));
         }
         let side = SideSelector(vec![arguments.run.clone()]);
-        let mut runs = archive.side(&side).map_err(Failure::failed)?;
+        let mut runs = archive.side(&side)?;
         documents::print_series(&runs, arguments.json, &arguments.shown.tables);
         if let Some(kind) = arguments.plot {
             pictures::print(&mut runs, kind)?;
         }
         return Ok(Exit::Fine);
     }
-    let record = archive.load(&arguments.run).map_err(Failure::failed)?;
+    let record = archive.load(&arguments.run)?;
     let articles = published::records(&arguments.published)?;
     if arguments.json {
         for record in [&record].into_iter().chain(&articles) {

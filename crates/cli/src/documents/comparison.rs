@@ -1,5 +1,6 @@
 //! Comparisons of runs.
 
+use itertools::Itertools;
 use keymark_bench::record::{Record, RunState};
 use keymark_report::archive::Archive;
 use keymark_report::compare::{Comparison, Criteria, Difference, GeometricMean, Pair, Side};
@@ -13,25 +14,31 @@ use crate::output;
 
 /// What the archive knows of the machine, if sides need that.
 pub(crate) fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, Failure> {
-    let measured = |side: &'_ Side| -> Vec<Record> {
-        let mut runs = side.runs.clone();
-        runs.retain(|run| run.state != RunState::Published);
-        runs
-    };
-    let measured: Vec<Vec<Record>> = sides.iter().map(measured).collect();
-    let few = || measured.iter().filter(|runs| runs.len() < MIN_RUNS);
-    let single: Vec<&Record> = few().flatten().collect();
+    let few = sides
+        .iter()
+        .filter(|side| measured(side).count() < MIN_RUNS);
+    let single: Vec<&Record> = few.flat_map(measured).collect();
     if single.is_empty() {
         return Ok(BetweenRuns::ASSUMED);
     }
-    let all: Vec<&Record> = measured.iter().flatten().collect();
-    archive.between_runs(&all, &single).map_err(Failure::failed)
+    let all: Vec<&Record> = sides.iter().flat_map(measured).collect();
+    Ok(archive.between_runs(&all, &single)?)
 }
 
-/// Every run against the first, each a side of its own.
+fn measured(side: &Side) -> impl Iterator<Item = &Record> {
+    let runs = side.runs.iter();
+    runs.filter(|run| run.state != RunState::Published)
+}
+
+/// Every run against the first, each a side of its own: by the machine's label, where that tells them apart.
 pub(crate) fn each_run(records: &[Record], archive: &Archive) -> Result<Comparison, Failure> {
+    let label = |record: &'_ Record| record.environment.machine.clone();
+    let mut labels = records.iter().map(label);
+    let tell = labels.clone().all(|label| label.is_some()) && labels.all_unique();
     let side = |record: &Record| Side {
-        name: record.id.to_string(),
+        name: label(record)
+            .filter(|_| tell)
+            .unwrap_or_else(|| record.id.to_string()),
         runs: vec![record.clone()],
     };
     let sides: Vec<Side> = records.iter().map(side).collect();

@@ -2,7 +2,6 @@
 
 pub(crate) mod abilities;
 pub(crate) mod comparison;
-mod page_file;
 pub(crate) mod pictures;
 pub(crate) mod published;
 pub(crate) mod report;
@@ -27,41 +26,24 @@ pub(crate) fn analysis(record: &Record) -> Analysis {
     Analysis::of(record, &registry::layers()).compared(record, registry::comparisons())
 }
 
-/// All that there is to say about a record.
-pub(crate) fn document(record: &Record) -> Document {
-    document_beside(record, &[], None)
-}
-
 /// A run on the terminal: on one screen, or all of it.
 pub(crate) fn print(record: &Record, articles: &[Record], shown: &ShownArguments) {
     let analysis = analysis(record);
-    let document = document_of(&analysis, record, articles, shown.by.as_deref());
-    let picture = if shown.no_plot {
-        None
+    let document = document(&analysis, record, articles, shown.by.as_deref());
+    let picture = (!shown.no_plot).then(|| pictures::below_the_answer(&analysis, record));
+    let document = if shown.long {
+        document
     } else {
-        pictures::below_the_answer(&analysis, record)
+        document.brief()
     };
-    if shown.long {
-        output::illustrated(&document, picture.as_deref(), &shown.tables);
-        return;
-    }
-    let document = document.brief();
-    output::illustrated(&document, picture.as_deref(), &shown.tables);
-    if let Some(more) = document.more() {
+    output::illustrated(&document, picture.flatten().as_deref(), &shown.tables);
+    if let Some(more) = document.more().filter(|_| !shown.long) {
         output::note(&format!("{more}: 'keymark show {} --long'", record.id));
     }
 }
 
-/// The same with what was published of its operations.
-pub(crate) fn document_beside(
-    record: &Record,
-    articles: &[Record],
-    by: Option<&[Axis]>,
-) -> Document {
-    document_of(&analysis(record), record, articles, by)
-}
-
-fn document_of(
+/// All that there is to say about a record, with what was published of its operations.
+pub(crate) fn document(
     analysis: &Analysis,
     record: &Record,
     articles: &[Record],

@@ -87,7 +87,7 @@ pub(crate) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Resul
         let path = numbered(&file.path, number);
         let bytes = match file.format {
             PictureFormat::Svg => svg::draw(chart, theme).into_bytes(),
-            PictureFormat::Png => svg::png(chart, theme).map_err(Failure::failed)?,
+            PictureFormat::Png => svg::png(chart, theme)?,
         };
         file::replace(&path, &bytes).map_err(|error| {
             Failure::failed(format!(

@@ -18,8 +18,7 @@ use crate::output;
 /// Those that come with keymark, as records; loads and ratios are none.
 pub(crate) fn records(shipped: &[Shipped]) -> Result<Vec<Record>, Failure> {
     let times = shipped.iter().filter(|shipped| shipped.cells().is_none());
-    let record = |shipped: &Shipped| shipped.record().map_err(Failure::failed);
-    times.map(record).collect()
+    times.map(|shipped| Ok(shipped.record()?)).collect()
 }
 
 /// Published loads and ratios, as they stand in their tables.

@@ -1,26 +1,30 @@
 //! Reports of runs, and where they are written.
 
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use keymark_bench::record::{Record, RunId};
 use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::document::Document;
+use keymark_report::render::html::MARK;
 use keymark_report::render::{Exported, Format, FormatError, html};
 use keymark_report::report::{Part, report};
 use keymark_stacks::registry;
 
-use super::{comparison, page_file};
+use super::comparison;
 use crate::exit::Failure;
-use crate::rerun;
+use crate::{file, rerun};
 
 /// The directory of reports beside the archive.
 const REPORTS: &str = "reports";
 
+/// So much of a page holds its mark.
+const BEGINNING: u64 = 512;
+
 /// The report of a run that has just been saved, beside its archive.
 pub(crate) fn beside(archive: &Archive, run: &RunId) -> Result<PathBuf, Failure> {
-    let record = archive
-        .load(&RunSelector::Id(run.0.clone()))
-        .map_err(Failure::failed)?;
+    let record = archive.load(&RunSelector::Id(run.0.clone()))?;
     let text = text(&[record], &[], archive, &html::FORMAT)?;
     let path = usual_place(archive.path(), run)?;
     write(&path, &text, false)?;
@@ -35,7 +39,8 @@ pub(crate) fn document(
 ) -> Result<Document, Failure> {
     let parts = records.iter().enumerate().map(|(number, record)| {
         let articles = if number == 0 { articles } else { &[] };
-        part(record, super::document_beside(record, articles, None))
+        let analysis = super::analysis(record);
+        part(record, super::document(&analysis, record, articles, None))
     });
     let comparison = match records {
         [_, _, ..] => Some(comparison::each_run(records, archive)?),
@@ -71,10 +76,10 @@ pub(crate) fn usual_place(archive: &Path, run: &RunId) -> Result<PathBuf, Failur
         .parent()
         .unwrap_or_else(|| Path::new(""))
         .join(REPORTS);
-    std::fs::create_dir_all(&directory).map_err(|error| {
+    fs::create_dir_all(&directory).map_err(|error| {
         Failure::failed(format!("cannot create {}: {error}", directory.display()))
     })?;
-    Ok(directory.join(format!("{}.html", page_file::name(&run.0))))
+    Ok(directory.join(format!("{}.html", name(&run.0))))
 }
 
 /// A run's part of a report.
@@ -86,7 +91,75 @@ pub(crate) fn part(record: &Record, document: Document) -> Part<'_> {
     }
 }
 
-/// Writes a report, not over what keymark did not write unless that is `force`d.
+/// Writes the report: whole or not at all, and not over what keymark did not write.
 pub(crate) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    page_file::write(path, text, force).map_err(Failure::failed)
+    let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    if !force && is_foreign(path).map_err(failed)? {
+        return Err(Failure::failed(format!(
+            "{} exists and is not a keymark report; '--force' overwrites it",
+            path.display()
+        )));
+    }
+    Ok(file::replace(path, text.as_bytes()).map_err(failed)?)
+}
+
+/// Whether something is there that is no page of keymark's.
+fn is_foreign(path: &Path) -> std::io::Result<bool> {
+    let mut beginning = Vec::new();
+    // A pipe or a device has nothing that could be lost, and reading may never end.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Ok(false);
+    }
+    match File::open(path) {
+        Ok(file) => file.take(BEGINNING).read_to_end(&mut beginning)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    Ok(!beginning.is_empty() && !String::from_utf8_lossy(&beginning).contains(MARK))
+}
+
+/// A run's name as a file's: imported ones are anybody's.
+fn name(run: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = run
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .take(100)
+        .collect();
+    match name.trim_start_matches('.') {
+        "" => "run".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_testkit::assert_says;
+
+    use super::*;
+
+    #[test]
+    fn only_keymarks_own_pages_are_overwritten() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("report.html");
+        let page = |text: &str| format!("<!doctype html>\n{MARK}\n{text}");
+        write(&path, &page("one"), false).unwrap();
+        write(&path, &page("two"), false).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), page("two"));
+        fs::write(&path, "my thesis").unwrap();
+        let refused = write(&path, &page("three"), false).unwrap_err();
+        assert_says(&refused.message, ["--force"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "my thesis");
+        write(&path, &page("three"), true).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), page("three"));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_runs_name_leads_nowhere_else() {
+        assert_eq!(name("20260101-000000-0001"), "20260101-000000-0001");
+        assert_eq!(name("../../etc/passwd"), "_.._etc_passwd");
+        assert_eq!(name("..."), "run");
+        assert_eq!(name("a<b>\n"), "a_b__");
+    }
 }

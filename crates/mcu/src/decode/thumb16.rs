@@ -195,7 +195,11 @@ fn miscellaneous(half: u32, pc: u32) -> Effect {
     match half >> 5 & 0x7f {
         0b0000000..=0b0000011 => data_immediate(Alu::Add, Flags::Keep, sp, sp, frame),
         0b0000100..=0b0000111 => data_immediate(Alu::Sub, Flags::Keep, sp, sp, frame),
-        0b0110011 => Effect::Nop, // CPS: there are no exceptions to mask.
+        0b0110011 => Effect::MaskExceptions {
+            value: bits(half, 4, 1),
+            primask: bits(half, 1, 1) == 1,
+            faultmask: bits(half, 0, 1) == 1,
+        },
         _ => match half >> 8 & 0xf {
             0b0001 | 0b0011 | 0b1001 | 0b1011 => Effect::CompareBranch(
                 r.d,
@@ -247,7 +251,8 @@ fn multiple(half: u32) -> Effect {
 /// A5.2.6
 fn conditional_branch(half: u32, pc: u32) -> Effect {
     match bits(half, 8, 4) {
-        0b1110 | 0b1111 => Effect::Unknown(half),
+        0b1110 => Effect::Unknown(half),
+        0b1111 => Effect::SupervisorCall,
         condition => Effect::BranchConditional(
             Condition::new(condition),
             pc.wrapping_add_signed(signed(bits(half, 0, 8), 8) * 2),

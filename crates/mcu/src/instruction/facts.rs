@@ -105,9 +105,11 @@ impl Effect {
             Self::Undecoded
             | Self::ClearExclusive
             | Self::Nop
+            | Self::MaskExceptions { .. }
             | Self::Barrier
             | Self::WriteSpecial { .. }
             | Self::Breakpoint(_)
+            | Self::SupervisorCall
             | Self::Unknown(_) => Facts::NONE,
             _ => self.facts_of_transfer(),
         }
@@ -251,12 +253,5 @@ named! {
         If = "IT",
         /// NOP, barriers, special registers, breakpoints.
         System = "system",
-    }
-}
-
-impl Class {
-    /// Whether all of it take one cycle on both cores, touch no memory and go nowhere else.
-    pub const fn is_plain(self) -> bool {
-        self as u8 <= Self::Multiply as u8
     }
 }

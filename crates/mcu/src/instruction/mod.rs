@@ -160,8 +160,14 @@ pub enum Effect {
     If,
     /// CLREX
     ClearExclusive,
-    /// NOP, DSB, DMB, hints, CPS, PLD.
+    /// NOP, DSB, DMB, hints, PLD.
     Nop,
+    /// CPS: 1 where exceptions are disabled.
+    MaskExceptions {
+        value: u32,
+        primask: bool,
+        faultmask: bool,
+    },
     /// ISB: what follows is fetched anew.
     Barrier,
     /// MRS
@@ -173,6 +179,8 @@ pub enum Effect {
         mask: u8,
     },
     Breakpoint(u8),
+    /// SVC
+    SupervisorCall,
     /// Not an instruction of the architecture, or one that is not simulated: its encoding.
     Unknown(u32),
 }

@@ -1,6 +1,8 @@
 //! One effect: computing here, memory in `transfer`.
 
 use super::arithmetic::{self, shift_with_carry, unary};
+use super::exceptions::SUPERVISOR_CALL;
+use super::registers::{FAULTMASK, PRIMASK};
 use super::{BusError, Halt, Interrupted, Machine, Reason};
 use crate::instruction::{
     Access, Effect, Indirect, Long, LongOperands, NonZero, Operands, Register, Sign,
@@ -134,12 +136,25 @@ impl Machine {
     fn control(&mut self, effect: &Effect) -> Result<(), Interrupted> {
         let halt = match *effect {
             Effect::ReadSpecial(rd, special) => {
-                let value = self.read_special(special);
+                let value = self.registers.read_special(special);
                 self.registers.set(rd, value);
                 return Ok(());
             }
             Effect::WriteSpecial { rn, special, mask } => {
-                self.write_special(special, mask, rn);
+                let value = self.registers.get(rn);
+                self.registers.write_special(special, mask, value);
+                return Ok(());
+            }
+            Effect::MaskExceptions {
+                value,
+                primask,
+                faultmask,
+            } => {
+                for (register, named) in [(PRIMASK, primask), (FAULTMASK, faultmask)] {
+                    if named {
+                        self.registers.special[register] = value;
+                    }
+                }
                 return Ok(());
             }
             Effect::ClearExclusive => {
@@ -147,6 +162,7 @@ impl Machine {
                 return Ok(());
             }
             Effect::Breakpoint(number) => Halt::Breakpoint(number),
+            Effect::SupervisorCall => Halt::Exception(SUPERVISOR_CALL),
             Effect::Barrier => Halt::Refetch,
             Effect::Unknown(encoding) => Halt::Fault(Reason::Unknown(encoding)),
             // `execute` and the two after it have taken all others.

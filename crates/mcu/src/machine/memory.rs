@@ -1,5 +1,6 @@
 //! Flash and RAM as the core sees them, and the code decoded of them.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::decode;
@@ -28,6 +29,7 @@ pub struct Memory {
     layout: Layout,
     flash: Vec<u8>,
     ram: Vec<u8>,
+    ccm: Vec<u8>,
     /// Where RAM has been executed from: a write there makes decoded instructions stale.
     executed: Range<u32>,
     /// The same by halfwords, since code and variables may lie side by side.
@@ -47,6 +49,7 @@ impl Memory {
         Self {
             flash: vec![0xff; layout.flash_size as usize],
             ram: vec![0; layout.ram_size as usize],
+            ccm: vec![0; layout.ccm_size as usize],
             executed: 0..0,
             executed_halfwords: vec![false; layout.ram_size.div_ceil(HALFWORD) as usize],
             stale: false,
@@ -74,6 +77,17 @@ impl Memory {
         (offset < self.layout.ram_size).then_some(offset)
     }
 
+    /// The offset into the second RAM of an address that lies there.
+    fn ccm_offset(&self, address: u32) -> Option<u32> {
+        let offset = address.wrapping_sub(self.layout.ccm_base);
+        (offset < self.layout.ccm_size).then_some(offset)
+    }
+
+    /// Whether there is RAM.
+    pub fn is_ram(&self, address: u32) -> bool {
+        self.ram_offset(address).is_some() || self.ccm_offset(address).is_some()
+    }
+
     /// Reads a little-endian value of `N` bytes.
     #[inline(always)]
     fn read<const N: usize>(&self, address: u32) -> Result<[u8; N], BusError> {
@@ -82,6 +96,7 @@ impl Memory {
         }
         self.flash_offset(address)
             .and_then(|offset| at(&self.flash, offset))
+            .or_else(|| at(&self.ccm, self.ccm_offset(address)?))
             .ok_or(BusError::Read(address))
     }
 
@@ -95,13 +110,25 @@ impl Memory {
         let offset = address.wrapping_sub(self.layout.ram_base) as usize;
         let place = offset
             .checked_add(N)
-            .and_then(|end| self.ram.get_mut(offset..end))
-            .ok_or(BusError::Write(address))?;
+            .and_then(|end| self.ram.get_mut(offset..end));
+        let Some(place) = place else {
+            return self.write_ccm(address, &value);
+        };
         place.copy_from_slice(&value);
         // Where there is RAM nothing overflows.
         if address < self.executed.end && address + N as u32 > self.executed.start {
             self.stale |= self.is_code(offset, N);
         }
+        Ok(())
+    }
+
+    #[cold]
+    fn write_ccm(&mut self, address: u32, value: &[u8]) -> Result<(), BusError> {
+        let offset = self.ccm_offset(address).ok_or(BusError::Write(address))? as usize;
+        let place = self.ccm.get_mut(offset..offset + value.len());
+        place
+            .ok_or(BusError::Write(address))?
+            .copy_from_slice(value);
         Ok(())
     }
 
@@ -134,6 +161,8 @@ impl Memory {
     pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), BusError> {
         let place = if let Some(offset) = self.ram_offset(address) {
             self.ram.get_mut(offset as usize..)
+        } else if let Some(offset) = self.ccm_offset(address) {
+            self.ccm.get_mut(offset as usize..)
         } else {
             let offset = self.flash_offset(address).ok_or(BusError::Write(address))?;
             self.flash.get_mut(offset as usize..)
@@ -150,6 +179,8 @@ impl Memory {
     pub fn bytes(&self, address: u32, length: usize) -> Result<&[u8], BusError> {
         let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
             (&self.ram, offset)
+        } else if let Some(offset) = self.ccm_offset(address) {
+            (&self.ccm, offset)
         } else {
             let offset = self.flash_offset(address).ok_or(BusError::Read(address))?;
             (&self.flash, offset)
@@ -197,6 +228,21 @@ pub struct Layout {
     pub ram_base: u32,
     /// Bytes of RAM.
     pub ram_size: u32,
+    /// First address of a second RAM (core-coupled memory and its like), for data alone.
+    pub ccm_base: u32,
+    /// Bytes of it; none where the part has no second RAM.
+    pub ccm_size: u32,
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (flash, ram) = (self.flash_size >> 10, self.ram_size >> 10);
+        let (at, ram_at) = (self.flash_base, self.ram_base);
+        write!(
+            f,
+            "{flash} KiB of flash at {at:#010x} and {ram} KiB of RAM at {ram_at:#010x}"
+        )
+    }
 }
 
 /// The decoded instructions of flash and RAM, one entry for each halfword address, filled when first executed.

@@ -1,16 +1,21 @@
 //! The machine: registers, memory, decoded code, and the loop that executes.
 
 mod arithmetic;
+mod devices;
+mod exceptions;
 mod execute;
 mod memory;
 mod registers;
+mod semihosting;
 mod transfer;
 
+pub use devices::Stub;
 pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 
 use crate::instruction::{Condition, Instruction, Register};
 use crate::timing::{Outcome, Retired, Timing};
+use devices::Devices;
 use memory::Code;
 
 /// How execution ended.
@@ -19,6 +24,9 @@ pub enum Stop {
     /// The program said so by semihosting, with this code (0 for success).
     #[strum(to_string = "code {0}")]
     Exit(u32),
+    /// It has written as much as [`Machine::take_output`] should take away before it goes on.
+    #[strum(to_string = "output to be taken")]
+    Output,
     /// As many instructions were executed as were allowed.
     #[strum(to_string = "no end in sight")]
     Limit,
@@ -45,8 +53,8 @@ pub enum Reason {
     Bus(#[from] BusError),
     /// Not simulated, or no instruction at all. 16-bit encodings stand in the low half.
     #[error(
-        "the encoding {0:#x} is not simulated (no floating point, coprocessors, supervisor calls or undefined \
-         instructions, and no DSP extension on a Cortex-M3)"
+        "the encoding {0:#x} is not simulated (no floating point, coprocessors or undefined instructions, and no DSP \
+         extension on a Cortex-M3)"
     )]
     Unknown(u32),
     /// There is no memory to fetch from.
@@ -55,6 +63,20 @@ pub enum Reason {
     /// A branch to an even address asks for the ARM state, which the core has not.
     #[error("a branch to {0:#010x} with bit 0 clear leaves the Thumb state")]
     NotThumb(u32),
+    /// SVC where it cannot be taken.
+    #[error("a supervisor call while exceptions are masked or handled")]
+    Masked,
+    /// A load or store by a stack pointer that has left RAM.
+    #[error("{0}: the stack pointer has left RAM (a stack overflow)")]
+    Stack(BusError),
+    /// SYS_WRITE of more than there is.
+    #[error("SYS_WRITE of {length} bytes at {address:#010x} reaches beyond memory")]
+    Written {
+        /// Where they begin.
+        address: u32,
+        /// How many.
+        length: u32,
+    },
     /// A semihosting operation that is not provided.
     #[error("semihosting operation {0:#04x} is not provided")]
     Semihosting(u32),
@@ -71,6 +93,10 @@ enum Halt {
     Breakpoint(u8),
     /// The program asked for the end.
     Exit(u32),
+    /// A register that has to know the time.
+    Device,
+    /// An exception of that number.
+    Exception(u32),
     /// ISB: what follows is fetched as it now stands in memory.
     Refetch,
     /// It has to be decoded first.
@@ -96,7 +122,14 @@ pub struct Machine {
     /// The state of the local exclusive monitor (A3.4.1), since a load-exclusive.
     exclusive: bool,
     halt: Option<Halt>,
+    devices: Devices,
+    /// The time, while an instruction is executed that asks a register for it.
+    now: Option<u64>,
     output: Vec<u8>,
+    /// Bytes that the program has read of what semihosting can do.
+    features_read: u32,
+    /// Cycles a second: what the program's clock tells.
+    hertz: u64,
 }
 
 impl Machine {
@@ -119,8 +152,32 @@ impl Machine {
             operands: (0, 0),
             exclusive: false,
             halt: None,
+            devices: Devices::default(),
+            now: None,
             output: Vec::new(),
+            features_read: 0,
+            hertz: 1_000_000,
         }
+    }
+
+    /// The same at another clock frequency than 1 MHz.
+    pub const fn at(mut self, hertz: u64) -> Self {
+        self.hertz = hertz;
+        self
+    }
+
+    /// The same with these registers besides those of the core, which calls itself `cpuid`. To be said before it runs.
+    pub fn with_registers(mut self, stubs: &[Stub], cpuid: u32) -> Self {
+        let vectors = self.devices.vectors();
+        self.devices = Devices::new(stubs, cpuid);
+        self.devices.set_vectors(vectors);
+        self
+    }
+
+    /// The same with the vector table there, as VTOR says after a reset.
+    pub fn with_vectors(mut self, address: u32) -> Self {
+        self.devices.set_vectors(address);
+        self
     }
 
     /// The same without the DSP extension, as a Cortex-M3 is. To be said before it runs.
@@ -139,24 +196,48 @@ impl Machine {
         self.pc
     }
 
-    /// What the program wrote by semihosting.
+    /// What the program wrote by semihosting and nobody has taken.
     pub fn output(&self) -> &[u8] {
         &self.output
+    }
+
+    /// Takes it away.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
     }
 
     /// Executes until the program ends, something is wrong, or `limit` further instructions are done.
     pub fn run<T: Timing>(&mut self, timing: &mut T, limit: u64) -> Stop {
         let end = self.executed.saturating_add(limit);
         loop {
+            let waiting = self.devices.pending(self.time(timing));
+            if let Some(number) = waiting.filter(|_| !self.registers.masks_exceptions())
+                && let Err(reason) = self.enter(number, timing)
+            {
+                return self.fault(reason);
+            }
+            let until = end.min(self.executed.saturating_add(self.stretch(timing)));
             // Apart from the machine, so that an instruction can be borrowed while it executes.
             let mut code = std::mem::take(&mut self.code);
-            let pause = self.run_decoded(&code, timing, end);
+            let pause = self.run_decoded(&code, timing, until);
             let stop = match pause {
                 Pause::Undecoded if code.decode(self.pc, &mut self.memory).is_some() => None,
-                Pause::Undecoded => Some(Stop::Fault(Fault {
-                    address: self.pc,
-                    reason: Reason::NoCode,
-                })),
+                Pause::Undecoded if self.leaves_exception() => {
+                    timing.exception();
+                    self.leave_exception()
+                        .err()
+                        .map(|reason| self.fault(reason))
+                }
+                Pause::Undecoded => Some(self.fault(Reason::NoCode)),
+                Pause::Exception(_) if self.registers.masks_exceptions() => {
+                    Some(self.fault(Reason::Masked))
+                }
+                Pause::Exception(number) => {
+                    let entered = self.enter(number, timing);
+                    entered.err().map(|reason| self.fault(reason))
+                }
+                Pause::Look => None,
+                Pause::Stop(Stop::Limit) if self.executed < end => None,
                 Pause::Stale => {
                     code.forget_ram();
                     None
@@ -167,6 +248,32 @@ impl Machine {
             if let Some(stop) = stop {
                 return stop;
             }
+        }
+    }
+
+    /// Cycles so far; instructions where nothing is timed.
+    fn time<T: Timing>(&self, timing: &T) -> u64 {
+        timing.now().unwrap_or(self.executed)
+    }
+
+    fn enter<T: Timing>(&mut self, exception: u32, timing: &mut T) -> Result<(), Reason> {
+        timing.exception();
+        self.enter_exception(exception)
+    }
+
+    const fn fault(&self, reason: Reason) -> Stop {
+        let address = self.pc;
+        Stop::Fault(Fault { address, reason })
+    }
+
+    /// Instructions to go before an exception may have to be taken. Few take more than sixteen cycles, so that SysTick is
+    /// neared in steps, the last of them one instruction.
+    fn stretch<T: Timing>(&self, timing: &T) -> u64 {
+        let now = self.time(timing);
+        match self.devices.until_tick(now) {
+            _ if self.devices.pending(now).is_some() => 1,
+            Some(left) => (left / 16).max(1),
+            None => u64::MAX,
         }
     }
 
@@ -195,6 +302,25 @@ impl Machine {
                 Halt::Breakpoint(_) => {
                     executed += 1;
                     pc = pc.wrapping_add(u32::from(instruction.facts.size));
+                    if self.output.len() >= MOST_OUTPUT {
+                        break Pause::Stop(Stop::Output);
+                    }
+                }
+                Halt::Device => {
+                    self.executed = executed;
+                    match self.step_with_time(instruction, pc, timing) {
+                        Ok(next) => {
+                            executed += 1;
+                            pc = next;
+                            break Pause::Look;
+                        }
+                        Err(reason) => break Pause::fault(pc, reason),
+                    }
+                }
+                Halt::Exception(number) => {
+                    executed += 1;
+                    pc = pc.wrapping_add(u32::from(instruction.facts.size));
+                    break Pause::Exception(number);
                 }
                 Halt::Exit(code) => {
                     executed += 1;
@@ -209,10 +335,8 @@ impl Machine {
                 }
                 Halt::Undecoded => break Pause::Undecoded,
                 Halt::Fault(reason) => {
-                    break Pause::Stop(Stop::Fault(Fault {
-                        address: pc,
-                        reason,
-                    }));
+                    let reason = self.explained(reason);
+                    break Pause::fault(pc, reason);
                 }
             }
         };
@@ -255,6 +379,37 @@ impl Machine {
         Ok(next)
     }
 
+    /// Executes one that asks a register for the time.
+    #[cold]
+    fn step_with_time<T: Timing>(
+        &mut self,
+        instruction: &Instruction,
+        pc: u32,
+        timing: &mut T,
+    ) -> Result<u32, Reason> {
+        self.now = Some(self.time(timing));
+        let done = self.step(instruction, pc, timing);
+        self.now = None;
+        done.map_err(|Interrupted| match self.halt.take() {
+            Some(Halt::Fault(reason)) => reason,
+            _ => Reason::NoCode,
+        })
+    }
+
+    /// A failed access, with what it says of the stack: it grows out of RAM at the lower end.
+    #[cold]
+    fn explained(&self, reason: Reason) -> Reason {
+        let stack = self.registers.get(Register::SP);
+        match reason {
+            Reason::Bus(error @ (BusError::Read(_) | BusError::Write(_)))
+                if !self.memory.is_ram(stack.wrapping_sub(1)) =>
+            {
+                Reason::Stack(error)
+            }
+            other => other,
+        }
+    }
+
     /// Whether an instruction of an IT block is executed. Apart, so that those outside of one need no more
     /// than a comparison.
     #[inline(never)]
@@ -271,7 +426,10 @@ impl Machine {
         timing: &mut T,
     ) -> Halt {
         let halt = self.halt.take().unwrap_or(Halt::Undecoded);
-        if !matches!(halt, Halt::Breakpoint(_) | Halt::Refetch) {
+        if !matches!(
+            halt,
+            Halt::Breakpoint(_) | Halt::Refetch | Halt::Exception(_)
+        ) {
             return halt;
         }
         let retired = Retired {
@@ -293,7 +451,7 @@ impl Machine {
             timing.marker(number);
             return Halt::Breakpoint(number);
         }
-        match self.semihosting() {
+        match self.semihosting(self.time(timing)) {
             Ok(None) => Halt::Breakpoint(number),
             Ok(Some(code)) => Halt::Exit(code),
             Err(reason) => Halt::Fault(reason),
@@ -305,6 +463,10 @@ impl Machine {
 enum Pause {
     /// The next instruction has to be decoded.
     Undecoded,
+    /// Registers have changed that decide on exceptions.
+    Look,
+    /// An exception is to be taken.
+    Exception(u32),
     /// Code in RAM has been written since it was decoded.
     Stale,
     /// It is over.
@@ -314,56 +476,11 @@ enum Pause {
 /// The number of semihosting's breakpoint on M-profile cores.
 const SEMIHOSTING: u8 = 0xab;
 
-const SYS_WRITEC: u32 = 0x03;
-const SYS_WRITE0: u32 = 0x04;
-const SYS_WRITE: u32 = 0x05;
-const SYS_EXIT: u32 = 0x18;
-const SYS_EXIT_EXTENDED: u32 = 0x20;
-/// ADP_Stopped_ApplicationExit: the reason of an orderly end.
-const APPLICATION_EXIT: u32 = 0x2_0026;
-/// A string without an end is cut there, and so is all output.
-const LONGEST: usize = 1 << 20;
-
-impl Machine {
-    /// Semihosting, by which a program without an operating system writes and ends ("Semihosting for AArch32 and
-    /// AArch64", Arm 100863): R0 holds the operation, R1 its argument. Gives the program's exit code if it ends.
-    fn semihosting(&mut self) -> Result<Option<u32>, Reason> {
-        let argument = self.registers.get(Register::new(1));
-        match self.registers.get(Register::new(0)) {
-            SYS_WRITEC => {
-                let byte = self.memory.byte(argument)?;
-                self.write_output(&[byte]);
-            }
-            SYS_WRITE0 => {
-                let mut text = Vec::new();
-                for offset in 0..LONGEST as u32 {
-                    match self.memory.byte(argument.wrapping_add(offset))? {
-                        0 => break,
-                        byte => text.push(byte),
-                    }
-                }
-                self.write_output(&text);
-            }
-            SYS_WRITE => {
-                let buffer = self.memory.word(argument.wrapping_add(4))?;
-                let length = self.memory.word(argument.wrapping_add(8))?;
-                let bytes = self.memory.bytes(buffer, length as usize)?.to_vec();
-                self.write_output(&bytes);
-                self.registers.set(Register::new(0), 0);
-            }
-            SYS_EXIT => return Ok(Some(u32::from(argument != APPLICATION_EXIT))),
-            SYS_EXIT_EXTENDED => {
-                let reason = self.memory.word(argument)?;
-                let code = self.memory.word(argument.wrapping_add(4))?;
-                return Ok(Some(if reason == APPLICATION_EXIT { code } else { 1 }));
-            }
-            other => return Err(Reason::Semihosting(other)),
-        }
-        Ok(None)
-    }
-
-    fn write_output(&mut self, bytes: &[u8]) {
-        let room = LONGEST.saturating_sub(self.output.len());
-        self.output.extend(bytes.iter().take(room));
+impl Pause {
+    const fn fault(address: u32, reason: Reason) -> Self {
+        Self::Stop(Stop::Fault(Fault { address, reason }))
     }
 }
+
+/// Bytes of output that are kept at most, but for one write.
+const MOST_OUTPUT: usize = 1 << 20;

@@ -18,9 +18,21 @@ pub struct Registers {
     pub saturated: bool,
     /// `GE[3:0]`, set by parallel additions and read by SEL.
     pub greater_equal: u8,
-    /// PRIMASK and its kin, as MSR sets them; there is nothing to mask, and CPS does nothing.
+    /// PRIMASK and its kin, by the numbers of MRS (B5.1.1). The stack pointer in use is R13, the other one stands here.
     pub special: [u32; 32],
+    /// R13 is PSP.
+    on_process_stack: bool,
 }
+
+pub(super) const IPSR: usize = 5;
+pub(super) const MSP: usize = 8;
+pub(super) const PSP: usize = 9;
+pub(super) const PRIMASK: usize = 16;
+const BASEPRI: usize = 17;
+pub(super) const FAULTMASK: usize = 19;
+pub(super) const CONTROL: usize = 20;
+/// CONTROL.SPSEL
+const PROCESS_STACK: u32 = 2;
 
 impl Registers {
     /// The value of a register. The PC reads as the address of the instruction plus 4.
@@ -102,5 +114,60 @@ impl Registers {
         if mask & 1 != 0 {
             self.greater_equal = (value >> 16 & 0xf) as u8;
         }
+    }
+
+    /// MRS
+    pub(super) fn read_special(&self, number: u8) -> u32 {
+        match usize::from(number & 31) {
+            // Bit 0 for the exception's number, bit 2 for no flags.
+            number @ 0..MSP => {
+                let flags = if number & 4 == 0 { self.apsr() } else { 0 };
+                flags | (self.special[IPSR] * (number as u32 & 1))
+            }
+            number if self.is_current_stack(number) => self.get(Register::SP),
+            number => self.special[number],
+        }
+    }
+
+    /// MSR
+    pub(super) fn write_special(&mut self, number: u8, mask: u8, value: u32) {
+        match usize::from(number & 31) {
+            number @ 0..MSP if number & 4 == 0 => self.set_apsr(value, mask),
+            0..MSP => {}
+            number if self.is_current_stack(number) => self.set(Register::SP, value & !3),
+            number @ (MSP | PSP) => self.special[number] = value & !3,
+            CONTROL => {
+                self.special[CONTROL] = value;
+                if self.special[IPSR] == 0 {
+                    self.use_process_stack(value & PROCESS_STACK != 0);
+                }
+            }
+            number => self.special[number] = value,
+        }
+    }
+
+    pub(super) const fn is_on_process_stack(&self) -> bool {
+        self.on_process_stack
+    }
+
+    const fn is_current_stack(&self, number: usize) -> bool {
+        number == if self.on_process_stack { PSP } else { MSP }
+    }
+
+    /// Makes R13 the process stack's pointer or the main one's.
+    pub(super) const fn use_process_stack(&mut self, process: bool) {
+        if process != self.on_process_stack {
+            let (old, new) = if process { (MSP, PSP) } else { (PSP, MSP) };
+            self.special[old] = self.get(Register::SP);
+            self.set(Register::SP, self.special[new]);
+            self.on_process_stack = process;
+        }
+    }
+
+    /// Whether exceptions of configurable priority are kept waiting.
+    pub(super) const fn masks_exceptions(&self) -> bool {
+        (self.special[PRIMASK] | self.special[FAULTMASK]) & 1 != 0
+            || self.special[BASEPRI] != 0
+            || self.special[IPSR] != 0
     }
 }

@@ -1,14 +1,9 @@
 //! Loads, stores and special registers.
 
-use super::{BusError, Interrupted, Machine};
+use super::{BusError, Halt, Interrupted, Machine};
 use crate::instruction::{
     Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };
-
-/// The special registers of MRS and MSR that matter without exceptions (B5.1.1).
-const APSR_LAST: u8 = 3;
-const MSP: u8 = 8;
-const PSP: u8 = 9;
 
 impl Machine {
     #[inline(always)]
@@ -21,11 +16,16 @@ impl Machine {
             Access::SignedHalf => memory.half(address).map(|half| half as i16 as i32 as u32),
             Access::SignedByte => memory.byte(address).map(|byte| byte as i8 as i32 as u32),
         };
-        self.check(value)
+        value.or_else(|error| self.read_device(access, address, error))
     }
 
     #[inline(always)]
-    fn write(&mut self, access: Access, address: u32, value: u32) -> Result<(), Interrupted> {
+    pub(super) fn write(
+        &mut self,
+        access: Access,
+        address: u32,
+        value: u32,
+    ) -> Result<(), Interrupted> {
         let memory = &mut self.memory;
         let written = match access {
             Access::Word => memory.write(address, value.to_le_bytes()),
@@ -34,7 +34,63 @@ impl Machine {
             }
             Access::Byte | Access::SignedByte => memory.write(address, [value as u8]),
         };
-        self.check(written)
+        written.or_else(|error| self.write_device(access, address, value, error))
+    }
+
+    /// Reads what is neither flash nor RAM, where that is known.
+    #[cold]
+    fn read_device(
+        &mut self,
+        access: Access,
+        address: u32,
+        error: BusError,
+    ) -> Result<u32, Interrupted> {
+        if let Some((byte, bit)) = bit_band(address) {
+            return Ok(self.read(Access::Byte, byte)? >> bit & 1);
+        }
+        let now = self.device(address, error)?;
+        let value = self.devices.read(address & !3, now) >> (8 * (address & 3));
+        Ok(match access {
+            Access::Word => value,
+            Access::Half => value & 0xffff,
+            Access::Byte => value & 0xff,
+            Access::SignedHalf => value as i16 as i32 as u32,
+            Access::SignedByte => value as i8 as i32 as u32,
+        })
+    }
+
+    /// And writes it.
+    #[cold]
+    fn write_device(
+        &mut self,
+        access: Access,
+        address: u32,
+        value: u32,
+        error: BusError,
+    ) -> Result<(), Interrupted> {
+        if let Some((byte, bit)) = bit_band(address) {
+            let old = self.read(Access::Byte, byte)?;
+            return self.write(Access::Byte, byte, old & !(1 << bit) | (value & 1) << bit);
+        }
+        let now = self.device(address, error)?;
+        let (word, shift) = (address & !3, 8 * (address & 3));
+        let mask = (((1u64 << (8 * access.bytes())) - 1) << shift) as u32;
+        let merged = match mask {
+            u32::MAX => value,
+            _ => self.devices.read(word, now) & !mask | value << shift & mask,
+        };
+        self.devices.write(word, merged, now);
+        Ok(())
+    }
+
+    /// The time, where there is a register: who executes tells it when it is asked.
+    fn device(&mut self, address: u32, error: BusError) -> Result<u64, Interrupted> {
+        let halt = match self.now {
+            Some(now) if self.devices.has(address & !3) => return Ok(now),
+            None if self.devices.has(address & !3) => Halt::Device,
+            _ => Halt::Fault(error.into()),
+        };
+        Err(self.interrupt(halt))
     }
 
     /// The address, and what the base becomes.
@@ -117,9 +173,6 @@ impl Machine {
         let (mut address, base) = self.multiple(t)?;
         self.access = address;
         let mut next = after;
-        if t.write_back {
-            self.registers.set(t.rn, base);
-        }
         let mut rest = t.list;
         while rest != 0 {
             let register = Register::new(rest.trailing_zeros());
@@ -131,6 +184,10 @@ impl Machine {
             } else {
                 self.registers.set(register, value);
             }
+        }
+        // Last, so that the instruction can begin anew.
+        if t.write_back {
+            self.registers.set(t.rn, base);
         }
         Ok(next)
     }
@@ -203,25 +260,16 @@ impl Machine {
         }
         Ok(())
     }
+}
 
-    /// MRS
-    pub(super) fn read_special(&self, special: u8) -> u32 {
-        match special {
-            0..=APSR_LAST => self.registers.apsr(),
-            MSP => self.registers.get(Register::SP),
-            PSP => self.registers.special[usize::from(PSP)],
-            other => self.registers.special[usize::from(other & 31)],
+/// The byte and bit that an address of the bit-band regions stands for (B3.1, table B3-1).
+const fn bit_band(address: u32) -> Option<(u32, u32)> {
+    match address {
+        0x2200_0000..0x2400_0000 | 0x4200_0000..0x4400_0000 => {
+            let offset = address & 0x01ff_ffff;
+            Some((address & 0xf000_0000 | offset >> 5, offset >> 2 & 7))
         }
-    }
-
-    /// MSR
-    pub(super) fn write_special(&mut self, special: u8, mask: u8, rn: Register) {
-        let value = self.registers.get(rn);
-        match special {
-            0..=APSR_LAST => self.registers.set_apsr(value, mask),
-            MSP => self.registers.set(Register::SP, value & !3),
-            other => self.registers.special[usize::from(other & 31)] = value,
-        }
+        _ => None,
     }
 }
 

@@ -6,11 +6,14 @@
 //! branch the first read of its target is waited for, unless a buffer or cache holds it.
 
 use super::{CacheShape, FlashTiming};
+use crate::machine::Layout;
 
 const QUEUE: usize = FlashTiming::MOST_AHEAD as usize + 1;
 
 /// No read has this number: there are too few addresses.
 const NOWHERE: u32 = u32::MAX;
+/// No read begins there.
+const NO_WINDOW: u32 = 1;
 
 /// Where code is executed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +29,14 @@ pub struct Fetch {
     shift: u32,
     flash_mask: u32,
     ram_base: u32,
+    /// The second RAM: its first address and its bytes.
+    ccm: (u32, u32),
     source: Source,
     /// The read that is executed from, or [`NOWHERE`] behind a branch, and the one before that.
     current: u32,
+    /// The first address of that read, and which bits tell addresses of other reads from it; behind a branch none is in it.
+    window: u32,
+    window_mask: u32,
     left: u32,
     /// When it and those after it are there.
     ready: [u64; QUEUE],
@@ -39,17 +47,20 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Nothing fetched yet. `flash_size` is rounded up to a power of two, `ram_base` lies above flash.
-    pub fn new(timing: FlashTiming, flash_size: u32, ram_base: u32) -> Self {
+    /// Nothing fetched yet. The size of flash is rounded up to a power of two; RAM lies above.
+    pub fn new(timing: FlashTiming, layout: &Layout) -> Self {
         let shift = u32::from(timing.read_bytes).trailing_zeros();
-        let flash = flash_size.next_power_of_two();
+        let flash = layout.flash_size.next_power_of_two();
         let cache = |shape| Cache::new(shape, flash >> shift);
         Self {
             shift,
             flash_mask: flash - 1,
-            ram_base,
+            ram_base: layout.ram_base,
+            ccm: (layout.ccm_base, layout.ccm_size),
             source: Source::Flash,
             current: NOWHERE,
+            window: NO_WINDOW,
+            window_mask: !(u32::from(timing.read_bytes) - 1),
             left: NOWHERE,
             ready: [0; QUEUE],
             busy: 0,
@@ -67,7 +78,7 @@ impl Fetch {
     /// Whether an instruction that ends at `last` is in the read that is executed from.
     #[inline(always)]
     pub(super) const fn holds(&self, last: u32) -> bool {
-        last >> self.shift == self.current
+        last & self.window_mask == self.window
     }
 
     /// The next instruction is a branch's target.
@@ -75,6 +86,7 @@ impl Fetch {
     pub(super) const fn branch(&mut self) {
         self.left = self.current;
         self.current = NOWHERE;
+        self.window = NO_WINDOW;
     }
 
     /// Whether the next instruction is a branch's target.
@@ -87,6 +99,7 @@ impl Fetch {
     #[inline]
     pub(super) fn next(&mut self, now: u64) -> u64 {
         self.current = self.current.wrapping_add(1);
+        self.window = self.current << self.shift;
         let [_, first, second, third] = self.ready;
         self.ready = [first, second, third, third];
         let wait = self.ready[0].saturating_sub(now);
@@ -102,6 +115,7 @@ impl Fetch {
         let read = target >> self.shift;
         self.current = self.left;
         if read == self.current {
+            self.window = read << self.shift;
             return self.ready[0].saturating_sub(now);
         }
         // A short way ahead: what the prefetch buffer holds already, or is reading.
@@ -115,6 +129,7 @@ impl Fetch {
         };
         self.forget_reads_ahead(now);
         self.current = read;
+        self.window = read << self.shift;
         let mut at = now;
         for ahead in 0..=self.timing.reads_ahead {
             let ready = self.request(read + u32::from(ahead), at);
@@ -156,13 +171,22 @@ impl Fetch {
         start + wait
     }
 
-    /// Cycles waited for so many words of data from that address on (1 for anything shorter); none
-    /// outside flash.
+    /// Whether data there comes without a wait: from RAM, executing from flash.
     #[inline(always)]
-    pub(super) fn data(&mut self, address: u32, words: u8, now: u64) -> u64 {
+    pub(super) fn is_free(&self, address: u32) -> bool {
+        address >= self.ram_base && self.source == Source::Flash
+    }
+
+    /// Cycles waited for so many bytes of data from that address on; none outside flash.
+    #[inline(never)]
+    pub(super) fn data(&mut self, address: u32, bytes: u8, now: u64) -> u64 {
+        let words = bytes.div_ceil(4).max(1);
         if address >= self.ram_base {
             // Code in RAM shares the system bus with data: one of the two waits (DDI 0337, 1.2).
             return u64::from(self.source == Source::Ram) * u64::from(words);
+        }
+        if address.wrapping_sub(self.ccm.0) < self.ccm.1 {
+            return 0;
         }
         // Each word is an access of its own on the DCode bus, a cycle after the one before.
         (0..u32::from(words)).fold(0, |waited, word| {
@@ -199,14 +223,14 @@ const NO_SLOT: u8 = u8::MAX;
 /// determine the line to replace"). Contents do not matter to timing.
 #[derive(Debug, Clone)]
 pub struct Cache {
-    ways: usize,
     sets: usize,
     /// Reads in a line, as a power of two.
     shift: u32,
     /// For each line of flash the slot that holds it.
     slot_of: Vec<u8>,
     slots: Vec<Slot>,
-    clock: u64,
+    /// The slot of each set that was used last; from it they follow one another, the oldest first.
+    newest: Vec<u8>,
     /// Reads asked for.
     pub lookups: u64,
     /// Reads that were there.
@@ -218,27 +242,32 @@ struct Slot {
     line: u32,
     /// One bit a read.
     valid: u8,
-    used: u64,
+    /// The slots of its set that were used before and after it, in a ring.
+    older: u8,
+    newer: u8,
 }
 
 impl Cache {
     /// An empty cache before a flash of so many reads.
     pub fn new(shape: CacheShape, reads: u32) -> Self {
         let lines = reads.div_ceil(u32::from(shape.reads_per_line));
+        let (ways, sets) = (shape.ways as u8, (shape.lines / shape.ways) as u8);
+        // All at first in the order of their places, the first the oldest.
+        let slot = |index: u8| {
+            let (first, way) = (index / ways * ways, index % ways);
+            Slot {
+                line: u32::MAX,
+                valid: 0,
+                older: first + way.checked_sub(1).unwrap_or(ways - 1),
+                newer: first + (way + 1) % ways,
+            }
+        };
         Self {
-            ways: usize::from(shape.ways),
-            sets: usize::from(shape.lines / shape.ways),
+            sets: usize::from(sets),
             shift: u32::from(shape.reads_per_line).trailing_zeros(),
             slot_of: vec![NO_SLOT; lines as usize],
-            slots: vec![
-                Slot {
-                    line: u32::MAX,
-                    valid: 0,
-                    used: 0,
-                };
-                usize::from(shape.lines)
-            ],
-            clock: 0,
+            slots: (0..ways * sets).map(slot).collect(),
+            newest: (1..=sets).map(|set| set * ways - 1).collect(),
             lookups: 0,
             hits: 0,
         }
@@ -248,46 +277,59 @@ impl Cache {
     #[inline]
     pub fn access(&mut self, read: u32) -> bool {
         let (line, bit) = (read >> self.shift, 1u8 << (read & ((1 << self.shift) - 1)));
-        self.clock += 1;
         self.lookups += 1;
         let Some(&slot) = self.slot_of.get(line as usize) else {
             return false;
         };
-        if let Some(held) = self.slots.get_mut(usize::from(slot)) {
-            held.used = self.clock;
-            let hit = held.valid & bit != 0;
-            held.valid |= bit;
-            self.hits += u64::from(hit);
-            return hit;
+        if slot == NO_SLOT {
+            self.replace(line, bit);
+            return false;
         }
-        self.replace(line, bit);
-        false
+        self.touch(slot, line);
+        let held = &mut self.slots[usize::from(slot)];
+        let hit = held.valid & bit != 0;
+        held.valid |= bit;
+        self.hits += u64::from(hit);
+        hit
+    }
+
+    const fn set(&self, line: u32) -> usize {
+        match self.sets {
+            1 => 0,
+            sets => line as usize % sets,
+        }
+    }
+
+    /// It becomes the newest of its set.
+    fn touch(&mut self, slot: u8, line: u32) {
+        let set = self.set(line);
+        let newest = self.newest[set];
+        if newest == slot {
+            return;
+        }
+        let Slot { older, newer, .. } = self.slots[usize::from(slot)];
+        self.slots[usize::from(older)].newer = newer;
+        self.slots[usize::from(newer)].older = older;
+        let oldest = self.slots[usize::from(newest)].newer;
+        self.slots[usize::from(newest)].newer = slot;
+        self.slots[usize::from(oldest)].older = slot;
+        let moved = &mut self.slots[usize::from(slot)];
+        (moved.older, moved.newer) = (newest, oldest);
+        self.newest[set] = slot;
     }
 
     fn replace(&mut self, line: u32, bit: u8) {
-        let first = line as usize % self.sets * self.ways;
-        let slots = self
-            .slots
-            .get_mut(first..first + self.ways)
-            .unwrap_or(&mut []);
-        let oldest = slots
-            .iter_mut()
-            .enumerate()
-            .min_by_key(|(_, slot)| slot.used);
-        let Some((way, slot)) = oldest else {
-            return;
-        };
-        if let Some(place) = self.slot_of.get_mut(slot.line as usize) {
-            *place = NO_SLOT;
+        // The ring goes on by one: the oldest is the newest now.
+        let set = self.set(line);
+        let place = self.slots[usize::from(self.newest[set])].newer;
+        self.newest[set] = place;
+        let slot = &mut self.slots[usize::from(place)];
+        let gone = std::mem::replace(&mut slot.line, line);
+        slot.valid = bit;
+        if let Some(gone) = self.slot_of.get_mut(gone as usize) {
+            *gone = NO_SLOT;
         }
-        *slot = Slot {
-            line,
-            valid: bit,
-            used: self.clock,
-        };
-        if let Some(place) = self.slot_of.get_mut(line as usize) {
-            *place = (first + way) as u8;
-        }
+        self.slot_of[line as usize] = place;
     }
 }
 

@@ -46,6 +46,14 @@ pub trait Timing {
 
     /// `BKPT #number`: a phase begins (0 ends the last).
     fn marker(&mut self, number: u8);
+
+    /// An exception is entered or left.
+    fn exception(&mut self) {}
+
+    /// Cycles so far, where they are counted.
+    fn now(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Functional execution: nothing is timed.

@@ -1,6 +1,8 @@
 //! The core's rules: how many cycles each instruction takes, after DDI 0337I (Cortex-M3 TRM, r2p1) and
 //! DDI 0439 (Cortex-M4 TRM), sections 3.3.1 (table) and 3.3.2 (load and store timings).
 
+use std::collections::BTreeMap;
+
 use super::account::{Account, CacheUse, Stall};
 use super::fetch::{Cache, Fetch};
 use super::{CoreTiming, FlashTiming, Folding, LongMultiply, Outcome, Pairing, Retired, Timing};
@@ -10,12 +12,38 @@ use crate::machine::Layout;
 /// Operands below this end a long multiplication early.
 const SHORT_OPERAND: u32 = 1 << 16;
 
-/// A stretch between two markers.
+/// A set of classes, a bit each.
+const fn set(classes: &[Class]) -> u32 {
+    match classes {
+        [] => 0,
+        [class, others @ ..] => 1 << *class as u32 | set(others),
+    }
+}
+
+#[inline(always)]
+const fn is_in(class: Class, set: u32) -> bool {
+    set >> (class as u32) & 1 == 1
+}
+
+/// What takes one cycle on both cores, touches no memory and, as far as it is here, goes nowhere else.
+#[rustfmt::skip]
+const PLAIN: u32 = set(&[
+    Class::Move, Class::Add, Class::AddCarry, Class::Logic, Class::Shift, Class::Multiply, Class::Umaal, Class::Dsp,
+    Class::Branch, Class::System,
+]);
+
+/// All stretches that begin with markers of one number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
     /// The marker's number; code before the first has 0.
     pub number: u8,
-    /// Where its cycles went.
+    /// How many stretches.
+    pub count: u64,
+    /// Cycles of the shortest.
+    pub shortest: u64,
+    /// And of the longest.
+    pub longest: u64,
+    /// Where the cycles of all went.
     pub account: Account,
 }
 
@@ -24,13 +52,15 @@ pub struct Phase {
 pub struct Pipeline {
     core: CoreTiming,
     fetch: Fetch,
+    /// What takes one cycle where it goes straight on.
+    single: u32,
     now: u64,
     /// The instruction before, as far as it matters to the one behind it.
     before: Facts,
     /// If that is a load: whether it may overlap with what is behind it.
     pairs: bool,
     account: Account,
-    phases: Vec<Phase>,
+    phases: BTreeMap<u8, Phase>,
     phase: u8,
     begun: Account,
 }
@@ -38,14 +68,22 @@ pub struct Pipeline {
 impl Pipeline {
     /// At the beginning of time, caches empty.
     pub fn new(core: CoreTiming, flash: FlashTiming, layout: &Layout) -> Self {
+        let mut single = PLAIN;
+        if core.long_multiply == LongMultiply::SingleCycle {
+            single |= set(&[Class::MultiplyLong, Class::MultiplyLongAccumulate]);
+        }
+        if core.multiply_accumulate == 1 {
+            single |= set(&[Class::MultiplyAccumulate]);
+        }
         Self {
             core,
-            fetch: Fetch::new(flash, layout.flash_size, layout.ram_base),
+            single,
+            fetch: Fetch::new(flash, layout),
             now: 0,
             before: Facts::NONE,
             pairs: false,
             account: Account::default(),
-            phases: Vec::new(),
+            phases: BTreeMap::new(),
             phase: 0,
             begun: Account::default(),
         }
@@ -69,33 +107,58 @@ impl Pipeline {
         account
     }
 
-    /// The phases that have ended, and the one under way.
+    /// The phases by number, with the stretch under way.
     pub fn phases(&self) -> Vec<Phase> {
         let mut phases = self.phases.clone();
-        phases.push(Phase {
-            number: self.phase,
-            account: &self.account() - &self.begun,
-        });
-        phases
+        self.end(&self.account(), &mut phases);
+        phases.into_values().collect()
     }
 
-    /// Cycles of execution beyond the first, waits and refills apart.
+    /// Counts the stretch that ends now.
+    fn end(&self, account: &Account, phases: &mut BTreeMap<u8, Phase>) {
+        let stretch = account - &self.begun;
+        let cycles = stretch.cycles();
+        let phase = phases.entry(self.phase).or_insert_with(|| Phase {
+            number: self.phase,
+            count: 0,
+            shortest: cycles,
+            longest: cycles,
+            account: Account::default(),
+        });
+        phase.count += 1;
+        phase.shortest = phase.shortest.min(cycles);
+        phase.longest = phase.longest.max(cycles);
+        phase.account += &stretch;
+    }
+
+    /// Cycles of a load or store beyond the first, waits apart.
     #[inline(always)]
-    fn execute(&mut self, facts: &Facts, retired: &Retired) -> u64 {
+    fn transfer(&mut self, facts: &Facts, retired: &Retired) -> u64 {
         match facts.class {
             // The address phase overlaps the data phase of a load before (3.3.2: "if the next instruction is
             // an LDR or STR, and the destination of the first LDR is not used to compute the address").
-            Class::Load => u64::from(!self.overlaps(facts, retired)) + unaligned(facts, retired),
+            Class::Load => {
+                let cycles = u64::from(!self.overlaps(facts, retired)) + unaligned(facts, retired);
+                self.pairs = self.may_pair(facts, retired.address);
+                cycles
+            }
             // "STR Rx,[Ry,#imm] is always one cycle": the write buffer takes it.
             Class::Store => 0,
             Class::StoreRegister => u64::from(!self.overlaps(facts, retired)),
-            Class::LoadMultiple | Class::StoreMultiple => u64::from(facts.bytes / 4),
+            // Two cycles for the load and one for the addition, besides the refill.
+            Class::TableBranch => 2,
+            _ => u64::from(facts.bytes / 4),
+        }
+    }
+
+    /// Cycles of a multiplication or division beyond the first.
+    #[inline(always)]
+    fn arithmetic(&self, class: Class, retired: &Retired) -> u64 {
+        match class {
             Class::MultiplyAccumulate => u64::from(self.core.multiply_accumulate) - 1,
             Class::MultiplyLong => self.multiply_long(3, 5, retired.operands) - 1,
             Class::MultiplyLongAccumulate => self.multiply_long(4, 7, retired.operands) - 1,
             Class::Divide => divide(retired.operands) - 1,
-            // Two cycles for the load and one for the addition, besides the refill.
-            Class::TableBranch => 2,
             _ => 0,
         }
     }
@@ -144,20 +207,25 @@ impl Pipeline {
     /// Waits for data in flash, and for addresses that have just been computed.
     #[inline(always)]
     fn memory_waits(&mut self, facts: &Facts, retired: &Retired) {
-        if self.before.writes & facts.address != 0 && computes(self.before.class) {
+        if self.before.writes & facts.address != 0 && !is_in(self.before.class, FORWARDED) {
             let wait = u64::from(self.core.address_dependency);
             self.wait(Stall::Address, wait);
         }
-        let wait = self
-            .fetch
-            .data(retired.access, facts.bytes.div_ceil(4).max(1), self.now);
-        self.wait(Stall::Data, wait);
+        if !self.fetch.is_free(retired.access) {
+            let wait = self.fetch.data(retired.access, facts.bytes, self.now);
+            self.wait(Stall::Data, wait);
+        }
     }
 
     /// Whatever takes more or less than a cycle, or may.
     #[inline(always)]
     fn retire_other(&mut self, facts: &Facts, retired: &Retired) {
-        if facts.class == Class::If {
+        if is_in(facts.class, TRANSFERS) {
+            self.memory_waits(facts, retired);
+            let extra = self.transfer(facts, retired);
+            self.account.extra[facts.class as usize] += extra;
+            self.now += extra;
+        } else if facts.class == Class::If {
             // "Folded onto a preceding 16-bit instruction", which stays the neighbour of what follows.
             if self.core.it == Folding::BehindNarrow && self.before.size == 2 {
                 self.account.folded += 1;
@@ -165,13 +233,9 @@ impl Pipeline {
                 return;
             }
         } else {
-            if facts.address != 0 || facts.class == Class::Load {
-                self.memory_waits(facts, retired);
-            }
-            let extra = self.execute(facts, retired);
+            let extra = self.arithmetic(facts.class, retired);
             self.account.extra[facts.class as usize] += extra;
             self.now += extra;
-            self.pairs = self.may_pair(facts, retired.address);
         }
         self.before = *facts;
         if retired.outcome == Outcome::Taken {
@@ -191,16 +255,16 @@ impl Pipeline {
     }
 
     /// Waits for an instruction that is not in what has been fetched.
-    #[inline(always)]
-    fn fetch(&mut self, facts: &Facts, address: u32, last: u32) {
+    #[inline(never)]
+    fn fetch(&mut self, size: u8, address: u32) {
         if self.fetch.has_branched() {
-            if facts.size == 4 && address & 2 != 0 {
+            if size == 4 && address & 2 != 0 {
                 let more = u64::from(self.core.unaligned_target);
                 self.wait(Stall::Refill, more);
             }
             let wait = self.fetch.target(address, self.now);
             self.wait(Stall::Fetch, wait);
-            if self.fetch.holds(last) {
+            if self.fetch.holds(address.wrapping_add(u32::from(size) - 1)) {
                 return;
             }
         }
@@ -208,6 +272,9 @@ impl Pipeline {
         self.wait(Stall::Fetch, wait);
     }
 }
+
+/// Entering an exception takes 12 cycles (DDI 0337I, 3.9; DDI 0439, 3.9); leaving one moves as much.
+const EXCEPTION: u64 = 12;
 
 /// No neighbour: nothing to pair with, to depend on, or to fold onto.
 const BEHIND_REFILL: Facts = Facts {
@@ -229,19 +296,17 @@ const fn unaligned(facts: &Facts, retired: &Retired) -> u64 {
     }
 }
 
-/// Whether results cannot be forwarded to the address of the following access.
-const fn computes(class: Class) -> bool {
-    !matches!(
-        class,
-        Class::Load
-            | Class::Store
-            | Class::StoreRegister
-            | Class::LoadMultiple
-            | Class::StoreMultiple
-            | Class::Branch
-            | Class::Call
-    )
-}
+/// Loads and stores.
+#[rustfmt::skip]
+const TRANSFERS: u32 = set(&[
+    Class::Load, Class::Store, Class::StoreRegister, Class::LoadMultiple, Class::StoreMultiple, Class::TableBranch,
+]);
+
+/// Those whose results can be forwarded to the address of the following access, or that have none.
+#[rustfmt::skip]
+const FORWARDED: u32 = set(&[
+    Class::Load, Class::Store, Class::StoreRegister, Class::LoadMultiple, Class::StoreMultiple, Class::Branch, Class::Call,
+]);
 
 /// UDIV and SDIV: 2 to 12 cycles by the leading zeros of both operands; the step is taken as linear in the
 /// bits of the quotient.
@@ -256,30 +321,36 @@ impl Timing for Pipeline {
         let facts = instruction.facts;
         let last = retired.address.wrapping_add(u32::from(facts.size) - 1);
         if !self.fetch.holds(last) {
-            self.fetch(&facts, retired.address, last);
+            self.fetch(facts.size, retired.address);
         }
         self.now += 1;
         self.account.counts[facts.class as usize] += 1;
-        if retired.outcome == Outcome::Skipped {
+        if retired.outcome == Outcome::Executed && is_in(facts.class, self.single) {
+            self.before = facts;
+        } else if retired.outcome == Outcome::Skipped {
             // It computed and loaded nothing.
             self.before = Facts {
                 size: facts.size,
                 ..Facts::NONE
             };
-        } else if facts.class.is_plain() {
-            self.before = facts;
         } else {
             self.retire_other(&facts, retired);
         }
     }
 
     fn marker(&mut self, number: u8) {
-        let account = self.account();
-        self.phases.push(Phase {
-            number: self.phase,
-            account: &account - &self.begun,
-        });
-        self.phase = number;
-        self.begun = account;
+        let (account, mut phases) = (self.account(), std::mem::take(&mut self.phases));
+        self.end(&account, &mut phases);
+        (self.phases, self.phase, self.begun) = (phases, number, account);
+    }
+
+    fn exception(&mut self) {
+        self.wait(Stall::Refill, EXCEPTION);
+        self.fetch.branch();
+        self.before = BEHIND_REFILL;
+    }
+
+    fn now(&self) -> Option<u64> {
+        Some(self.now)
     }
 }

@@ -22,6 +22,8 @@ const LAYOUT: Layout = Layout {
     flash_size: 0x40_0000,
     ram_base: 0x2000_0000,
     ram_size: 0x10_0000,
+    ccm_base: 0,
+    ccm_size: 0,
 };
 
 const SEED: u64 = 0x6b65_796d_6172_6b21;
@@ -29,7 +31,7 @@ const SEED: u64 = 0x6b65_796d_6172_6b21;
 const INSTANCES: usize = 16;
 
 /// Whether these programs are there; says so if not.
-fn present(tools: &[&str]) -> bool {
+pub fn present(tools: &[&str]) -> bool {
     tools.iter().all(|tool| {
         let found = Command::new(tool).arg("--version").output().is_ok();
         if !found {

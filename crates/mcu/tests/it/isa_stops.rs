@@ -31,7 +31,6 @@ fn what_is_no_instruction_is_a_fault_that_names_it() {
         (&[nop, 0xde00][..], 0xde00),          // udf #0
         (&[nop, 0xdeff], 0xdeff),              // udf #255
         (&[nop, 0xf7f0, 0xa000], 0xf7f0_a000), // udf.w #0
-        (&[nop, 0xdf00], 0xdf00),              // svc #0
         (&[nop, 0xba80], 0xba80),              // hlt #0, of ARMv8
         (&[nop, 0xee30, 0x0a00], 0xee30_0a00), // vadd.f32 s0, s0, s0
         (&[nop, 0xed90, 0x0a00], 0xed90_0a00), // vldr s0, [r0]
@@ -228,13 +227,90 @@ fn breakpoints_are_unconditional() {
 
 #[test]
 fn semihosting_that_is_not_provided_is_a_fault() {
-    let (_, stop) = run(&[0xbeab], &[0x01]);
-    assert_eq!(stop, fault(START, Reason::Semihosting(1)));
+    let (_, stop) = run(&[0xbeab], &[0x12]);
+    assert_eq!(stop, fault(START, Reason::Semihosting(0x12)));
+    // SYS_WRITE of more than memory holds.
+    let write = [0x600b, 0x604c, 0x608b, 0xbeab]; // str r3, [r1]; str r4, [r1, #4]; str r3, [r1, #8]; bkpt #0xab
+    let (_, stop) = run(&write, &[0x05, RAM, 0, 0x2000, RAM]);
+    let (address, length) = (RAM, 0x2000);
+    assert_eq!(stop, fault(START + 6, Reason::Written { address, length }));
     // SYS_WRITE0 of a string that runs out of memory.
     for text in [0x4000_0000, u32::MAX] {
         let (_, stop) = run(&[0xbeab], &[0x04, text]);
         assert_eq!(stop, fault(START, BusError::Read(text).into()));
     }
+}
+
+#[test]
+fn a_program_can_ask_what_semihosting_can_do() {
+    // bkpt #0xab; mov r4, r0; str r0, [r5]; movs r0, #6; mov r1, r5; bkpt #0xab; b .
+    let code = [0xbeab, 0x4604, 0x6028, 0x2006, 0x4629, 0xbeab, 0xe7fe];
+    let mut asking = machine(&[(START, &code)]);
+    set(&mut asking, &[1, RAM, 0, 0, 0, RAM + 0x40]);
+    let open = [RAM + 0x20, 0, 21].map(u32::to_le_bytes).concat();
+    let read = [0, RAM + 0x80, 8].map(u32::to_le_bytes).concat();
+    for (address, bytes) in [(RAM, &open), (RAM + 0x40, &read)] {
+        asking.memory.load(address, bytes).unwrap();
+    }
+    asking
+        .memory
+        .load(RAM + 0x20, b":semihosting-features\0")
+        .unwrap();
+    asking.run(&mut Untimed, 20);
+    assert_eq!(asking.memory.bytes(RAM + 0x80, 5).unwrap(), b"SHFB\x03");
+    assert_eq!(register(&asking, 0), 3, "bytes that are not there");
+}
+
+#[test]
+fn a_stack_that_leaves_ram_is_named_as_that() {
+    // loop: push {r0-r7}; b loop
+    let mut deep = machine(&[(START, &[0xb4ff, 0xe7fd])]);
+    let stop = deep.run(&mut Untimed, 1000);
+    let below = BusError::Write(RAM - 0x20);
+    assert_eq!(stop, fault(START, Reason::Stack(below)));
+}
+
+#[test]
+fn masks_are_kept() {
+    // cpsid i; mrs r0, primask; cpsid f; mrs r1, faultmask; cpsie if; mrs r2, primask; mrs r3, faultmask; b .
+    let code = [
+        0xb672, 0xf3ef, 0x8010, 0xb671, 0xf3ef, 0x8113, 0xb663, 0xf3ef, 0x8210, 0xf3ef, 0x8313,
+        0xe7fe,
+    ];
+    let (machine, stop) = run(&code, &[7, 7, 7, 7]);
+    assert_eq!(stop, Stop::Limit);
+    assert_eq!(
+        [0, 1, 2, 3].map(|number| register(&machine, number)),
+        [1, 1, 0, 0]
+    );
+}
+
+#[test]
+fn both_stack_pointers_are_kept() {
+    // msr psp, r0; movs r1, #2; msr control, r1; mov r2, sp; mrs r3, msp; movs r1, #0; msr control, r1; mov r4, sp; b .
+    let code = [
+        0xf380, 0x8809, 0x2102, 0xf381, 0x8814, 0x466a, 0xf3ef, 0x8308, 0x2100, 0xf381, 0x8814,
+        0x466c, 0xe7fe,
+    ];
+    let (machine, _) = run(&code, &[RAM + 0x400]);
+    let seen = [2, 3, 4].map(|number| register(&machine, number));
+    assert_eq!(seen, [RAM + 0x400, RAM + 0x800, RAM + 0x800]);
+}
+
+#[test]
+fn output_is_handed_over_before_it_grows_without_bounds() {
+    // loop: bkpt #0xab; movs r0, #5; b loop: SYS_WRITE of all RAM
+    let mut writer = machine(&[(START, &[0xbeab, 0x2005, 0xe7fc])]);
+    set(&mut writer, &[5, RAM]);
+    let block = [1, RAM, LAYOUT.ram_size].map(u32::to_le_bytes).concat();
+    writer.memory.load(RAM, &block).unwrap();
+    assert_eq!(writer.run(&mut Untimed, 100_000), Stop::Output);
+    assert_eq!(writer.take_output().len(), 1 << 20);
+    assert_eq!(
+        writer.run(&mut Untimed, 100_000),
+        Stop::Output,
+        "and goes on"
+    );
 }
 
 #[test]

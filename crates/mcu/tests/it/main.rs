@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod firmware;
 mod instances;
 mod isa_properties;
 mod isa_qemu;
@@ -25,6 +26,8 @@ const LAYOUT: Layout = Layout {
     flash_size: 0x4000,
     ram_base: RAM,
     ram_size: 0x1000,
+    ccm_base: 0,
+    ccm_size: 0,
 };
 
 /// A machine with several stretches of code, that begins with the first of them.

@@ -88,12 +88,12 @@ impl Calls {
         let code = unsafe { give(&raw mut list) };
         if code != CKR_OK || list.is_null() {
             let reason = format!("C_GetFunctionList returned {code:#x}");
-            return Err(NativeError::NotLoaded(reason));
+            return Err(NativeError(reason));
         }
         // SAFETY: the list is the module's, constant and there for as long as it is loaded (§5.4.4).
         let list = unsafe { &*list };
         Self::found(list, decapsulate_of(library))
-            .ok_or_else(|| NativeError::NotLoaded("it lacks functions of PKCS#11 2.40".to_owned()))
+            .ok_or_else(|| NativeError("it lacks functions of PKCS#11 2.40".to_owned()))
     }
 
     /// Whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's proxy and
@@ -165,44 +165,22 @@ fn decapsulate_of(library: &Library) -> CK_C_DecapsulateKey {
     unsafe { (*list.cast::<CK_FUNCTION_LIST_3_2>()).C_DecapsulateKey }
 }
 
-/// The PIN for a key that wants it at each use (`CKA_ALWAYS_AUTHENTICATE`).
-#[allow(missing_debug_implementations, reason = "a secret is not printed")]
-pub struct PinEachUse(Zeroizing<Vec<u8>>);
-
-impl PinEachUse {
-    /// The one that the token has accepted.
-    pub fn new(pin: &str) -> Self {
-        Self(Zeroizing::new(pin.as_bytes().to_vec()))
-    }
-}
-
 /// A key in a session of its own. Sessions are not shared between threads, which `Session` sees to.
 #[derive(derive_more::Debug)]
 #[debug("Operator")]
 pub struct Operator {
-    calls: Calls,
-    session: Session,
-    key: ObjectHandle,
-    pin: Option<PinEachUse>,
+    /// Of the module that the session is of.
+    pub calls: Calls,
+    /// Nobody else's.
+    pub session: Session,
+    /// The key.
+    pub key: ObjectHandle,
+    /// Of a key that wants it at each use (`CKA_ALWAYS_AUTHENTICATE`): it is sent between the function that begins an
+    /// operation and the one that does it (PKCS#11 3.1 §5.6.8, `CKU_CONTEXT_SPECIFIC`).
+    pub pin: Option<Zeroizing<String>>,
 }
 
 impl Operator {
-    /// The key, by a session of the module that the calls are of. A PIN is for a key that wants it at each use: it is sent
-    /// between the function that begins an operation and the one that does it (PKCS#11 3.1 §5.6.8, `CKU_CONTEXT_SPECIFIC`).
-    pub const fn new(
-        calls: Calls,
-        session: Session,
-        key: ObjectHandle,
-        pin: Option<PinEachUse>,
-    ) -> Self {
-        Self {
-            calls,
-            session,
-            key,
-            pin,
-        }
-    }
-
     /// `C_SignInit`, `C_Login` where the key wants it, and `C_Sign`. Returns the signature's length.
     pub fn sign(
         &mut self,
@@ -243,7 +221,7 @@ impl Operator {
         made(begin, || unsafe {
             init(session, &raw mut mechanism, self.key.handle())
         })?;
-        if let Some(PinEachUse(pin)) = &self.pin {
+        if let Some(pin) = &self.pin {
             let (text, length) = (pin.as_ptr().cast_mut(), pin.len() as CK_ULONG);
             // SAFETY: the PIN is read during the call and never written (§5.6.8).
             made(Call::C_Login, || unsafe {

@@ -94,7 +94,7 @@ impl Libgcrypt {
         let version = unsafe { (calls.check_version)(ptr::null()) };
         if version.is_null() {
             let reason = format!("{file} does not report its version");
-            return Err(NativeError::NotLoaded(reason));
+            return Err(NativeError(reason));
         }
         // SAFETY: a version is a constant C string of the library, which is never unloaded.
         let version = unsafe { CStr::from_ptr(version) };
@@ -151,7 +151,7 @@ impl Libgcrypt {
         // SAFETY: any length may be asked for; the answer is null or a buffer of that length.
         let buffer = unsafe { (self.calls.malloc_secure)(canonical.len().max(1)) };
         if buffer.is_null() {
-            return Err(refused("its secure memory is exhausted"));
+            return Err(refused("its secure memory is exhausted", 0));
         }
         // SAFETY: `buffer` has been allocated with that length, and overlaps with nothing.
         unsafe {
@@ -164,9 +164,9 @@ impl Libgcrypt {
         read
     }
 
-    /// Data to be signed or decrypted, in canonical form.
-    pub fn data(&'static self, canonical: &[u8]) -> Result<Expression, NativeError> {
-        self.read(canonical.as_ptr().cast(), canonical.len())
+    /// Data to be signed or decrypted, in canonical or advanced form.
+    pub fn data(&'static self, form: &[u8]) -> Result<Expression, NativeError> {
+        self.read(form.as_ptr().cast(), form.len())
     }
 
     /// `buffer` is readable for `length` octets: both callers have just made sure of it.
@@ -177,7 +177,7 @@ impl Libgcrypt {
     ) -> Result<Expression, NativeError> {
         // Without a length the call would go by what the buffer says of itself.
         if length == 0 {
-            return Err(refused("an empty expression"));
+            return Err(refused("an empty expression", 0));
         }
         let mut raw = ptr::null_mut();
         // SAFETY: the buffer is readable for its length, which is not zero, and is not kept. `raw` is a
@@ -222,19 +222,13 @@ impl Libgcrypt {
         }
         // SAFETY: any number has a text, which is a constant C string.
         let text = unsafe { CStr::from_ptr((self.calls.strerror)(error)) };
-        Err(NativeError::Libgcrypt {
-            code: error & CODE_MASK,
-            reason: text.to_string_lossy().into_owned(),
-        })
+        Err(refused(&text.to_string_lossy(), error & CODE_MASK))
     }
 }
 
-/// What libgcrypt has no code for.
-fn refused(text: &str) -> NativeError {
-    NativeError::Libgcrypt {
-        code: 0,
-        reason: text.to_owned(),
-    }
+/// With the number of the error, without its source; 0 for what it has no code for.
+fn refused(reason: &str, code: u32) -> NativeError {
+    NativeError(format!("{reason} (libgcrypt's error {code})"))
 }
 
 /// An S-expression in libgcrypt's memory.
@@ -310,11 +304,9 @@ mod tests {
         let library = Libgcrypt::load().unwrap();
         let key = library.key(b"(11:private-key(3:rsa(1:n1:\x0f)))").unwrap();
         let data = library.data(b"(4:data(5:value1:\x02))").unwrap();
-        let error = library.sign(&data, &key).unwrap_err();
-        assert!(
-            matches!(&error, NativeError::Libgcrypt { code: 1.., reason } if !reason.is_empty()),
-            "{error}"
-        );
+        let error = library.sign(&data, &key).unwrap_err().to_string();
+        let (reason, code) = error.split_once(" (libgcrypt's error ").unwrap();
+        assert!(!reason.is_empty() && code != "0)", "{error}");
         assert!(library.decrypt(&data, &key).is_err());
     }
 }

@@ -5,8 +5,9 @@ use keymark_bench::case::CaseId;
 use keymark_stats::Ratio;
 
 use super::figure::times;
+use super::machines::slowest;
 use super::{Statement, Topic};
-use crate::compare::{Comparison, Grounds, Pair, Verdict};
+use crate::compare::{Comparison, Grounds, Pair, Sides, Verdict};
 use crate::history::Trend;
 use crate::units::{self, counted};
 use crate::visible::sentence;
@@ -14,8 +15,16 @@ use crate::visible::sentence;
 /// Cases that are named.
 const NAMED: usize = 2;
 
-/// A sentence for each side about what differs, by how much, and by how much nothing does. Rows are the places of pairs.
+/// A sentence for each side about what differs, by how much, and by how much nothing does; of machines about the slowest
+/// ones. Rows are the places of pairs.
 pub fn of_comparison(comparison: &Comparison) -> Vec<Statement> {
+    let slowest = match comparison.sides_are {
+        Sides::Machines => slowest(comparison),
+        Sides::Runs => Vec::new(),
+    };
+    if !slowest.is_empty() {
+        return slowest;
+    }
     let sides = 0..comparison.sides.len().max(1);
     sides.filter_map(|side| of_side(comparison, side)).collect()
 }

@@ -17,7 +17,7 @@ const VAGUE: f64 = 0.35;
 /// That two figures overlap of which one is wider than this does not make them alike.
 const ALIKE: f64 = 0.2;
 /// The library of a case that names none.
-const BUILT_IN: &str = "OpenSSL";
+pub(super) const BUILT_IN: &str = "OpenSSL";
 /// Before what is known to two digits at most.
 const ABOUT: &str = "about ";
 

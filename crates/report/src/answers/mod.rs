@@ -7,6 +7,7 @@ mod devices;
 mod figure;
 mod keys;
 mod layers;
+mod machines;
 mod patience;
 mod servers;
 #[cfg(test)]

@@ -129,6 +129,31 @@ pub enum ArchiveError {
         /// The name.
         id: String,
     },
+    /// A server's address that cannot be used.
+    #[error("{0}")]
+    Address(String),
+    /// No connection to the server, or no longer.
+    #[error(
+        "cannot reach archive {path} ({}); see that its server runs and takes connections from here",
+        excerpt(.reason)
+    )]
+    Unreachable {
+        /// The archive.
+        path: PathBuf,
+        /// What the server or the system reports.
+        reason: String,
+    },
+    /// The server takes no such request from this role.
+    #[error(
+        "the server of archive {path} refuses: {}; ask whoever keeps it for a role that may (docs/archive.md)",
+        excerpt(.reason)
+    )]
+    Refused {
+        /// The archive.
+        path: PathBuf,
+        /// What the server reports.
+        reason: String,
+    },
     /// A number that SQLite has no room for.
     #[error("{0} is too large for an archive, and cannot be right; measure again")]
     TooLarge(&'static str),
@@ -156,6 +181,10 @@ pub(super) enum Fault {
     #[error(transparent)]
     Sql(#[from] rusqlite::Error),
     #[error(transparent)]
+    Server(#[from] postgres::Error),
+    #[error(transparent)]
+    Lost(io::Error),
+    #[error(transparent)]
     Refused(#[from] ArchiveError),
 }
 
@@ -163,6 +192,15 @@ impl Fault {
     pub(super) fn of(self, path: &Path) -> ArchiveError {
         match self {
             Self::Sql(error) => ArchiveError::of_sqlite(path, error),
+            Self::Server(error) => ArchiveError::of_postgres(path, &error),
+            // A server's error that came through a stream.
+            Self::Lost(error) => match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+                Some(error) => ArchiveError::of_postgres(path, error),
+                None => ArchiveError::Unreachable {
+                    path: path.into(),
+                    reason: error.to_string(),
+                },
+            },
             Self::Refused(error) => error,
         }
     }

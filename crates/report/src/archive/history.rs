@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::time::Duration;
 
+use itertools::Itertools as _;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, CaseKey};
 use keymark_bench::environment::Environment;
@@ -12,11 +13,11 @@ use keymark_bench::record::{CaseRecord, Record, RunId};
 use keymark_bench::series::SeriesId;
 use keymark_bench::server_load::ServerLoad;
 use keymark_stats::{BetweenRuns, RunDependence, Seconds, Summary};
-use rusqlite::{OptionalExtension, Row, params};
 
-use super::reader::json;
+use super::database::{Database, Row};
+use super::reader::{json, some_json};
 use super::rows::Started;
-use super::{Archive, Result};
+use super::{Archive, Fault, Result};
 use crate::compare::mean;
 use crate::history::{self, Trend};
 
@@ -64,12 +65,25 @@ pub struct Past {
     pub(crate) id: i64,
 }
 
+/// A case that is meant, in a run, without its mean.
+struct Candidate {
+    id: i64,
+    started: jiff::Timestamp,
+    run: String,
+    series: Option<String>,
+    case: Case,
+    load: Option<Box<ServerLoad>>,
+}
+
 const CASES: &str = "
-    SELECT case_.id, started_utc, \"case\", run.id, series
-    FROM run JOIN case_ ON case_.run = run.id
+    SELECT case_.id, started_utc, \"case\", run.id, series, load, environment
+    FROM run JOIN case_ ON case_.run = run.id LEFT JOIN server_load ON server_load.case_ = case_.id
     WHERE state = 'finished' AND replica = 0 AND published_mean_s IS NULL
-      AND (?1 IS NULL OR algorithm = ?1) AND (?2 IS NULL OR operation = ?2)
+      AND (CAST(?1 AS text) IS NULL OR algorithm = ?1) AND (CAST(?2 AS text) IS NULL OR operation = ?2)
     ORDER BY started_utc, run.id, number";
+
+/// Cases whose means are asked for at once: a statement is no longer than SQLite takes.
+const AT_ONCE: usize = 5_000;
 
 impl Archive {
     /// The cases that are meant, in every finished run, the oldest first. Published figures and predictions have no
@@ -78,39 +92,64 @@ impl Archive {
     /// # Errors
     /// When the archive cannot be read.
     pub fn history(&self, wanted: &CaseWords) -> Result<Vec<Past>> {
-        self.ask(|_| Ok(self.past(wanted)?))
+        self.ask(|database| self.past(database, wanted))
     }
 
-    fn past(&self, wanted: &CaseWords) -> rusqlite::Result<Vec<Past>> {
-        let snapshot = self.connection.unchecked_transaction()?;
-        let mut cases = snapshot.prepare(CASES)?;
+    fn past(&self, database: &Database, wanted: &CaseWords) -> Result<Vec<Past>, Fault> {
+        let _snapshot = database.snapshot()?;
         let (algorithm, operation) = (wanted.word::<Algorithm>(), wanted.word::<Operation>());
-        let mut rows = cases.query(params![algorithm, operation])?;
         let mut environments: HashMap<String, Environment> = HashMap::new();
-        let mut past = Vec::new();
-        while let Some(row) = rows.next()? {
+        let found = database.rows(CASES, &[&algorithm, &operation], |row| {
             let case: Case = json(row, 2)?;
             if !wanted.name(&case) {
-                continue;
+                return Ok(None);
             }
-            let (id, run): (i64, String) = (row.get(0)?, row.get(3)?);
-            let Some(mean) = self.mean_of(id, &case)? else {
-                continue;
-            };
+            let run: String = row.get(3)?;
             if !environments.contains_key(&run) {
-                environments.insert(run.clone(), self.environment(&run)?);
+                environments.insert(run.clone(), json(row, 6)?);
             }
-            past.push(Past {
-                id,
-                environment: environments[&run].clone(),
-                run: RunId(run),
-                started: row.get::<_, Started>(1)?.0,
-                series: row.get::<_, Option<String>>(4)?.map(SeriesId),
+            Ok(Some(Candidate {
+                id: row.get(0)?,
+                started: row.get::<Started>(1)?.0,
+                run,
+                series: row.get(4)?,
                 case,
+                load: some_json(row, 5)?,
+            }))
+        })?;
+        let found: Vec<Candidate> = found.into_iter().flatten().collect();
+        let means = means_of_samples(database, &found)?;
+        let mut past = Vec::new();
+        for one in found {
+            let mean = if one.case.load.pacing.rate().is_some() || one.load.is_some() {
+                self.mean_under_load(&one)?
+            } else {
+                means.get(&one.id).copied()
+            };
+            past.extend(mean.map(|mean| Past {
+                id: one.id,
+                environment: environments[&one.run].clone(),
+                run: RunId(one.run),
+                started: one.started,
+                series: one.series.map(SeriesId),
+                case: one.case,
                 mean,
-            });
+            }));
         }
         Ok(past)
+    }
+
+    /// Of a queue that grows there is none.
+    fn mean_under_load(&self, one: &Candidate) -> Result<Option<Seconds>, Fault> {
+        let blocks = match one.load {
+            Some(_) => Vec::new(),
+            None => self.blocks(one.id)?,
+        };
+        Ok(mean(&CaseRecord {
+            blocks,
+            server_load: one.load.clone(),
+            ..CaseRecord::new(one.case.clone())
+        }))
     }
 
     /// Gives the last so many points of each trend their intervals: those of a single run are of its samples, all of
@@ -124,7 +163,7 @@ impl Archive {
             for point in trend.points.iter_mut().rev().take(last) {
                 let Some(row) = point.row else { continue };
                 let record = CaseRecord {
-                    blocks: self.ask(|_| Ok(self.blocks(row)?))?,
+                    blocks: self.ask(|_| self.blocks(row))?,
                     ..CaseRecord::new(case.clone())
                 };
                 // Only this case's samples are read, not what the run's others tell.
@@ -136,36 +175,26 @@ impl Archive {
         }
         Ok(())
     }
+}
 
-    fn environment(&self, run: &str) -> rusqlite::Result<Environment> {
-        let environment = "SELECT environment FROM run WHERE id = ?1";
-        self.connection
-            .query_row(environment, [run], |row| json(row, 0))
+/// The means of the operations that count.
+fn means_of_samples(
+    database: &Database,
+    cases: &[Candidate],
+) -> Result<HashMap<i64, Seconds>, Fault> {
+    let mut means = HashMap::new();
+    for some in cases.chunks(AT_ONCE) {
+        let ids = some.iter().map(|one| one.id).join(",");
+        let statement = format!(
+            "SELECT case_, CAST(avg(end_ns - scheduled_ns) AS double precision)
+             FROM block JOIN sample ON sample.block = block.id
+             WHERE case_ IN ({ids}) AND outcome = 0 GROUP BY case_"
+        );
+        let found = database.rows(&statement, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let found = found.into_iter().filter(|(_, mean)| *mean > 0.0);
+        means.extend(found.map(|(id, mean): (i64, f64)| (id, Seconds::from_nanos(mean))));
     }
-
-    /// The mean of the operations that count; of a queue that grows there is none.
-    fn mean_of(&self, id: i64, case: &Case) -> rusqlite::Result<Option<Seconds>> {
-        let load: Option<Box<ServerLoad>> = self.server_load(id)?;
-        let open = case.load.pacing.rate().is_some();
-        if open || load.is_some() {
-            let record = CaseRecord {
-                blocks: if load.is_some() {
-                    Vec::new()
-                } else {
-                    self.blocks(id)?
-                },
-                server_load: load,
-                ..CaseRecord::new(case.clone())
-            };
-            return Ok(mean(&record));
-        }
-        let mean =
-            "SELECT avg(end_ns - scheduled_ns) FROM block JOIN sample ON sample.block = block.id
-                    WHERE case_ = ?1 AND outcome = 0";
-        let mut mean = self.connection.prepare_cached(mean)?;
-        let mean: Option<f64> = mean.query_row([id], |row| row.get(0)).optional()?.flatten();
-        Ok(mean.filter(|mean| *mean > 0.0).map(Seconds::from_nanos))
-    }
+    Ok(means)
 }
 
 /// Mean latency of each case, from the newest run that has it.
@@ -176,13 +205,13 @@ const NEWEST_FIRST: &str = "
         SELECT id, row_number() OVER (ORDER BY started_utc DESC, id DESC) AS age
         FROM run WHERE state <> 'published' ORDER BY age LIMIT 5
     )
-    SELECT case_.\"case\", avg(end_ns - scheduled_ns)
+    SELECT case_.\"case\", CAST(avg(end_ns - scheduled_ns) AS double precision)
     FROM recent
     JOIN case_ ON case_.run = recent.id
     JOIN block ON block.case_ = case_.id
     JOIN sample ON sample.block = block.id
     WHERE outcome = 0
-    GROUP BY case_.id ORDER BY age, case_.number";
+    GROUP BY case_.id, age ORDER BY age, case_.number";
 
 impl Archive {
     /// Mean latencies of the operations that counted, out of the last five runs.
@@ -191,10 +220,8 @@ impl Archive {
     /// When the archive cannot be read.
     pub fn last_means(&self) -> Result<LastMeans> {
         self.ask(|database| {
-            let mut statement = database.prepare(NEWEST_FIRST)?;
             let mut means = LastMeans::new();
-            for mean in statement.query_map((), mean_of_row)? {
-                let (key, mean) = mean?;
+            for (key, mean) in database.rows(NEWEST_FIRST, &[], mean_of_row)? {
                 means.entry(key).or_insert(mean);
             }
             Ok(means)
@@ -209,7 +236,7 @@ const FINISHED: &str = "
 const ENOUGH: usize = 30;
 
 const MEANS: &str = "
-    SELECT case_.\"case\", avg(end_ns - scheduled_ns)
+    SELECT case_.\"case\", CAST(avg(end_ns - scheduled_ns) AS double precision)
     FROM case_
     JOIN block ON block.case_ = case_.id
     JOIN sample ON sample.block = block.id
@@ -228,73 +255,64 @@ impl Archive {
     /// # Errors
     /// When the archive cannot be read.
     pub fn between_runs(&self, compared: &[&Record], single: &[&Record]) -> Result<BetweenRuns> {
-        self.ask(|_| Ok(self.earlier_means(compared, single)?))
-    }
-
-    fn earlier_means(
-        &self,
-        compared: &[&Record],
-        single: &[&Record],
-    ) -> rusqlite::Result<BetweenRuns> {
-        let wanted: HashSet<CaseKey> = compared
-            .iter()
-            .flat_map(|record| record.cases.iter().map(|case| case.case.key()))
-            .collect();
-        let mut runs = self.connection.prepare(FINISHED)?;
-        let runs = runs.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut means = self.connection.prepare(MEANS)?;
-        let mut loads = self.connection.prepare(LOADS)?;
-        let mut cases: HashMap<(CaseKey, String), Vec<Seconds>> = HashMap::new();
-        let mut read = 0;
-        for run in runs {
-            let (id, environment): (String, String) = run?;
-            let Ok(environment) = serde_json::from_str::<Environment>(&environment) else {
-                continue;
-            };
-            let alike = compared.iter().any(|record| {
-                let its = &record.environment;
-                its.cpu_model == environment.cpu_model
-                    && its.cores == environment.cores
-                    && its.keymark == environment.keymark
-            });
-            if !alike || single.iter().any(|record| record.id == RunId(id.clone())) {
-                continue;
-            }
-            let mut some = false;
-            let of_samples = means.query_map([&id], mean_of_row)?;
-            let of_loads = loads
-                .query_map([&id], mean_of_load)?
-                .filter_map(Result::transpose);
-            for row in of_samples.chain(of_loads) {
-                let (key, mean) = row?;
-                if wanted.contains(&key) {
-                    some = true;
-                    let of_case = cases.entry((key, environment.keymark.clone()));
-                    of_case.or_default().push(Seconds(mean.as_secs_f64()));
-                }
-            }
-            read += usize::from(some);
-            if read == ENOUGH {
-                break;
-            }
-        }
-        let cases: Vec<Vec<Seconds>> = cases.into_values().collect();
-        Ok(BetweenRuns::of(&cases, read))
+        self.ask(|database| earlier_means(database, compared, single))
     }
 }
 
+fn earlier_means(
+    database: &Database,
+    compared: &[&Record],
+    single: &[&Record],
+) -> Result<BetweenRuns, Fault> {
+    let wanted: HashSet<CaseKey> = compared
+        .iter()
+        .flat_map(|record| record.cases.iter().map(|case| case.case.key()))
+        .collect();
+    let runs: Vec<(String, String)> =
+        database.rows(FINISHED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut cases: HashMap<(CaseKey, String), Vec<Seconds>> = HashMap::new();
+    let mut read = 0;
+    for (id, environment) in runs {
+        let Ok(environment) = serde_json::from_str::<Environment>(&environment) else {
+            continue;
+        };
+        let alike = compared.iter().any(|record| {
+            let its = &record.environment;
+            its.cpu_model == environment.cpu_model
+                && its.cores == environment.cores
+                && its.keymark == environment.keymark
+        });
+        if !alike || single.iter().any(|record| record.id.0 == id) {
+            continue;
+        }
+        let mut some = false;
+        let of_samples = database.rows(MEANS, &[&id], mean_of_row)?;
+        let of_loads = database.rows(LOADS, &[&id], mean_of_load)?;
+        for (key, mean) in of_samples.into_iter().chain(of_loads.into_iter().flatten()) {
+            if wanted.contains(&key) {
+                some = true;
+                let of_case = cases.entry((key, environment.keymark.clone()));
+                of_case.or_default().push(Seconds(mean.as_secs_f64()));
+            }
+        }
+        read += usize::from(some);
+        if read == ENOUGH {
+            break;
+        }
+    }
+    let cases: Vec<Vec<Seconds>> = cases.into_values().collect();
+    Ok(BetweenRuns::of(&cases, read))
+}
+
 /// The mean of the steady state, if there was one.
-fn mean_of_load(row: &Row<'_>) -> rusqlite::Result<Option<(CaseKey, Duration)>> {
+fn mean_of_load(row: Row<'_>) -> rusqlite::Result<Option<(CaseKey, Duration)>> {
     let (case, load): (Case, ServerLoad) = (json(row, 0)?, json(row, 1)?);
     let mean = load.mean(|second| &second.whole);
     Ok(mean.map(|mean| (case.key(), Duration::from_secs_f64(mean.0))))
 }
 
-fn mean_of_row(row: &Row<'_>) -> rusqlite::Result<(CaseKey, Duration)> {
+fn mean_of_row(row: Row<'_>) -> rusqlite::Result<(CaseKey, Duration)> {
     let case: Case = json(row, 0)?;
     // Latencies are not negative, and the cast of a float saturates.
-    Ok((
-        case.key(),
-        Duration::from_nanos(row.get::<_, f64>(1)? as u64),
-    ))
+    Ok((case.key(), Duration::from_nanos(row.get::<f64>(1)? as u64)))
 }

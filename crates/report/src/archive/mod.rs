@@ -1,9 +1,11 @@
-//! The archive: every run with every sample, in one SQLite file that users can query themselves
-//! (`1.sql` documents its tables).
+//! The archive: every run with every sample, in one SQLite file, or in a PostgreSQL database for a team. Users can query
+//! both themselves (`1.sql` documents the tables).
 
+mod database;
 mod error;
 mod history;
 mod open;
+mod postgresql;
 mod reader;
 mod rows;
 mod select;
@@ -18,9 +20,10 @@ use std::time::Duration;
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
 use keymark_bench::sample::Outcome;
-use rusqlite::Connection;
 
+use database::Database;
 use error::Fault;
+use postgresql::Postgres;
 
 pub use error::ArchiveError;
 pub use history::{CaseWords, LastMeans, Past};
@@ -36,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// An archive of runs.
 #[derive(Debug)]
 pub struct Archive {
-    connection: Connection,
+    database: Database,
     path: PathBuf,
 }
 
@@ -55,6 +58,13 @@ impl Archive {
     /// # Errors
     /// When the file is no archive, one of a newer keymark, locked, or cannot be read and written.
     pub fn open(path: &Path) -> Result<Self> {
+        if Self::is_on_a_server(path) {
+            let connected = Postgres::connect(path).map_err(|fault| fault.of(path));
+            return Ok(Self {
+                database: Database::Postgres(Box::new(connected?)),
+                path: path.into(),
+            });
+        }
         let refused = |error| ArchiveError::of_io(path, error);
         // Nobody else's: serial numbers and labels of devices are in it. SQLite gives its log the same mode.
         if let Some(directory) = path.parent() {
@@ -73,7 +83,7 @@ impl Archive {
             .open(path)
             .map_err(refused)?;
         Ok(Self {
-            connection: open::connect(path)?,
+            database: Database::Sqlite(open::connect(path)?),
             path: path.into(),
         })
     }
@@ -87,27 +97,27 @@ impl Archive {
             Err(ArchiveError::NoPermission(_) | ArchiveError::ReadOnly(_))
                 if File::open(path).is_ok() =>
             {
-                let connection = open::connect_to_read(path)?;
+                let database = Database::Sqlite(open::connect_to_read(path)?);
                 let path = path.into();
-                Ok(Self { connection, path })
+                Ok(Self { database, path })
             }
             opened => opened,
         }
     }
 
-    /// The file.
+    /// Whether the name is that of a team's archive: `postgresql://…`, or `service=…` of libpq's service file.
+    pub fn is_on_a_server(path: &Path) -> bool {
+        postgresql::is_address(path)
+    }
+
+    /// The file, or the server's address as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Waits that long for another process that writes.
-    fn be_patient(&self, patience: Duration) -> Result<()> {
-        self.ask(|database| Ok(database.busy_timeout(patience)?))
-    }
-
     /// Asks the database; what fails is this archive.
-    fn ask<T>(&self, what: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T> {
-        what(&self.connection).map_err(|fault| fault.of(&self.path))
+    fn ask<T>(&self, what: impl FnOnce(&Database) -> Result<T, Fault>) -> Result<T> {
+        what(&self.database).map_err(|fault| fault.of(&self.path))
     }
 }
 

@@ -11,12 +11,12 @@ use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use keymark_bench::series::SeriesId;
 use keymark_bench::server_load::ServerLoad;
-use rusqlite::types::{ToSql, Type};
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 
+use super::database::{Database, Row, Values};
 use super::rows::{Json, Started, Word};
-use super::{Archive, ArchiveError, Result, RunSelector, outcome_code};
+use super::{Archive, ArchiveError, Fault, Result, RunSelector, outcome_code};
 
 /// A run in brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,48 +39,51 @@ pub struct RunLine {
     pub series: Option<SeriesId>,
 }
 
-pub(super) const LINE: &str = "
+const LINE: &str = "
     SELECT id, started_utc, state,
-           (SELECT coalesce(sum(samples), 0)
+           (SELECT CAST(coalesce(sum(samples), 0) AS bigint)
             FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id)
-           + (SELECT coalesce(sum(json_extract(load, '$.totals.transactions')), 0)
+           + (SELECT CAST(coalesce(sum(CAST(load -> 'totals' ->> 'transactions' AS bigint)), 0) AS bigint)
               FROM case_ JOIN server_load ON server_load.case_ = case_.id WHERE run = run.id),
-           series";
+           series
+    FROM run";
 
-/// Runs in brief, as a statement that begins with [`LINE`] finds them.
-pub(super) fn lines(
-    connection: &Connection,
-    statement: &str,
-    parameters: impl Params,
-) -> rusqlite::Result<Vec<RunLine>> {
-    let mut runs = connection.prepare_cached(statement)?;
-    let runs = runs.query_map(parameters, line)?;
-    let mut lines: Vec<RunLine> = runs.collect::<rusqlite::Result<_>>()?;
-    let mut cases = connection
-        .prepare_cached("SELECT device, algorithm FROM case_ WHERE run = ?1 ORDER BY number")?;
+/// Runs in brief, those that the condition holds for, the newest first.
+fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec<RunLine>, Fault> {
+    let runs = format!("{LINE} WHERE {condition} ORDER BY started_utc DESC, id DESC");
+    let mut lines = database.rows(&runs, values, line)?;
+    let numbers = lines.iter().enumerate();
+    let numbers: HashMap<String, usize> = numbers
+        .map(|(number, line)| (line.id.0.clone(), number))
+        .collect();
+    let cases = format!(
+        "SELECT run, device, algorithm FROM run JOIN case_ ON run = run.id WHERE {condition} ORDER BY run, number"
+    );
     // A word is read once: there may be a hundred thousand cases.
     let mut known: HashMap<String, Algorithm> = HashMap::new();
-    for line in &mut lines {
-        let mut rows = cases.query([&line.id.0])?;
-        while let Some(row) = rows.next()? {
-            line.cases += 1;
-            let device = row.get_ref(0)?.as_str()?;
-            if line.devices.iter().all(|other| other.as_str() != device) {
-                line.devices.push(DeviceName::new(device));
-            }
-            let algorithm = match known.get(row.get_ref(1)?.as_str()?) {
-                Some(algorithm) => *algorithm,
-                None => {
-                    let Word(read) = row.get(1)?;
-                    known.insert(row.get(1)?, read);
-                    read
-                }
-            };
-            if !line.algorithms.contains(&algorithm) {
-                line.algorithms.push(algorithm);
-            }
+    database.rows(&cases, values, |row| {
+        let Some(line) = numbers.get(&row.get::<String>(0)?) else {
+            return Ok(());
+        };
+        let line = &mut lines[*line];
+        line.cases += 1;
+        let (device, word): (String, String) = (row.get(1)?, row.get(2)?);
+        if line.devices.iter().all(|other| other.as_str() != device) {
+            line.devices.push(DeviceName::new(device));
         }
-    }
+        let algorithm = match known.get(&word) {
+            Some(algorithm) => *algorithm,
+            None => {
+                let Word(read) = row.get(2)?;
+                known.insert(word, read);
+                read
+            }
+        };
+        if !line.algorithms.contains(&algorithm) {
+            line.algorithms.push(algorithm);
+        }
+        Ok(())
+    })?;
     Ok(lines)
 }
 
@@ -91,9 +94,8 @@ impl Archive {
     /// When the archive cannot be read.
     pub fn runs(&self) -> Result<Vec<RunLine>> {
         self.ask(|database| {
-            let snapshot = database.unchecked_transaction()?;
-            let all = format!("{LINE} FROM run ORDER BY started_utc DESC, id DESC");
-            Ok(lines(&snapshot, &all, ())?)
+            let _snapshot = database.snapshot()?;
+            lines(database, "true", &[])
         })
     }
 
@@ -123,11 +125,13 @@ impl Archive {
     pub(super) fn load_id(&self, id: &str) -> Result<Record> {
         self.ask(|database| {
             // One snapshot: the run may still be under way.
-            let _snapshot = database.unchecked_transaction()?;
+            let _snapshot = database.snapshot()?;
             let head =
                 "SELECT id, started_utc, state, schema, plan, environment, harness, stores, in_series
                  FROM run WHERE id = ?1";
-            let mut record = database.query_row(head, [id], record)?;
+            let mut record = database
+                .first(head, &[&id], record)?
+                .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             record.cases = self.cases(id)?;
             Ok(record)
         })
@@ -138,14 +142,13 @@ impl Archive {
                    ORDER BY started_utc DESC, id DESC LIMIT 1 OFFSET ?1";
         let all = "SELECT count(*) FROM run WHERE state <> 'published'";
         self.ask(|database| {
-            let id = database.query_row(nth, [back], |row| row.get(0));
-            if let Some(id) = id.optional()? {
+            if let Some(id) = database.first(nth, &[&back], |row| row.get(0))? {
                 return Ok(id);
             }
             let refused = ArchiveError::NotSoMany {
                 path: self.path.clone(),
                 wanted: which.to_string(),
-                count: database.query_row(all, (), |row| row.get(0))?,
+                count: database.value(all, &[])?,
             };
             Err(refused.into())
         })
@@ -161,11 +164,8 @@ impl Archive {
 
     /// The one name that begins so; a whole name goes first.
     pub(super) fn one_of(&self, names: &str, prefix: &str, wanted: &str) -> Result<String> {
-        let ids: Vec<String> = self.ask(|database| {
-            let mut statement = database.prepare(names)?;
-            let ids = statement.query_map([prefix], |row| row.get(0))?;
-            Ok(ids.collect::<rusqlite::Result<_>>()?)
-        })?;
+        let ids: Vec<String> =
+            self.ask(|database| database.rows(names, &[&prefix], |row| row.get(0)))?;
         match ids.as_slice() {
             [] => Err(self.no_such_run(wanted)),
             [only] => Ok(only.clone()),
@@ -184,83 +184,98 @@ impl Archive {
         }
     }
 
-    fn cases(&self, run: &str) -> rusqlite::Result<Vec<CaseRecord>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT id, \"case\", ending, published, parts FROM case_ WHERE run = ?1 ORDER BY number",
-        )?;
-        let cases = statement.query_map([run], |row| {
-            let id = row.get(0)?;
+    fn cases(&self, run: &str) -> Result<Vec<CaseRecord>, Fault> {
+        let cases = "SELECT \"case\", ending, published, parts, id FROM case_ WHERE run = ?1 ORDER BY number";
+        let cases = self.database.rows(cases, &[&run], |row| {
+            let case = CaseRecord {
+                ending: some_json(row, 1)?,
+                published: some_json(row, 2)?,
+                parts: some_json(row, 3)?,
+                ..CaseRecord::new(json(row, 0)?)
+            };
+            Ok((case, row.get(4)?))
+        })?;
+        let filled = |(case, id)| {
             Ok(CaseRecord {
-                ending: some_json(row, 2)?,
-                published: some_json(row, 3)?,
-                parts: some_json(row, 4)?,
                 blocks: self.blocks(id)?,
                 server_load: self.server_load(id)?,
-                ..CaseRecord::new(json(row, 1)?)
+                ..case
             })
-        })?;
-        cases.collect()
+        };
+        cases.into_iter().map(filled).collect()
     }
 
-    pub(super) fn server_load(&self, case: i64) -> rusqlite::Result<Option<Box<ServerLoad>>> {
-        let mut loads = self
-            .connection
-            .prepare_cached("SELECT load FROM server_load WHERE case_ = ?1")?;
-        let load = loads.query_row([case], |row| row.get(0)).optional()?;
-        Ok(load.map(|Json(load)| load))
+    fn server_load(&self, case: i64) -> Result<Option<Box<ServerLoad>>, Fault> {
+        let load = "SELECT load FROM server_load WHERE case_ = ?1";
+        self.database.first(load, &[&case], |row| json(row, 0))
     }
 
-    pub(super) fn blocks(&self, case: i64) -> rusqlite::Result<Vec<Block>> {
-        let mut blocks = self.connection.prepare_cached(
-            "SELECT id, round, samples, length_ns, waiting, reference_ns FROM block
-             WHERE case_ = ?1 ORDER BY id",
-        )?;
-        let mut samples = self.connection.prepare_cached(
-            "SELECT worker, scheduled_ns, start_ns, end_ns, outcome, user_us, system_us
-             FROM sample WHERE block = ?1 ORDER BY number",
-        )?;
-        let blocks = blocks.query_map([case], |row| {
-            let number = |column| -> rusqlite::Result<Option<u64>> {
-                Ok(row.get::<_, Option<i64>>(column)?.map(i64::unsigned_abs))
-            };
-            let queue = number(3)?.zip(number(4)?);
-            let mut block = Block {
-                round: row.get(1)?,
-                samples: Vec::with_capacity(row.get::<_, u32>(2)? as usize),
-                queue: queue.map(|(length_ns, waiting)| Stretch { length_ns, waiting }),
-                reference_ns: number(5)?,
-            };
-            let mut rows = samples.query(params![row.get::<_, i64>(0)?])?;
-            while let Some(row) = rows.next()? {
+    pub(super) fn blocks(&self, case: i64) -> Result<Vec<Block>, Fault> {
+        let blocks = "SELECT id, round, length_ns, waiting, reference_ns, samples FROM block
+                      WHERE case_ = ?1 ORDER BY id";
+        let mut blocks = self.database.rows(blocks, &[&case], block)?;
+        let samples = "SELECT worker, scheduled_ns, start_ns, end_ns, outcome, user_us, system_us, block
+                       FROM sample WHERE block IN (SELECT id FROM block WHERE case_ = ?1) ORDER BY block, number";
+        let mut of = 0;
+        self.database.rows(samples, &[&case], |row| {
+            let id: i64 = row.get(7)?;
+            while blocks.get(of).is_some_and(|(its, ..)| *its != id) {
+                of += 1;
+            }
+            if let Some((_, _, block)) = blocks.get_mut(of) {
                 block.samples.push(sample(row)?);
             }
-            Ok(block)
+            Ok(())
         })?;
-        blocks.collect()
+        let whole = |(_, samples, block): (i64, usize, Block)| match block.samples.len() {
+            found if found == samples => Ok(block),
+            found => Err(ArchiveError::Damaged {
+                path: self.path.clone(),
+                reason: format!("a block of {samples} samples has {found}"),
+            }
+            .into()),
+        };
+        blocks.into_iter().map(whole).collect()
     }
 }
 
-fn line(row: &Row<'_>) -> rusqlite::Result<RunLine> {
-    let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+/// A block's row, how many samples it says it has, and the block without them.
+fn block(row: Row<'_>) -> rusqlite::Result<(i64, usize, Block)> {
+    let number = |column| -> rusqlite::Result<Option<u64>> {
+        Ok(row.get::<Option<i64>>(column)?.map(i64::unsigned_abs))
+    };
+    let queue = number(2)?.zip(number(3)?);
+    let samples: u32 = row.get(5)?;
+    let block = Block {
+        round: row.get(1)?,
+        samples: Vec::new(),
+        queue: queue.map(|(length_ns, waiting)| Stretch { length_ns, waiting }),
+        reference_ns: number(4)?,
+    };
+    Ok((row.get(0)?, samples as usize, block))
+}
+
+fn line(row: Row<'_>) -> rusqlite::Result<RunLine> {
+    let count = |column| row.get::<i64>(column).map(i64::unsigned_abs);
     Ok(RunLine {
         id: RunId(row.get(0)?),
-        started: row.get::<_, Started>(1)?.0,
-        state: row.get::<_, Word<_>>(2)?.0,
+        started: row.get::<Started>(1)?.0,
+        state: row.get::<Word<_>>(2)?.0,
         // Counted with their devices.
         cases: 0,
         samples: count(3)?,
         devices: Vec::new(),
         algorithms: Vec::new(),
-        series: row.get::<_, Option<String>>(4)?.map(SeriesId),
+        series: row.get::<Option<String>>(4)?.map(SeriesId),
     })
 }
 
-fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+fn record(row: Row<'_>) -> rusqlite::Result<Record> {
     Ok(Record {
         schema: row.get(3)?,
         id: RunId(row.get(0)?),
-        started: row.get::<_, Started>(1)?.0,
-        state: row.get::<_, Word<_>>(2)?.0,
+        started: row.get::<Started>(1)?.0,
+        state: row.get::<Word<_>>(2)?.0,
         plan: json(row, 4)?,
         environment: json(row, 5)?,
         harness: some_json(row, 6)?,
@@ -270,16 +285,19 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     })
 }
 
-pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(super) fn json<T: DeserializeOwned>(row: Row<'_>, column: usize) -> rusqlite::Result<T> {
     row.get(column).map(|Json(value)| value)
 }
 
-fn some_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+pub(super) fn some_json<T: DeserializeOwned>(
+    row: Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<T>> {
     let value: Option<Json<T>> = row.get(column)?;
     Ok(value.map(|Json(value)| value))
 }
 
-fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
+fn sample(row: Row<'_>) -> rusqlite::Result<Sample> {
     let time = |column| {
         let nanoseconds: i64 = row.get(column)?;
         let positive = u64::try_from(nanoseconds);
@@ -337,10 +355,10 @@ pub struct Window {
 }
 
 const CONDITION: &str = "
-    (?1 IS NULL OR EXISTS (SELECT 1 FROM case_ WHERE run = run.id AND instr(lower(device), ?1) > 0))
-    AND (?2 IS NULL OR EXISTS (SELECT 1 FROM case_ WHERE run = run.id AND instr(algorithm, ?2) > 0))
-    AND (?3 IS NULL OR started_utc >= ?3)
-    AND (?4 IS NULL OR started_utc < ?4)";
+    (CAST(?1 AS text) IS NULL OR EXISTS (SELECT 1 FROM case_ WHERE run = run.id AND instr(lower(device), ?1) > 0))
+    AND (CAST(?2 AS text) IS NULL OR EXISTS (SELECT 1 FROM case_ WHERE run = run.id AND instr(algorithm, ?2) > 0))
+    AND (CAST(?3 AS text) IS NULL OR started_utc >= ?3)
+    AND (CAST(?4 AS text) IS NULL OR started_utc < ?4)";
 
 impl Archive {
     /// Runs that a search finds.
@@ -356,24 +374,20 @@ impl Archive {
         let to = search
             .to
             .map(|to| day(to.saturating_add(jiff::Span::new().days(1))));
-        let wanted: [&dyn ToSql; 4] = [&device, &algorithm, &from, &to];
+        let wanted: Values<'_> = &[&device, &algorithm, &from, &to];
         self.ask(|database| {
-            let snapshot = database.unchecked_transaction()?;
+            let _snapshot = database.snapshot()?;
             let ids =
                 format!("SELECT id FROM run WHERE {CONDITION} ORDER BY started_utc DESC, id DESC");
-            let mut ids = snapshot.prepare_cached(&ids)?;
             // Who searches among the cases does that once.
-            let ids: Vec<String> = ids
-                .query_map(&wanted[..], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
+            let ids: Vec<String> = database.rows(&ids, wanted, |row| row.get(0))?;
             let shown = ids
                 .iter()
                 .skip(window.skip as usize)
                 .take(window.take as usize);
-            let line = format!("{} FROM run WHERE id = ?1", LINE);
             let mut runs = Vec::new();
             for id in shown {
-                runs.extend(lines(&snapshot, &line, [id])?);
+                runs.extend(lines(database, "run.id = ?1", &[id])?);
             }
             Ok(Found {
                 runs,

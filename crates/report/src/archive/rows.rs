@@ -4,13 +4,14 @@ use std::path::Path;
 
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
-use keymark_bench::sample::Block;
+use keymark_bench::sample::{Block, Sample};
+use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
-use rusqlite::{Params, ToSql, Transaction, TransactionBehavior, named_params, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::database::{Database, SampleRow, Transaction, Values};
 use super::{Archive, ArchiveError, Fault, outcome_code};
 
 type Result<T> = std::result::Result<T, Fault>;
@@ -18,33 +19,34 @@ type Result<T> = std::result::Result<T, Fault>;
 /// A transaction; undone when dropped.
 pub(super) struct Writing<'a> {
     transaction: Transaction<'a>,
+    database: &'a Database,
     path: &'a Path,
 }
 
 impl<'a> Writing<'a> {
-    pub(super) fn begin(archive: &'a mut Archive) -> Result<Self> {
-        let Archive { connection, path } = archive;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        Ok(Self { transaction, path })
+    pub(super) fn begin(archive: &'a Archive) -> Result<Self> {
+        let Archive { database, path } = archive;
+        let transaction = database.writing()?;
+        Ok(Self {
+            transaction,
+            database,
+            path,
+        })
     }
 
     pub(super) fn commit(self) -> Result<()> {
-        Ok(self.transaction.commit()?)
+        self.transaction.commit()
     }
 
     pub(super) fn has(&self, id: &RunId) -> Result<bool> {
-        let count = "SELECT count(*) FROM run WHERE id = ?1";
-        Ok(self
-            .transaction
-            .query_row(count, [&id.0], |row| row.get(0))?)
+        let found = "SELECT 1 FROM run WHERE id = ?1";
+        Ok(self.database.first(found, &[&id.0], |_| Ok(()))?.is_some())
     }
 
     /// The rows of a run's cases, in the plan's order.
     pub(super) fn rows(&self, id: &RunId) -> Result<Vec<i64>> {
         let rows = "SELECT id FROM case_ WHERE run = ?1 ORDER BY number";
-        let mut rows = self.transaction.prepare(rows)?;
-        let rows = rows.query_map([&id.0], |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.database.rows(rows, &[&id.0], |row| row.get(0))
     }
 
     pub(super) fn exists(&self, id: &RunId) -> ArchiveError {
@@ -56,15 +58,21 @@ impl<'a> Writing<'a> {
 
     /// The run and its cases without blocks and endings; yields the rows of the cases.
     pub(super) fn head(&self, record: &Record, state: RunState) -> Result<Vec<i64>> {
-        self.transaction.execute(
-            "INSERT INTO run VALUES (:id, :started, :state, :keymark, :schema, :plan, :environment,
-                                     :harness, :stores, :series)",
-            named_params! {
-                ":id": record.id.0, ":started": format!("{:.9}", record.started), ":state": Word(state),
-                ":keymark": record.environment.keymark, ":schema": record.schema, ":plan": Json(&record.plan),
-                ":environment": Json(&record.environment), ":harness": record.harness.map(Json),
-                ":stores": Json(&record.stores), ":series": record.series.as_ref().map(Json),
-            },
+        self.execute(
+            "INSERT INTO run (id, started_utc, state, keymark, schema, plan, environment, harness, stores, in_series)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            &[
+                &record.id.0,
+                &format!("{:.9}", record.started),
+                &Word(state),
+                &record.environment.keymark,
+                &record.schema,
+                &Json(&record.plan),
+                &Json(&record.environment),
+                &record.harness.map(Json),
+                &Json(&record.stores),
+                &record.series.as_ref().map(Json),
+            ],
         )?;
         (0_u32..)
             .zip(&record.cases)
@@ -73,12 +81,12 @@ impl<'a> Writing<'a> {
     }
 
     fn case(&self, run: &RunId, number: u32, record: &CaseRecord) -> Result<i64> {
-        let insert = "INSERT INTO case_ (run, number, \"case\", published, parts) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let mut insert = self.transaction.prepare_cached(insert)?;
+        let insert = "INSERT INTO case_ (run, number, \"case\", published, parts) VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id";
         let published = record.published.as_ref().map(Json);
         let parts = record.parts.as_ref().map(Json);
         let case = Json(&record.case);
-        Ok(insert.insert(params![run.0, number, case, published, parts])?)
+        self.database
+            .value(insert, &[&run.0, &number, &case, &published, &parts])
     }
 
     pub(super) fn block(&self, case: i64, block: &Block) -> Result<()> {
@@ -88,29 +96,31 @@ impl<'a> Writing<'a> {
         let length = known(block.queue.map(|queue| queue.length_ns), "a block's length")?;
         let waiting = known(block.queue.map(|queue| queue.waiting), "a queue's length")?;
         let reference = known(block.reference_ns, "the reference's time")?;
-        let insert = "INSERT INTO block VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6)";
-        let mut insert = self.transaction.prepare_cached(insert)?;
-        let round = block.round;
-        let id = insert.insert(params![case, round, samples, length, waiting, reference])?;
-        let insert = "INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-        let mut insert = self.transaction.prepare_cached(insert)?;
-        let time = |timestamp: Timestamp| stored(timestamp.0, "a sample's time");
-        for (number, sample) in (0_i64..).zip(&block.samples) {
-            let (scheduled, start) = (time(sample.scheduled)?, time(sample.start)?);
-            let (worker, end) = (sample.worker, time(sample.end)?);
-            let cpu = sample.cpu.map(|cpu| (cpu.user_us, cpu.system_us));
-            let (user, system) = cpu.unzip();
-            let outcome = outcome_code(sample.outcome);
-            insert.execute(params![
-                id, number, worker, scheduled, start, end, outcome, user, system
-            ])?;
-        }
-        Ok(())
+        let insert = "INSERT INTO block (case_, round, samples, length_ns, waiting, reference_ns)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id";
+        let values: Values<'_> = &[&case, &block.round, &samples, &length, &waiting, &reference];
+        let id: i64 = self.database.value(insert, values)?;
+        let time = |timestamp: Timestamp| stored(timestamp.0, "a sample's time").map(Some);
+        let row = |(number, sample): (i64, &Sample)| -> Result<SampleRow> {
+            let (user, system) = sample.cpu.map(|cpu| (cpu.user_us, cpu.system_us)).unzip();
+            Ok([
+                Some(id),
+                Some(number),
+                Some(sample.worker.into()),
+                time(sample.scheduled)?,
+                time(sample.start)?,
+                time(sample.end)?,
+                Some(outcome_code(sample.outcome).into()),
+                user.map(i64::from),
+                system.map(i64::from),
+            ])
+        };
+        let rows: Result<Vec<SampleRow>> = (0_i64..).zip(&block.samples).map(row).collect();
+        self.database.append(&rows?)
     }
 
-    fn execute(&self, statement: &str, values: impl Params) -> Result<()> {
-        self.transaction.execute(statement, values)?;
-        Ok(())
+    fn execute(&self, statement: &str, values: Values<'_>) -> Result<()> {
+        self.database.execute(statement, values)
     }
 
     /// How the case ended, and what is known of it only then.
@@ -119,27 +129,28 @@ impl<'a> Writing<'a> {
             return Ok(());
         };
         if let Some(load) = &record.server_load {
-            let insert = "INSERT OR REPLACE INTO server_load VALUES (?1, ?2)";
-            self.execute(insert, params![case, Json(load)])?;
+            let insert = "INSERT INTO server_load (case_, load) VALUES (?1, ?2)
+                          ON CONFLICT (case_) DO UPDATE SET load = excluded.load";
+            self.execute(insert, &[&case, &Json(load)])?;
         }
         let update = "UPDATE case_ SET ending = ?2, parts = ?3 WHERE id = ?1";
-        let values = params![case, Json(ending), record.parts.as_ref().map(Json)];
-        self.execute(update, values)
+        let parts = record.parts.as_ref().map(Json);
+        self.execute(update, &[&case, &Json(ending), &parts])
     }
 
     pub(super) fn harness(&self, run: &RunId, harness: &Harness) -> Result<()> {
         let update = "UPDATE run SET harness = ?2 WHERE id = ?1";
-        self.execute(update, params![run.0, Json(harness)])
+        self.execute(update, &[&run.0, &Json(harness)])
     }
 
     /// The run with all that is of it.
     pub(super) fn remove(&self, run: &RunId) -> Result<()> {
-        self.execute("DELETE FROM run WHERE id = ?1", [&run.0])
+        self.execute("DELETE FROM run WHERE id = ?1", &[&run.0])
     }
 
     pub(super) fn state(&self, run: &RunId, state: RunState) -> Result<()> {
         let update = "UPDATE run SET state = ?2 WHERE id = ?1";
-        self.execute(update, params![run.0, Word(state)])
+        self.execute(update, &[&run.0, &Word(state)])
     }
 }
 

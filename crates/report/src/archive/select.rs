@@ -6,7 +6,6 @@ use std::str::FromStr;
 use itertools::Itertools;
 use keymark_bench::record::Record;
 use keymark_bench::series::SeriesId;
-use rusqlite::{OptionalExtension, Row};
 
 use super::{Archive, ArchiveError};
 
@@ -141,8 +140,8 @@ impl Archive {
             RunSelector::LastSeries(back) => self.last_series(*back, which),
             RunSelector::Series(prefix) => self
                 .one_of(
-                    "SELECT DISTINCT series FROM run
-                     WHERE substr(series, 1, length(?1)) = ?1 ORDER BY length(series), series",
+                    "SELECT series FROM run WHERE substr(series, 1, length(?1)) = ?1
+                     GROUP BY series ORDER BY length(series), series",
                     prefix,
                     &which.to_string(),
                 )
@@ -154,32 +153,41 @@ impl Archive {
         // Names begin with the time; of two that alternate, the one of the keymark that made them is the last.
         let nth = "SELECT DISTINCT series FROM run WHERE series IS NOT NULL
                    ORDER BY series DESC LIMIT 1 OFFSET ?1";
-        let name = |row: &Row<'_>| row.get::<_, String>(0);
-        let name = self.ask(|database| Ok(database.query_row(nth, [back], name).optional()?))?;
+        let name = self.ask(|database| database.first(nth, &[&back], |row| row.get(0)))?;
         name.map(SeriesId)
             .ok_or_else(|| self.no_such_run(&which.to_string()))
     }
 
     fn series_of(&self, id: &str) -> super::Result<Option<SeriesId>> {
         let series = "SELECT series FROM run WHERE id = ?1";
-        let name = |row: &Row<'_>| row.get::<_, Option<String>>(0);
-        let name = self.ask(|database| Ok(database.query_row(series, [id], name)?))?;
+        let name = self.ask(|database| database.value::<Option<String>>(series, &[&id]))?;
         Ok(name.map(SeriesId))
     }
 
     /// The runs of a series in their order: the finished ones, if there are any.
     fn runs_of(&self, series: &SeriesId) -> super::Result<Vec<String>> {
         let runs: Vec<(String, bool)> = self.ask(|database| {
-            let mut runs = database.prepare(
-                "SELECT id, state = 'finished' FROM run WHERE series = ?1
-                 ORDER BY series_number, started_utc, id",
-            )?;
-            let runs = runs.query_map([&series.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok(runs.collect::<rusqlite::Result<_>>()?)
+            let runs = "SELECT id, state = 'finished' FROM run WHERE series = ?1
+                        ORDER BY series_number, started_utc, id";
+            database.rows(runs, &[&series.0], |row| Ok((row.get(0)?, row.get(1)?)))
         })?;
         let some = runs.iter().any(|(_, finished)| *finished);
         let kept = runs.into_iter().filter(|(_, finished)| *finished || !some);
         Ok(kept.map(|(id, _)| id).collect())
+    }
+
+    /// The last finished run of each machine that has a label.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn last_of_machines(&self) -> super::Result<Vec<RunSelector>> {
+        let newest = "SELECT max(started_utc || ' ' || id) FROM run
+                      WHERE state = 'finished' AND environment ->> 'machine' IS NOT NULL
+                      GROUP BY environment ->> 'machine' ORDER BY environment ->> 'machine'";
+        let newest: Vec<String> =
+            self.ask(|database| database.rows(newest, &[], |row| row.get(0)))?;
+        let ids = newest.iter().filter_map(|run| run.split_once(' '));
+        Ok(ids.map(|(_, id)| RunSelector::Id(id.to_owned())).collect())
     }
 
     /// Whether two selections are about the same runs of one series, though they read differently.

@@ -121,7 +121,7 @@ impl RunWriter<'_> {
 
     /// The rows of the cases, which are known once the run has its place.
     fn written(&mut self, patience: Duration) -> Result<Vec<i64>, Fault> {
-        self.archive.be_patient(patience)?;
+        self.archive.database.be_patient(patience)?;
         let mut cases = self.cases.clone();
         let writing = Writing::begin(self.archive)?;
         for event in &self.waiting {
@@ -198,8 +198,8 @@ impl Archive {
         inserted.map_err(|fault| fault.of(&self.path))
     }
 
-    fn parts_of(&mut self, record: &Record, part: usize) -> Result<(), Fault> {
-        self.be_patient(PATIENCE)?;
+    fn parts_of(&self, record: &Record, part: usize) -> Result<(), Fault> {
+        self.database.be_patient(PATIENCE)?;
         let Some(mut place) = self.place(record)? else {
             return Ok(());
         };
@@ -220,7 +220,7 @@ impl Archive {
     }
 
     /// Where the run goes on; nowhere if it is whole.
-    fn place(&mut self, record: &Record) -> Result<Option<Place>, Fault> {
+    fn place(&self, record: &Record) -> Result<Option<Place>, Fault> {
         let writing = Writing::begin(self)?;
         if !writing.has(&record.id)? {
             let rows = writing.head(record, RunState::Unfinished)?;
@@ -244,7 +244,7 @@ impl Archive {
     }
 
     /// Adds blocks, or what is said of the run at its end. Whether more is to come.
-    fn add_part(&mut self, record: &Record, place: &mut Place, part: usize) -> Result<bool, Fault> {
+    fn add_part(&self, record: &Record, place: &mut Place, part: usize) -> Result<bool, Fault> {
         let writing = Writing::begin(self)?;
         let mut added = 0;
         for ((row, written), case) in place.rows.iter().zip(&mut place.blocks).zip(&record.cases) {

@@ -54,7 +54,8 @@ pub(super) fn differences(sides: &[Side]) -> Vec<Difference> {
 }
 
 /// These are said first.
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 10] = [
+    "machine",
     "processor",
     "cores",
     "virtual machine",
@@ -107,6 +108,7 @@ pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = 
     // What the kernel keeps for itself differs by megabytes from start to start.
     let gibibytes = |kib: u64| format!("{:.0} GiB", kib as f64 / 1_048_576.0);
     let known = [
+        ("machine", environment.machine.clone()),
         ("processor", environment.cpu_model.clone()),
         ("cores", Some(environment.cores.to_string())),
         ("virtual machine", environment.virtualization.clone()),
@@ -293,7 +295,9 @@ fn machine_speed(speed: &MachineSpeed) -> String {
 /// Processor, cores, system.
 fn machine(environment: &Environment) -> Vec<String> {
     let processor = environment.cpu_model.clone();
-    let mut machine = vec![processor.unwrap_or_else(|| "unknown processor".to_owned())];
+    let label = environment.machine.clone();
+    let mut machine: Vec<String> = label.into_iter().collect();
+    machine.push(processor.unwrap_or_else(|| "unknown processor".to_owned()));
     machine.push(units::counted(environment.cores, "core"));
     let virtualization = environment.virtualization.as_ref();
     machine.extend(virtualization.map(|name| format!("virtual machine ({name})")));

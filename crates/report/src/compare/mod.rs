@@ -3,6 +3,7 @@
 
 pub(crate) mod conditions;
 mod judge;
+mod machines;
 mod pair;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use keymark_stats::{BetweenRuns, Estimate, LogRatio, MIN_RUNS, Seconds, independ
 
 pub use conditions::Difference;
 pub use judge::{Criteria, GeometricMean, Judgement, Noise};
+pub use machines::Sides;
 pub use pair::{Grounds, Pair, Verdict};
 
 pub(crate) use conditions::facts_of;
@@ -47,6 +49,8 @@ pub struct Comparison {
     pub pairs: Vec<Pair>,
     /// The baseline is the first, unless cases are compared with one of their own run's.
     pub sides: Vec<SideLine>,
+    /// What these are.
+    pub sides_are: Sides,
     /// What is not the same on all sides, besides what they were measured for.
     pub differences: Vec<Difference>,
     /// By how much runs of these cases differ here.
@@ -124,6 +128,7 @@ impl Comparison {
         Self {
             pairs: Vec::new(),
             sides: sides.iter().map(line).collect(),
+            sides_are: Sides::default(),
             differences: conditions::differences(sides),
             machine,
             criteria,

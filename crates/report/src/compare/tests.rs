@@ -1,4 +1,5 @@
-use keymark_bench::case::StackName;
+use keymark_bench::case::{Parameters, StackName};
+use keymark_bench::operation::Operation;
 use keymark_bench::series::SeriesId;
 use keymark_testkit::assert_says;
 
@@ -439,5 +440,109 @@ fn the_answer_is_what_changed_and_whether_that_is_more_than_noise() {
     assert!(
         single[0].text.contains("(its runs may differ by 15.0 %)"),
         "{single:?}"
+    );
+}
+
+/// Runs of a machine that is called so, with one case by the OpenSSL that is built in and one by libgcrypt.
+fn of_machine(name: &str, libgcrypt: &str, microseconds: [u64; 2]) -> Vec<Record> {
+    let raw = || {
+        keymark_testkit::case("rsa2048")
+            .operation(Operation::Sign)
+            .stack(StackName::RAW)
+    };
+    let library = Parameters::NONE.replaced("library", "libgcrypt");
+    let cases = [raw().build(), raw().parameters(library).build()];
+    let run = |number: u64| {
+        let cases = cases
+            .iter()
+            .zip(microseconds)
+            .map(|(case, mean)| CaseRecord {
+                blocks: vec![block(0, &[mean * 1000 + number])],
+                ..CaseRecord::new(case.clone())
+            });
+        let mut run = Record {
+            cases: cases.collect(),
+            ..record(&format!("{name}-{number}"))
+        };
+        let versions = &mut run.environment.versions;
+        versions.insert("libgcrypt".to_owned(), libgcrypt.to_owned());
+        run.environment.machine = Some(name.to_owned());
+        run
+    };
+    (0..3).map(run).collect()
+}
+
+fn fleet(machines: &[(&str, &str, [u64; 2])]) -> Comparison {
+    let runs = machines.iter();
+    let runs = runs.flat_map(|(name, version, means)| of_machine(name, version, *means));
+    let sides = Side::of_machines(runs.collect());
+    Comparison::of_machines(sides, BetweenRuns::ASSUMED, Criteria::default())
+}
+
+#[test]
+fn machines_are_compared_with_the_fastest_and_a_library_is_told_from_a_machine() {
+    let compared = fleet(&[
+        ("a", "1.11.0", [1000, 9000]),
+        ("b", "1.11.0", [900, 8000]),
+        ("c", "1.10.1", [1010, 16_000]),
+    ]);
+    let names: Vec<&str> = compared.sides.iter().map(|side| &*side.name).collect();
+    assert_eq!(names, ["b", "a", "c"]);
+    let sides: Vec<&str> = compared
+        .pairs
+        .iter()
+        .map(|pair| compared.side(pair))
+        .collect();
+    assert_eq!(
+        sides,
+        ["c", "a", "c", "a"],
+        "of each case the slowest first"
+    );
+    let said = said(&compared.document(&[]));
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(
+        &said,
+        [
+            "c takes longest to sign: rsa2048 sign software raw libgcrypt takes 2.00 (1.82–2.20) times as long",
+            "as on b; the library makes the difference (libgcrypt: 1.11.0 (b, a); 1.10.1 (c))",
+            "the OpenSSL that keymark brings takes 1.12 (1.02–1.23) times there",
+        ],
+    );
+    assert!(
+        !said.contains("machine: "),
+        "labels are no difference: {said}"
+    );
+}
+
+#[test]
+fn a_machine_that_is_slow_with_every_library_is_slow_itself() {
+    let compared = fleet(&[
+        ("a", "1.11.0", [1000, 8000]),
+        ("b", "1.10.1", [2000, 16_000]),
+    ]);
+    let said = said(&compared.document(&[]));
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(
+        &said,
+        [
+            "b takes longest to sign",
+            "the OpenSSL that keymark brings takes 2.00 (1.82–2.20) times",
+            "there, too",
+        ],
+    );
+    assert!(!said.contains("makes the difference"), "{said}");
+}
+
+#[test]
+fn a_library_that_cannot_be_told_from_its_machine_is_not_blamed() {
+    let compared = fleet(&[("a", "1.11.0", [1000, 8000]), ("b", "1.10.1", [1090, 9200])]);
+    let said = said(&compared.document(&[]));
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(
+        &said,
+        [
+            "b takes longest to sign",
+            "whether its library is the cause is open: the OpenSSL",
+        ],
     );
 }

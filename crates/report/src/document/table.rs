@@ -121,6 +121,11 @@ impl<T> TableOf<T> {
         self.column(Column::name(heading), cell)
     }
 
+    /// The same of words that stay where all rows agree.
+    pub fn label<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
+        self.column(Column::name(heading).narrow(Narrow::Keep), cell)
+    }
+
     /// The next column is a part of the name of the row's case.
     pub fn case<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&T) -> C) -> Self {
         self.column(Column::case(heading), cell)

@@ -91,6 +91,10 @@ pub fn share(record: &Record, personal: &[Personal]) -> Shared {
         cleaner.add(&Personal::Device(store.device.to_string()), &name);
         renamed.insert(store.device.clone(), DeviceName::new(name));
     }
+    if let Some(label) = record.environment.machine.take() {
+        cleaner.add(&Personal::Host(label.clone()), "machine");
+        cleaner.count(&label);
+    }
     cleaner.learn(&mut record);
     record.id = RunId(format!("{}-shared", record.id));
     let device = |device: &mut DeviceName, cleaner: &mut Cleaner| {

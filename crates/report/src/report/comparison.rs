@@ -6,7 +6,7 @@ use keymark_bench::case::{Case, DeviceName, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
 use crate::answers::of_comparison;
-use crate::compare::{Comparison, GeometricMean, Grounds, Pair, Verdict};
+use crate::compare::{Comparison, GeometricMean, Grounds, Pair, Sides, Verdict};
 use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 use crate::units;
 
@@ -17,15 +17,16 @@ impl Comparison {
     /// The report of a comparison: what differs besides first. Each row has the device and the provenance of its first case.
     pub fn document(&self, means: &[GeometricMean]) -> Document {
         let comparison = self;
-        let several = comparison.sides.len() > 2;
+        let side = match comparison.sides_are {
+            Sides::Machines => Some(Column::name("machine")),
+            Sides::Runs => (comparison.sides.len() > 2).then(|| Column::name("run")),
+        };
         let pairs = || comparison.pairs.iter();
         // What says the same of every row is no column.
         let others = pairs().any(|pair| against(&pair.old, &pair.new) != Cell::text(ITSELF));
         let kinds_differ = pairs().any(|pair| pair.old.provenance != pair.new.provenance);
         let table = TableOf::cases(&comparison.pairs, |pair| &pair.old)
-            .maybe(several.then(|| Column::name("run")), |pair| {
-                comparison.side(pair)
-            })
+            .maybe(side, |pair| comparison.side(pair))
             .maybe(others.then(|| Column::name("against")), |pair| {
                 against(&pair.old, &pair.new)
             })

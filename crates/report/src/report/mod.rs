@@ -179,5 +179,6 @@ fn machine(environment: &Environment) -> Option<String> {
     let common = |word: &&str| !["Processor", "CPU"].contains(word);
     let words = words.split_whitespace().filter(common).format(" ");
     let cores = counted(environment.cores, "core");
-    Some(format!("{words}, {cores}"))
+    let label = environment.machine.iter().map(|label| format!("{label}: "));
+    Some(format!("{}{words}, {cores}", label.format("")))
 }

@@ -16,7 +16,7 @@ use keymark_bench::strength::Strength;
 pub use device::{Catalogue, CatalogueError, Identified};
 pub use pages::{Added, Collision, Pages, SUMS, sum};
 pub use sections::KeySection;
-pub use source::{Held, Machine, Origin, Source, SourceDevice};
+pub use source::{Machine, Origin, Source, SourceDevice, SourceFigure};
 
 /// What has to be known before two rows are set against one another. Stands on every page with figures of several sources.
 pub const NO_RANKING: &str = "This page shows figures of different machines, programs and days side by side. They \
@@ -170,13 +170,13 @@ fn tell_apart(sources: &mut [Source]) {
 
 impl Device {
     fn of(id: &str, sources: &[Source]) -> Self {
-        let mut held: Vec<(&Source, &Held)> = Vec::new();
+        let mut figures: Vec<(&Source, &SourceFigure)> = Vec::new();
         let mut of_sources = Vec::new();
         for (place, source) in sources.iter().enumerate() {
-            let own: Vec<&Held> = source
+            let own: Vec<&SourceFigure> = source
                 .figures
                 .iter()
-                .filter(|held| source.device_of(held).identified.id == *id)
+                .filter(|figure| source.device_of(figure).identified.id == *id)
                 .collect();
             if own.is_empty() {
                 continue;
@@ -191,11 +191,11 @@ impl Device {
                 figures: own.len(),
                 links: Source::links(own.iter().copied()),
             });
-            held.extend(own.into_iter().map(|held| (source, held)));
+            figures.extend(own.into_iter().map(|figure| (source, figure)));
         }
         let mut strengths: BTreeMap<KeyFamily, BTreeSet<Option<Strength>>> = BTreeMap::new();
         let mut kinds: BTreeMap<Provenance, usize> = BTreeMap::new();
-        for (_, Held { row, .. }) in &held {
+        for (_, SourceFigure { row, .. }) in &figures {
             let family = strengths
                 .entry(KeyFamily::of(row.case.algorithm))
                 .or_default();
@@ -215,7 +215,7 @@ impl Device {
             strengths,
             kinds,
             sources: of_sources,
-            sections: sections::sections(&held),
+            sections: sections::sections(&figures),
         }
     }
 }

@@ -11,7 +11,7 @@ use keymark_bench::plan::Settings;
 use keymark_bench::strength::Strength;
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
-use super::source::{Held, Source};
+use super::source::{Source, SourceFigure};
 use crate::analysis::{Row, figures};
 use crate::document::{
     Align, Block, Cell, Column, Figure, Mean, Predicted, Remark, RemarkKind, Subject, Table,
@@ -43,26 +43,29 @@ pub struct KeySection {
 
 type Key = (Algorithm, Operation, Option<Strength>);
 
-pub(super) fn sections(held: &[(&Source, &Held)]) -> Vec<KeySection> {
-    let mut keys: BTreeMap<Key, Vec<(&Source, &Held)>> = BTreeMap::new();
-    for &(source, held) in held {
-        let case = &held.row.case;
+pub(super) fn sections(figures: &[(&Source, &SourceFigure)]) -> Vec<KeySection> {
+    let mut keys: BTreeMap<Key, Vec<(&Source, &SourceFigure)>> = BTreeMap::new();
+    for &(source, figure) in figures {
+        let case = &figure.row.case;
         let strength = case.strength();
         let group = keys.entry((case.algorithm, case.operation, strength));
-        group.or_default().push((source, held));
+        group.or_default().push((source, figure));
     }
     let each = keys.iter_mut();
-    each.map(|(key, held)| {
+    each.map(|(key, figures)| {
         // What was measured stands above what is said; the rest is the order of the records.
-        held.sort_by_key(|(_, held)| held.row.case.provenance);
-        section(*key, held)
+        figures.sort_by_key(|(_, figure)| figure.row.case.provenance);
+        section(*key, figures)
     })
     .collect()
 }
 
-fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> KeySection {
+fn section(
+    (algorithm, operation, strength): Key,
+    figures: &[(&Source, &SourceFigure)],
+) -> KeySection {
     let family = KeyFamily::of(algorithm);
-    let sources = || held.iter().map(|(source, _)| source);
+    let sources = || figures.iter().map(|(source, _)| source);
     let records = sources().map(|source| &source.address).unique().count();
     let machines = sources().filter_map(|source| source.machine.as_ref());
     let machines = machines.unique_by(|machine| &machine.id).count();
@@ -74,17 +77,17 @@ fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> 
     let mut about = format!(
         "{}, {security}; {} of {}",
         family.name(),
-        counted(held.len(), "figure"),
+        counted(figures.len(), "figure"),
         counted(records, "record"),
     );
     if machines > 0 {
         about += &format!(" on {}", counted(machines, "machine"));
     }
     let mut blocks = vec![
-        Block::Figure(figure(algorithm, operation, held)),
-        Block::Table(table(held)),
+        Block::Figure(figure(algorithm, operation, figures)),
+        Block::Table(table(figures)),
     ];
-    blocks.extend(remarks(held).into_iter().map(Block::Remark));
+    blocks.extend(remarks(figures).into_iter().map(Block::Remark));
     let handshake = strength.filter(|_| operation == Operation::Handshake);
     let bits = handshake.map(|Strength(bits)| format!("-{bits}"));
     let security = handshake.map(|strength| format!(", {strength} security"));
@@ -93,14 +96,14 @@ fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> 
         heading: format!("{algorithm} {operation}{}", security.unwrap_or_default()),
         family,
         strength,
-        about: about + brackets(held),
-        times: times(held),
+        about: about + brackets(figures),
+        times: times(figures),
         blocks,
     }
 }
 
-fn times(held: &[(&Source, &Held)]) -> Option<String> {
-    let means = held.iter().filter_map(|(_, held)| held.row.mean());
+fn times(figures: &[(&Source, &SourceFigure)]) -> Option<String> {
+    let means = figures.iter().filter_map(|(_, figure)| figure.row.mean());
     let ends = means.minmax_by(|a, b| a.0.total_cmp(&b.0)).into_option()?;
     let (least, most) = (units::duration(ends.0), units::duration(ends.1));
     Some(if least == most {
@@ -110,12 +113,14 @@ fn times(held: &[(&Source, &Held)]) -> Option<String> {
     })
 }
 
-fn brackets(held: &[(&Source, &Held)]) -> &'static str {
-    let banded = held.iter().filter(|(_, held)| held.row.band.is_some());
+fn brackets(figures: &[(&Source, &SourceFigure)]) -> &'static str {
+    let banded = figures
+        .iter()
+        .filter(|(_, figure)| figure.row.band.is_some());
     let banded = banded.count();
     if banded == 0 {
         ". In brackets the 95 % intervals."
-    } else if banded == held.len() {
+    } else if banded == figures.len() {
         ". In brackets the band of a prediction's assumptions."
     } else {
         ". In brackets the 95 % intervals; for predictions, the band of their assumptions."
@@ -123,27 +128,31 @@ fn brackets(held: &[(&Source, &Held)]) -> &'static str {
 }
 
 /// A dot a row. In place of the device, which all have in common, each says which record it is of.
-fn figure(algorithm: Algorithm, operation: Operation, held: &[(&Source, &Held)]) -> Figure {
+fn figure(
+    algorithm: Algorithm,
+    operation: Operation,
+    figures: &[(&Source, &SourceFigure)],
+) -> Figure {
     let tolerance = Seconds(Settings::default().tolerance.as_secs_f64());
-    let predicted = |(source, held): &(&Source, &Held)| {
+    let predicted = |(source, figure): &(&Source, &SourceFigure)| {
         Some(Predicted {
             device: DeviceName::new(source.label()),
-            what: format!("{} {}", held.row.case.device, held.row.case.way()),
-            time: held.row.published?,
-            band: held.row.band?,
+            what: format!("{} {}", figure.row.case.device, figure.row.case.way()),
+            time: figure.row.published?,
+            band: figure.row.band?,
         })
     };
     // A band is no interval, and has a picture of its own where nothing else is there.
-    let predictions: Vec<Predicted> = held.iter().filter_map(predicted).collect();
-    if predictions.len() == held.len() {
+    let predictions: Vec<Predicted> = figures.iter().filter_map(predicted).collect();
+    if predictions.len() == figures.len() {
         return Figure::Predictions {
             title: format!("{algorithm} {operation}: predicted time, with its band"),
             tolerance,
             predictions,
         };
     }
-    let dot = |(source, held): &(&Source, &Held)| {
-        let mean = figures::mean(&held.row)?;
+    let dot = |(source, figure): &(&Source, &SourceFigure)| {
+        let mean = figures::mean(&figure.row)?;
         Some(Mean {
             of: Subject {
                 device: DeviceName::new(source.label()),
@@ -156,13 +165,13 @@ fn figure(algorithm: Algorithm, operation: Operation, held: &[(&Source, &Held)])
     Figure::Means {
         title: format!("{algorithm} {operation}: mean time, with its 95 % interval"),
         tolerance,
-        means: held.iter().filter_map(dot).collect(),
+        means: figures.iter().filter_map(dot).collect(),
     }
 }
 
-fn table(held: &[(&Source, &Held)]) -> Table {
-    TableOf::new(held, |(_, held)| {
-        (held.row.case.device.clone(), held.row.case.provenance)
+fn table(figures: &[(&Source, &SourceFigure)]) -> Table {
+    TableOf::new(figures, |(_, figure)| {
+        (figure.row.case.device.clone(), figure.row.case.provenance)
     })
     .name("record", |(source, _)| Cell::Record {
         name: source.label().to_owned(),
@@ -173,18 +182,18 @@ fn table(held: &[(&Source, &Held)]) -> Table {
         ..Column::provenance()
     })
     .device()
-    .case("stack", |(_, held)| held.row.case.way())
-    .value("n", |(_, held)| number(&held.row))
-    .value("mean", |(_, held)| mean(&held.row))
-    .value("median", |(_, held)| {
-        let median = held.row.summary.as_ref()?.median;
+    .case("stack", |(_, figure)| figure.row.case.way())
+    .value("n", |(_, figure)| number(&figure.row))
+    .value("mean", |(_, figure)| mean(&figure.row))
+    .value("median", |(_, figure)| {
+        let median = figure.row.summary.as_ref()?.median;
         let known = median.low.is_some() || median.high.is_some();
         known.then_some(Cell::DurationEstimate(median))
     })
-    .value("p99", |(_, held)| {
-        held.row.summary.as_ref()?.p99.map(Cell::DurationEstimate)
+    .value("p99", |(_, figure)| {
+        figure.row.summary.as_ref()?.p99.map(Cell::DurationEstimate)
     })
-    .value("op/s", |(_, held)| held.row.throughput.map(rate))
+    .value("op/s", |(_, figure)| figure.row.throughput.map(rate))
     .table()
 }
 
@@ -219,14 +228,14 @@ fn rate(estimate: Estimate<PerSecond>) -> Cell {
 }
 
 /// What is to be known of the rows: that they are of several kinds, why there is none, what an article says.
-fn remarks(held: &[(&Source, &Held)]) -> Vec<Remark> {
+fn remarks(figures: &[(&Source, &SourceFigure)]) -> Vec<Remark> {
     let mut remarks = Vec::new();
-    if let Some(kinds) = mixed(held.iter().map(|(_, held)| held.row.case.provenance)) {
+    if let Some(kinds) = mixed(figures.iter().map(|(_, figure)| figure.row.case.provenance)) {
         let text = format!("This section mixes figures of different kinds: {kinds}.");
         remarks.push(Remark::new(RemarkKind::MixedProvenance, text));
     }
-    for (source, held) in held {
-        let row = &held.row;
+    for (source, figure) in figures {
+        let row = &figure.row;
         let of = format!("{}, {} {}", source.label(), row.case.device, row.case.way());
         if let Some(reason) = &row.failure {
             let text = format!("{of}: failed: {}", shortened(reason));
@@ -236,7 +245,7 @@ fn remarks(held: &[(&Source, &Held)]) -> Vec<Remark> {
             let text = format!("{of}: nobody measured this time; it is assumed ({assumed})");
             remarks.push(Remark::new(RemarkKind::Basis, text));
         }
-        if let Some(note) = &held.note {
+        if let Some(note) = &figure.note {
             let text = format!("{of}: {}", shortened(note));
             remarks.push(Remark::new(RemarkKind::Basis, text));
         }

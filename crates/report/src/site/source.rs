@@ -38,7 +38,7 @@ pub struct Source {
     /// Its devices.
     pub devices: Vec<SourceDevice>,
     /// Its figures, in the plan's order.
-    pub figures: Vec<Held>,
+    pub figures: Vec<SourceFigure>,
 }
 
 /// A device as a source has it.
@@ -58,7 +58,7 @@ pub struct SourceDevice {
 
 /// A figure, or that there is none because the case failed.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct SourceFigure {
     /// Its device, by its place in [`Source::devices`].
     pub device: usize,
     /// What is said of it.
@@ -95,7 +95,7 @@ impl Source {
                 .published
                 .as_ref()
                 .map(|published| published.note.clone());
-            figures.push(Held {
+            figures.push(SourceFigure {
                 device,
                 row: row.clone(),
                 note: note.filter(|note| !note.is_empty()),
@@ -135,14 +135,14 @@ impl Source {
     }
 
     /// The device of a figure.
-    pub fn device_of(&self, held: &Held) -> &SourceDevice {
-        &self.devices[held.device]
+    pub fn device_of(&self, figure: &SourceFigure) -> &SourceDevice {
+        &self.devices[figure.device]
     }
 
     /// The first addresses that are in the notes of these figures: where an article or its data are.
-    pub(super) fn links<'h>(figures: impl Iterator<Item = &'h Held>) -> Vec<String> {
+    pub(super) fn links<'h>(figures: impl Iterator<Item = &'h SourceFigure>) -> Vec<String> {
         let mut links: Vec<String> = Vec::new();
-        for note in figures.filter_map(|held| held.note.as_ref()) {
+        for note in figures.filter_map(|figure| figure.note.as_ref()) {
             let words = note.split_whitespace();
             let found = words.filter(|word| {
                 ["https://", "http://"].iter().any(|scheme| {

@@ -11,7 +11,7 @@ use keymark_bench::workload::{
 };
 use keymark_native::gcrypt::sexp::{Sexp, list};
 use keymark_stores::challenge::{Challenge, INPUTS};
-use keymark_stores::public_key::PublicKey;
+use keymark_stores::public_key::{PublicKey, verdict};
 use keymark_stores::software::libgcrypt::answer;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::Pin;
@@ -19,8 +19,7 @@ use zeroize::Zeroizing;
 
 use super::assuan::{Assuan, data_lines};
 use super::homes::GnupgHomes;
-use super::key_home::KeyHome;
-use super::meter::metered;
+use super::key_home::{KeyHome, metered};
 use super::process::Task;
 
 /// Octets that a wrapped AES-256 session key has (RFC 6637 §8, RFC 3394).
@@ -92,7 +91,7 @@ impl Stack for AgentStack {
 type Asked = (Vec<Input>, Arc<dyn Verifier>);
 
 fn signing(case: &Case, public: PublicKey, seed: u64) -> Result<Asked, Error> {
-    let challenge = Challenge::new(&public, case.operation, case.input_bytes, seed)?;
+    let challenge = Challenge::new(&public, case.operation, None, case.input_bytes, seed)?;
     let hash = hash_number(case.algorithm);
     let line = |input: &Input| Input {
         bytes: format!("SETHASH {hash} {}\n", hex::encode_upper(&input.bytes)).into_bytes(),
@@ -103,11 +102,7 @@ fn signing(case: &Case, public: PublicKey, seed: u64) -> Result<Asked, Error> {
     let verifier = move |result: &Verifiable<'_>| {
         let signature = answer::signature(algorithm, result.output)
             .ok_or("gpg-agent's answer is not a signature")?;
-        match public.verify(&digests[result.input].bytes, &signature) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err("the signature does not verify".to_owned()),
-            Err(error) => Err(format!("cannot verify the signature: {error}")),
-        }
+        verdict(public.verify(None, &digests[result.input].bytes, &signature))
     };
     Ok((inputs, Arc::new(verifier)))
 }
@@ -117,7 +112,7 @@ fn signing(case: &Case, public: PublicKey, seed: u64) -> Result<Asked, Error> {
 fn decryption(algorithm: Algorithm, public: &PublicKey) -> Result<Asked, Error> {
     let (mut inputs, mut expected) = (Vec::new(), Vec::new());
     for _ in 0..INPUTS {
-        let (ciphertext, secret) = public.encrypt()?;
+        let (ciphertext, secret) = public.encrypt(None)?;
         inputs.push(Input {
             bytes: data_lines(&question(algorithm, ciphertext)),
         });

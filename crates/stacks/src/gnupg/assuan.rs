@@ -2,9 +2,6 @@
 //!
 //! Written here because it stands inside the timed region: the libraries there are bring an
 //! asynchronous runtime along. Protocol: <https://gnupg.org/documentation/manuals/assuan/>.
-//!
-//! The client is our own because it stands inside the timed region, and the libraries there are bring an
-//! asynchronous runtime along.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -13,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use keymark_bench::error::Error;
+use zeroize::Zeroizing;
 
 use crate::programs::{PATIENCE, broken, connect, limit};
 
@@ -98,6 +96,20 @@ impl Assuan {
         }
         self.send(command, &message)?;
         self.answer(command, data, reply)
+    }
+
+    /// Sends one command line that asks for a secret, and answers with it.
+    pub fn entrust(&mut self, line: &str, secret: &[u8]) -> Result<(), Error> {
+        self.command("OPTION pinentry-mode=loopback")?;
+        let reply = Zeroizing::new(data_lines(secret));
+        self.transact(line, Some(&reply), &mut Vec::new())
+    }
+
+    /// The number of a process, which the command asks for.
+    pub fn process(&mut self, command: &str) -> Result<u32, Error> {
+        let number = self.command(command)?;
+        let number = String::from_utf8_lossy(&number).trim().parse();
+        number.map_err(|_| Error::call(command, "the answer is not a process number", ""))
     }
 
     /// Sends one command line and returns the first word of the status line of that keyword.

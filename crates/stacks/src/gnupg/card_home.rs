@@ -1,25 +1,28 @@
 //! Homes whose keys are on a card: one that was made for the run, or one in a reader. Of its owner's keyring the public keys
-//! are copied.
+//! are copied. A home may be for a program that is traced.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
-use keymark_stores::card::{Aid, CardAccess, SigningPin as CardSigningPin, Slot};
+use keymark_stores::card::{Aid, CardAccess, CardPlace, SigningPin as CardSigningPin, Slot};
+use keymark_stores::device::{Device, Run};
+use keymark_stores::places::library::OwnLibrary;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
-use zeroize::Zeroizing;
 
-use super::Gnupg;
-use super::assuan::{Assuan, data_lines};
-use super::home::Home;
+use super::assuan::Assuan;
+use super::home::{Home, copy_public_keys};
+use super::homes::GnupgHomes;
 use super::key_home::{HomeCard, KeyHome, SigningPin};
-use super::provider::asked_by_gnupg;
-use super::scdaemon::{CardLink, ScdaemonReader, driver};
+use super::process::Task;
+use super::scdaemon::{CardLink, ScdaemonReader};
+use super::{Gnupg, reachable};
+use crate::private_dir::PrivateDir;
 use crate::programs::write_private;
 
 /// Puts all keys of the algorithm that the device can hold on the card, with the fingerprints that they
@@ -39,7 +42,7 @@ pub(super) fn load(
         }
         store.key(capability)?;
         // OpenPGP has no key that authenticates here: it is ssh's.
-        if !asked_by_gnupg(capability) {
+        if Task::known(capability.operation).is_none() {
             continue;
         }
         let listed = &plain.key(capability.operation)?.fingerprint;
@@ -63,7 +66,7 @@ pub(super) fn made_home(
     let failed = |error| Error::call(format!("serving a card in {}", path.display()), error, "");
     let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
     let link = CardLink {
-        driver: driver()?,
+        driver: OwnLibrary::PCSC.find()?,
         reader: ScdaemonReader::Served {
             socket: server.socket().to_owned(),
         },
@@ -81,8 +84,8 @@ pub(super) fn linked_home(
     pin: &Pin,
     server: Option<CardServer>,
 ) -> Result<KeyHome, Error> {
+    copy_public_keys(&plain.home, &path)?;
     let home = Home::with_card(gnupg, path, link)?;
-    home.copy_public_keys(&plain.home)?;
     home.learn_card(pin)?;
     KeyHome::of_card(home, plain.keys.clone(), HomeCard::Made { _server: server })
 }
@@ -123,7 +126,7 @@ pub(super) fn private_home(
     let public = path.join("public");
     write_private(&public, &exported(gnupg, card)?)?;
     let link = CardLink {
-        driver: driver()?,
+        driver: OwnLibrary::PCSC.find()?,
         reader: ScdaemonReader::Pcscd {
             name: reader.to_owned(),
             // As libpcsclite finds it for keymark itself.
@@ -164,7 +167,7 @@ impl Home {
         self.learn_keys()?;
         let mut connection = self.connect()?;
         let answer = connection.status("SCD SERIALNO", "SERIALNO")?;
-        check_pin(&mut connection, &answer, pin)
+        connection.entrust(&check_pin(&answer), pin.expose().as_bytes())
     }
 
     /// The same with a card that is its owner's: right before it gets the PIN it is looked that it is this
@@ -179,7 +182,7 @@ impl Home {
         let mut connection = self.connect()?;
         let name = has_card(&mut connection, card)?;
         has_tries(&mut connection)?;
-        check_pin(&mut connection, &name, pin)
+        connection.entrust(&check_pin(&name), pin.expose().as_bytes())
     }
 
     /// Makes sure that scdaemon has taken this card: it takes the first there is if it does not find the
@@ -193,16 +196,6 @@ impl Home {
         self.connect()?.command("LEARN --force")?;
         // One that waits for a card does not see that its agent has ended.
         self.record_process("SCD GETINFO pid")
-    }
-
-    /// The public keys of another home, without any secret ones.
-    pub fn copy_public_keys(&self, from: &Self) -> Result<(), Error> {
-        for name in ["pubring.kbx", "trustdb.gpg"] {
-            let (source, target) = (from.path().join(name), self.path().join(name));
-            std::fs::copy(&source, &target)
-                .map_err(|error| Error::call(format!("copying {}", source.display()), error, ""))?;
-        }
-        Ok(())
     }
 }
 
@@ -240,14 +233,8 @@ fn has_tries(connection: &mut Assuan) -> Result<(), Error> {
 }
 
 /// Has the card of that name verify its user PIN.
-fn check_pin(connection: &mut Assuan, name: &str, pin: &Pin) -> Result<(), Error> {
-    connection.command("OPTION pinentry-mode=loopback")?;
-    let reply = Zeroizing::new(data_lines(pin.expose().as_bytes()));
-    connection.transact(
-        &format!("SCD CHECKPIN {name}"),
-        Some(&reply),
-        &mut Vec::new(),
-    )
+fn check_pin(name: &str) -> String {
+    format!("SCD CHECKPIN {name}")
 }
 
 /// The data of a response to a command that scdaemon passes on.
@@ -258,4 +245,100 @@ fn answered(connection: &mut Assuan, command: &str) -> Result<Vec<u8>, Error> {
         return Ok(response);
     }
     Err(Error::call(command, "the card refuses it", ""))
+}
+
+/// The home; everything is gone when it is dropped.
+#[derive(Debug)]
+pub enum TracedCard {
+    /// With a card made for it, and a test key.
+    Made {
+        home: Arc<KeyHome>,
+        /// What its directory is in.
+        _homes: GnupgHomes,
+    },
+    /// With the owner's card and public keys.
+    Inserted {
+        home: Home,
+        /// What its directory is in.
+        _dir: PrivateDir,
+    },
+}
+
+/// Who gives a card in a reader its owner's PIN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PinEntry {
+    /// GnuPG's pinentry, when a program first needs it.
+    Pinentry,
+    /// The user of the device, before there is a program.
+    Before,
+}
+
+impl TracedCard {
+    /// A home with that card: with a test key of the algorithm on it if it was made for the purpose,
+    /// with its owner's keys otherwise.
+    pub fn new(device: &dyn Device, algorithm: Algorithm, entry: PinEntry) -> Result<Self, Error> {
+        let gnupg = Gnupg::find(None);
+        let gnupg = reachable(&gnupg, device)?.clone();
+        let store = device.open(&Run::new(0))?;
+        let offered = device.capabilities().iter().copied();
+        let offered = offered.filter(|capability| Task::known(capability.operation).is_some());
+        let of_algorithm = offered
+            .clone()
+            .find(|capability| capability.algorithm == algorithm);
+        let no_card = || {
+            let reason = format!("{} is not a card with a key", device.identity().device);
+            Error::call("looking for a card", reason, "name a card with --device")
+        };
+        let capability = of_algorithm.or_else(|| offered.clone().next());
+        let capability = capability.ok_or_else(no_card)?;
+        let access = store.access(&store.key(capability)?)?;
+        let (card, _) = access.card.ok_or_else(no_card)?;
+        match card.place() {
+            CardPlace::Virtual { .. } if of_algorithm.is_none() => Err(Error::Unsupported {
+                by: device.identity().device.to_string(),
+                operation: keymark_bench::operation::Operation::Decrypt,
+                algorithm,
+            }),
+            CardPlace::Virtual { .. } => {
+                let homes = GnupgHomes::new(gnupg)?;
+                let name = &device.identity().device;
+                let home = homes.card_home(name, capability.algorithm, store.as_ref(), card)?;
+                Ok(Self::Made {
+                    home,
+                    _homes: homes,
+                })
+            }
+            CardPlace::Pcscd(reader) => {
+                let dir = PrivateDir::new()?;
+                let path = dir.subdirectory("g")?;
+                let home = private_home(&gnupg, card.as_ref(), reader, path)?;
+                match entry {
+                    PinEntry::Pinentry => {
+                        home.has_card(card.aid()?)?;
+                        home.learn_keys()?;
+                    }
+                    PinEntry::Before => {
+                        // Under the rules for PINs: scdaemon then enters one that is known to be right.
+                        let pin = card.user_pin()?;
+                        home.learn_inserted_card(card.aid()?, &pin)?;
+                    }
+                }
+                Ok(Self::Inserted { home, _dir: dir })
+            }
+        }
+    }
+
+    /// The home.
+    pub fn home(&self) -> &Home {
+        match self {
+            Self::Made { home, .. } => &home.home,
+            Self::Inserted { home, .. } => home,
+        }
+    }
+
+    /// The file with the calls.
+    pub fn trace(&self) -> &Path {
+        let trace = self.home().card().and_then(|card| card.trace.as_deref());
+        trace.unwrap_or(self.home().path())
+    }
 }

@@ -1,16 +1,21 @@
-//! An OpenPGP key made of test keys: the key store has the keys, gpg makes the certificate around them.
+//! Test keys in a home: each as a file of its agent, and an OpenPGP key made of them. The key store has the keys, gpg makes
+//! the certificate around them.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Composite, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_stores::software::libgcrypt::key;
 use keymark_stores::store::KeyStore;
 use keymark_stores::test_key::TestKey;
 
+use super::composite_curve;
 use super::home::Home;
-use super::{composite_curve, key_file};
+use crate::programs::write_private;
 
 /// Keys of one OpenPGP key.
 pub(super) enum Parts {
@@ -80,7 +85,7 @@ fn test_key(
 pub(super) fn make(home: &Home, parts: &Parts) -> Result<(), Error> {
     let parameters = match parts {
         Parts::Given { primary, subkey } => {
-            let grip = key_file::put(home, primary)?;
+            let grip = put(home, primary)?;
             let mut text = match (primary.algorithm.family(), subkey) {
                 (Family::Rsa(_), None) => {
                     format!("Key-Type: RSA\nKey-Grip: {grip}\nKey-Usage: sign,encrypt,cert\n")
@@ -92,7 +97,7 @@ pub(super) fn make(home: &Home, parts: &Parts) -> Result<(), Error> {
             };
             if let Some(subkey) = subkey {
                 let kind = kind(subkey.algorithm.family(), Operation::Decrypt);
-                let grip = key_file::put(home, subkey)?;
+                let grip = put(home, subkey)?;
                 text +=
                     &format!("Subkey-Type: {kind}\nSubkey-Grip: {grip}\nSubkey-Usage: encrypt\n");
             }
@@ -122,4 +127,39 @@ const fn kind(family: Family, operation: Operation) -> &'static str {
             "KYBER"
         }
     }
+}
+
+/// Puts a private key, an S-expression (agent/keyformat.txt of GnuPG), among those of the home's agent, in the clear, under its keygrip, which GnuPG's own tool
+/// computes.
+pub fn put(home: &Home, test_key: &TestKey) -> Result<String, Error> {
+    let keys = &home.path().join("private-keys-v1.d");
+    make_directory(keys)?;
+    let call = "gpg-protect-tool --show-keygrip";
+    let file = keys.join("new.key");
+    write_private(&file, &key::encode(test_key)?)?;
+    let mut tool = home.gnupg().libexec("gpg-protect-tool")?;
+    let output = tool
+        .arg("--show-keygrip")
+        .arg(&file)
+        .output()
+        .map_err(|error| Error::call(call, error, ""))?;
+    let grip = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if grip.len() != 40 {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Error::call(call, format!("{}: {said}", output.status), ""));
+    }
+    let named = keys.join(format!("{grip}.key"));
+    fs::rename(&file, &named)
+        .map_err(|error| Error::call(format!("renaming {}", file.display()), error, ""))?;
+    Ok(grip)
+}
+
+fn make_directory(keys: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::DirBuilderExt;
+    // The agent may have made it meanwhile.
+    let made = fs::DirBuilder::new()
+        .mode(0o700)
+        .recursive(true)
+        .create(keys);
+    made.map_err(|error| Error::call(format!("mkdir {}", keys.display()), error, ""))
 }

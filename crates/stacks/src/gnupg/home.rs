@@ -12,10 +12,9 @@ use std::process::Command;
 use keymark_bench::error::Error;
 use zeroize::Zeroizing;
 
-use super::assuan::{Assuan, data_lines};
+use super::assuan::Assuan;
 use super::listing::{ListedKey, listed_keys};
 use super::scdaemon::{CardLink, Scdaemon};
-use super::token_home::TokenLink;
 use super::{Gnupg, status};
 use crate::private_dir;
 use crate::programs::{Daemon, START, check_socket, write_private};
@@ -34,9 +33,7 @@ impl Passphrase {
         let mut octets = Zeroizing::new([0; 12]);
         openssl::rand::rand_bytes(octets.as_mut_slice())
             .map_err(|error| Error::call("RAND_bytes", error, ""))?;
-        Ok(Self(Zeroizing::new(
-            octets.iter().map(|octet| format!("{octet:02x}")).collect(),
-        )))
+        Ok(Self(Zeroizing::new(hex::encode(octets.as_slice()))))
     }
 }
 
@@ -62,16 +59,8 @@ impl Home {
         Self::start(gnupg, path, Scdaemon::GnuPg(card))
     }
 
-    /// The same, with gnupg-pkcs11-scd in scdaemon's place.
-    pub(super) fn with_token(
-        gnupg: &Gnupg,
-        path: PathBuf,
-        token: TokenLink,
-    ) -> Result<Self, Error> {
-        Self::start(gnupg, path, Scdaemon::Pkcs11(token))
-    }
-
-    fn start(gnupg: &Gnupg, path: PathBuf, scdaemon: Scdaemon) -> Result<Self, Error> {
+    /// The same, with that daemon.
+    pub(super) fn start(gnupg: &Gnupg, path: PathBuf, scdaemon: Scdaemon) -> Result<Self, Error> {
         check_socket(&path.join(LONGEST_SOCKET))?;
         // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
         let configuration = format!(
@@ -130,30 +119,18 @@ impl Home {
 
     /// Takes down the process that answers the command with its number.
     pub(super) fn record_process(&self, command: &str) -> Result<(), Error> {
-        let number = self.connect()?.command(command)?;
-        match String::from_utf8_lossy(&number).trim().parse() {
-            Ok(number) => private_dir::record(&self.path, number),
-            Err(_) => Err(Error::call(
-                command,
-                "the answer is not a process number",
-                "",
-            )),
-        }
+        private_dir::record(&self.path, self.connect()?.process(command)?)
     }
 
     /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
     pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
-        let asked = self.program_of("gpgconf", &["--list-dirs", what]).output();
+        let asked = self.program("gpgconf", &["--list-dirs", what]).output();
         let listed = asked.map_err(|error| Error::call("gpgconf --list-dirs", error, ""))?;
         let listed = String::from_utf8_lossy(&listed.stdout);
         Ok(PathBuf::from(unescaped(listed.trim())))
     }
 
-    fn program(&self, name: &str) -> Command {
-        self.program_of(name, &[])
-    }
-
-    fn program_of(&self, name: &str, arguments: &[&str]) -> Command {
+    fn program(&self, name: &str, arguments: &[&str]) -> Command {
         let mut command = self.gnupg.command(name);
         command.arg("--homedir").arg(&self.path).args(arguments);
         command
@@ -161,15 +138,9 @@ impl Home {
 
     /// `gpg` in this home, as a script calls it: no terminal, no questions, status lines on stderr.
     pub fn gpg(&self) -> Command {
-        let mut command = self.program("gpg");
-        command.args([
-            "--batch",
-            "--no-tty",
-            "--pinentry-mode",
-            "error",
-            "--status-fd",
-            "2",
-        ]);
+        let silent = ["--batch", "--no-tty", "--pinentry-mode", "error"];
+        let mut command = self.program("gpg", &silent);
+        command.args(["--status-fd", "2"]);
         command
     }
 
@@ -245,14 +216,8 @@ impl Home {
     /// Puts every key behind a passphrase (S2K with the agent's own calibration).
     pub fn protect(&self, passphrase: &Passphrase) -> Result<(), Error> {
         let mut connection = self.connect()?;
-        connection.command("OPTION pinentry-mode=loopback")?;
         for key in self.keys()? {
-            let reply = Zeroizing::new(data_lines(passphrase.0.as_bytes()));
-            connection.transact(
-                &format!("PASSWD {}", key.keygrip),
-                Some(&reply),
-                &mut Vec::new(),
-            )?;
+            connection.entrust(&format!("PASSWD {}", key.keygrip), passphrase.0.as_bytes())?;
         }
         Ok(())
     }
@@ -260,16 +225,10 @@ impl Home {
     /// Puts the passphrase into the agent's cache, for good.
     pub fn prime(&self, passphrase: &Passphrase) -> Result<(), Error> {
         let mut connection = self.connect()?;
-        let octets = passphrase.0.bytes();
-        let hex: Zeroizing<String> =
-            Zeroizing::new(octets.map(|octet| format!("{octet:02X}")).collect());
-        for key in self.keys()? {
-            let line = Zeroizing::new(format!(
-                "PRESET_PASSPHRASE {} -1 {}",
-                key.keygrip,
-                hex.as_str()
-            ));
-            connection.command(&line)?;
+        let hex = Zeroizing::new(hex::encode_upper(passphrase.0.as_bytes()));
+        for ListedKey { keygrip, .. } in self.keys()? {
+            let line = format!("PRESET_PASSPHRASE {keygrip} -1 {}", hex.as_str());
+            connection.command(&Zeroizing::new(line))?;
         }
         Ok(())
     }
@@ -286,6 +245,16 @@ impl Drop for Home {
             let _ = connection.command("KILLAGENT");
         }
     }
+}
+
+/// Copies a home's public keys into the directory of another.
+pub(super) fn copy_public_keys(from: &Home, to: &Path) -> Result<(), Error> {
+    for name in ["pubring.kbx", "trustdb.gpg"] {
+        let source = from.path().join(name);
+        std::fs::copy(&source, to.join(name))
+            .map_err(|error| Error::call(format!("copying {}", source.display()), error, ""))?;
+    }
+    Ok(())
 }
 
 /// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::{Case, DeviceName};
@@ -13,7 +12,7 @@ use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::certificate::{self, Parts};
-use super::home::{Home, Passphrase};
+use super::home::{Home, Passphrase, copy_public_keys};
 use super::key_home::KeyHome;
 use super::{Gnupg, Protection, card_home, token_home};
 use crate::private_dir::PrivateDir;
@@ -31,7 +30,6 @@ pub struct GnupgHomes {
     /// By the key's module and URI: a token may have a key of its own for each operation.
     token_homes: MadeOnce<(PathBuf, String), KeyHome>,
     refused: RefusedPins,
-    directories: AtomicUsize,
     /// Removed last: agents and cards are used through sockets in it.
     dir: PrivateDir,
 }
@@ -48,7 +46,6 @@ impl GnupgHomes {
             card_homes: MadeOnce::default(),
             token_homes: MadeOnce::default(),
             refused: RefusedPins::default(),
-            directories: AtomicUsize::new(0),
         })
     }
 
@@ -147,10 +144,9 @@ impl GnupgHomes {
         })
     }
 
-    /// One for the next home; that of a home which came to nothing is not taken again.
+    /// One for the next home.
     pub(super) fn directory(&self) -> Result<PathBuf, Error> {
-        let number = self.directories.fetch_add(1, Ordering::Relaxed);
-        self.dir.subdirectory(&format!("g{number}"))
+        self.dir.numbered('g')
     }
 }
 
@@ -174,12 +170,8 @@ fn copy_keys(from: &Home, to: &Path) -> Result<(), Error> {
     let secret = to.join("private-keys-v1.d");
     fs::create_dir(&secret).map_err(failed)?;
     let entries = fs::read_dir(from.path().join("private-keys-v1.d")).map_err(failed)?;
-    let files = entries
-        .flatten()
-        .map(|entry| (entry.path(), secret.join(entry.file_name())));
-    let public = ["pubring.kbx", "trustdb.gpg"].map(|name| (from.path().join(name), to.join(name)));
-    for (source, target) in files.chain(public) {
-        fs::copy(source, target).map_err(failed)?;
+    for entry in entries.flatten() {
+        fs::copy(entry.path(), secret.join(entry.file_name())).map_err(failed)?;
     }
-    Ok(())
+    copy_public_keys(from, to)
 }

@@ -156,21 +156,9 @@ pub fn chosen(keys: &[ListedKey], operation: Operation) -> Result<&ListedKey, Er
         return Ok(key);
     }
     let mut could = keys.iter().filter(|key| key.can(operation));
-    match could.next_back() {
-        Some(key) => Err(key
-            .check(operation)
-            .err()
-            .unwrap_or_else(|| none(operation))),
-        None => Err(none(operation)),
-    }
-}
-
-fn none(operation: Operation) -> Error {
-    Error::call(
-        "gpg --list-secret-keys",
-        format!("no key can {operation}"),
-        "",
-    )
+    let flawed = could.next_back().and_then(|key| key.check(operation).err());
+    let none = || format!("no key can {operation}");
+    Err(flawed.unwrap_or_else(|| Error::call("gpg --list-secret-keys", none(), "")))
 }
 
 #[cfg(test)]

@@ -4,38 +4,30 @@
 pub mod agent;
 pub mod assuan;
 pub mod card_home;
-mod certificate;
+pub(crate) mod certificate;
 pub mod home;
 pub mod homes;
-pub mod key_file;
 pub mod key_home;
-mod layers;
 pub mod listing;
-pub mod messages;
-pub mod meter;
-pub mod owner;
 pub mod process;
-mod protection;
 mod provider;
 pub mod scdaemon;
 pub mod signatures;
 pub mod status;
 pub mod testing;
 mod token_home;
-pub mod traced;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use keymark_bench::algorithm::{Algorithm, Composite, Curve, Family};
+use keymark_bench::algorithm::{Algorithm, Composite, Family};
 use keymark_bench::error::Error;
 
 use crate::program;
 
-pub(crate) use layers::libgcrypt;
-pub use protection::{PROTECTION, Protection};
-pub use provider::{FAMILY, reachable};
+pub(crate) use provider::libgcrypt;
+pub use provider::{FAMILY, PROTECTION, Protection, reachable};
 
 /// Oldest GnuPG whose key files and status lines keymark reads.
 const OLDEST: (u32, u32) = (2, 2);
@@ -78,9 +70,9 @@ impl Gnupg {
         let mut numbers = gnupg
             .version
             .split('.')
-            .map(|part| part.parse::<u32>().unwrap_or(0));
-        let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        if found < OLDEST {
+            .map(|part| part.parse().unwrap_or(0));
+        let mut number = || numbers.next().unwrap_or(0);
+        if (number(), number()) < OLDEST {
             return Err(Error::Missing {
                 what: "GnuPG 2.2 or newer".to_owned(),
                 reason: format!("gpg is version {}", gnupg.version),
@@ -112,6 +104,17 @@ impl Gnupg {
             command.env("GNUPGHOME", home);
         }
         command
+    }
+
+    /// Where the agent of the owner's `GNUPGHOME` listens.
+    pub(crate) fn owners_socket(&self) -> Option<PathBuf> {
+        let mut command = self.command_in_owners_home("gpgconf");
+        let listed = command
+            .args(["--list-dirs", "agent-socket"])
+            .output()
+            .ok()?;
+        let listed = String::from_utf8_lossy(&listed.stdout);
+        Some(PathBuf::from(home::unescaped(listed.trim())))
     }
 
     /// One of GnuPG's programs that are not for the command line.
@@ -155,36 +158,21 @@ fn offered(config: &str) -> BTreeSet<Algorithm> {
     let (numbers, curves) = (list("pubkey"), list("curve"));
     let has = |number: &str| numbers.contains(number);
     let curve = |name: &str| curves.iter().any(|curve| curve.eq_ignore_ascii_case(name));
-    let offered = |family: Family| match family {
+    let offered = |algorithm: &Algorithm| match algorithm.family() {
         Family::Rsa(_) => has("1"),
         Family::Elgamal(_) => has("16"),
         Family::Dsa(_) => has("17"),
-        Family::Weierstrass(wanted) => has("18") && has("19") && curve(curve_name(wanted)),
-        Family::Cv25519 => has("18") && curve("cv25519"),
-        Family::Ed25519 => has("22") && curve("ed25519"),
-        Family::Cv448 => has("18") && curve("cv448"),
-        Family::Ed448 => has("22") && curve("ed448"),
+        // Algorithms on one curve have its name.
+        Family::Weierstrass(_) => has("18") && has("19") && curve(algorithm.name()),
+        Family::Cv25519 | Family::Cv448 => has("18") && curve(algorithm.name()),
+        Family::Ed25519 | Family::Ed448 => has("22") && curve(algorithm.name()),
         Family::KyberComposite(composite) => has("8") && curve(composite_curve(composite)),
         Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => false,
     };
-    Algorithm::all()
-        .filter(|algorithm| offered(algorithm.family()))
-        .collect()
+    Algorithm::all().filter(offered).collect()
 }
 
-/// GnuPG's name of a curve.
-const fn curve_name(curve: Curve) -> &'static str {
-    match curve {
-        Curve::NistP256 => "nistp256",
-        Curve::NistP384 => "nistp384",
-        Curve::NistP521 => "nistp521",
-        Curve::BrainpoolP256r1 => "brainpoolP256r1",
-        Curve::BrainpoolP384r1 => "brainpoolP384r1",
-        Curve::BrainpoolP512r1 => "brainpoolP512r1",
-        Curve::Secp256k1 => "secp256k1",
-    }
-}
-
+/// GnuPG's name of the curve beside ML-KEM.
 const fn composite_curve(composite: Composite) -> &'static str {
     match composite {
         Composite::Ky768Cv25519 => "cv25519",

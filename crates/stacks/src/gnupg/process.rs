@@ -5,7 +5,9 @@
 //! process.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -19,12 +21,10 @@ use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::user::Pin;
 
 use super::homes::GnupgHomes;
-use super::key_home::KeyHome;
-use super::messages::messages;
-use super::meter::metered;
+use super::key_home::{KeyHome, metered};
 use super::signatures::SignedMessages;
 use super::status;
-use crate::programs::{OperationProcess, create};
+use crate::programs::{OperationProcess, create, write_private};
 
 /// The stack.
 #[derive(Debug)]
@@ -43,12 +43,15 @@ pub(super) enum Task {
 impl Task {
     /// That of a case, asked of a program.
     pub(super) fn of(case: &Case, program: &str) -> Result<Self, Error> {
-        match case.operation {
-            Operation::Sign => Ok(Self::Sign),
-            Operation::Decrypt => Ok(Self::Decrypt),
-            Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => {
-                Err(unsupported(program, case.capability()))
-            }
+        Self::known(case.operation).ok_or_else(|| unsupported(program, case.capability()))
+    }
+
+    /// That of an operation: a key authenticates for ssh only.
+    pub(super) const fn known(operation: Operation) -> Option<Self> {
+        match operation {
+            Operation::Sign => Some(Self::Sign),
+            Operation::Decrypt => Some(Self::Decrypt),
+            Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => None,
         }
     }
 
@@ -194,4 +197,82 @@ fn compared_with(texts: Vec<Vec<u8>>) -> impl Fn(&Verifiable<'_>) -> Result<(), 
             Err("the decrypted text is not the encrypted text".to_owned())
         }
     }
+}
+
+/// Messages a key is asked about in turn.
+const MESSAGES: usize = 4;
+
+/// A message and, for decryption, its encrypted form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// What is signed, or comes out of the decryption.
+    pub plaintext: Vec<u8>,
+    /// The file that gpg is given.
+    pub file: PathBuf,
+}
+
+/// Messages of `input_bytes` printable bytes, in files of the home; encrypted to its key if they are to
+/// be decrypted.
+pub fn messages(
+    home: &KeyHome,
+    operation: Operation,
+    input_bytes: u32,
+) -> Result<Vec<Message>, Error> {
+    (0..MESSAGES)
+        .map(|number| {
+            let name = format!("{operation}-{input_bytes}-{number}");
+            let name = home.home.path().join(name);
+            let plaintext = written(&name, input_bytes)?;
+            if operation.signs() {
+                return Ok(Message {
+                    plaintext,
+                    file: name,
+                });
+            }
+            encrypted(home, operation, plaintext, &name)
+        })
+        .collect()
+}
+
+/// The text in the file. What another case of this run has written serves again: it is checked by it, too.
+fn written(name: &Path, length: u32) -> Result<Vec<u8>, Error> {
+    if let Ok(plaintext) = fs::read(name) {
+        return Ok(plaintext);
+    }
+    let plaintext = text(length as usize)?;
+    write_private(name, &plaintext)?;
+    Ok(plaintext)
+}
+
+fn encrypted(
+    home: &KeyHome,
+    operation: Operation,
+    plaintext: Vec<u8>,
+    name: &Path,
+) -> Result<Message, Error> {
+    let file = name.with_extension("gpg");
+    if file.exists() {
+        return Ok(Message { plaintext, file });
+    }
+    let recipient = &*home.key(operation)?.exactly();
+    let (to, from) = (file.to_string_lossy(), name.to_string_lossy());
+    let arguments = [
+        "--trust-model",
+        "always",
+        "-r",
+        recipient,
+        "--output",
+        &*to,
+        "--encrypt",
+        &*from,
+    ];
+    home.home.run("gpg --encrypt", &arguments)?;
+    Ok(Message { plaintext, file })
+}
+
+/// Printable text, so that a signed file looks like one.
+fn text(length: usize) -> Result<Vec<u8>, Error> {
+    let mut bytes = vec![0; length];
+    openssl::rand::rand_bytes(&mut bytes).map_err(|error| Error::call("RAND_bytes", error, ""))?;
+    Ok(bytes.into_iter().map(|byte| b'a' + byte % 26).collect())
 }

@@ -1,26 +1,28 @@
-//! What GnuPG offers on a device.
+//! What GnuPG offers on a device, what its stacks distinguish, and how they lie on one another.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::algorithm::Family;
-use keymark_bench::case::{Case, Parameters, StackName, Worker};
+use keymark_bench::case::{
+    Case, Dimension, Parameters, Scope, StackName, StoreKind, Words, Worker,
+};
 use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
+use keymark_bench::layers::{Bottleneck, End, Layers, OwnLibrary, Point, Step};
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::Stack;
-use keymark_stores::access::AccessKind;
+use keymark_bench::words::words;
+use keymark_stores::access::{AccessKind, Library};
 use keymark_stores::device::{Device, Run};
+use keymark_stores::places::library;
 
 use super::agent::AgentStack;
 use super::homes::GnupgHomes;
-use super::process::GnupgStack;
-use super::protection::{PROTECTION, Protection};
-use super::{Gnupg, layers, token_home};
-use crate::private_dir;
-use crate::provider::{StackFamily, StackProvider, Use, Way};
+use super::process::{GnupgStack, Task};
+use super::{Gnupg, token_home};
+use crate::provider::{Opener, StackFamily, StackProvider, Way};
+use crate::{private_dir, raw};
 
 /// `agent` and `gnupg`, on keys in files, on OpenPGP cards, and on tokens that gnupg-pkcs11-scd reaches.
 pub const FAMILY: StackFamily = StackFamily {
@@ -28,7 +30,7 @@ pub const FAMILY: StackFamily = StackFamily {
     standing: Standing::Usual,
     look: Some(|| Box::new(GnupgProvider(Gnupg::find(None)))),
     dimensions: &[PROTECTION],
-    layers: || Some(layers::layers()),
+    layers: || Some(layers()),
     comparisons: &[],
 };
 
@@ -77,17 +79,17 @@ impl StackProvider for GnupgProvider {
         }
     }
 
-    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
+    fn open(&self, run: &Run) -> Result<Opener, Error> {
         let homes = Arc::new(GnupgHomes::new(self.0.clone()?)?);
-        let open = |wanted: &Use| -> Box<dyn Stack> {
-            let (homes, store) = (Arc::clone(&homes), Arc::clone(&wanted.store));
-            if wanted.stack == StackName::AGENT {
-                Box::new(AgentStack::new(homes, store, run.seed))
+        let seed = run.seed;
+        Ok(Box::new(move |stack, store| {
+            let homes = Arc::clone(&homes);
+            if stack == StackName::AGENT {
+                Box::new(AgentStack::new(homes, store, seed))
             } else {
                 Box::new(GnupgStack::new(homes, store))
             }
-        };
-        Ok(uses.iter().map(open).collect())
+        }))
     }
 }
 
@@ -100,7 +102,7 @@ pub fn reachable<'g>(
     private_dir::check_room_for_socket(LONGEST_SOCKET)?;
     if device.has(AccessKind::Card) {
         // Without the library scdaemon has no way to the card.
-        super::scdaemon::driver()?;
+        library::OwnLibrary::PCSC.find()?;
     } else if device.has(AccessKind::Module) {
         token_home::program()?;
         private_dir::check_room_for_socket(LONGEST_OF_TOKENS)?;
@@ -147,15 +149,114 @@ fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capabili
     known
         .filter(|capability| taken(capability.algorithm.family()))
         .filter(|capability| gnupg.algorithms.contains(&capability.algorithm))
-        .filter(|capability| asked_by_gnupg(*capability))
+        .filter(|capability| Task::known(capability.operation).is_some())
         .chain(own)
         .collect()
 }
 
-/// What GnuPG asks of a key for a message: it authenticates for ssh only.
-pub(super) const fn asked_by_gnupg(capability: Capability) -> bool {
-    match capability.operation {
-        Operation::Decrypt | Operation::Sign => true,
-        Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => false,
+/// Elsewhere keys are in the clear: who wants them protected wants GnuPG's alone.
+pub const PROTECTION: Dimension = Dimension {
+    name: "protection",
+    kind: "protection",
+    words: Words::Listed(Protection::WORDS),
+    usual: Some("none"),
+    scope: Scope::Everywhere,
+};
+
+words! {
+    /// How GnuPG keeps the key at rest.
+    #[derive(Default)]
+    pub enum Protection("protection") {
+        /// In the clear.
+        #[default]
+        None = "none",
+        /// Behind a passphrase that the agent has cached; S2K and decryption of the key remain.
+        Cached = "cached",
+    }
+}
+
+impl Protection {
+    /// That of a case.
+    ///
+    /// # Errors
+    /// When it is none of GnuPG's.
+    pub fn of(case: &Case) -> Result<Self, Error> {
+        let protection = case.parameters.read(&PROTECTION)?;
+        Ok(protection.unwrap_or_default())
+    }
+
+    /// The parameters of a case with it.
+    pub fn parameters(self) -> Parameters {
+        Parameters::of(&PROTECTION, self)
+    }
+}
+
+/// gpg-agent calculates with libgcrypt, whatever else is faster.
+pub(crate) fn libgcrypt() -> OwnLibrary {
+    OwnLibrary {
+        point: raw::by_library(Library::Libgcrypt),
+        store: StoreKind::SOFTWARE,
+        beside: End::called("OpenSSL", Point::RAW),
+        explanation: "for keys in memory raw is libgcrypt, which gpg-agent calculates with; the column OpenSSL is the \
+                      same operation with that library",
+        stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ agent' includes the difference of the \
+                   two libraries; --library openssl,libgcrypt separates them",
+    }
+}
+
+/// The key alone, its agent, a passphrase, a process an operation.
+pub(super) fn layers() -> Layers {
+    let kept = |stack, protection: Protection| Point::new(stack, protection.parameters());
+    let agent = kept(StackName::AGENT, Protection::None);
+    let unprotected = kept(StackName::AGENT, Protection::Cached);
+    let gnupg = kept(StackName::GNUPG, Protection::None);
+    let raw = raw::by_library(Library::Libgcrypt);
+    let step = |heading, upper: &Point, lower: &Point| Step {
+        heading,
+        upper: upper.clone(),
+        lower: lower.clone(),
+    };
+    Layers {
+        family: "GnuPG",
+        base: End::called("raw", raw.clone()),
+        own_library: Some(libgcrypt()),
+        steps: vec![
+            step("+ agent", &agent, &raw),
+            step("+ S2K", &unprotected, &agent),
+            step("+ gpg process", &gnupg, &agent),
+        ],
+        whole: Some(End {
+            heading: "= gpg",
+            name: "gpg",
+            point: gnupg.clone(),
+        }),
+        bottleneck: Some(Bottleneck {
+            name: "agent",
+            point: gnupg,
+            server: agent,
+            explanation: "gpg-agent is one thread and holds every secret key, but only its part of an operation \
+                          queues for it: agent's bound = single-worker time ÷ agent time; cores' bound = cores × \
+                          single-worker time ÷ processor time; the lower one is the limit",
+        }),
+        opens_messages: Some(StackName::GNUPG),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_starts_where_an_earlier_one_ended_and_one_reaches_the_whole() {
+        let layers = layers();
+        let mut reached = vec![layers.base.point.clone()];
+        for step in &layers.steps {
+            assert!(reached.contains(&step.lower), "{}", step.heading);
+            reached.push(step.upper.clone());
+        }
+        assert!(reached.contains(&layers.whole.unwrap().point));
+        assert_eq!(layers.own_library.unwrap().point, layers.base.point);
+        let bottleneck = layers.bottleneck.unwrap();
+        assert!(reached.contains(&bottleneck.server) && reached.contains(&bottleneck.point));
     }
 }

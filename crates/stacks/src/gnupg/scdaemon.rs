@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 use keymark_shim_protocol::{CARD, SHARED, TRACE};
-use keymark_stores::places::library::OwnLibrary;
 
 use super::token_home::TokenLink;
 
@@ -44,12 +43,7 @@ impl Scdaemon {
     pub(super) fn environment(&self, home: &Path) -> Vec<(OsString, OsString)> {
         match self {
             Self::None => Vec::new(),
-            Self::GnuPg(card) => {
-                let variables = card.environment().into_iter();
-                variables
-                    .map(|(name, value)| (name.into(), value))
-                    .collect()
-            }
+            Self::GnuPg(card) => card.environment(),
             Self::Pkcs11(token) => token.environment(home),
         }
     }
@@ -86,9 +80,7 @@ impl ScdaemonReader {
         let Self::Pcscd { name, .. } = self else {
             return Ok(());
         };
-        // As GnuPG reads options: what stands around a value is cut, quotes are taken away.
-        let plain = name.trim() == name && !name.is_empty() && !name.starts_with('"');
-        if plain && !name.contains(char::is_control) {
+        if is_plain_value(name) && !name.is_empty() {
             return Ok(());
         }
         Err(Error::call(
@@ -121,34 +113,25 @@ impl CardLink {
     }
 
     /// What the library reads when scdaemon loads it.
-    pub(super) fn environment(&self) -> Vec<(&'static str, OsString)> {
-        let mut variables: Vec<(&str, OsString)> = Vec::new();
-        match &self.reader {
-            ScdaemonReader::Served { socket } => {
-                variables.push((CARD, socket.into()));
-            }
-            ScdaemonReader::Pcscd { socket, .. } => {
-                // keymark itself talks to the card too.
-                variables.push((SHARED, "1".into()));
-                let socket = socket.iter();
-                variables.extend(socket.map(|socket| ("PCSCLITE_CSOCK_NAME", socket.into())));
-            }
-        }
-        let trace = self.trace.iter();
-        variables.extend(trace.map(|trace| (TRACE, trace.into())));
+    pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
+        let (first, socket) = match &self.reader {
+            ScdaemonReader::Served { socket } => ((CARD, socket.into()), None),
+            // keymark itself talks to the card too.
+            ScdaemonReader::Pcscd { socket, .. } => ((SHARED, "1".into()), socket.as_ref()),
+        };
+        let socket = socket.map(|socket| ("PCSCLITE_CSOCK_NAME", socket.into()));
+        let trace = self.trace.as_ref().map(|trace| (TRACE, trace.into()));
+        let variables = [first].into_iter().chain(socket).chain(trace);
         variables
+            .map(|(name, value): (&str, OsString)| (name.into(), value))
+            .collect()
     }
 }
 
-/// Where libkeymark_pcsc.so is.
-pub(super) fn driver() -> Result<PathBuf, Error> {
-    let library = OwnLibrary {
-        file: "libkeymark_pcsc.so",
-        variable: "KEYMARK_PCSC_DRIVER",
-        package: "keymark-pcsc",
-        purpose: "through which scdaemon reaches a card",
-    };
-    library.find()
+/// Whether it can be the rest of a line of GnuPG's options as it is: what stands around a value is cut, quotes are taken
+/// away.
+pub(super) fn is_plain_value(text: &str) -> bool {
+    text.trim() == text && !text.starts_with('"') && !text.contains(char::is_control)
 }
 
 #[cfg(test)]

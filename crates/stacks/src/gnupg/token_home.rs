@@ -13,16 +13,23 @@ use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::user::Pin;
 use openssl::rsa::Rsa;
-use zeroize::Zeroizing;
 
 use super::Gnupg;
-use super::assuan::data_lines;
 use super::home::Home;
 use super::key_home::KeyHome;
-use crate::program;
+use super::scdaemon::{Scdaemon, is_plain_value};
+use crate::installed::{Program, SearchPath};
 use crate::programs::RefusedPins;
 
-const PROGRAM: &str = "gnupg-pkcs11-scd";
+const NAME: &str = "gnupg-pkcs11-scd";
+const PROGRAM: Program = Program {
+    version: &[("--version", "gnupg-pkcs11-scd ")],
+    ..Program::of_package(
+        "gnupg-pkcs11-scd, through which GnuPG reaches PKCS#11 tokens,",
+        &[NAME],
+        NAME,
+    )
+};
 
 /// The way to a token: gnupg-pkcs11-scd, which stands in scdaemon's place and loads the module.
 #[derive(Debug)]
@@ -34,19 +41,13 @@ pub(super) struct TokenLink {
 
 /// The installed program.
 pub(super) fn program() -> Result<PathBuf, Error> {
-    program::locate(None, PROGRAM).ok_or_else(|| Error::Missing {
-        what: format!("{PROGRAM}, through which GnuPG reaches PKCS#11 tokens,"),
-        reason: "not in PATH".to_owned(),
-        advice: format!("install it with 'apt-get install {PROGRAM}' (Debian, Ubuntu)"),
-    })
+    PROGRAM.locate(&SearchPath::of(None))
 }
 
-/// The version of the installed one: it says `gnupg-pkcs11-scd 0.10.0`.
+/// The version of the installed one.
 pub(super) fn version() -> Option<(String, String)> {
-    let said = program::command(&program().ok()?).arg("--version").output();
-    let said = String::from_utf8(said.ok()?.stdout).ok()?;
-    let version = said.split_whitespace().nth(1)?;
-    Some((PROGRAM.to_owned(), version.to_owned()))
+    let (_, version) = PROGRAM.find(&SearchPath::of(None)).ok()?;
+    Some((NAME.to_owned(), version.to_string()))
 }
 
 /// Whether it takes keys of the family: its S-expressions (0.10, `keyutil.c`) are of RSA only.
@@ -89,16 +90,14 @@ impl TokenLink {
 
 /// A path is the rest of its line in both configurations: what stands around it is cut.
 fn check(path: &Path) -> Result<(), Error> {
-    let plain = path.to_str().filter(|path| {
-        path.trim() == *path && !path.starts_with('"') && !path.contains(char::is_control)
-    });
-    plain.map(drop).ok_or_else(|| {
-        Error::call(
-            "configuring gnupg-pkcs11-scd",
-            "the module's path has letters that mean something in its configuration",
-            "give it another name, by a symbolic link",
-        )
-    })
+    if path.to_str().is_some_and(is_plain_value) {
+        return Ok(());
+    }
+    Err(Error::call(
+        "configuring gnupg-pkcs11-scd",
+        "the module's path has letters that mean something in its configuration",
+        "give it another name, by a symbolic link",
+    ))
 }
 
 /// The home with that key, and an OpenPGP key around it.
@@ -109,9 +108,8 @@ pub(super) fn home(
     public: &PublicKey,
     refused: &RefusedPins,
 ) -> Result<KeyHome, Error> {
-    let home = Home::with_token(gnupg, directory, TokenLink::to(key)?)?;
-    home.connect()?.command("LEARN --force")?;
-    home.record_process("SCD GETINFO pid")?;
+    let home = Home::start(gnupg, directory, Scdaemon::Pkcs11(TokenLink::to(key)?))?;
+    home.learn_keys()?;
     let keygrip = home.keygrip(public)?;
     if let Some(pin) = &key.pin {
         home.log_in(&keygrip, pin)
@@ -157,10 +155,8 @@ impl Home {
     /// Has the token sign something, for which the daemon logs in: it stays so. A PIN that is refused is not sent again.
     fn log_in(&self, keygrip: &str, pin: &Pin) -> Result<(), Error> {
         let mut connection = self.connect()?;
-        connection.command("OPTION pinentry-mode=loopback")?;
         connection.command(&format!("SIGKEY {keygrip}"))?;
         connection.command(&format!("SETHASH 8 {}", "00".repeat(32)))?;
-        let reply = Zeroizing::new(data_lines(pin.expose().as_bytes()));
-        connection.transact("PKSIGN", Some(&reply), &mut Vec::new())
+        connection.entrust("PKSIGN", pin.expose().as_bytes())
     }
 }

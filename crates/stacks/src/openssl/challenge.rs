@@ -99,12 +99,11 @@ fn digest(algorithm: Algorithm) -> Option<&'static str> {
 /// inputs are their paths.
 pub(super) fn files(
     directory: &Path,
-    name: &str,
     (public, task): (&PublicKey, Task),
     inputs: &[Input],
 ) -> Result<Arc<[Input]>, Error> {
     let write = |(index, input): (usize, &Input)| -> Result<Input, Error> {
-        let path: PathBuf = directory.join(format!("{name}-{index}"));
+        let path: PathBuf = directory.join(format!("input-{index}"));
         match task {
             Task::Derive => {
                 let peer = PublicKey::point(public.algorithm(), &input.bytes)

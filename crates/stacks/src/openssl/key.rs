@@ -1,4 +1,5 @@
-//! Where `openssl` finds a key: a private directory with its configuration and the key's file, and the PIN in memory.
+//! Where `openssl` finds a key: a private directory with its configuration and the key's file, and the PIN in memory. And what
+//! the program says when it fails.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,20 +14,22 @@ use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;
 
-use super::{Configuration, OpenSsl, OpenSslWay, TokenWay, words};
+use super::{Configuration, OpenSsl, OpenSslWay};
 use crate::program;
 use crate::programs::{RefusedPins, write_private};
 use crate::templates::{Comments, written};
+
+/// What `OPENSSL_CONF` names, in the key's directory.
+const FOR_KEY: &str = "openssl.cnf";
+const FOR_NOTHING: &str = "empty.cnf";
 
 /// One key, by one way to it.
 #[derive(Debug)]
 pub(super) struct OpenSslKey {
     openssl: OpenSsl,
     directory: PathBuf,
-    /// What follows `-inkey`, with what makes OpenSSL load it.
-    key: Vec<OsString>,
-    key_form: Option<&'static str>,
-    engine: Option<&'static str>,
+    /// What follows `-inkey`.
+    key: OsString,
     way: OpenSslWay,
     /// What has the token's PIN: the process's standard input.
     pin: Option<File>,
@@ -83,9 +86,7 @@ impl OpenSslKey {
         write_private(&file, &Zeroizing::new(pem))?;
         let place = Self {
             openssl: openssl.clone(),
-            key: vec![file.into_os_string()],
-            key_form: Some("PEM"),
-            engine: None,
+            key: file.into_os_string(),
             way: OpenSslWay::File,
             pin: None,
             environment: None,
@@ -126,13 +127,10 @@ impl OpenSslKey {
             init: 0,
         };
         let configuration = written(&configuration, Comments::Left)?;
-        let by_engine = token_way == TokenWay::Engine;
         let place = Self {
             openssl: openssl.clone(),
             directory,
-            key: vec![uri.into()],
-            key_form: by_engine.then_some("engine"),
-            engine: by_engine.then_some("pkcs11"),
+            key: uri.into(),
             way,
             pin,
             token: Some((key.token_uri(), refused)),
@@ -144,44 +142,28 @@ impl OpenSslKey {
 
     /// Its configuration, and one that loads nothing.
     fn configure(&self, configuration: &str) -> Result<(), Error> {
-        write_private(
-            &self.configuration(Configured::ForKey),
-            configuration.as_bytes(),
-        )?;
-        write_private(&self.configuration(Configured::ForNothing), b"")
-    }
-
-    fn configuration(&self, configured: Configured) -> PathBuf {
-        self.directory.join(match configured {
-            Configured::ForKey => "openssl.cnf",
-            Configured::ForNothing => "empty.cnf",
-        })
-    }
-
-    /// A file of that name beside the key.
-    pub(super) fn file(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
+        write_private(&self.directory.join(FOR_KEY), configuration.as_bytes())?;
+        write_private(&self.directory.join(FOR_NOTHING), b"")
     }
 
     /// The program, as far as all uses of an errand go: what else it is told follows.
     pub(super) fn command(&self, errand: Errand) -> Result<Command, Error> {
         let (subcommand, key, form) = match errand {
             Errand::Nothing => {
-                let mut idle = self.program(Configured::ForNothing);
+                let mut idle = self.program(FOR_NOTHING);
                 idle.arg("version");
                 return Ok(idle);
             }
             Errand::Operate => ("pkeyutl", "-inkey", "-keyform"),
             Errand::LoadKey => ("pkey", "-in", "-inform"),
         };
-        let mut command = self.program(Configured::ForKey);
-        command.arg(subcommand).arg(key).args(&self.key);
-        if let Some(engine) = self.engine {
-            command.args(["-engine", engine]);
-        }
-        if let Some(word) = self.key_form {
-            command.args([form, word]);
-        }
+        let mut command = self.program(FOR_KEY);
+        command.arg(subcommand).arg(key).arg(&self.key);
+        match self.way {
+            OpenSslWay::File => command.args([form, "PEM"]),
+            OpenSslWay::Engine => command.args(["-engine", "pkcs11", form, "engine"]),
+            OpenSslWay::Provider => &mut command,
+        };
         if errand == Errand::LoadKey {
             command.arg("-noout");
         }
@@ -212,10 +194,10 @@ impl OpenSslKey {
 
     /// Why a process failed, by what it said.
     pub(super) fn failed(&self, call: &str, status: ExitStatus, said: &str, advice: &str) -> Error {
-        let reason = format!("{status}: {}", words::complaint(said));
+        let reason = format!("{status}: {}", complaint(said));
         let refused = match self.way {
             OpenSslWay::File => false,
-            OpenSslWay::Engine => words::refuse_pin(said),
+            OpenSslWay::Engine => refuse_pin(said),
             // It does not say why: whatever it was may have been the PIN.
             OpenSslWay::Provider => true,
         };
@@ -233,13 +215,13 @@ impl OpenSslKey {
         }
     }
 
-    fn program(&self, configured: Configured) -> Command {
+    fn program(&self, configuration: &str) -> Command {
         let mut command = program::command(&self.openssl.program);
         if let Some(environment) = &self.environment {
             let environment = environment.iter().map(|(name, value)| (name, value));
             command.env_clear().envs(environment).env("LC_ALL", "C");
         }
-        command.env("OPENSSL_CONF", self.configuration(configured));
+        command.env("OPENSSL_CONF", self.directory.join(configuration));
         command
     }
 
@@ -250,13 +232,6 @@ impl OpenSslKey {
             None => Ok(()),
         }
     }
-}
-
-/// What a configuration is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Configured {
-    ForKey,
-    ForNothing,
 }
 
 /// A path that can stand in OpenSSL's configuration as it is (config(5)): no quote, no variable, no comment.
@@ -271,4 +246,49 @@ fn plain(path: &Path) -> Result<&str, Error> {
             "give it another name, by a symbolic link",
         )
     })
+}
+
+/// What to do about an operation that failed, with a key that could be loaded before.
+pub(super) const ADVICE: &str = "SoftHSM2 writes to its token at each login, and processes that start at the same \
+                                 moment may not find it: measure one worker";
+
+/// How libp11, pkcs11-provider and OpenSSL say that the token has judged the PIN.
+const REFUSALS: [&str; 5] = [
+    "login failed",
+    "login to token failed",
+    "pin incorrect",
+    "pin locked",
+    "ckr_pin",
+];
+
+/// Whether the token has judged the PIN.
+pub(crate) fn refuse_pin(said: &str) -> bool {
+    let said = said.to_ascii_lowercase();
+    REFUSALS.iter().any(|words| said.contains(words))
+}
+
+/// The first line that tells a reason; the engine announces itself before.
+pub(crate) fn complaint(said: &str) -> &str {
+    let mut lines = said.lines().map(str::trim);
+    let tells = |line: &&str| !line.is_empty() && !line.starts_with("Engine \"");
+    lines.find(tells).unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What libp11 0.4.12 says.
+    const WRONG_PIN: &str =
+        "Engine \"pkcs11\" set.\nLogin failed\nLogin to token failed, returning NULL...\n";
+
+    #[test]
+    fn the_reason_stands_behind_what_the_engine_announces() {
+        assert_eq!(complaint(WRONG_PIN), "Login failed");
+        assert_eq!(complaint("Engine \"pkcs11\" set.\n"), "no reason given");
+        assert!(refuse_pin(WRONG_PIN));
+        assert!(!refuse_pin(
+            "The private key was not found at: pkcs11:token=a\n"
+        ));
+    }
 }

@@ -2,28 +2,22 @@
 //! libp11's engine or by pkcs11-provider.
 
 mod challenge;
-mod key;
-mod layers;
-mod loadable;
+pub(crate) mod key;
 mod process;
 mod provider;
-mod references;
-mod way;
-pub(crate) mod words;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use askama::Template;
 use keymark_bench::error::Error;
 
-use crate::program;
+use crate::installed::{Program, SearchPath};
 
-pub(crate) use loadable::Configuration;
-pub use loadable::Loadables;
-pub use provider::FAMILY;
-pub use way::{OpenSslWay, TokenWay};
+pub use provider::{FAMILY, OpenSslWay, TokenWay};
 
-const PROGRAM: &str = "openssl";
+/// The program.
+pub(crate) const PROGRAM: Program = Program::of_package("openssl", &["openssl"], "openssl");
 
 /// The installed OpenSSL.
 #[derive(Debug, Clone)]
@@ -36,16 +30,11 @@ pub struct OpenSsl {
 impl OpenSsl {
     /// Asks the installed one; it is looked for in `directory`, or along `PATH`.
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
-        let place = directory.map_or_else(|| "PATH".into(), Path::to_string_lossy);
-        let program = program::locate(directory, PROGRAM)
-            .ok_or_else(|| missing(format!("not in {place}")))?;
-        let said = program::command(&program)
-            .args(["version", "-v", "-e", "-m"])
-            .output()
-            .map_err(|error| missing(error.to_string()))?;
-        let said = String::from_utf8_lossy(&said.stdout);
-        let version = version(&said)
-            .ok_or_else(|| missing(format!("openssl version says '{}'", said.trim_end())))?;
+        let program = PROGRAM.locate(&SearchPath::of(directory))?;
+        let said = PROGRAM.said(&program, &["version", "-v", "-e", "-m"])?;
+        let version = version(&said).ok_or_else(|| {
+            PROGRAM.missing(format!("openssl version says '{}'", said.trim_end()))
+        })?;
         Ok(Self {
             loadables: Loadables {
                 version,
@@ -70,14 +59,6 @@ impl OpenSsl {
     }
 }
 
-fn missing(reason: String) -> Error {
-    Error::Missing {
-        what: PROGRAM.to_owned(),
-        reason,
-        advice: "install it with 'apt-get install openssl' (Debian, Ubuntu)".to_owned(),
-    }
-}
-
 /// `OpenSSL 3.0.19 27 Jan 2026 (Library: …)`. LibreSSL's program has other options.
 fn version(said: &str) -> Option<String> {
     let mut lines = said.lines();
@@ -90,6 +71,80 @@ fn directory_of(said: &str, name: &str) -> Option<PathBuf> {
     let mut lines = said.lines();
     let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     Some(PathBuf::from(value.trim().trim_matches('"')))
+}
+
+/// The file of libp11's engine and of pkcs11-provider, which make OpenSSL reach tokens, in OpenSSL's directory for each.
+const MODULE: &str = "pkcs11.so";
+
+/// Where one OpenSSL looks for what it loads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loadables {
+    /// Which OpenSSL.
+    pub version: String,
+    /// The directory of engines.
+    pub engines: Option<PathBuf>,
+    /// That of providers.
+    pub providers: Option<PathBuf>,
+}
+
+impl Loadables {
+    /// What it loads for that way to a token.
+    ///
+    /// # Errors
+    /// When it is not there, with the package that brings it.
+    pub fn get(&self, way: TokenWay) -> Result<PathBuf, Error> {
+        let (directory, what, advice) = match way {
+            TokenWay::Engine => (
+                &self.engines,
+                "libp11's engine",
+                "install it with 'apt-get install libengine-pkcs11-openssl' (Debian, Ubuntu)",
+            ),
+            TokenWay::Provider => (
+                &self.providers,
+                "pkcs11-provider",
+                "install it with 'apt-get install pkcs11-provider' on Debian 13 and Ubuntu 24.04, and on Debian 12 from \
+                 bookworm-backports",
+            ),
+        };
+        let missing = |reason: String| Error::Missing {
+            what: format!("{what}, through which OpenSSL reaches PKCS#11 tokens,"),
+            reason,
+            advice: advice.to_owned(),
+        };
+        let directory = directory.as_ref();
+        let directory = directory
+            .ok_or_else(|| missing(format!("OpenSSL {} has no place for it", self.version)))?;
+        let file = directory.join(MODULE);
+        if file.is_file() {
+            Ok(file)
+        } else {
+            Err(missing(format!("there is no {}", file.display())))
+        }
+    }
+
+    /// The way to tokens where nobody chooses: distributions have one or the other, and the provider can do more.
+    pub fn usual_way(&self) -> TokenWay {
+        if self.get(TokenWay::Provider).is_ok() {
+            TokenWay::Provider
+        } else {
+            TokenWay::Engine
+        }
+    }
+}
+
+/// OpenSSL's configuration, which `OPENSSL_CONF` names. Its paths have no letters that mean something there.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "openssl.cnf", escape = "none")]
+pub(crate) struct Configuration<'p> {
+    pub(crate) way: TokenWay,
+    /// The engine's or provider's file.
+    pub(crate) loadable: &'p str,
+    /// The PKCS#11 module.
+    pub(crate) module: &'p str,
+    /// Where the provider finds the PIN, if not by the key's URI.
+    pub(crate) pin_file: Option<&'p str>,
+    /// Whether the engine is made ready at once: 1 or 0.
+    pub(crate) init: u8,
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! One worker's `openssl pkeyutl` processes.
+//! One worker's `openssl pkeyutl` processes, and what of a process's time is no private-key operation, measured beside it: the
+//! program's start, loading the key, and the operation by itself in keymark's own process.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,39 +8,22 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
-use keymark_bench::parts::PartSums;
-use keymark_bench::workload::{Calculates, Input, KeyHandle, Performed};
+use keymark_bench::parts::{Part, PartSums};
+use keymark_bench::runner::measure_alone;
+use keymark_bench::workload::{Calculates, Input, KeyHandle, Performed, Workload};
 
 use super::challenge::Task;
-use super::key::{Errand, OpenSslKey};
-use super::references::References;
-use super::words;
+use super::key::{ADVICE, Errand, OpenSslKey, run};
 use crate::programs::OperationProcess;
 
 /// The handle.
 pub(super) struct PkeyutlProcess {
-    place: Arc<OpenSslKey>,
-    task: Task,
-    process: OperationProcess,
-    references: Option<References>,
-}
-
-impl PkeyutlProcess {
-    /// Of the worker of that number, whose files have that name.
-    pub(super) fn new(
-        place: Arc<OpenSslKey>,
-        task: Task,
-        name: &str,
-        references: Option<References>,
-    ) -> Self {
-        Self {
-            process: OperationProcess::new(task.call(), place.file(&format!("{name}.out"))),
-            place,
-            task,
-            references,
-        }
-    }
+    pub(super) place: Arc<OpenSslKey>,
+    pub(super) task: Task,
+    pub(super) process: OperationProcess,
+    pub(super) references: Option<References>,
 }
 
 impl KeyHandle for PkeyutlProcess {
@@ -70,7 +54,7 @@ impl KeyHandle for PkeyutlProcess {
 
     fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
         let (place, call) = (&self.place, self.task.call());
-        let failed = |status, said: &str| place.failed(call, status, said, words::ADVICE);
+        let failed = |status, said: &str| place.failed(call, status, said, ADVICE);
         Ok(Performed {
             length: 0,
             cpu: Some(self.process.run(None, failed)?),
@@ -85,5 +69,88 @@ impl KeyHandle for PkeyutlProcess {
         if let Some(references) = &self.references {
             references.divide(latency, into);
         }
+    }
+}
+
+/// Measured before every fourth block: they take longer than the operation, of which a block may hold one.
+const BLOCKS: u32 = 4;
+
+/// The references of one worker that works alone: of several nobody could tell whose time it was.
+pub(super) struct References {
+    clock: MonotonicClock,
+    place: Arc<OpenSslKey>,
+    /// The operation without the program, where it can be had.
+    alone: Option<Workload>,
+    last: Option<Measured>,
+    blocks: u32,
+}
+
+/// What was measured last.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    start: Duration,
+    key_load: Duration,
+    operation: Option<Duration>,
+}
+
+impl References {
+    pub(super) fn new(place: Arc<OpenSslKey>, alone: Option<Workload>) -> Self {
+        Self {
+            clock: MonotonicClock::new(),
+            place,
+            alone,
+            last: None,
+            blocks: 0,
+        }
+    }
+
+    /// Before a block, and not in it: measures them if it is time.
+    pub(super) fn before_block(&mut self) -> Result<(), Error> {
+        let due = self.blocks.is_multiple_of(BLOCKS);
+        self.blocks = self.blocks.wrapping_add(1);
+        if !due {
+            return Ok(());
+        }
+        self.place.check_pin()?;
+        let start = self.timed(Errand::Nothing)?;
+        let loaded = self.timed(Errand::LoadKey)?;
+        self.last = Some(Measured {
+            start,
+            key_load: loaded.saturating_sub(start),
+            operation: self.operation()?,
+        });
+        Ok(())
+    }
+
+    fn timed(&self, errand: Errand) -> Result<Duration, Error> {
+        let mut command = self.place.command(errand)?;
+        let begin = self.clock.now();
+        let done = run(&mut command, errand.call());
+        let end = self.clock.now();
+        self.place.succeeded(errand.call(), &done?)?;
+        Ok(end.since(begin))
+    }
+
+    fn operation(&mut self) -> Result<Option<Duration>, Error> {
+        let Some(alone) = &mut self.alone else {
+            return Ok(None);
+        };
+        let took = measure_alone(&self.clock, alone, Duration::ZERO, 1)?;
+        Ok(took.first().copied())
+    }
+
+    /// Divides an operation's time: what is left is called that.
+    pub(super) fn divide(&self, latency: Duration, into: &mut PartSums) {
+        let Some(last) = self.last else {
+            return;
+        };
+        into.add(Part::ProgramStart, last.start);
+        into.add(Part::KeyLoad, last.key_load);
+        let mut known = last.start + last.key_load;
+        if let Some(operation) = last.operation {
+            into.add(Part::Operation, operation);
+            known += operation;
+        }
+        into.add_remainder(Part::Rest, latency, known);
     }
 }

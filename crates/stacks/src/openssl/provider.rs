@@ -1,15 +1,17 @@
-//! What the program offers on a device, and how its cases are made ready.
+//! What the program offers on a device, by which ways to a key, how it lies on the key, and how its cases are made ready.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, StackName, Worker};
+use keymark_bench::case::{
+    Case, Dimension, Parameters, Scope, StackName, StoreKind, Words, Worker,
+};
 use keymark_bench::error::Error;
+use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::words::words;
 use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
 use keymark_stores::access::{Access, AccessKind, Certificate, Library};
 use keymark_stores::challenge::Challenge;
@@ -17,18 +19,16 @@ use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::store::{KeyStore, unsupported};
 
+use super::OpenSsl;
 use super::challenge::{self, Task};
 use super::key::OpenSslKey;
-use super::process::PkeyutlProcess;
-use super::references::References;
-use super::way::{OpenSslWay, WAY};
-use super::{OpenSsl, layers};
+use super::process::{PkeyutlProcess, References};
 use crate::private_dir::PrivateDir;
-use crate::programs::{MadeOnce, RefusedPins};
-use crate::provider::{StackFamily, StackProvider, Use, Way};
+use crate::programs::{MadeOnce, OperationProcess, RefusedPins};
+use crate::provider::{Opener, StackFamily, StackProvider, Way};
 use crate::raw;
 
-pub(super) const OPENSSL: StackName = StackName::of("openssl");
+const OPENSSL: StackName = StackName::of("openssl");
 /// Longest result: an RSA-8192 signature.
 const CAPACITY: usize = 1024;
 
@@ -38,7 +38,7 @@ pub const FAMILY: StackFamily = StackFamily {
     standing: Standing::OnRequest,
     look: Some(|| Box::new(OpenSslProvider(OpenSsl::find(None)))),
     dimensions: &[WAY],
-    layers: || Some(layers::layers()),
+    layers: || Some(layers()),
     comparisons: &[],
 };
 
@@ -76,22 +76,18 @@ impl StackProvider for OpenSslProvider {
         }
     }
 
-    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
+    fn open(&self, run: &Run) -> Result<Opener, Error> {
         let keys = Arc::new(OpenSslKeys {
             openssl: self.0.clone()?,
             keys: MadeOnce::default(),
             refused: RefusedPins::default(),
-            number: AtomicU32::new(0),
             directory: PrivateDir::new()?,
         });
-        let open = |wanted: &Use| -> Box<dyn Stack> {
-            Box::new(OpenSslStack {
-                keys: Arc::clone(&keys),
-                store: Arc::clone(&wanted.store),
-                seed: run.seed,
-            })
-        };
-        Ok(uses.iter().map(open).collect())
+        let seed = run.seed;
+        Ok(Box::new(move |_, store| {
+            let keys = Arc::clone(&keys);
+            Box::new(OpenSslStack { keys, store, seed })
+        }))
     }
 }
 
@@ -132,16 +128,11 @@ impl Stack for OpenSslStack {
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
         let Challenge { inputs, verifier } =
-            Challenge::new(&public, case.operation, case.input_bytes, self.seed)?;
+            Challenge::new(&public, case.operation, None, case.input_bytes, self.seed)?;
         let place = self.keys.place(self.store.access(&key)?, way)?;
         // Two replicas of a case are two cases.
-        let number = self.keys.next();
-        let files = challenge::files(
-            &self.keys.directory.subdirectory(&format!("i{number}"))?,
-            "input",
-            (&public, task),
-            &inputs,
-        )?;
+        let directory = self.keys.directory.numbered('i')?;
+        let files = challenge::files(&directory, (&public, task), &inputs)?;
         let workers = case.concurrency();
         let handle = |worker: u32| -> Result<Box<dyn KeyHandle>, Error> {
             let references = if workers == 1 {
@@ -150,11 +141,14 @@ impl Stack for OpenSslStack {
             } else {
                 None
             };
-            let name = format!("{number}-{worker}");
+            let output = directory.join(format!("{worker}.out"));
             let place = Arc::clone(&place);
-            Ok(Box::new(PkeyutlProcess::new(
-                place, task, &name, references,
-            )))
+            Ok(Box::new(PkeyutlProcess {
+                place,
+                task,
+                process: OperationProcess::new(task.call(), output),
+                references,
+            }))
         };
         Ok(Workload {
             crew: Crew::Threads((0..workers).map(handle).collect::<Result<_, _>>()?),
@@ -186,7 +180,6 @@ struct OpenSslKeys {
     openssl: OpenSsl,
     keys: MadeOnce<String, OpenSslKey>,
     refused: RefusedPins,
-    number: AtomicU32,
     /// Removed last.
     directory: PrivateDir,
 }
@@ -196,30 +189,96 @@ impl OpenSslKeys {
         if let Some(key) = access.file {
             // The test key is one as long as the run is.
             let name = format!("file {:p}", Arc::as_ptr(&key));
-            return self.known(name, |directory| {
-                OpenSslKey::of_file(&self.openssl, directory, &key)
+            return self.keys.get(name, || {
+                OpenSslKey::of_file(&self.openssl, self.directory.numbered('k')?, &key)
             });
         }
         let key = access.into_module()?.program_key(Certificate::NotNeeded)?;
         let name = format!("{way} {} {}", key.module().display(), key.uri(None));
-        let refused = self.refused.clone();
-        self.known(name, |directory| {
+        self.keys.get(name, || {
+            let (directory, refused) = (self.directory.numbered('k')?, self.refused.clone());
             OpenSslKey::of_token(&self.openssl, directory, key, way, refused)
         })
     }
+}
 
-    fn known(
-        &self,
-        name: String,
-        make: impl FnOnce(PathBuf) -> Result<OpenSslKey, Error>,
-    ) -> Result<Arc<OpenSslKey>, Error> {
-        self.keys.get(name, || {
-            let directory = format!("k{}", self.next());
-            make(self.directory.subdirectory(&directory)?)
-        })
+/// Each case says one.
+pub const WAY: Dimension = Dimension {
+    name: "openssl",
+    kind: "way of OpenSSL to a key",
+    words: Words::Listed(OpenSslWay::WORDS),
+    usual: None,
+    scope: Scope::Family,
+};
+
+words! {
+    /// How the program `openssl` gets at a key.
+    pub enum OpenSslWay("way of OpenSSL to a key") {
+        /// A file with the key in it (`-keyform PEM`).
+        File = "file",
+        /// libp11's engine for a PKCS#11 token (`-engine pkcs11`).
+        Engine = "engine",
+        /// A provider for a PKCS#11 token (`pkcs11-provider`).
+        Provider = "provider",
+    }
+}
+
+words! {
+    /// How OpenSSL, in whatever program, gets at a key on a token.
+    pub enum TokenWay("way of OpenSSL to a token") {
+        /// libp11's engine.
+        Engine = "engine",
+        /// pkcs11-provider.
+        Provider = "provider",
+    }
+}
+
+impl OpenSslWay {
+    /// The parameters of a case that goes this way.
+    pub fn parameters(self) -> Parameters {
+        Parameters::of(&WAY, self)
     }
 
-    fn next(&self) -> u32 {
-        self.number.fetch_add(1, Ordering::Relaxed)
+    /// To a token; none where there is a file.
+    pub const fn to_token(self) -> Option<TokenWay> {
+        match self {
+            Self::File => None,
+            Self::Engine => Some(TokenWay::Engine),
+            Self::Provider => Some(TokenWay::Provider),
+        }
+    }
+}
+
+/// The key alone, and what a process an operation adds, by each way to the key.
+fn layers() -> Layers {
+    let raw = raw::by_library(Library::OpenSslSystem);
+    let step = |heading, way: OpenSslWay| Step {
+        heading,
+        upper: Point::new(OPENSSL, way.parameters()),
+        lower: raw.clone(),
+    };
+    Layers {
+        family: "the program openssl",
+        base: End::called("raw", raw.clone()),
+        own_library: Some(OwnLibrary {
+            point: raw.clone(),
+            store: StoreKind::SOFTWARE,
+            beside: End {
+                heading: "built in",
+                name: "the OpenSSL that is built in",
+                point: Point::RAW,
+            },
+            explanation: "for keys in memory raw is the installed libcrypto, which the program loads",
+            stand_in: "raw is the OpenSSL that is built in, but the program loads the installed one: the process \
+                       includes the difference of the two; --library openssl,openssl-system separates them",
+        }),
+        steps: vec![
+            step("+ process (file)", OpenSslWay::File),
+            step("+ process (engine)", OpenSslWay::Engine),
+            step("+ process (provider)", OpenSslWay::Provider),
+        ],
+        whole: None,
+        bottleneck: None,
+        opens_messages: None,
     }
 }

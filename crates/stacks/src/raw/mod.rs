@@ -18,7 +18,7 @@ use keymark_stores::scheme::Scheme;
 use keymark_stores::store::KeyStore;
 use keymark_stores::{software, worker};
 
-use crate::provider::{StackFamily, StackProvider, Use, Way};
+use crate::provider::{Opener, StackFamily, StackProvider, Way};
 
 /// `raw`, on every device.
 pub const FAMILY: StackFamily = StackFamily {
@@ -84,11 +84,11 @@ impl StackProvider for RawProvider {
         Duration::from_millis(1)
     }
 
-    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
-        let open = |wanted: &Use| -> Box<dyn Stack> {
-            Box::new(RawStack::new(Arc::clone(&wanted.store), run.seed))
-        };
-        Ok(uses.iter().map(open).collect())
+    fn open(&self, run: &Run) -> Result<Opener, Error> {
+        let seed = run.seed;
+        Ok(Box::new(move |_, store| {
+            Box::new(RawStack::new(store, seed))
+        }))
     }
 }
 
@@ -174,14 +174,14 @@ impl Stack for RawStack {
         let scheme: Option<Scheme> = case.parameters.read(&SCHEME)?;
         let library: Option<Library> = case.parameters.read(&LIBRARY)?;
         let bytes = case.input_bytes;
-        let challenge = Challenge::by(&public, case.operation, scheme, bytes, self.seed)?;
+        let challenge = Challenge::new(&public, case.operation, scheme, bytes, self.seed)?;
         let answers = self.store.answers(&key)?;
         let workers = 0..case.concurrency();
         let crew = match (case.load.worker, library) {
             (Worker::Thread, None) => self.store.crew(&key, scheme, workers.len())?,
             (Worker::Thread, Some(library)) => {
                 let key = self.store.access(&key)?.into_file()?;
-                let open = |_| software::open(&key, case.operation, Some(library));
+                let open = |_| software::open(&key, case.operation, Some(library), None);
                 Crew::Threads(workers.map(open).collect::<Result<_, _>>()?)
             }
             (Worker::Process, _) => {

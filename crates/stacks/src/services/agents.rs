@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::gnupg::Gnupg;
 use crate::gnupg::key_home::KeyHome;
-use crate::process::Process;
+use keymark_stores::places::process::Process;
 use crate::tls::servers::process::spent;
 
 /// They, and the homes of those that gpg has started, which end with the value.
@@ -50,7 +50,7 @@ impl Agents {
         let agents = agents_in(&homes)
             .into_iter()
             .flat_map(Process::with_descendants);
-        agents.filter_map(spent).map(|spent| spent.total()).sum()
+        agents.filter_map(spent).sum()
     }
 }
 

@@ -29,8 +29,8 @@ pub use self::zeitgitterd::ZEITGITTERD;
 use crate::gnupg::homes::GnupgHomes;
 use crate::provider::StackFamily;
 use crate::tls::Keys;
-use crate::tls::servers::program::Program;
-use crate::tls::servers::{SearchPath, Version};
+use crate::installed::Program;
+use crate::installed::{SearchPath, Version};
 
 /// That of agents, each with a copy of the key.
 pub const AGENTS: Dimension = Dimension {
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_missing_service_names_what_brings_it() {
         let nowhere = tempfile::tempdir().unwrap();
-        let search = SearchPath::only(nowhere.path());
+        let search = SearchPath::of(Some(nowhere.path()));
         for stack in (FAMILY.stacks)() {
             let error = Installed::find(&[stack], &search).unwrap_err().to_string();
             assert!(error.contains("make services"), "{error}");

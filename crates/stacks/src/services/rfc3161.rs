@@ -16,7 +16,7 @@ use super::running::{Asking, Running};
 use super::timestamp::Timestamps;
 use super::{Found, Means, ServiceKind};
 use crate::programs::write_private;
-use crate::tls::servers::program::{BroughtBy, Program};
+use crate::installed::{BroughtBy, Program};
 use crate::tls::servers::{Authority, Purpose, private_key};
 
 /// The stack, whoever runs it.

@@ -15,7 +15,7 @@ use super::agents::Agents;
 use crate::tls::servers::Port;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::log::Fault;
-use crate::tls::servers::served::{Served, on_port};
+use crate::tls::servers::running::{Served, on_port};
 
 /// Until it answers.
 const READY: Duration = Duration::from_secs(30);
@@ -88,7 +88,7 @@ impl Running {
             machine_ns: nanoseconds(machine()),
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
         };
-        Ok((self.process.cpu_time()?.total(), around))
+        Ok((self.process.cpu_time()?, around))
     }
 }
 

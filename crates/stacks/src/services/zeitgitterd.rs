@@ -20,7 +20,7 @@ use crate::gnupg::signatures::Signer;
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::servers::directory::ServerDirectory;
-use crate::tls::servers::program::{BroughtBy, Program};
+use crate::installed::{BroughtBy, Program};
 
 /// The stack.
 pub const ZEITGITTERD: StackName = StackName::of("zeitgitterd");

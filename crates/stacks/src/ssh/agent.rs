@@ -10,7 +10,7 @@ use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::test_key::TestKey;
 use keymark_stores::user::Pin;
 
-use super::client::Connection;
+use super::protocol::Connection;
 use super::{OpenSsh, key, protocol};
 use crate::programs::{Daemon, START, check_socket};
 use crate::{private_dir, program};

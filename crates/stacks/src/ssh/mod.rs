@@ -2,7 +2,6 @@
 //! ssh asks for it when it logs in.
 
 pub mod agent;
-pub mod client;
 pub mod key;
 pub mod protocol;
 mod provider;
@@ -13,11 +12,12 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 
-use crate::program;
+use crate::installed::{Program, SearchPath};
 
 pub use provider::FAMILY;
 
-const INSTALL: &str = "install it with 'apt-get install openssh-client' (Debian, Ubuntu)";
+const SSH: Program = Program::of_package("ssh (OpenSSH)", &["ssh"], "openssh-client");
+const AGENT: Program = Program::of_package("ssh-agent (OpenSSH)", &["ssh-agent"], "openssh-client");
 
 /// The installed OpenSSH.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,17 +40,12 @@ impl OpenSsh {
 
     /// Asks the installed ssh; programs are looked for in `directory`, or along `PATH`.
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
-        let ssh = locate(directory, "ssh")?;
-        let missing = |reason: String| missing("ssh", reason);
-        let said = program::command(&ssh)
-            .arg("-V")
-            .output()
-            .map_err(|error| missing(error.to_string()))?;
-        let banner = String::from_utf8_lossy(&said.stderr);
+        let search = SearchPath::of(directory);
+        let banner = SSH.said(&SSH.locate(&search)?, &["-V"])?;
         let (version, libcrypto) = versions(&banner)
-            .ok_or_else(|| missing(format!("ssh -V says '{}'", banner.trim_end())))?;
+            .ok_or_else(|| SSH.missing(format!("ssh -V says '{}'", banner.trim_end())))?;
         Ok(Self {
-            agent: locate(directory, "ssh-agent")?,
+            agent: AGENT.locate(&search)?,
             version,
             libcrypto,
         })
@@ -63,21 +58,6 @@ fn versions(banner: &str) -> Option<(String, Option<String>)> {
     let (version, library) = line.split_once(", ").unwrap_or((line, "without"));
     let library = (!library.starts_with("without")).then(|| library.trim().to_owned());
     Some((version.trim().to_owned(), library))
-}
-
-fn missing(program: &str, reason: impl Into<String>) -> Error {
-    Error::Missing {
-        what: format!("{program} (OpenSSH)"),
-        reason: reason.into(),
-        advice: INSTALL.to_owned(),
-    }
-}
-
-fn locate(directory: Option<&Path>, program: &str) -> Result<PathBuf, Error> {
-    program::locate(directory, program).ok_or_else(|| {
-        let place = directory.map_or_else(|| "PATH".into(), Path::to_string_lossy);
-        missing(program, format!("not in {place}"))
-    })
 }
 
 #[cfg(test)]
@@ -116,7 +96,7 @@ mod tests {
     #[test]
     fn an_ssh_without_its_agent_is_not_enough() {
         let dir = tempfile::tempdir().unwrap();
-        let ssh = locate(None, "ssh").unwrap();
+        let ssh = SSH.locate(&SearchPath::of(None)).unwrap();
         std::os::unix::fs::symlink(ssh, dir.path().join("ssh")).unwrap();
         let error = OpenSsh::find(Some(dir.path())).unwrap_err().to_string();
         assert!(error.starts_with("ssh-agent (OpenSSH)"), "{error}");

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
@@ -26,10 +25,10 @@ use super::key::Scheme;
 use super::{OpenSsh, agent, stack};
 use crate::gnupg::home::Home;
 use crate::gnupg::homes::GnupgHomes;
-use crate::gnupg::{self, Gnupg, key_file};
+use crate::gnupg::{self, Gnupg, certificate};
 use crate::private_dir::{self, PrivateDir};
 use crate::programs::{MadeOnce, RefusedPins};
-use crate::provider::{StackFamily, StackProvider, Use, Way};
+use crate::provider::{Opener, StackFamily, StackProvider, Way};
 
 const SSH: StackName = StackName::of("ssh");
 /// The longest path that a socket has in a private directory.
@@ -142,16 +141,17 @@ impl StackProvider for SshProvider {
         Duration::from_millis(2)
     }
 
-    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
+    fn open(&self, run: &Run) -> Result<Opener, Error> {
         let agents = Arc::new(Agents::new(self)?);
-        let open = |wanted: &Use| -> Box<dyn Stack> {
+        let seed = run.seed;
+        Ok(Box::new(move |_, store| {
+            let agents = Arc::clone(&agents);
             Box::new(SshStack {
-                agents: Arc::clone(&agents),
-                store: Arc::clone(&wanted.store),
-                seed: run.seed,
+                agents,
+                store,
+                seed,
             })
-        };
-        Ok(uses.iter().map(open).collect())
+        }))
     }
 }
 
@@ -234,7 +234,7 @@ impl Stack for SshStack {
                 (None, Some(_)) => {
                     let home = self.agents.card_home(case, self.store.as_ref())?;
                     let workload = asking(&home.home.ssh_socket()?, home.clone())?;
-                    let metered = |handle| gnupg::meter::metered(handle, case, &home);
+                    let metered = |handle| gnupg::key_home::metered(handle, case, &home);
                     Ok(Workload {
                         crew: workload.crew.wrapped(metered),
                         ..workload
@@ -256,7 +256,6 @@ struct Agents {
     /// By the URI of their key.
     token_agents: MadeOnce<String, agent::SshAgent>,
     refused: RefusedPins,
-    directories: AtomicUsize,
     card_homes: Result<GnupgHomes, Error>,
     /// Removed last: agents listen at sockets in it.
     dir: PrivateDir,
@@ -271,7 +270,6 @@ impl Agents {
             homes: MadeOnce::default(),
             token_agents: MadeOnce::default(),
             refused: RefusedPins::default(),
-            directories: AtomicUsize::new(0),
             card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
             dir: PrivateDir::new()?,
         })
@@ -306,8 +304,7 @@ impl Agents {
         let (token, uri) = (key.token_uri(), key.uri(None));
         self.token_agents.get(uri, || {
             self.refused.check(&token)?;
-            let number = self.directories.fetch_add(1, Ordering::Relaxed);
-            let directory = self.dir.subdirectory(&format!("p-{number}"))?;
+            let directory = self.dir.numbered('p')?;
             // The agent does not say whether the PIN was wrong.
             agent::SshAgent::with_token(openssh, &directory, &key)
                 .inspect_err(|error| self.refused.note(&token, error.clone()))
@@ -319,7 +316,7 @@ impl Agents {
         self.homes.get(key.algorithm, || {
             let gnupg = self.gnupg.as_ref().map_err(Clone::clone)?;
             let home = Home::new(gnupg, self.directory("g", key)?)?;
-            home.offer_to_ssh(&key_file::put(&home, key)?)?;
+            home.offer_to_ssh(&certificate::put(&home, key)?)?;
             Ok(home)
         })
     }

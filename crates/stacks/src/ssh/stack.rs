@@ -10,16 +10,13 @@ use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload,
 };
 use keymark_stores::challenge::INPUTS;
-use keymark_stores::public_key::PublicKey;
-use openssl::bn::BigNum;
-use openssl::ecdsa::EcdsaSig;
-use openssl::error::ErrorStack;
+use keymark_stores::public_key::{PublicKey, der_signature, verdict};
 use openssl::hash::hash;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::client::Connection;
 use super::key::{self, Scheme};
+use super::protocol::Connection;
 use super::protocol::{self, Request, SessionId, Signature};
 
 /// Room for the answer with the longest signature, RSA's of 4096 bits.
@@ -152,11 +149,10 @@ impl Signatures {
             return Err(format!("the agent signed with {made}, not with {wanted}"));
         }
         let signature = self.openssl_form(signature)?;
-        match self.public.verify(&self.signed[result.input], &signature) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err("the signature does not verify".to_owned()),
-            Err(error) => Err(unverifiable(&error)),
-        }
+        verdict(
+            self.public
+                .verify(None, &self.signed[result.input], &signature),
+        )
     }
 
     /// DER for ECDSA. RSA's may come without its leading zeros, and OpenSSH's server takes it so
@@ -175,19 +171,12 @@ impl Signatures {
                 let [r, s] = signature
                     .ecdsa()
                     .map_err(|error| format!("the agent's answer is not a signature: {error}"))?;
-                let der = || {
-                    let (r, s) = (BigNum::from_slice(&r)?, BigNum::from_slice(&s)?);
-                    EcdsaSig::from_private_components(r, s)?.to_der()
-                };
-                der().map_err(|error| unverifiable(&error))
+                der_signature(&r, &s)
+                    .map_err(|error| format!("cannot verify the signature: {error}"))
             }
             _ => Ok(signature.octets),
         }
     }
-}
-
-fn unverifiable(error: &ErrorStack) -> String {
-    format!("cannot verify the signature: {error}")
 }
 
 #[cfg(test)]

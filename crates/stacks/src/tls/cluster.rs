@@ -1,21 +1,21 @@
-//! What stands behind the address that clients ask: a server, or several with a balancer before them.
+//! The servers that are installed, and what stands behind the address that clients ask: a server, or several with a balancer
+//! before them.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use super::handshake::{Arrangement, Handshake};
-use crate::tls::servers::{
-    Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Port, RunningServer, ServerError,
-    ServerSpec, TokenWay, Weak,
-};
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::Case;
+use keymark_bench::case::{Case, StackName};
 use keymark_bench::error::Error;
 
+use super::handshake::{Arrangement, Handshake};
 use super::keys::Keys;
-use super::server::Servers;
+use crate::tls::servers::{
+    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, Installed, Port,
+    RunningServer, SearchPath, ServerError, ServerSpec, TokenWay, Weak,
+};
 
 /// How servers are started.
 #[derive(Debug, Clone, Copy)]
@@ -149,7 +149,7 @@ impl Cluster {
             .map_or(Duration::ZERO, |(_, spent)| *spent);
         let balancer = self.balancer.iter().map(|balancer| &balancer.process);
         for process in self.servers().map(|server| &server.process).chain(balancer) {
-            time += process.cpu_time()?.total();
+            time += process.cpu_time()?;
         }
         Ok(time)
     }
@@ -181,7 +181,7 @@ impl Cluster {
     /// When its processes cannot be taken down.
     pub fn kill_one(&mut self) -> Result<(), Error> {
         if let Some(last) = self.others.pop() {
-            let spent = last.process.cpu_time()?.total();
+            let spent = last.process.cpu_time()?;
             last.process.kill()?;
             self.lost = Some((last, spent));
         }
@@ -220,5 +220,83 @@ impl Cluster {
             told.insert("key_places".to_owned(), self.places.to_string());
         }
         told
+    }
+}
+
+/// The servers of a plan.
+#[derive(Debug)]
+pub struct Servers {
+    by_stack: BTreeMap<StackName, Installed>,
+    balancer: Option<Haproxy>,
+}
+
+impl Servers {
+    /// Looks for those of that names.
+    ///
+    /// # Errors
+    /// When one is missing, with the package that brings it, or a name is no server's.
+    pub fn find(names: &[StackName]) -> Result<Self, Error> {
+        let find = |name: &StackName| {
+            let kind = servers::kind(name.word());
+            let kind = kind.map_err(|why| Error::call("looking for a server", why, ""))?;
+            let installed = Installed::find(kind, &SearchPath::usual())?;
+            Ok::<_, Error>((*name, installed))
+        };
+        Ok(Self {
+            by_stack: names.iter().map(find).collect::<Result<_, _>>()?,
+            balancer: None,
+        })
+    }
+
+    /// Looks for haproxy as well.
+    ///
+    /// # Errors
+    /// When it is missing, with the package that brings it.
+    pub fn and_balancer(self) -> Result<Self, Error> {
+        let haproxy = Haproxy::find(&SearchPath::usual())?;
+        Ok(Self {
+            balancer: Some(haproxy),
+            ..self
+        })
+    }
+
+    fn balancer(&self) -> Result<&Haproxy, Error> {
+        let none = || Error::call("starting a balancer", "none is the plan's", "");
+        self.balancer.as_ref().ok_or_else(none)
+    }
+
+    fn get(&self, name: StackName) -> Result<&Installed, Error> {
+        self.by_stack.get(&name).ok_or_else(|| {
+            Error::call(
+                "starting a server",
+                format!("{name} is not in the plan"),
+                "",
+            )
+        })
+    }
+
+    /// Why the server's OpenSSL is too old for a case, if it is.
+    pub fn too_old_for(&self, case: &Case) -> Option<String> {
+        let version = &self.by_stack.get(&case.stack)?.openssl().ok()?.version;
+        let exchange = Handshake::of(case).ok()?.key_exchange;
+        let keys = std::iter::once(case.algorithm);
+        servers::too_new(version, keys, &[exchange]).map(|why| why.to_string())
+    }
+
+    /// Versions of the programs, and of the library of cryptography that each uses.
+    pub fn versions(&self) -> BTreeMap<String, String> {
+        let balancer = self.balancer.iter();
+        let balancer = balancer.map(|own| ("haproxy".to_owned(), own.version.to_string()));
+        let each = self.by_stack.values().flat_map(|installed| {
+            let (name, library) = (installed.name().to_lowercase(), &installed.library);
+            [
+                (
+                    format!("{name} with {}", library.name),
+                    library.version.to_string(),
+                ),
+                (name, installed.version.to_string()),
+            ]
+        });
+        each.chain(balancer).collect()
     }
 }

@@ -9,7 +9,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, Dimension, Parameters, Scope, Words};
 use keymark_bench::error::Error;
 use keymark_bench::strength::{self, Strength};
-use keymark_bench::words::words;
+use keymark_bench::words::{as_text, words};
 use keymark_load::{KeyExchange, TlsVersion};
 use serde::Deserialize;
 
@@ -213,13 +213,7 @@ impl fmt::Display for Arrangement {
     }
 }
 
-impl TryFrom<String> for Arrangement {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
+as_text!(Arrangement);
 
 impl FromStr for Arrangement {
     type Err = String;

@@ -13,7 +13,6 @@ pub(crate) mod outcome;
 mod remote;
 pub(crate) mod rounds;
 pub(crate) mod saturating;
-mod server;
 pub mod servers;
 mod trust;
 
@@ -22,13 +21,12 @@ use keymark_bench::plan::Standing;
 
 use crate::provider::StackFamily;
 
-pub use cluster::{Cluster, Starting};
+pub use cluster::{Cluster, Servers, Starting};
 pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating, VERSION};
 pub use keymark_load::{KeyExchange, Timeouts, TlsVersion};
 pub use keys::Keys;
 pub use measuring::{Client, Measuring, Watch};
 pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};
-pub use server::Servers;
 pub use servers::Tracing;
 
 /// A server with a library of cryptography of its own.
@@ -37,7 +35,7 @@ pub const CADDY: StackName = StackName::of("caddy");
 /// Servers that keymark starts, and those that run already.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: || {
-        let kinds = servers::KINDS.iter().map(|kind| kind.stack());
+        let kinds = servers::KINDS.iter().map(|kind| kind.stack);
         kinds.chain([CONNECT]).collect()
     },
     standing: Standing::OnRequest,

@@ -19,7 +19,6 @@ use keymark_load::{
     Certificate, Expected, Failure, Fingerprint, KeyExchange, Probed, Target, Timeouts, TlsVersion,
     Weak, probe,
 };
-use openssl::error::ErrorStack;
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
@@ -233,44 +232,34 @@ impl Remote {
             }
         }
         let call = format!("asking {} for its certificates", self.address);
-        let reason = last.unwrap_or_else(|| "it has no address".to_owned());
+        let reason = last.unwrap_or_else(|| "it has no address".into());
         let advice = "is a TLS server running and listening there?";
         Err(Error::call(call, reason, advice))
     }
 
     /// To a client that accepts these signatures; of an empty list all.
-    fn shown_at(&self, address: &SocketAddr, accepted: &str) -> Result<Vec<Vec<u8>>, String> {
-        let stream =
-            TcpStream::connect_timeout(address, PATIENCE).map_err(|error| error.to_string())?;
-        let timed = [
-            stream.set_read_timeout(Some(PATIENCE)),
-            stream.set_write_timeout(Some(PATIENCE)),
-        ];
-        timed
-            .into_iter()
-            .collect::<Result<(), _>>()
-            .map_err(|error| error.to_string())?;
-        let connector = || -> Result<_, ErrorStack> {
-            let mut builder = SslConnector::builder(SslMethod::tls_client())?;
-            builder.set_verify(SslVerifyMode::NONE);
-            // Weak keys are what is looked for.
-            builder.set_security_level(0);
-            if !accepted.is_empty() {
-                builder.set_sigalgs_list(accepted)?;
-            }
-            let mut configuration = builder.build().configure()?;
-            configuration.set_verify_hostname(false);
-            configuration.set_use_server_name_indication(self.name().parse::<IpAddr>().is_err());
-            Ok(configuration)
-        };
-        let connector = connector().map_err(|error| error.to_string())?;
-        let connected = connector.connect(self.name(), stream);
-        let connected = connected.map_err(|error| error.to_string())?;
+    fn shown_at(
+        &self,
+        address: &SocketAddr,
+        accepted: &str,
+    ) -> Result<Vec<Vec<u8>>, Box<dyn std::error::Error>> {
+        let stream = TcpStream::connect_timeout(address, PATIENCE)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut builder = SslConnector::builder(SslMethod::tls_client())?;
+        builder.set_verify(SslVerifyMode::NONE);
+        // Weak keys are what is looked for.
+        builder.set_security_level(0);
+        if !accepted.is_empty() {
+            builder.set_sigalgs_list(accepted)?;
+        }
+        let mut configuration = builder.build().configure()?;
+        configuration.set_verify_hostname(false);
+        configuration.set_use_server_name_indication(self.name().parse::<IpAddr>().is_err());
+        let connected = configuration.connect(self.name(), stream)?;
         let chain = connected.ssl().peer_cert_chain().into_iter().flatten();
         let chain = chain.map(|certificate| certificate.to_der());
-        chain
-            .collect::<Result<_, _>>()
-            .map_err(|error| error.to_string())
+        Ok(chain.collect::<Result<_, _>>()?)
     }
 
     fn name(&self) -> &str {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use keymark_bench::case::StackName;
 use keymark_bench::workload::{Stack, Workload};
 use keymark_stacks::openssl::{FAMILY, OpenSsl, OpenSslWay};
-use keymark_stacks::provider::Use;
 use keymark_stores::device::Run;
 use keymark_testkit::assert_says;
 use keymark_testkit::case;
@@ -18,10 +17,8 @@ fn workload(algorithm: &str, operation: &str) -> (Workload, Box<dyn Stack>) {
     let run = Run::new(1);
     let stack = StackName::of("openssl");
     let store = Arc::clone(&run.test_keys) as Arc<dyn keymark_stores::store::KeyStore>;
-    let mut stacks = (FAMILY.look.unwrap())()
-        .open(&[Use { stack, store }], &run)
-        .unwrap();
-    let stack = stacks.remove(0);
+    let open = (FAMILY.look.unwrap())().open(&run).unwrap();
+    let stack = open(stack, store);
     let case = case(algorithm)
         .operation(operation.parse().unwrap())
         .stack(stack.name())

@@ -191,7 +191,7 @@ fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
 }
 
 fn on_card(maker: &CardMaker, capability: Capability) -> Case {
-    let identity = maker.identity();
+    let identity = &maker.identity;
     keymark_testkit::case(capability.algorithm.name())
         .operation(capability.operation)
         .device(identity.device.as_str())
@@ -213,7 +213,7 @@ fn performs(stack: &RawStack, maker: &CardMaker, capability: Capability) {
 #[test]
 fn every_capability_of_the_virtual_card_yields_right_results() {
     let maker = CardMaker::virtual_card();
-    let (stack, capabilities) = (raw_on(&maker), maker.capabilities());
+    let (stack, capabilities) = (raw_on(&maker), maker.capabilities.clone());
     assert_eq!(capabilities.len(), 3 * 3 + 3 * 3 + 1 + 2);
     for capability in capabilities {
         performs(&stack, &maker, capability);
@@ -225,7 +225,7 @@ fn twins_do_what_their_profiles_say() {
     let shipped = Profile::shipped().unwrap().into_iter();
     for profile in shipped.filter(|profile| profile.store == ProfileStore::OpenpgpCard) {
         let maker = CardMaker::twin(profile);
-        let (stack, offered) = (raw_on(&maker), maker.capabilities().into_iter());
+        let (stack, offered) = (raw_on(&maker), maker.capabilities.clone().into_iter());
         for capability in offered.filter(|capability| capability.algorithm.name() != "rsa4096") {
             in_its_time(&stack, &maker, capability);
         }

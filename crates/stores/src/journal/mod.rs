@@ -9,10 +9,11 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
 use keymark_bench::error::Error;
+use parking_lot::{Mutex, MutexGuard};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -111,21 +112,14 @@ impl Content {
             serde_json::from_str::<Line>(line)
                 .map_err(|error| format!("line {}: {error}", number + 1))
         });
-        let mut content = match lines.next().transpose()? {
-            Some(Line::Journal {
-                format: FORMAT,
-                run,
-                token,
-            }) => Self {
-                run,
-                token,
-                writes: Vec::new(),
-            },
-            Some(Line::Journal { format, .. }) => {
-                return Err(format!("it is of format {format}, not {FORMAT}"));
-            }
-            _ => return Err("it does not begin with its run and token".to_owned()),
+        let Some(Line::Journal { format, run, token }) = lines.next().transpose()? else {
+            return Err("it does not begin with its run and token".to_owned());
         };
+        if format != FORMAT {
+            return Err(format!("it is of format {format}, not {FORMAT}"));
+        }
+        let writes = Vec::new();
+        let mut content = Self { run, token, writes };
         for line in lines {
             content.take(line?)?;
         }
@@ -136,7 +130,11 @@ impl Content {
         match line {
             Line::Journal { .. } => Err("it begins twice".to_owned()),
             Line::Write(write) => {
-                if self.progress(&write.place).is_some() {
+                if self
+                    .writes
+                    .iter()
+                    .any(|(known, _)| known.place == write.place)
+                {
                     return Err(format!("{} is written twice", write.place));
                 }
                 self.writes.push((write, Progress::Begun));
@@ -153,13 +151,6 @@ impl Content {
         let (_, now) = write.ok_or_else(|| format!("cannot write to {place}"))?;
         *now = progress;
         Ok(())
-    }
-
-    fn progress(&self, place: &str) -> Option<Progress> {
-        let mut writes = self.writes.iter();
-        writes
-            .find(|(write, _)| write.place == place)
-            .map(|(_, progress)| *progress)
     }
 
     /// What is still to be undone, and how far its writing has come.
@@ -297,7 +288,7 @@ impl RunJournal {
 
     /// Keeps everybody else from writing meanwhile.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Journal>> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+        self.journal.lock()
     }
 
     /// The journal that was locked, begun if nothing was written yet.
@@ -431,11 +422,8 @@ impl Journals {
             return left;
         };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.retain(|path| {
-            path.as_os_str()
-                .as_encoded_bytes()
-                .ends_with(SUFFIX.as_bytes())
-        });
+        let suffix = SUFFIX.as_bytes();
+        paths.retain(|path| path.as_os_str().as_encoded_bytes().ends_with(suffix));
         paths.sort();
         for path in paths {
             match take(&path) {

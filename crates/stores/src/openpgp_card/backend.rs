@@ -1,11 +1,12 @@
 //! A [`Channel`] for the crate `openpgp-card`, noting what PIN verification takes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use card_backend::{CardBackend, CardCaps, CardTransaction, PinType, SmartcardError};
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::{Error, ReturnCode};
+use parking_lot::Mutex;
 
 use super::channel::Channel;
 
@@ -15,58 +16,18 @@ const VERIFY: u8 = 0x20;
 const LONGEST: usize = 70_000;
 
 /// What the last VERIFY took at the APDU.
-#[derive(Debug, Clone, Default)]
-pub(super) struct VerifyTime(Arc<Mutex<Option<Duration>>>);
-
-impl VerifyTime {
-    pub(super) fn last(&self) -> Option<Duration> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set(&self, time: Duration) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(time);
-    }
-}
+pub(super) type VerifyTime = Arc<Mutex<Option<Duration>>>;
 
 /// Why nothing more is sent on a connection: after a failure another card may be in the reader, and
 /// `openpgp-card` goes on after some of them.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Breakage(Arc<Mutex<Option<String>>>);
-
-impl Breakage {
-    pub(super) fn reason(&self) -> Option<String> {
-        let reason = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        reason.clone()
-    }
-
-    fn set(&self, reason: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
-    }
-}
+pub(super) type Breakage = Arc<Mutex<Option<String>>>;
 
 pub(super) struct Backend {
-    channel: Box<dyn Channel>,
-    clock: MonotonicClock,
-    verify: VerifyTime,
-    breakage: Breakage,
-}
-
-impl Backend {
-    /// Over a channel to a card whose application is selected.
-    pub(super) fn new(channel: Box<dyn Channel>, verify: VerifyTime, breakage: Breakage) -> Self {
-        Self {
-            channel,
-            clock: MonotonicClock::new(),
-            verify,
-            breakage,
-        }
-    }
-}
-
-impl From<Backend> for Box<dyn CardBackend + Send + Sync> {
-    fn from(backend: Backend) -> Self {
-        Box::new(backend)
-    }
+    /// To a card whose application is selected.
+    pub(super) channel: Box<dyn Channel>,
+    pub(super) clock: MonotonicClock,
+    pub(super) verify: VerifyTime,
+    pub(super) breakage: Breakage,
 }
 
 impl CardBackend for Backend {
@@ -105,18 +66,18 @@ impl CardTransaction for Plain<'_> {
             verify,
             breakage,
         } = &mut *self.0;
-        if let Some(reason) = breakage.reason() {
-            return Err(SmartcardError::Error(reason));
+        if let Some(reason) = &*breakage.lock() {
+            return Err(SmartcardError::Error(reason.clone()));
         }
         let mut response = Vec::new();
         let begin = clock.now();
         whole_response(channel.as_mut(), command, &mut response).map_err(|error| {
-            breakage.set(error.to_string());
+            *breakage.lock() = Some(error.to_string());
             SmartcardError::Error(error.to_string())
         })?;
         // Without data VERIFY asks how many tries are left (OpenPGP card 3.4.1 §7.2.2).
         if command.get(1) == Some(&VERIFY) && command.len() > 5 {
-            verify.set(clock.now().since(begin));
+            *verify.lock() = Some(clock.now().since(begin));
         }
         Ok(response)
     }
@@ -174,11 +135,8 @@ pub(super) fn whole_response(
     while let Some([0x61, more]) = response.last_chunk().copied() {
         channel.transmit(&[0x00, 0xC0, 0x00, 0x00, more], &mut part)?;
         if part.len() <= 2 || response.len() > LONGEST {
-            return Err(Error::call(
-                "GET RESPONSE",
-                "the card never finishes its response",
-                "",
-            ));
+            let reason = "the card never finishes its response";
+            return Err(Error::call("GET RESPONSE", reason, ""));
         }
         response.truncate(response.len() - 2);
         response.append(&mut part);

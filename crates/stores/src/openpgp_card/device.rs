@@ -25,8 +25,9 @@ use crate::answer::{AnswerForm, Answers};
 use crate::card::{Aid, CardAccess, CardPlace, SigningPin, Slot, TouchPolicy};
 use crate::journal::{Journals, RunJournal};
 use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
-use crate::store::{KeyStore, unsupported};
+use crate::store::{KeyStore, as_usual, once_each, unsupported};
 use crate::test_key::TestKey;
 use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 
@@ -74,16 +75,10 @@ impl CardDevice {
     pub fn of_virtual(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
         let port = Arc::new(VirtualPort(reader.clone()));
         let place = CardPlace::Virtual { reader, test_keys };
-        let StoreIdentity {
-            device,
-            product,
-            provenance,
-            ..
-        } = maker.identity();
         Self {
-            product,
-            provenance,
-            ..Self::new(port, place, device, User::of_made_device())
+            product: maker.identity.product.clone(),
+            provenance: maker.identity.provenance,
+            ..Self::new(port, place, maker.device(), User::of_made_device())
         }
     }
 
@@ -118,13 +113,13 @@ impl CardDevice {
 
     /// What the card says of itself, asked once.
     pub fn facts(&self) -> Result<&CardFacts, Error> {
-        if self.facts.get().is_none() {
-            let facts = self.session.with(CardFacts::read)?;
-            let _ = self.facts.set(facts);
+        match self.facts.get() {
+            Some(facts) => Ok(facts),
+            None => {
+                let facts = self.session.with(CardFacts::read)?;
+                Ok(self.facts.get_or_init(|| facts))
+            }
         }
-        self.facts
-            .get()
-            .ok_or_else(|| Error::call("GET DATA", "the card said nothing", ""))
     }
 
     /// Writes a test key to a slot of a card that was made here; to any other goes
@@ -184,9 +179,7 @@ impl CardDevice {
             let all = there.into_iter().chain(writable).map(capability);
             capabilities.extend(all.filter(can));
         }
-        capabilities.sort_unstable();
-        capabilities.dedup();
-        Ok(capabilities)
+        Ok(once_each(capabilities))
     }
 
     /// What can be asked of the keys that are there.
@@ -227,19 +220,14 @@ impl CardDevice {
         let mut versions =
             BTreeMap::from([("openpgp-card".to_owned(), format!("{major}.{minor}"))]);
         if let Some([major, minor, patch]) = facts.firmware {
-            versions.insert(
-                "firmware".to_owned(),
-                format!("{major:x}.{minor:x}.{patch:x}"),
-            );
+            let firmware = format!("{major:x}.{minor:x}.{patch:x}");
+            versions.insert("firmware".to_owned(), firmware);
         }
+        let (name, kind) = (self.name.clone(), StoreKind::OPENPGP_CARD);
         Ok(StoreIdentity {
-            device: self.name.clone(),
-            kind: StoreKind::OPENPGP_CARD,
-            provenance: self.provenance,
-            product: self.product.clone(),
             serial: Some(format!("{:08x}", facts.aid.serial)),
             versions,
-            assumed: Vec::new(),
+            ..StoreIdentity::new(name, kind, self.provenance, &self.product)
         })
     }
 }
@@ -346,7 +334,8 @@ impl KeyStore for CardDevice {
         })
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        as_usual(key, scheme)?;
         let slot = self.slot_for(key.capability())?;
         // Asked anew: a key may have been written since.
         let facts = self.session.with(CardFacts::read)?;

@@ -16,11 +16,11 @@ use crate::user::{Loss, TokenId};
 
 impl Slot {
     pub(super) const fn key_type(self) -> KeyType {
-        match self {
-            Self::Signature => KeyType::Signing,
-            Self::Decryption => KeyType::Decryption,
-            Self::Authentication => KeyType::Authentication,
-        }
+        self.pick([
+            KeyType::Signing,
+            KeyType::Decryption,
+            KeyType::Authentication,
+        ])
     }
 }
 
@@ -174,11 +174,8 @@ impl CardFacts {
             .ok()
             .and_then(|bytes| Some(bytes.card_capabilities()?.extended_lc_le()))
             .unwrap_or(false);
-        let firmware = if aid.manufacturer == YUBICO {
-            card.firmware_version().ok()
-        } else {
-            None
-        };
+        let is_yubicos = aid.manufacturer == YUBICO;
+        let firmware = is_yubicos.then(|| card.firmware_version().ok()).flatten();
         let kdf = card.kdf_do().ok().filter(|kdf| kdf.kdf_algo() != 0);
         Ok(Self {
             aid,
@@ -212,12 +209,8 @@ pub(super) fn fingerprint(
     data: &ApplicationRelatedData,
     slot: Slot,
 ) -> Result<Option<Fingerprint>, CardError> {
-    let fingerprints = data.fingerprints()?;
-    let fingerprint = match slot {
-        Slot::Signature => fingerprints.signature(),
-        Slot::Decryption => fingerprints.decryption(),
-        Slot::Authentication => fingerprints.authentication(),
-    };
+    let all = data.fingerprints()?;
+    let fingerprint = slot.pick([all.signature(), all.decryption(), all.authentication()]);
     Ok(fingerprint.cloned())
 }
 
@@ -226,11 +219,8 @@ pub(super) fn key_status(
     data: &ApplicationRelatedData,
     slot: Slot,
 ) -> Result<Option<KeyStatus>, CardError> {
-    Ok(data.key_information()?.map(|all| match slot {
-        Slot::Signature => all.sig_status(),
-        Slot::Decryption => all.dec_status(),
-        Slot::Authentication => all.aut_status(),
-    }))
+    let all = data.key_information()?;
+    Ok(all.map(|all| slot.pick([all.sig_status(), all.dec_status(), all.aut_status()])))
 }
 
 fn slot_facts(

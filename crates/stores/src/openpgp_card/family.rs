@@ -5,15 +5,11 @@ use std::sync::Arc;
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::profile::{Profile, ProfileStore};
-use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::inserted::InsertedCard;
 use super::pcsc;
 use super::virtual_card::CardMaker;
-use super::virtual_store::VirtualCards;
-use crate::access::AccessKind;
-use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
-use crate::store::KeyStore;
+use crate::device::{Device, Looked, StoreFamily, Wish};
 use crate::user::{TokenName, User};
 
 /// Cards in readers, the virtual card, and twins.
@@ -26,8 +22,7 @@ impl StoreFamily for OpenpgpCardFamily {
     }
 
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
-        let boxed =
-            |maker: CardMaker| VirtualCardDevice::boxed(maker.telling(Arc::clone(&user.notice)));
+        let boxed = |maker| telling(maker, user);
         let virtual_card = || boxed(CardMaker::virtual_card());
         match wish {
             Wish::Software => Ok(Looked::default()),
@@ -53,6 +48,10 @@ impl StoreFamily for OpenpgpCardFamily {
     }
 }
 
+fn telling(maker: CardMaker, user: &User) -> Box<dyn Device> {
+    Box::new(maker.telling(Arc::clone(&user.notice)))
+}
+
 fn no_twin(error: impl std::fmt::Display) -> Error {
     Error::call("looking for a twin", error, "")
 }
@@ -64,9 +63,7 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
     for name in names {
         match CardMaker::named(name) {
             Some(maker) => {
-                let maker = maker.map_err(no_twin)?;
-                let maker = maker.telling(Arc::clone(&user.notice));
-                looked.devices.push(VirtualCardDevice::boxed(maker));
+                looked.devices.push(telling(maker.map_err(no_twin)?, user));
                 looked.known.push(name.clone());
             }
             None => others.push(name),
@@ -77,51 +74,41 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
     if others.is_empty() {
         return Ok(looked);
     }
-    let inserted = in_readers(user);
+    let mut inserted = in_readers(user);
     looked.unseen = inserted.unseen;
     looked.occupied = inserted.occupied;
-    let mut cards: Vec<Option<Box<dyn Device>>> = inserted.devices.into_iter().map(Some).collect();
     for name in others {
-        let wanted = name.to_ascii_lowercase();
-        let is_called = |card: &Option<Box<dyn Device>>| {
-            card.as_ref().is_some_and(|card| {
-                let identity = card.identity();
-                let name = TokenName::parse(name).ok();
-                identity.device.as_str() == wanted
-                    || identity.product.to_ascii_lowercase().contains(&wanted)
-                    || card
-                        .token()
-                        .zip(name)
-                        .is_some_and(|(token, name)| token.is_called(&name))
-            })
-        };
-        let places: Vec<usize> = (0..cards.len())
-            .filter(|place| is_called(&cards[*place]))
+        let cards = &mut inserted.devices;
+        let mut called: Vec<_> = cards
+            .extract_if(.., |card| is_called(&**card, name))
             .collect();
-        match places.as_slice() {
-            [] => {}
-            [place] => {
-                looked.devices.extend(cards[*place].take());
-                looked.known.push(name.clone());
-            }
-            several => {
-                let devices = several.iter().filter_map(|place| cards[*place].as_ref());
-                let devices: Vec<_> = devices
-                    .map(|card| card.identity().device.to_string())
-                    .collect();
-                return Err(ambiguous(name, &devices));
-            }
+        if called.len() > 1 {
+            let devices = called.iter().map(|card| card.identity().device.to_string());
+            let devices: Vec<_> = devices.collect();
+            return Err(Error::call(
+                format!("looking for the card '{name}'"),
+                format!("{} cards match: {}", devices.len(), devices.join(", ")),
+                "give its full name",
+            ));
+        }
+        if let Some(card) = called.pop() {
+            looked.devices.push(card);
+            looked.known.push(name.clone());
         }
     }
     Ok(looked)
 }
 
-fn ambiguous(name: &str, devices: &[String]) -> Error {
-    Error::call(
-        format!("looking for the card '{name}'"),
-        format!("{} cards match: {}", devices.len(), devices.join(", ")),
-        "give its full name",
-    )
+/// Whether a user means the card: by its name, a part of its product's, or its token's.
+fn is_called(card: &dyn Device, name: &str) -> bool {
+    let (identity, wanted) = (card.identity(), name.to_ascii_lowercase());
+    let is_token = || {
+        let named = card.token().zip(TokenName::parse(name).ok());
+        named.is_some_and(|(token, name)| token.is_called(&name))
+    };
+    identity.device.as_str() == wanted
+        || identity.product.to_ascii_lowercase().contains(&wanted)
+        || is_token()
 }
 
 /// Every OpenPGP card that a reader has.
@@ -147,63 +134,4 @@ fn in_readers(user: &User) -> Looked {
         }
     }
     looked
-}
-
-/// Cards that are made when they are needed.
-#[derive(Debug)]
-pub struct VirtualCardDevice {
-    maker: CardMaker,
-    identity: StoreIdentity,
-    capabilities: Vec<Capability>,
-}
-
-impl VirtualCardDevice {
-    /// Those of the maker.
-    pub fn new(maker: CardMaker) -> Self {
-        Self {
-            identity: maker.identity(),
-            capabilities: maker.capabilities(),
-            maker,
-        }
-    }
-
-    fn boxed(maker: CardMaker) -> Box<dyn Device> {
-        Box::new(Self::new(maker))
-    }
-}
-
-impl Device for VirtualCardDevice {
-    fn identity(&self) -> &StoreIdentity {
-        &self.identity
-    }
-
-    fn capabilities(&self) -> &[Capability] {
-        &self.capabilities
-    }
-
-    fn access(&self) -> &'static [AccessKind] {
-        &[AccessKind::Card]
-    }
-
-    fn facts(&self) -> Vec<Fact> {
-        let Some(profile) = self.maker.profile() else {
-            return Vec::new();
-        };
-        let services = profile.services.iter();
-        let mut facts: Vec<_> = services
-            .map(|(capability, service)| {
-                let mut what = format!("{} {}", capability.algorithm, capability.operation);
-                if let Some(assumed) = service.assumed {
-                    what.push_str(&format!(" (assumed {assumed})"));
-                }
-                Fact::timed("card time", what, service.time.mean())
-            })
-            .collect();
-        facts.push(Fact::new("note", &profile.note));
-        facts
-    }
-
-    fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
-        Ok(Arc::new(VirtualCards::new(self.maker.clone(), run.clone())))
-    }
 }

@@ -12,7 +12,7 @@ use openssl::pkey::{PKey, Private};
 use super::session::failed;
 use crate::card::Slot;
 use crate::public_key::public_bytes;
-use crate::test_key::{Secret, TestKey};
+use crate::test_key::{Secret, TestKey, ec_scalar};
 
 /// A key for one slot.
 struct Upload<'a> {
@@ -21,29 +21,17 @@ struct Upload<'a> {
     fingerprint: [u8; 20],
 }
 
-impl<'a> Upload<'a> {
-    const fn new(key: &'a TestKey, slot: Slot, fingerprint: [u8; 20]) -> Self {
-        Self {
-            key,
-            slot,
-            fingerprint,
-        }
-    }
-
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other families are alike in this"
-    )]
+impl Upload<'_> {
     fn material(&self) -> Result<PrivateKeyMaterial, ErrorStack> {
         let Secret::Evp(pkey) = &self.key.secret else {
             return Err(ErrorStack::get());
         };
-        match self.key.algorithm.family() {
-            Family::Rsa(_) => Ok(PrivateKeyMaterial::R(Box::new(RsaNumbers::of(pkey)?))),
-            family => Ok(PrivateKeyMaterial::E(Box::new(Scalar::of(
-                pkey, family, self.slot,
-            )?))),
+        let family = self.key.algorithm.family();
+        if let Family::Rsa(_) = family {
+            return Ok(PrivateKeyMaterial::R(Box::new(RsaNumbers::of(pkey)?)));
         }
+        let scalar = Scalar::of(pkey, family, self.slot)?;
+        Ok(PrivateKeyMaterial::E(Box::new(scalar)))
     }
 }
 
@@ -70,9 +58,13 @@ pub(super) fn upload(
     slot: Slot,
     fingerprint: [u8; 20],
 ) -> Result<(), Error> {
-    card.card()
-        .key_import(&Upload::new(key, slot, fingerprint), slot.key_type())
-        .map_err(|error| failed("PUT DATA (key import)", &error))
+    let upload = Upload {
+        key,
+        slot,
+        fingerprint,
+    };
+    let imported = card.card().key_import(&upload, slot.key_type());
+    imported.map_err(|error| failed("PUT DATA (key import)", &error))
 }
 
 /// Bytes to tell test keys apart by, where no OpenPGP key exists to have a fingerprint.
@@ -153,35 +145,24 @@ struct Scalar {
 }
 
 impl Scalar {
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other families are alike in this"
-    )]
     fn of(pkey: &PKey<Private>, family: Family, slot: Slot) -> Result<Self, ErrorStack> {
-        let kind = match family {
-            Family::Weierstrass(_) if slot != Slot::Decryption => EccType::ECDSA,
-            Family::Weierstrass(_) | Family::Cv25519 => EccType::ECDH,
-            _ => EccType::EdDSA,
-        };
-        let oid = family.oids().first().copied().ok_or_else(ErrorStack::get)?;
-        let private = match family {
-            Family::Weierstrass(_) => {
-                let ec = pkey.ec_key()?;
-                let bytes = i32::try_from(ec.group().degree().div_ceil(8)).unwrap_or(i32::MAX);
-                ec.private_key().to_vec_padded(bytes)?
-            }
+        let public = public_bytes(pkey)?;
+        // OpenPGP's mark of a point in its curve's own form (RFC 9580 §11.2.2).
+        let marked = || [vec![0x40], public.clone()].concat();
+        let (kind, private, public) = match (family, slot) {
+            (Family::Weierstrass(_), Slot::Decryption) => (EccType::ECDH, ec_scalar(pkey)?, public),
+            (Family::Weierstrass(_), _) => (EccType::ECDSA, ec_scalar(pkey)?, public),
             // An MPI in OpenPGP, big-endian, where RFC 7748 has little-endian octets.
-            Family::Cv25519 => pkey.raw_private_key()?.into_iter().rev().collect(),
-            _ => pkey.raw_private_key()?,
+            (Family::Cv25519, _) => {
+                let scalar = pkey.raw_private_key()?.into_iter().rev();
+                (EccType::ECDH, scalar.collect(), marked())
+            }
+            _ => (EccType::EdDSA, pkey.raw_private_key()?, marked()),
         };
         Ok(Self {
-            oid,
+            oid: family.oids().first().copied().ok_or_else(ErrorStack::get)?,
             private,
-            public: match family {
-                Family::Weierstrass(_) => public_bytes(pkey)?,
-                // OpenPGP's mark of a point in its curve's own form (RFC 9580 §11.2.2).
-                _ => [vec![0x40], public_bytes(pkey)?].concat(),
-            },
+            public,
             kind,
         })
     }

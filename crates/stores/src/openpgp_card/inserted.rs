@@ -67,9 +67,7 @@ fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
         usb: port.channel_id().and_then(usb_id_of),
         yubikey_version: facts.firmware,
     };
-    let catalogue = Catalogue::shipped();
-    let catalogue = catalogue.map_err(|error| Error::call("reading the tokens", error, ""))?;
-    Ok(catalogue.identify(&evidence))
+    Ok(Catalogue::shipped()?.identify(&evidence))
 }
 
 impl Device for InsertedCard {

@@ -73,8 +73,7 @@ impl SlotState {
 pub(super) struct Undo {
     pub(super) slot: Slot,
     before: SlotState,
-    algorithm: Algorithm,
-    fingerprint: String,
+    test_key: SlotTestKey,
 }
 
 /// What a slot needs, to be as it was.
@@ -91,17 +90,11 @@ pub(super) enum Needed {
 impl Undo {
     /// What a journal has noted of a slot.
     pub(super) fn of(write: &TestKeyWrite) -> Option<Self> {
-        let SlotTestKey {
-            algorithm,
-            fingerprint,
-        } = write.test_key()?;
+        let mut slots = Slot::ALL.into_iter();
         Some(Self {
-            slot: Slot::ALL
-                .into_iter()
-                .find(|slot| slot.name() == write.place)?,
+            slot: slots.find(|slot| slot.name() == write.place)?,
             before: write.before().filter(SlotState::is_restorable)?,
-            algorithm,
-            fingerprint,
+            test_key: write.test_key()?,
         })
     }
 
@@ -117,7 +110,9 @@ impl Undo {
             return Needed::Nothing;
         }
         match &now.fingerprint {
-            Some(fingerprint) if *fingerprint == self.fingerprint => return Needed::Removal,
+            Some(fingerprint) if *fingerprint == self.test_key.fingerprint => {
+                return Needed::Removal;
+            }
             Some(fingerprint) if before.fingerprint.as_ref() != Some(fingerprint) => {
                 return Needed::Foreign;
             }
@@ -125,7 +120,8 @@ impl Undo {
         }
         // A key without a fingerprint: keymark's, if it died before it wrote one.
         let attributes = AlgorithmAttributes::try_from(now.attributes.as_slice());
-        let of_test_key = attributes.is_ok_and(|now| algorithm(&now) == Some(self.algorithm));
+        let of_test_key =
+            attributes.is_ok_and(|now| algorithm(&now) == Some(self.test_key.algorithm));
         // Under its former attributes the slot may have its former key, unless it had none.
         let not_former = now.attributes != before.attributes || before.key == Some(false);
         if now.key == Some(true) && !of_test_key && not_former {
@@ -146,15 +142,13 @@ impl Undo {
             .map_err(|error| failed("PUT DATA (C1-C3)", &error))?;
         let now = SlotState::read(card, self.slot)?;
         // Cards before 3.4 do not say; a key shows by its public half.
-        let is_there = now.key.unwrap_or_else(|| {
-            let public = card.public_key_material(self.slot.key_type());
-            public.is_ok()
-        });
+        let shows = || card.public_key_material(self.slot.key_type()).is_ok();
+        let is_there = now.key.unwrap_or_else(shows);
         // A key that stays keeps its fingerprint, by which it is known the next time.
         if now.attributes != *before || is_there {
             return Err(self.kept("the card keeps keys whose attributes change"));
         }
-        if now.fingerprint.as_ref() == Some(&self.fingerprint) {
+        if now.fingerprint.as_ref() == Some(&self.test_key.fingerprint) {
             let (none, never) = (Fingerprint::from([0; 20]), KeyGenerationTime::from(0));
             let card = card.card();
             card.set_fingerprint(none, self.slot.key_type())
@@ -176,9 +170,8 @@ impl Undo {
     /// Any others that the card takes.
     fn change_attributes(&self, card: &mut Card<Transaction<'_>>) -> Result<(), Error> {
         let listed = card.algorithm_information().ok().flatten();
-        let listed = listed
-            .iter()
-            .flat_map(|list| list.for_keytype(self.slot.key_type()));
+        let listed = listed.iter();
+        let listed = listed.flat_map(|list| list.for_keytype(self.slot.key_type()));
         // What every card of version 2 or 3 has at least one of; RSA with both lengths of its exponent.
         let usual = [(2048, 32), (2048, 17), (3072, 32), (3072, 17)]
             .map(|(modulus, e)| AlgorithmAttributes::Rsa(RsaAttributes::new(modulus, e, 0)));
@@ -268,8 +261,10 @@ mod tests {
         Undo {
             slot: Slot::Signature,
             before,
-            algorithm: "ed25519".parse().unwrap(),
-            fingerprint: "TEST".to_owned(),
+            test_key: SlotTestKey {
+                algorithm: "ed25519".parse().unwrap(),
+                fingerprint: "TEST".to_owned(),
+            },
         }
     }
 

@@ -4,7 +4,6 @@
 //! a [`Channel`] of our own: the crate `card-backend-pcsc` begins a transaction for each command,
 //! which would stand between the two clock readings.
 
-mod aid;
 mod apdu;
 mod backend;
 pub mod catalogue;
@@ -19,12 +18,10 @@ mod journal;
 pub mod pcsc;
 mod session;
 mod virtual_card;
-mod virtual_store;
 mod writing;
 
 pub use channel::{Channel, Port, Reset};
 pub use device::CardDevice;
 pub use facts::{CardFacts, KeyPresence, SlotFacts, Transfer, Tries};
-pub use family::{OpenpgpCardFamily, VirtualCardDevice};
-pub use virtual_card::{CardMaker, VirtualPort};
-pub use virtual_store::VirtualCards;
+pub use family::OpenpgpCardFamily;
+pub use virtual_card::{CardMaker, VirtualCards, VirtualPort};

@@ -26,7 +26,7 @@ pub struct InReaders {
 
 /// Looks into all readers, without a connection to any card: pcscd knows what is in them.
 pub fn in_readers() -> Result<InReaders, Error> {
-    let context = match context() {
+    let context = match Context::establish(Scope::User) {
         Err(pcsc::Error::NoService | pcsc::Error::ServiceStopped) => {
             return Err(no_service(installed()));
         }
@@ -93,8 +93,8 @@ pub(super) fn is_occupied(error: &Error) -> bool {
     error.code().is_some_and(|code| code.number == violation)
 }
 
-fn context() -> Result<Context, pcsc::Error> {
-    Context::establish(Scope::User)
+fn context() -> Result<Context, Error> {
+    Context::establish(Scope::User).map_err(|error| failed("SCardEstablishContext", error))
 }
 
 /// A reader that pcscd knows.
@@ -105,16 +105,10 @@ struct PcscPort {
 
 impl PcscPort {
     fn connection(&self) -> Result<Connection, Error> {
-        let context = context().map_err(|error| failed("SCardEstablishContext", error))?;
-        let card = context
+        let card = context()?
             .connect(&self.reader, ShareMode::Shared, Protocols::ANY)
             .map_err(|error| failed("SCardConnect", error))?;
         Ok(Connection(Some(card)))
-    }
-
-    fn attribute(&self, attribute: Attribute) -> Option<Vec<u8>> {
-        let connection = self.connection().ok()?;
-        connection.card().ok()?.get_attribute_owned(attribute).ok()
     }
 }
 
@@ -131,16 +125,14 @@ impl Port for PcscPort {
     }
 
     fn atr(&self) -> Result<Vec<u8>, Error> {
-        let context = context().map_err(|error| failed("SCardEstablishContext", error))?;
-        seen(&context, &self.reader)
+        seen(&context()?, &self.reader)
             .map(|seen| seen.atr().to_vec())
             .map_err(|error| failed("SCardGetStatusChange", error))
     }
 
     fn reset(&self) -> Result<Reset, Error> {
-        let context = context().map_err(|error| failed("SCardEstablishContext", error))?;
         // Only who has a card alone takes nothing from anybody by resetting it.
-        match context.connect(&self.reader, ShareMode::Exclusive, Protocols::ANY) {
+        match context()?.connect(&self.reader, ShareMode::Exclusive, Protocols::ANY) {
             Ok(card) => card
                 .disconnect(Disposition::ResetCard)
                 .map(|()| Reset::Done)
@@ -151,7 +143,12 @@ impl Port for PcscPort {
     }
 
     fn channel_id(&self) -> Option<u32> {
-        let bytes = self.attribute(Attribute::ChannelId)?;
+        let connection = self.connection().ok()?;
+        let bytes = connection
+            .card()
+            .ok()?
+            .get_attribute_owned(Attribute::ChannelId)
+            .ok()?;
         Some(u32::from_ne_bytes(*bytes.first_chunk()?))
     }
 }

@@ -3,15 +3,19 @@
 //! A session is about the card that it found first, and refuses any other. An application that is selected is not
 //! selected again, which could forget verified PINs. This is the one place that sends a card's PIN.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use card_backend::CardBackend;
+use keymark_bench::clock::MonotonicClock;
 use keymark_bench::error::{Error, ReturnCode};
 use openpgp_card::ocard::StatusBytes;
+use openpgp_card::ocard::data::ApplicationIdentifier;
 use openpgp_card::state::{Open, Transaction};
 use openpgp_card::{Card, Error as CardError};
+use parking_lot::Mutex;
 
-use super::backend::{Backend, Breakage, VerifyTime};
+use super::backend::{Backend, Breakage, VerifyTime, whole_response};
 use super::channel::{Channel, Port};
 use crate::card::Aid;
 use crate::user::{PinKind, PinRules, Refusal};
@@ -83,7 +87,7 @@ impl Session {
     pub(super) fn new(port: Arc<dyn Port>) -> Self {
         Self {
             port,
-            card: Mutex::new(None),
+            card: Mutex::default(),
             verify: VerifyTime::default(),
             aid: OnceLock::new(),
         }
@@ -129,12 +133,12 @@ impl Session {
 
     /// Lets go of the card.
     pub(super) fn disconnect(&self) {
-        *self.card.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.card.lock() = None;
     }
 
     /// What the last VERIFY took at the APDU.
     pub(super) fn verify_time(&self) -> Option<Duration> {
-        self.verify.last()
+        *self.verify.lock()
     }
 
     /// Connects if need be, and lets `talk` with the session's card. Which card it is is read again each
@@ -143,12 +147,17 @@ impl Session {
         &self,
         talk: impl FnOnce(&mut Card<Transaction<'_>>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let mut held = self.card.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.card.lock();
         let (mut card, breakage) = match held.take() {
             Some(held) => held,
             None => {
-                let (channel, breakage) = (self.connect()?, Breakage::default());
-                let backend = Backend::new(channel, self.verify.clone(), breakage.clone());
+                let breakage = Breakage::default();
+                let backend: Box<dyn CardBackend + Send + Sync> = Box::new(Backend {
+                    channel: self.connect()?,
+                    clock: MonotonicClock::new(),
+                    verify: Arc::clone(&self.verify),
+                    breakage: Arc::clone(&breakage),
+                });
                 let card = Card::new(backend);
                 let card = card.map_err(|error| failed("GET DATA (6E)", &error))?;
                 (card, breakage)
@@ -162,7 +171,7 @@ impl Session {
                 talk(&mut transaction)
             })?;
         // What the card did not say for that reason is no answer.
-        if let Some(reason) = breakage.reason() {
+        if let Some(reason) = &*breakage.lock() {
             return Err(Error::call("talking to the card", reason, ""));
         }
         *held = Some((card, breakage));
@@ -225,4 +234,47 @@ pub(super) fn refused(call: &str, status: [u8; 2]) -> Error {
     };
     let code = ReturnCode::status_word(u16::from_be_bytes(status));
     Error::refused(call, code, meaning, advice)
+}
+
+const SELECT: [u8; 12] = [
+    0x00, 0xA4, 0x04, 0x00, 0x06, 0xD2, 0x76, 0x00, 0x01, 0x24, 0x01, 0x00,
+];
+const GET_AID: [u8; 5] = [0x00, 0xCA, 0x00, 0x4F, 0x00];
+
+/// Reading the application identifier, by which one card is told from every other (OpenPGP card 3.4.1 §4.2.1).
+impl Aid {
+    /// That of the card behind a channel, whose application is then selected. It is not selected anew if
+    /// it was: that could cost another program its verified PIN (§7.2.1).
+    pub(super) fn selected(channel: &mut dyn Channel) -> Result<Self, Error> {
+        if let Some(aid) = Self::read(channel)? {
+            return Ok(aid);
+        }
+        let mut response = Vec::new();
+        whole_response(channel, &SELECT, &mut response)?;
+        match response.as_slice() {
+            [.., 0x90, 0x00] => {}
+            [.., sw1, sw2] => return Err(refused("SELECT", [*sw1, *sw2])),
+            _ => return Err(Error::call("SELECT", "the response has no status word", "")),
+        }
+        Self::read(channel)?.ok_or_else(|| {
+            let reason = "the card has no application identifier of an OpenPGP card";
+            Error::call("GET DATA (4F)", reason, "")
+        })
+    }
+
+    fn read(channel: &mut dyn Channel) -> Result<Option<Self>, Error> {
+        let mut response = Vec::new();
+        whole_response(channel, &GET_AID, &mut response)?;
+        Ok(response.strip_suffix(&[0x90, 0x00]).and_then(Self::new))
+    }
+}
+
+impl From<ApplicationIdentifier> for Aid {
+    fn from(id: ApplicationIdentifier) -> Self {
+        Self {
+            version: id.version(),
+            manufacturer: id.manufacturer(),
+            serial: id.serial(),
+        }
+    }
 }

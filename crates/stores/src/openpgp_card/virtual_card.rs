@@ -1,6 +1,7 @@
 //! Cards in this process: real firmware without hardware, and twins of devices.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,13 +10,22 @@ use crate::tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
 use crate::tokens::reader::{Connection, Reader};
 use crate::tokens::twin::{self, Twin};
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::case::{DeviceName, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::profile::{Profile, ProfileError, ProfileStore};
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
+use parking_lot::Mutex;
 
 use super::channel::{Channel, Port, Reset};
+use super::device::CardDevice;
+use crate::access::{Access, AccessKind};
+use crate::answer::Answers;
 use crate::card::Slot;
+use crate::device::{Device, Fact, Run, made_identity};
+use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
+use crate::store::{KeyStore, unsupported};
 use crate::user::{Notice, Unattended};
 
 const VIRTUAL: &str = "virtual";
@@ -62,6 +72,9 @@ fn fault(fault: CardFault) -> Error {
 #[derive(Clone, derive_more::Debug)]
 #[debug("CardMaker({profile:?}, {seed})")]
 pub struct CardMaker {
+    pub identity: StoreIdentity,
+    /// What such a card does.
+    pub capabilities: Vec<Capability>,
     profile: Option<Arc<Profile>>,
     seed: u64,
     notice: Arc<dyn Notice>,
@@ -70,18 +83,31 @@ pub struct CardMaker {
 impl CardMaker {
     /// The virtual card: the firmware with this CPU's times.
     pub fn virtual_card() -> Self {
-        Self {
-            profile: None,
-            seed: 0,
-            notice: Arc::new(Unattended),
-        }
+        Self::of(None)
     }
 
     /// Twins of the profile's device.
     pub fn twin(profile: Profile) -> Self {
+        Self::of(Some(Arc::new(profile)))
+    }
+
+    fn of(profile: Option<Arc<Profile>>) -> Self {
+        let name = match &profile {
+            None => VIRTUAL.to_owned(),
+            Some(profile) => format!("{TWIN}{}", profile.name),
+        };
+        let software = "virtual OpenPGP card: the Nitrokey 3's application on this CPU";
+        let about = (software, ("firmware", Firmware::version().to_owned()));
+        let kind = StoreKind::OPENPGP_CARD;
         Self {
-            profile: Some(Arc::new(profile)),
-            ..Self::virtual_card()
+            identity: made_identity(name, kind, about, profile.as_deref()),
+            capabilities: match &profile {
+                Some(profile) => profile.capabilities().collect(),
+                None => capabilities(),
+            },
+            profile,
+            seed: 0,
+            notice: Arc::new(Unattended),
         }
     }
 
@@ -117,58 +143,7 @@ impl CardMaker {
 
     /// The name it is selected by.
     pub fn device(&self) -> DeviceName {
-        match &self.profile {
-            None => DeviceName::new(VIRTUAL),
-            Some(profile) => DeviceName::new(format!("{TWIN}{}", profile.name)),
-        }
-    }
-
-    /// What it is.
-    pub fn identity(&self) -> StoreIdentity {
-        let firmware = ("firmware".to_owned(), Firmware::version().to_owned());
-        let mut versions = BTreeMap::from([firmware]);
-        if let Some(profile) = &self.profile {
-            versions.insert("profile".to_owned(), profile.source.clone());
-        }
-        StoreIdentity {
-            device: self.device(),
-            kind: StoreKind::OPENPGP_CARD,
-            provenance: self.provenance(),
-            product: match &self.profile {
-                None => "virtual OpenPGP card: the Nitrokey 3's application on this CPU".to_owned(),
-                Some(profile) => format!("twin of a {}", profile.product),
-            },
-            serial: None,
-            versions,
-            assumed: self
-                .profile
-                .iter()
-                .flat_map(|profile| profile.assumed())
-                .collect(),
-        }
-    }
-
-    /// What kind of figure it yields.
-    pub const fn provenance(&self) -> Provenance {
-        match self.profile {
-            None => Provenance::Virtual,
-            Some(_) => Provenance::Twin,
-        }
-    }
-
-    /// What it does.
-    pub fn capabilities(&self) -> Vec<Capability> {
-        match &self.profile {
-            Some(profile) => profile.capabilities().collect(),
-            None => Algorithm::all()
-                .filter(|algorithm| twin::flag(*algorithm).is_some())
-                .flat_map(|algorithm| {
-                    let asked = Slot::ALL.map(Slot::operation).into_iter();
-                    asked.map(move |operation| Capability::new(algorithm, operation))
-                })
-                .filter(|capability| capability.algorithm.has(capability.operation))
-                .collect(),
-        }
+        self.identity.device.clone()
     }
 
     /// A fresh card, one of several: its serial number is random.
@@ -211,12 +186,142 @@ impl CardMaker {
     }
 }
 
+/// What the firmware does.
+fn capabilities() -> Vec<Capability> {
+    let can = |capability: &Capability| capability.algorithm.has(capability.operation);
+    let algorithms = Algorithm::all().filter(|algorithm| twin::flag(*algorithm).is_some());
+    let asked = algorithms
+        .flat_map(|algorithm| Slot::ALL.map(|slot| Capability::new(algorithm, slot.operation())));
+    asked.filter(can).collect()
+}
+
+/// Cards that are made when they are needed.
+impl Device for CardMaker {
+    fn identity(&self) -> &StoreIdentity {
+        &self.identity
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    fn access(&self) -> &'static [AccessKind] {
+        &[AccessKind::Card]
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let Some(profile) = self.profile() else {
+            return Vec::new();
+        };
+        let services = profile.services.iter();
+        let mut facts: Vec<_> = services
+            .map(|(capability, service)| {
+                let mut what = format!("{} {}", capability.algorithm, capability.operation);
+                if let Some(assumed) = service.assumed {
+                    what.push_str(&format!(" (assumed {assumed})"));
+                }
+                Fact::timed("card time", what, service.time.mean())
+            })
+            .collect();
+        facts.push(Fact::new("note", &profile.note));
+        facts
+    }
+
+    fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
+        Ok(Arc::new(VirtualCards::new(self.clone(), run.clone())))
+    }
+}
+
 /// The serial number of a device without a state: the hash FNV-1a of its name.
 fn serial_of(name: &str) -> [u8; 4] {
     const OFFSET: u32 = 0x811C_9DC5;
     const PRIME: u32 = 0x0100_0193;
     let hash = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME);
     name.bytes().fold(OFFSET, hash).to_be_bytes()
+}
+
+/// Virtual cards or the twins of one device as a key store: a card an algorithm, made when a key is first
+/// asked for, so that each key has a slot to itself and cases can be interleaved.
+#[derive(Debug)]
+pub struct VirtualCards {
+    maker: CardMaker,
+    run: Run,
+    cards: Mutex<HashMap<Algorithm, MadeCard>>,
+}
+
+#[derive(Debug)]
+struct MadeCard {
+    device: CardDevice,
+    loaded: BTreeSet<Slot>,
+}
+
+impl VirtualCards {
+    /// Cards of that maker, with test keys of the run.
+    pub fn new(maker: CardMaker, run: Run) -> Self {
+        Self {
+            maker: maker.with_seed(run.seed),
+            run,
+            cards: Mutex::default(),
+        }
+    }
+
+    fn make(&self) -> Result<MadeCard, Error> {
+        let test_keys = self.run.test_keys.clone();
+        let device = CardDevice::of_virtual(&self.maker, self.maker.make()?, test_keys);
+        device.allow_many_signatures()?;
+        Ok(MadeCard {
+            device,
+            loaded: BTreeSet::new(),
+        })
+    }
+
+    /// The card that holds a key which was provisioned before.
+    fn card(&self, key: &KeyRef) -> Result<CardDevice, Error> {
+        let cards = self.cards.lock();
+        let card = cards.get(&key.algorithm).map(|card| card.device.clone());
+        card.ok_or_else(|| unsupported(self.maker.device().to_string(), key.capability()))
+    }
+}
+
+impl KeyStore for VirtualCards {
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        Ok(self.maker.capabilities.clone())
+    }
+
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        let lacking = || unsupported(self.maker.device().to_string(), capability);
+        let slot = Slot::of(capability.operation).ok_or_else(lacking)?;
+        if !self.maker.capabilities.contains(&capability) {
+            return Err(lacking());
+        }
+        let mut cards = self.cards.lock();
+        let card = match cards.entry(capability.algorithm) {
+            Entry::Occupied(card) => card.into_mut(),
+            Entry::Vacant(place) => place.insert(self.make()?),
+        };
+        if !card.loaded.contains(&slot) {
+            let key = self.run.test_keys.made_for(capability)?;
+            card.device.import(&key, slot)?;
+            card.loaded.insert(slot);
+        }
+        card.device.key(capability)
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        self.card(key)?.public_key(key)
+    }
+
+    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
+        self.card(key)?.answers(key)
+    }
+
+    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
+        self.card(key)?.access(key)
+    }
+
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        self.card(key)?.open(key, scheme)
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::journal::{Needed, SlotState, SlotTestKey, Undo};
 use super::session::{Password, failed, verify};
 use crate::card::{CardPlace, Slot};
 use crate::journal::{Journal, Progress, TestKeyWrite};
+use crate::store::once_each;
 use crate::test_key::TestKey;
 use crate::user::{Change, TokenId};
 
@@ -27,13 +28,9 @@ impl CardDevice {
         let facts = self.facts()?;
         let mut slots = Vec::new();
         for slot in Slot::ALL {
-            let mut algorithms: Vec<Algorithm> = wanted
-                .iter()
-                .filter(|capability| Slot::of(capability.operation) == Some(slot))
-                .map(|capability| capability.algorithm)
-                .collect();
-            algorithms.sort_unstable();
-            algorithms.dedup();
+            let of_slot = |can: &&Capability| Slot::of(can.operation) == Some(slot);
+            let of_slot = wanted.iter().filter(of_slot);
+            let algorithms = once_each(of_slot.map(|can| can.algorithm));
             let is_there = |algorithm: &Algorithm| facts.slot(slot).is_key_of(*algorithm);
             if !algorithms.iter().all(is_there) {
                 slots.push((slot, algorithms));

@@ -1,6 +1,6 @@
 //! What can be measured with test keys on a token, by what it says of its mechanisms.
 
-use keymark_bench::algorithm::{Algorithm, Curve, Digest, Family};
+use keymark_bench::algorithm::{Algorithm, Digest, Family};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_native::cryptoki::{Mechanism, MechanismInfo};
@@ -26,47 +26,31 @@ pub(super) enum Work {
 impl Work {
     /// The table of what is done by which mechanism: as usual, or by a scheme.
     pub(super) fn of(capability: Capability, scheme: Option<Scheme>) -> Option<Self> {
-        let Capability {
-            algorithm,
-            operation,
-        } = asked_for(capability);
-        let family = algorithm.family();
-        Some(match (family, operation, scheme) {
-            (Family::Rsa(_), Operation::Decrypt, None) => Self::Decrypt(Mechanism::RsaPkcs),
-            (Family::Rsa(_), Operation::Decrypt, Some(Scheme::Oaep)) => {
-                Self::Decrypt(Mechanism::RsaOaepSha256)
+        use Family::{Cv448, Cv25519, Ed448, Ed25519, MlDsa, MlKem, Rsa, Weierstrass};
+        use Operation::{Decapsulate, Decrypt, Sign};
+        use Scheme::{Hashed, Oaep, OaepSha1, Pss, PssHashed};
+        let asked = asked_for(capability);
+        let family = asked.algorithm.family();
+        Some(match (family, asked.operation, scheme) {
+            (Rsa(_), Decrypt, None) => Self::Decrypt(Mechanism::RsaPkcs),
+            (Rsa(_), Decrypt, Some(Oaep)) => Self::Decrypt(Mechanism::RsaOaepSha256),
+            (Rsa(_), Decrypt, Some(OaepSha1)) => Self::Decrypt(Mechanism::RsaOaepSha1),
+            (Rsa(_), Sign, None) => Self::Sign(Mechanism::RsaPkcs),
+            (Rsa(_), Sign, Some(Pss)) => Self::Sign(Mechanism::RsaPss),
+            (Rsa(_), Sign, Some(Hashed)) => Self::Sign(Mechanism::Sha256RsaPkcs),
+            (Rsa(_), Sign, Some(PssHashed)) => Self::Sign(Mechanism::Sha256RsaPss),
+            (Weierstrass(_), Sign, None) => Self::Sign(Mechanism::Ecdsa),
+            (Weierstrass(_), Sign, Some(Hashed)) => Self::Sign(match asked.algorithm.digest()? {
+                Digest::Sha256 => Mechanism::EcdsaSha256,
+                Digest::Sha384 => Mechanism::EcdsaSha384,
+                Digest::Sha512 => Mechanism::EcdsaSha512,
+            }),
+            (Ed25519 | Ed448, Sign, None) => Self::Sign(Mechanism::Eddsa),
+            (MlDsa(_), Sign, None) => Self::Sign(Mechanism::MlDsa),
+            (Weierstrass(_) | Cv25519 | Cv448, Decrypt, None) => {
+                Self::Derive(secret_length(family))
             }
-            (Family::Rsa(_), Operation::Decrypt, Some(Scheme::OaepSha1)) => {
-                Self::Decrypt(Mechanism::RsaOaepSha1)
-            }
-            (Family::Rsa(_), Operation::Sign, None) => Self::Sign(Mechanism::RsaPkcs),
-            (Family::Rsa(_), Operation::Sign, Some(Scheme::Pss)) => Self::Sign(Mechanism::RsaPss),
-            (Family::Rsa(_), Operation::Sign, Some(Scheme::Hashed)) => {
-                Self::Sign(Mechanism::Sha256RsaPkcs)
-            }
-            (Family::Rsa(_), Operation::Sign, Some(Scheme::PssHashed)) => {
-                Self::Sign(Mechanism::Sha256RsaPss)
-            }
-            (Family::Weierstrass(_), Operation::Sign, None) => Self::Sign(Mechanism::Ecdsa),
-            (Family::Weierstrass(_), Operation::Sign, Some(Scheme::Hashed)) => {
-                Self::Sign(match algorithm.digest()? {
-                    Digest::Sha256 => Mechanism::EcdsaSha256,
-                    Digest::Sha384 => Mechanism::EcdsaSha384,
-                    Digest::Sha512 => Mechanism::EcdsaSha512,
-                })
-            }
-            (Family::Ed25519 | Family::Ed448, Operation::Sign, None) => {
-                Self::Sign(Mechanism::Eddsa)
-            }
-            (Family::MlDsa(_), Operation::Sign, None) => Self::Sign(Mechanism::MlDsa),
-            (
-                Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448,
-                Operation::Decrypt,
-                None,
-            ) => Self::Derive(secret_length(family)),
-            (Family::MlKem(_), Operation::Decapsulate, None) => {
-                Self::Decapsulate(secret_length(family))
-            }
+            (MlKem(_), Decapsulate, None) => Self::Decapsulate(secret_length(family)),
             _ => return None,
         })
     }
@@ -80,15 +64,14 @@ impl Work {
             Self::Decapsulate(_) => (Mechanism::MlKem, |said| said.decapsulate),
         };
         // Which keys these are, is said where they are made.
-        let kind_of_keys = if matches!(family, Family::Cv25519 | Family::Cv448) {
+        let is_montgomery = matches!(family, Family::Cv25519 | Family::Cv448);
+        let kind_of_keys = if is_montgomery {
             Mechanism::MontgomeryKeys
         } else {
             kind
         };
-        info.mechanism(kind).filter(allows).is_some()
-            && info
-                .mechanism(kind_of_keys)
-                .is_some_and(|said| takes(&said, family))
+        let (said, of_keys) = (info.mechanism(kind), info.mechanism(kind_of_keys));
+        said.is_some_and(|said| allows(&said)) && of_keys.is_some_and(|said| takes(&said, family))
     }
 }
 
@@ -111,15 +94,7 @@ pub(super) fn used_by(info: &TokenInfo, scheme: Scheme, all: &[Capability]) -> V
 pub(super) fn offered(info: &TokenInfo) -> Vec<Capability> {
     let can = |can: &Capability| {
         let family = can.algorithm.family();
-        let is_other_curve = matches!(
-            family,
-            Family::Weierstrass(
-                Curve::BrainpoolP256r1
-                    | Curve::BrainpoolP384r1
-                    | Curve::BrainpoolP512r1
-                    | Curve::Secp256k1
-            )
-        );
+        let is_other_curve = family.curve().is_some() && !family.is_of_nist();
         let work = Work::of(*can, None).filter(|_| !is_other_curve);
         work.is_some_and(|work| work.is_possible(info, family))
     };
@@ -149,11 +124,10 @@ pub(super) const fn asked_for(capability: Capability) -> Capability {
     reason = "the other families have no lengths"
 )]
 fn takes(mechanism: &MechanismInfo, family: Family) -> bool {
-    let MechanismInfo {
-        smallest, largest, ..
-    } = *mechanism;
-    let takes =
-        |bits: u32| smallest <= u64::from(bits) && (u64::from(bits) <= largest || largest == 0);
+    let takes = |bits: u32| {
+        let (bits, largest) = (u64::from(bits), mechanism.largest);
+        mechanism.smallest <= bits && (bits <= largest || largest == 0)
+    };
     match family {
         Family::Rsa(bits) => takes(bits),
         Family::Weierstrass(curve) => takes(curve.bits()),

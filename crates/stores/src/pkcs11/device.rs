@@ -1,30 +1,26 @@
 //! A token as a device.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_native::cryptoki::Mechanism;
 
 use super::capabilities::{offered, used_by};
-use super::identity::{identity, library};
 use super::keys::{self, KeyInfo};
-use super::managed::ManagedToken;
+use super::managed::{ManagedToken, user_of};
 use super::modules::Places;
-use super::probe;
-use super::process::{ProcessStore, TokenProcess};
+use super::process::{ProcessStore, TokenProcess, public_parts};
 use super::session_keys::Lifetime;
 use super::token::{FoundToken, Owner};
-use super::token_info::{Login, ModuleInfo, PinState, TokenInfo};
+use super::token_info::{Login, PinState, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::access::AccessKind;
 use crate::device::{Device, Fact, PublicPart, Run};
 use crate::journal::Journal;
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};
-use crate::user::{PinSource, Pins, TokenId, User};
+use crate::user::{PinSource, TokenId, User};
 
 /// Keys that are named in a list for people.
 const KEYS_SHOWN: usize = 6;
@@ -43,7 +39,6 @@ pub(super) enum Wanted {
 pub(super) struct TokenDevice {
     by: Wanted,
     found: FoundToken,
-    identity: StoreIdentity,
     capabilities: Vec<Capability>,
     wanted: ObjectPart,
     user: User,
@@ -56,20 +51,17 @@ impl TokenDevice {
     /// A token that was found. If a URI names keys of it, they are looked at, for which most tokens want
     /// the PIN.
     pub(super) fn of(
-        module: &ModuleInfo,
         found: FoundToken,
-        uri: Option<&Pkcs11Uri>,
+        uri: &Pkcs11Uri,
         user: &User,
         by: Wanted,
     ) -> Result<Self, Error> {
-        let wanted = uri.map(|uri| uri.object.clone()).unwrap_or_default();
         let mut device = Self {
             by,
-            identity: identity(module, &found.info),
             capabilities: offered(&found.info),
             found,
             user: with_pin_of(uri, user),
-            wanted,
+            wanted: uri.object.clone(),
             managed: None,
             process: OnceLock::new(),
         };
@@ -81,32 +73,12 @@ impl TokenDevice {
 
     /// One that keymark has made.
     pub(super) fn of_managed(own: ManagedToken, by: Wanted) -> Self {
-        let profile = own.kind.profile();
-        let mut versions = BTreeMap::from([("module".to_owned(), library(&own.info))]);
-        versions.extend(profile.map(|profile| ("profile".to_owned(), profile.source.clone())));
-        let identity = StoreIdentity {
-            device: DeviceName::new(own.kind.name()),
-            product: own.kind.product(),
-            provenance: match profile {
-                None => Provenance::Virtual,
-                Some(_) => Provenance::Twin,
-            },
-            serial: None,
-            versions,
-            assumed: profile
-                .iter()
-                .flat_map(|profile| profile.assumed())
-                .collect(),
-            ..identity(&own.info, &own.found.info)
-        };
-        let capabilities = own.capabilities();
         Self {
             by,
-            identity,
-            capabilities,
+            capabilities: own.capabilities(),
             found: own.found.clone(),
             wanted: ObjectPart::default(),
-            user: own.user(),
+            user: user_of(&own.pin),
             managed: Some(own),
             process: OnceLock::new(),
         }
@@ -133,12 +105,8 @@ impl TokenDevice {
                 Error::call(call, "it has no private key", advice)
             }
             None => {
-                let names = named(all.iter());
-                Error::call(
-                    call,
-                    "no private key has that name",
-                    format!("it has {names}"),
-                )
+                let advice = format!("it has {}", named(all.iter()));
+                Error::call(call, "no private key has that name", advice)
             }
         })
     }
@@ -152,30 +120,18 @@ impl TokenDevice {
             };
             let meant = (self.wanted.clone(), lifetime);
             let user = self.user.clone();
-            Arc::new(TokenProcess::new(
-                &self.found,
-                owner,
-                user,
-                self.identity.device.clone(),
-                meant,
-            ))
+            Arc::new(TokenProcess::new(&self.found, owner, user, meant))
         })
     }
 }
 
 /// The user, with the PIN's file that the URI names, if nothing else says where it is.
-fn with_pin_of(uri: Option<&Pkcs11Uri>, user: &User) -> User {
-    let file = uri.and_then(|uri| uri.pin_file.clone());
-    match (&user.pins.user, file) {
-        (PinSource::Prompt, Some(file)) => User {
-            pins: Pins {
-                user: PinSource::File(file),
-                ..user.pins.clone()
-            },
-            ..user.clone()
-        },
-        _ => user.clone(),
+fn with_pin_of(uri: &Pkcs11Uri, user: &User) -> User {
+    let mut user = user.clone();
+    if let (PinSource::Prompt, Some(file)) = (&user.pins.user, &uri.pin_file) {
+        user.pins.user = PinSource::File(file.clone());
     }
+    user
 }
 
 fn named<'k>(keys: impl ExactSizeIterator<Item = &'k KeyInfo>) -> String {
@@ -191,7 +147,7 @@ fn named<'k>(keys: impl ExactSizeIterator<Item = &'k KeyInfo>) -> String {
 
 impl Device for TokenDevice {
     fn identity(&self) -> &StoreIdentity {
-        &self.identity
+        &self.found.identity
     }
 
     fn capabilities(&self) -> &[Capability] {
@@ -221,7 +177,7 @@ impl Device for TokenDevice {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let FoundToken { info, file } = &self.found;
+        let FoundToken { info, file, .. } = &self.found;
         if self.managed.is_some() {
             return vec![mechanisms(info)];
         }
@@ -244,10 +200,8 @@ impl Device for TokenDevice {
             Fact::new("URI", uri.to_string()),
             Fact::new("PIN", pin_line(info.login)),
         ];
-        lines.extend(
-            info.sessions
-                .map(|most| Fact::new("sessions", format!("at most {most}"))),
-        );
+        let sessions = |most| Fact::new("sessions", format!("at most {most}"));
+        lines.extend(info.sessions.map(sessions));
         lines.push(mechanisms(info));
         if !info.keys.is_empty() {
             lines.push(Fact::new("keys", named(info.keys.iter())));
@@ -259,8 +213,8 @@ impl Device for TokenDevice {
         if self.managed.is_some() {
             return Ok(Vec::new());
         }
-        let FoundToken { file, info } = &self.found;
-        probe::public_parts(file, &info.id(), &self.user)
+        let FoundToken { file, info, .. } = &self.found;
+        public_parts(file, &info.id(), &self.user)
     }
 
     fn token(&self) -> Option<TokenId> {
@@ -303,11 +257,8 @@ fn pin_line(login: Login) -> String {
 /// What keymark has a use for, and how many there are.
 fn mechanisms(info: &TokenInfo) -> Fact {
     let range = |name: &str, kind| {
-        let mechanism = info.mechanism(kind)?;
-        Some(format!(
-            "{name} {}-{} bits",
-            mechanism.smallest, mechanism.largest
-        ))
+        let said = info.mechanism(kind)?;
+        Some(format!("{name} {}-{} bits", said.smallest, said.largest))
     };
     let ranges = [
         range("RSA", Mechanism::RsaPkcs),

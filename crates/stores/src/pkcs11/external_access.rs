@@ -2,10 +2,10 @@
 //! accepted, and the environment that the module wants.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
-use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::store::KeyRef;
 use openssl::asn1::Asn1Time;
@@ -17,6 +17,7 @@ use openssl::nid::Nid;
 use openssl::pkey::PKey;
 use openssl::x509::{X509, X509Name};
 
+use super::capabilities::asked_for;
 use super::codes::failed;
 use super::keys::parameters_of;
 use super::session_keys::{LABEL, value_of};
@@ -24,7 +25,7 @@ use super::store::{Origin, Placed, TokenStore, fresh_id};
 use super::token::{Owner, Token};
 use super::uri::{ObjectPart, TokenPart};
 use crate::access::Certificate;
-use crate::program_key::ProgramKey;
+use crate::access::ProgramKey;
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::TokenId;
@@ -39,13 +40,15 @@ impl TokenStore {
         let (token, Placed { origin, public, .. }) = (&self.token, self.placed(key)?);
         let object = match origin {
             Origin::Found(object) => object,
-            Origin::Written(_, key) => token.put(&key)?,
-            Origin::Generated(_) => return Err(unseen(token.id())),
+            Origin::Written(_) => {
+                token.put(&self.test_keys.made_for(asked_for(key.capability()))?)?
+            }
+            Origin::Generated(_) => return Err(unseen(&token.id)),
         };
         let info = token.info()?;
         let serial = Some(info.serial).filter(|serial| !serial.is_empty());
         let told = ProgramKey {
-            module: token.file().path.clone(),
+            module: token.file.path.clone(),
             token: TokenPart {
                 label: Some(info.label).filter(|label| !label.is_empty()),
                 serial,
@@ -53,7 +56,7 @@ impl TokenStore {
             },
             object,
             pin: token.accepted_pin()?,
-            environment: token.file().environment_without(&token.user().pins),
+            environment: token.file.environment_without(&token.user.pins),
             own_place: token.own_place(),
         };
         if let (Certificate::Wanted, Some(id)) = (certificate, &told.object.id) {
@@ -83,7 +86,7 @@ impl Token {
         if self.owner == Owner::User {
             return None;
         }
-        let file = self.file();
+        let file = &self.file;
         let named = file.environment.values().map(Path::new);
         let named = named.filter(|path| path.is_absolute()).find_map(|path| {
             if path.is_dir() {
@@ -99,9 +102,9 @@ impl Token {
     /// Writes the test key onto the token, unless it is there already, and says what finds it.
     fn put(&self, key: &Arc<TestKey>) -> Result<ObjectPart, Error> {
         if self.owner == Owner::User {
-            return Err(unseen(self.id()));
+            return Err(unseen(&self.id));
         }
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.written.lock();
         if let Some((_, object)) = written.iter().find(|(known, _)| Arc::ptr_eq(known, key)) {
             return Ok(object.clone());
         }
@@ -127,10 +130,7 @@ impl Token {
             Owner::User if self.has_written(id) => LABEL,
             Owner::User => return Ok(()),
         };
-        let mut certified = self
-            .certified
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut certified = self.certified.lock();
         if certified.iter().any(|known| known == id) {
             return Ok(());
         }
@@ -251,9 +251,5 @@ fn octet_string(octets: &[u8]) -> Vec<u8> {
 
 /// Whether ssh and OpenSSL have a way to keys of the family on a token: RSA, and the curves that both know.
 pub const fn is_known_to_programs(family: Family) -> bool {
-    use Curve::{NistP256, NistP384, NistP521};
-    matches!(
-        family,
-        Family::Rsa(_) | Family::Weierstrass(NistP256 | NistP384 | NistP521)
-    )
+    matches!(family, Family::Rsa(_)) || family.is_of_nist()
 }

@@ -14,14 +14,14 @@ use super::identity::library;
 use super::managed::{ManagedKind, ManagedToken};
 use super::module::ModuleFile;
 use super::modules::{KnownModule, Places};
-use super::probe;
-use super::process::Readers;
-use super::selector::TokenSelector;
+use super::process::{Readers, look};
+use super::selector::{TokenSelector, modules};
 use super::token::FoundToken;
 use super::token_info::{ModuleInfo, SlotInfo, TokenInfo, TokenState};
 use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
-use crate::user::{PinSource, TokenId, User};
+use crate::store::once_each;
+use crate::user::{TokenId, User};
 
 /// The family `pkcs11`.
 #[derive(Debug)]
@@ -71,21 +71,19 @@ fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error
 /// What a name means, before anybody is asked for a PIN.
 enum Meant {
     Own(Box<ManagedToken>),
-    Tokens {
-        uri: Option<Box<Pkcs11Uri>>,
-        found: Vec<(ModuleInfo, FoundToken)>,
-    },
+    Tokens(Box<Pkcs11Uri>, Vec<FoundToken>),
 }
 
 impl Meant {
     fn of(target: TokenSelector, places: &Places, user: &User) -> Result<Self, Error> {
-        if let TokenSelector::Own(kind) = &target {
-            return Ok(Self::Own(Box::new(ManagedToken::make(kind, places)?)));
-        }
-        let files = target.modules(places)?.into_iter();
-        let files: Vec<ModuleFile> = files.map(|file| target.to_load(&file, places)).collect();
-        let looked = files.iter().zip(probe::look(&files, user, Readers::Shown));
-        let uri = target.into_uri();
+        let uri = match target {
+            TokenSelector::Own(kind) => {
+                return Ok(Self::Own(Box::new(ManagedToken::make(&kind, places)?)));
+            }
+            TokenSelector::Uri(uri) => uri,
+        };
+        let files = modules(&uri, places)?;
+        let looked = files.iter().zip(look(&files, user, Readers::Shown));
         let (mut found, mut others) = (Vec::new(), Vec::new());
         let (mut blank, mut broken) = (false, None);
         for (file, said) in looked {
@@ -99,57 +97,48 @@ impl Meant {
             };
             blank |= !said.slots.is_empty();
             for (slot, token) in tokens(&said) {
-                if uri
-                    .as_ref()
-                    .is_none_or(|uri| uri.matches(&said, slot, token))
-                {
-                    let token = FoundToken {
-                        file: file.clone(),
-                        info: token.clone(),
-                    };
-                    found.push((said.clone(), token));
+                if uri.matches(&said, slot, token) {
+                    found.push(FoundToken::of(file, &said, token));
                 } else if !offered(token).is_empty() {
                     others.push(token.id().to_string());
                 }
             }
         }
-        if let Some(uri) = uri.as_ref().filter(|uri| uri.object.names_one()) {
-            found = with_key(found, &uri.object)?;
+        if uri.object.names_one() {
+            with_key(&mut found, &uri.object)?;
         }
         match (found.is_empty(), broken) {
-            (false, _) => Ok(Self::Tokens { uri, found }),
+            (false, _) => Ok(Self::Tokens(uri, found)),
             (true, Some(error)) if others.is_empty() => Err(error),
             (true, _) => Err(no_token(&others, blank)),
         }
     }
 
     fn devices(self, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
-        let (uri, found) = match self {
+        match self {
             Self::Own(own) => {
                 let device = TokenDevice::of_managed(*own, Wanted::ByName);
-                return Ok(vec![Box::new(device)]);
+                Ok(vec![Box::new(device)])
             }
-            Self::Tokens { uri, found } => (uri, found),
-        };
-        let devices = found.into_iter().map(|(said, found)| {
-            let device = TokenDevice::of(&said, found, uri.as_deref(), user, Wanted::ByName)?;
-            Ok(Box::new(device) as Box<dyn Device>)
-        });
-        devices.collect()
+            Self::Tokens(uri, found) => {
+                let devices = found.into_iter().map(|found| {
+                    let device = TokenDevice::of(found, &uri, user, Wanted::ByName)?;
+                    Ok(Box::new(device) as Box<dyn Device>)
+                });
+                devices.collect()
+            }
+        }
     }
 
     /// The tokens that are logged in to while one looks for a key on them.
     fn logged_in_to(&self) -> Vec<TokenId> {
         match self {
-            Self::Tokens {
-                uri: Some(uri),
-                found,
-            } if uri.object.names_one() && uri.pin_file.is_none() => {
-                let wanting = found.iter().map(|(_, found)| &found.info);
+            Self::Tokens(uri, found) if uri.object.names_one() && uri.pin_file.is_none() => {
+                let wanting = found.iter().map(|found| &found.info);
                 let wanting = wanting.filter(|info| info.login.pin().is_some());
                 wanting.map(TokenInfo::id).collect()
             }
-            Self::Tokens { .. } | Self::Own(_) => Vec::new(),
+            Self::Tokens(..) | Self::Own(_) => Vec::new(),
         }
     }
 }
@@ -157,20 +146,19 @@ impl Meant {
 /// A device is a token with one key that is named, or with its test keys: of a token that is named twice the other key
 /// would be missing, without a word.
 fn one_key_of_each(meant: &[Meant]) -> Result<(), Error> {
-    let mut keys: Vec<(TokenId, &str, ObjectPart)> = Vec::new();
+    let mut keys: Vec<(TokenId, &str, &ObjectPart)> = Vec::new();
     for named in meant {
-        let Meant::Tokens { uri, found } = named else {
+        let Meant::Tokens(uri, found) = named else {
             continue;
         };
-        let wanted = uri.as_ref().map(|uri| uri.object.clone());
-        let wanted = wanted.unwrap_or_default();
-        for (_, token) in found {
+        let wanted = &uri.object;
+        for token in found {
             let (id, label) = (token.info.id(), token.info.label.as_str());
-            let other = keys.iter().find(|(known, known_label, object)| {
-                let is_same = (*known_label, object) == (label, &wanted);
+            let is_other = keys.iter().any(|(known, known_label, object)| {
+                let is_same = (*known_label, *object) == (label, wanted);
                 *known == id && !is_same && (object.names_one() || wanted.names_one())
             });
-            if other.is_some() {
+            if is_other {
                 return Err(Error::call(
                     "looking for keys",
                     format!(
@@ -179,7 +167,7 @@ fn one_key_of_each(meant: &[Meant]) -> Result<(), Error> {
                     "measure them one after the other",
                 ));
             }
-            keys.push((id, label, wanted.clone()));
+            keys.push((id, label, wanted));
         }
     }
     Ok(())
@@ -187,19 +175,10 @@ fn one_key_of_each(meant: &[Meant]) -> Result<(), Error> {
 
 /// A PIN that does not say whose it is, is one token's.
 fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
-    match &user.pins.user {
-        PinSource::Environment(_) | PinSource::Descriptor(_) => {}
-        PinSource::Known(_)
-        | PinSource::Asked(_)
-        | PinSource::File(_)
-        | PinSource::Prompt
-        | PinSource::ByToken(_) => {
-            return Ok(());
-        }
+    if !user.pins.user.is_for_one() {
+        return Ok(());
     }
-    let mut tokens: Vec<TokenId> = meant.iter().flat_map(Meant::logged_in_to).collect();
-    tokens.sort_unstable();
-    tokens.dedup();
+    let tokens = once_each(meant.iter().flat_map(Meant::logged_in_to));
     let [first, _, ..] = tokens.as_slice() else {
         return Ok(());
     };
@@ -215,23 +194,15 @@ fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
 }
 
 /// Of several tokens that a URI with a key matches, those that show such a key: none is sent a PIN to find out.
-fn with_key(
-    mut found: Vec<(ModuleInfo, FoundToken)>,
-    wanted: &ObjectPart,
-) -> Result<Vec<(ModuleInfo, FoundToken)>, Error> {
+fn with_key(found: &mut Vec<FoundToken>, wanted: &ObjectPart) -> Result<(), Error> {
     if found.len() > 1 {
         // Not one that can do nothing, such as p11-kit's list of certificates.
-        found.retain(|(_, token)| !offered(&token.info).is_empty());
+        found.retain(|token| !offered(&token.info).is_empty());
     }
     if found.len() > 1 {
-        let shows = |(_, token): &(ModuleInfo, FoundToken)| {
-            token.info.keys.iter().any(|key| key.is_called(wanted))
-        };
-        let names: Vec<String> = found
-            .iter()
-            .map(|(_, token)| format!("'{}' ({})", token.info.label, token.info.id()))
-            .collect();
-        found.retain(shows);
+        let name = |token: &FoundToken| format!("'{}' ({})", token.info.label, token.info.id());
+        let names: Vec<String> = found.iter().map(name).collect();
+        found.retain(|token| token.info.keys.iter().any(|key| key.is_called(wanted)));
         if found.is_empty() {
             return Err(Error::call(
                 "looking for the token with that key",
@@ -240,7 +211,7 @@ fn with_key(
             ));
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 pub(super) fn no_token(others: &[String], blank: bool) -> Error {
@@ -288,15 +259,12 @@ fn all(places: &Places, user: &User) -> Looked {
     let mut looked = own(&ManagedKind::all(), places);
     let modules = places.modules();
     let files: Vec<ModuleFile> = modules.iter().map(KnownModule::to_load).collect();
-    let said = probe::look(&files, user, Readers::Hidden);
+    let said = look(&files, user, Readers::Hidden);
     for ((KnownModule { name, file, .. }, of), said) in modules.into_iter().zip(files).zip(said) {
         if let Ok(said) = &said {
-            let found = tokens(said).map(|(_, token)| FoundToken {
-                file: of.clone(),
-                info: token.clone(),
-            });
-            let devices = found.filter_map(|found| {
-                TokenDevice::of(said, found, None, user, Wanted::AmongAll).ok()
+            let devices = tokens(said).filter_map(|(_, token)| {
+                let found = FoundToken::of(&of, said, token);
+                TokenDevice::of(found, &Pkcs11Uri::default(), user, Wanted::AmongAll).ok()
             });
             let useful = devices.filter(|device| !device.capabilities().is_empty());
             looked

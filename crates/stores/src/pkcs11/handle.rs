@@ -12,6 +12,7 @@ use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_native::cryptoki::{Derived, Fault, Mechanism, Operator};
+use zeroize::Zeroizing;
 
 use super::capabilities::{Work, asked_for};
 use super::codes::{refused, refused_oaep};
@@ -85,23 +86,21 @@ impl SessionHandle {
             KeyPin::Once => None,
             KeyPin::EachUse => Some(self.token.pin_each_use()?),
         };
-        Ok(Operator::new(
-            self.token.module().calls,
+        Ok(Operator {
+            calls: self.token.module.calls,
             session,
-            self.key,
-            pin,
-        ))
+            key: self.key,
+            pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),
+        })
     }
 
     fn performed(&self, result: Result<usize, Fault>) -> Result<Performed, Error> {
         match result {
             Ok(length) => Ok(Performed { length, cpu: None }),
             Err(fault) => {
-                let error = if let Work::Decrypt(Mechanism::RsaOaepSha256) = self.work {
-                    refused_oaep(fault)
-                } else {
-                    refused(fault)
-                };
+                let is_oaep = self.work == Work::Decrypt(Mechanism::RsaOaepSha256);
+                let explained = if is_oaep { refused_oaep } else { refused };
+                let error = explained(fault);
                 if let (KeyPin::EachUse, "C_Login") = (self.pin, fault.call) {
                     self.token.refused_later(&error);
                 }

@@ -16,13 +16,7 @@ const VPCD: &str = "Virtual PCD";
 
 /// What a token is, by what it and its module say.
 pub(super) fn identity(module: &ModuleInfo, info: &TokenInfo) -> StoreIdentity {
-    let TokenInfo {
-        manufacturer,
-        model,
-        label,
-        firmware,
-        ..
-    } = info;
+    let (manufacturer, model, label) = (&info.manufacturer, &info.model, &info.label);
     let mut slots = module.slots.iter();
     let slot = slots.find(|slot| slot.token.as_ref().ok() == Some(info));
     let in_software = IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker))
@@ -40,21 +34,19 @@ pub(super) fn identity(module: &ModuleInfo, info: &TokenInfo) -> StoreIdentity {
         label => format!("{maker}, token '{label}'"),
     };
     let serial = info.id().serial().to_owned();
+    let provenance = match twin {
+        Some(_) => Provenance::Twin,
+        None if in_software => Provenance::Virtual,
+        None => Provenance::Measured,
+    };
+    let name = DeviceName::new(&serial);
     StoreIdentity {
-        device: DeviceName::new(&serial),
-        kind: StoreKind::PKCS11,
-        provenance: match twin {
-            Some(_) => Provenance::Twin,
-            None if in_software => Provenance::Virtual,
-            None => Provenance::Measured,
-        },
-        product,
         serial: Some(serial),
         versions: BTreeMap::from([
-            ("firmware".to_owned(), version(*firmware)),
+            ("firmware".to_owned(), version(info.firmware)),
             ("module".to_owned(), library(module)),
         ]),
-        assumed: Vec::new(),
+        ..StoreIdentity::new(name, StoreKind::PKCS11, provenance, product)
     }
 }
 
@@ -64,11 +56,7 @@ fn version((major, minor): (u8, u8)) -> String {
 
 /// `OpenSC smartcard framework 0.23`, with the maker before it where the name does not tell.
 pub(super) fn library(module: &ModuleInfo) -> String {
-    let ModuleInfo {
-        manufacturer,
-        description,
-        ..
-    } = module;
+    let (manufacturer, description) = (&module.manufacturer, &module.description);
     let maker = manufacturer.split(' ').next().unwrap_or_default();
     let name = match description.as_str() {
         "" => manufacturer.clone(),

@@ -22,6 +22,7 @@ use super::codes::failed;
 use super::uri::{ObjectKind, ObjectPart};
 use crate::device::{PublicDer, PublicPart};
 use crate::public_key::PublicKey;
+use crate::store::once_each;
 
 /// What is said of a key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,10 +88,7 @@ impl KeyInfo {
 
 /// What can be asked of the keys, once each.
 pub(super) fn capabilities(keys: &[KeyInfo]) -> Vec<Capability> {
-    let mut capabilities: Vec<_> = keys.iter().flat_map(KeyInfo::capabilities).collect();
-    capabilities.sort_unstable();
-    capabilities.dedup();
-    capabilities
+    once_each(keys.iter().flat_map(KeyInfo::capabilities))
 }
 
 /// The private keys that show without a PIN; or else the public keys, which have the same names.
@@ -164,7 +162,7 @@ pub(super) fn meant(
     if let Some(kind) = wanted.kind.filter(|kind| *kind != ObjectKind::Private) {
         return Err(Error::call(
             "looking for a key",
-            format!("'type={}' is not a private key", kind.word()),
+            format!("'type={kind}' is not a private key"),
             "leave it out, or write type=private",
         ));
     }
@@ -407,15 +405,11 @@ const fn point_length(family: Family) -> Option<usize> {
 }
 
 /// Length of a shared secret.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families agree on none"
-)]
-pub(super) const fn secret_length(family: Family) -> usize {
-    match family {
-        Family::Weierstrass(curve) => (curve.bits() as usize).div_ceil(8),
-        Family::Cv448 => 56,
-        _ => 32,
+pub(super) fn secret_length(family: Family) -> usize {
+    match (family.curve(), family) {
+        (Some(curve), _) => (curve.bits() as usize).div_ceil(8),
+        (None, Family::Cv448) => 56,
+        (None, _) => 32,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error as CryptokiError, RvError};
@@ -11,9 +11,10 @@ use keymark_bench::error::Error;
 use keymark_native::cryptoki::Calls;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::{codes, initialization_hints};
+use super::{codes, modules};
 use crate::user::Pins;
 
 /// A module's file, and what it is to find in its environment when it is initialised, where that is not the
@@ -58,12 +59,11 @@ pub(super) struct Module {
 
 impl Module {
     /// Loads and initialises it, or gives the one that is. A module that nobody knows is looked at in a
-    /// process of its own first (`probe.rs`).
+    /// process of its own first (`process/`).
     pub(super) fn load(file: &ModuleFile) -> Result<Arc<Self>, Error> {
         type Loaded = HashMap<PathBuf, (ModuleFile, Arc<Module>)>;
         static LOADED: OnceLock<Mutex<Loaded>> = OnceLock::new();
-        let loaded = LOADED.get_or_init(Mutex::default).lock();
-        let mut loaded = loaded.unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = LOADED.get_or_init(Mutex::default).lock();
         let real = file
             .path
             .canonicalize()
@@ -102,10 +102,7 @@ pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error
         Ok(()) => Ok(()),
         // By this process, through another module that stands on it.
         Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
-        Err(error) => Err(initialization_hints::explained(
-            &file.path,
-            codes::failed(error),
-        )),
+        Err(error) => Err(modules::explained(&file.path, codes::failed(error))),
     }
 }
 
@@ -125,7 +122,7 @@ pub(super) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
 pub(super) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
     match codes::returned(&error) {
         // It is a module, and gives out no functions.
-        Some(_) => initialization_hints::explained(path, codes::failed(error)),
+        Some(_) => modules::explained(path, codes::failed(error)),
         None => no_module(path, &error.to_string()),
     }
 }

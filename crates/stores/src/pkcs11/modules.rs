@@ -2,25 +2,23 @@
 //! put them where p11-kit does not look.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use keymark_bench::error::Error;
 use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
 use super::module::ModuleFile;
+use crate::places::library::{INSTALLED, MULTIARCH};
 
 /// Kryoptic's library.
 pub(super) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
-/// From the program's directory: beside it, where a package puts it, and where make does, which cargo's
-/// own test programs are one directory further from.
-const BESIDE: [&str; 4] = [
-    "",
-    "../lib/keymark",
-    "../kryoptic/release",
-    "../../kryoptic/release",
-];
+/// From the program's directory: beside it, and where make puts it, which cargo's own test programs are one
+/// directory further from.
+const BESIDE: [&str; 3] = ["", "../kryoptic/release", "../../kryoptic/release"];
 
 /// A module's file, and what it goes by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,8 +55,8 @@ pub struct Places {
 /// A module that somebody makes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Product {
-    pub(super) name: String,
+struct Product {
+    name: String,
     /// Below a directory of libraries, or with a directory of their own.
     #[serde(default)]
     files: Vec<PathBuf>,
@@ -66,23 +64,23 @@ pub(super) struct Product {
     part: Option<String>,
     /// By which it finds its configuration.
     #[serde(default)]
-    pub(super) variables: Vec<String>,
+    variables: Vec<String>,
     /// Whether it hands calls on to another one, which reads variables of its own.
     #[serde(default)]
-    pub(super) hands_on: bool,
+    hands_on: bool,
     /// What to do where it cannot be initialised.
-    pub(super) needs: Option<String>,
+    needs: Option<String>,
 }
 
 impl Product {
     /// Whether a file of that name is the module.
-    pub(super) fn is(&self, file: &str) -> bool {
+    fn is(&self, file: &str) -> bool {
         self.part.as_ref().is_some_and(|part| file.contains(part))
     }
 }
 
 /// Those that are known.
-pub(super) static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
+static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
     let text = include_str!("../../../../data/pkcs11/modules.toml");
     let all: BTreeMap<String, Vec<Product>> = shipped(text);
     all.into_values().flatten().collect()
@@ -97,7 +95,7 @@ impl Places {
         };
         let own = configuration.map(|directory| directory.join("pkcs11/modules"));
         let shared = ["/usr/share/p11-kit/modules", "/etc/pkcs11/modules"].map(PathBuf::from);
-        let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+        let multiarch = format!("/usr/lib/{MULTIARCH}");
         Self {
             registrations: shared.into_iter().chain(own).collect(),
             libraries: [&multiarch, "/usr/lib64", "/usr/lib", "/usr/local/lib"]
@@ -119,13 +117,7 @@ impl Places {
         });
         let usual = below.chain(self.files.iter().cloned());
         for (name, file) in usual.filter(|(_, file)| file.exists()) {
-            if modules.iter().all(|known| !same_file(&known.file, &file)) {
-                modules.push(KnownModule {
-                    name: name.to_owned(),
-                    file,
-                    reserved: None,
-                });
-            }
+            add(&mut modules, name, file, None);
         }
         modules
     }
@@ -148,15 +140,10 @@ impl Places {
                 found.insert(name.to_owned(), file.map(|file| (file, reserved)));
             }
         }
-        let found = found.into_iter();
-        let mut modules: Vec<KnownModule> = Vec::new();
-        for (name, (file, reserved)) in found.filter_map(|(name, file)| Some((name, file?))) {
-            if modules.iter().all(|known| !same_file(&known.file, &file)) {
-                modules.push(KnownModule {
-                    name,
-                    file,
-                    reserved,
-                });
+        let mut modules = Vec::new();
+        for (name, found) in found {
+            if let Some((file, reserved)) = found {
+                add(&mut modules, &name, file, reserved);
             }
         }
         modules
@@ -203,6 +190,18 @@ impl Places {
     }
 }
 
+/// Adds a module, unless its file is known.
+fn add(modules: &mut Vec<KnownModule>, name: &str, file: PathBuf, reserved: Option<String>) {
+    if modules.iter().all(|known| !same_file(&known.file, &file)) {
+        let name = name.to_owned();
+        modules.push(KnownModule {
+            name,
+            file,
+            reserved,
+        });
+    }
+}
+
 /// What stands behind a name in p11-kit's file for a module; the last counts.
 fn value_in<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -227,17 +226,53 @@ fn same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// The Kryoptic that make has built for this program.
+/// The Kryoptic that make has built for this program, or that was installed with it.
 pub(super) fn built_kryoptic() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let directory = program.parent()?;
-    let files = BESIDE.map(|place| directory.join(place).join(KRYOPTIC));
-    let found = files.into_iter().find(|file| file.is_file())?;
+    let places = BESIDE.into_iter().chain(INSTALLED);
+    let mut files = places.map(|place| directory.join(place).join(KRYOPTIC));
+    let found = files.find(|file| file.is_file())?;
     found.canonicalize().ok()
+}
+
+/// Of this process's environment, what the module reads: a server that loads it needs the same. A module that is not known
+/// by its file's name, or stands before another one, may read any of them.
+pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let reads = |module: &&Product| module.is(&name) && !module.hands_on;
+    let readers = PRODUCTS
+        .iter()
+        .filter(|module| !module.variables.is_empty());
+    let is_known = readers.clone().any(|module| reads(&module));
+    let read = readers.filter(|module| reads(module) || !is_known);
+    let names = read.flat_map(|module| &module.variables);
+    names
+        .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
+        .collect()
+}
+
+/// Not what the code means for any module: it says that the token is gone where there is no configuration.
+const REASON: &str = "the module cannot be used as configured";
+
+/// The refusal with what this module needs.
+pub(super) fn explained(file: &Path, error: Error) -> Error {
+    let name = file.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    let mut needs = PRODUCTS.iter().filter(|module| module.is(name));
+    match (needs.find_map(|module| module.needs.as_deref()), error) {
+        (Some(advice), Error::Refused { call, code, .. }) => {
+            Error::refused(call, code, REASON, advice)
+        }
+        (_, error) => error,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use keymark_native::cryptoki::Fault;
+
+    use super::super::codes::refused;
     use super::*;
 
     #[test]
@@ -320,5 +355,22 @@ mod tests {
             assert_eq!(places.named(name).unwrap().file, softhsm, "{name}");
         }
         assert_eq!(places.named("luna"), None);
+    }
+
+    #[test]
+    fn a_refusal_says_what_the_module_needs() {
+        let said = |file: &str, code| {
+            let call = "C_Initialize";
+            explained(Path::new(file), refused(Fault { call, code })).to_string()
+        };
+        let nss = said("/usr/lib/libsoftokn3.so", 7);
+        assert!(
+            nss.contains("CKR_ARGUMENTS_BAD") && nss.contains("configdir"),
+            "{nss}"
+        );
+        let azure = said("/opt/azurecloudhsm/lib64/libazcloudhsm_pkcs11.so", 5);
+        assert!(azure.contains("azcloudhsm_client"), "{azure}");
+        let other = said("/usr/lib/libother.so", 5);
+        assert!(other.contains("see its own log"), "{other}");
     }
 }

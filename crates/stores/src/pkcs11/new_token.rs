@@ -9,7 +9,6 @@ use keymark_bench::error::Error;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
 use super::codes::failed;
 use crate::user::Pin;
@@ -20,17 +19,17 @@ const LABEL: &str = "keymark";
 /// The PINs of the token to be. They go through a pipe.
 #[derive(Serialize, Deserialize)]
 pub(super) struct NewToken {
-    officer: Zeroizing<String>,
-    user: Zeroizing<String>,
+    officer: Pin,
+    pub(super) user: Pin,
 }
 
 impl NewToken {
-    pub(super) fn new(officer: &Pin, user: &Pin) -> Self {
-        let text = |pin: &Pin| Zeroizing::new(pin.expose().to_owned());
-        Self {
-            officer: text(officer),
-            user: text(user),
-        }
+    /// With PINs that nobody knows.
+    pub(super) fn random() -> Result<Self, Error> {
+        Ok(Self {
+            officer: random_pin()?,
+            user: random_pin()?,
+        })
     }
 
     /// Makes it of the module's first blank one.
@@ -44,19 +43,17 @@ impl NewToken {
     fn called(&self, client: &Pkcs11) -> Result<Option<()>, CryptokiError> {
         let _under_way = UnderWay::begin(Call::C_InitToken);
         let slots = client.get_slots_with_token()?;
-        let is_blank = |slot: &Slot| {
-            let token = client.get_token_info(*slot);
-            token.is_ok_and(|token| !token.token_initialized())
-        };
+        let token = |slot: &Slot| client.get_token_info(*slot);
+        let is_blank = |slot: &Slot| token(slot).is_ok_and(|token| !token.token_initialized());
         let Some(blank) = slots.into_iter().find(is_blank) else {
             return Ok(None);
         };
-        let officer = AuthPin::from(self.officer.as_str().to_owned());
+        let officer = AuthPin::from(self.officer.expose().to_owned());
         client.init_token(blank, &officer, LABEL)?;
         // SoftHSM2 gives it another slot.
         let is_made = |slot: &Slot| {
-            let token = client.get_token_info(*slot);
-            token.is_ok_and(|token| token.token_initialized() && token.label().starts_with(LABEL))
+            token(slot)
+                .is_ok_and(|token| token.token_initialized() && token.label().starts_with(LABEL))
         };
         let slots = client.get_slots_with_token()?;
         let Some(made) = slots.into_iter().find(is_made) else {
@@ -64,8 +61,15 @@ impl NewToken {
         };
         let session = client.open_rw_session(made)?;
         session.login(UserType::So, Some(&officer))?;
-        session.init_pin(&AuthPin::from(self.user.as_str().to_owned()))?;
+        session.init_pin(&AuthPin::from(self.user.expose().to_owned()))?;
         session.logout()?;
         Ok(Some(()))
     }
+}
+
+/// Of 16 letters.
+fn random_pin() -> Result<Pin, Error> {
+    let mut octets = [0; 8];
+    openssl::rand::rand_bytes(&mut octets).map_err(|error| Error::call("RAND_bytes", error, ""))?;
+    Ok(Pin::new(hex::encode(octets)))
 }

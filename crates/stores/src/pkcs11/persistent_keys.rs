@@ -58,7 +58,7 @@ pub fn journalled_module(content: &Content) -> Option<PathBuf> {
 impl Token {
     /// Whether its user lets test keys be written to it.
     pub(super) fn may_write(&self) -> bool {
-        self.user().consent.may_write(self.id())
+        self.user.consent.may_write(&self.id)
     }
 
     /// Writes a test key, or has the token make one where it takes none. What is done is in the journal before.
@@ -70,12 +70,12 @@ impl Token {
         let id = fresh_id()?;
         let place = place(&id);
         let mut journal = self.journal.lock();
-        let journal = self.journal.begun(&mut journal, self.id())?;
+        let journal = self.journal.begun(&mut journal, &self.id)?;
         let noted = NotedKey {
             id: id.clone(),
             label: LABEL.to_owned(),
             algorithm: capability.algorithm,
-            module: self.file().path.clone(),
+            module: self.file.path.clone(),
         };
         journal.begin(TestKeyWrite::new(place.clone(), &(), &noted)?)?;
         let written = self.with_writer(|session, visible| {
@@ -135,11 +135,11 @@ impl Token {
 
     /// Removes the test keys of a journal, all that can be, and then the journal.
     pub(super) fn undo(&self, journal: Journal) -> Result<(), Error> {
-        journal.check_token(self.id())?;
-        self.user().consent.check_write(self.id())?;
+        journal.check_token(&self.id)?;
+        self.user.consent.check_write(&self.id)?;
         // A PIN that is refused is one error, not one a key.
         self.with_keeper(|_, _| Ok(()))?;
-        journal.undo_all(self.id(), "", |write, _| {
+        journal.undo_all(&self.id, "", |write, _| {
             let NotedKey { id, label, .. } = noted(write)?;
             self.remove(&id, &label)
         })

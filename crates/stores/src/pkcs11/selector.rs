@@ -7,16 +7,14 @@ use keymark_bench::error::Error;
 
 use super::managed::ManagedKind;
 use super::module::ModuleFile;
-use super::modules::{KnownModule, Places};
+use super::modules::Places;
 use super::uri::{Pkcs11Uri, SCHEME, UriError};
 
 /// The name of a device, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TokenSelector {
     Own(ManagedKind),
-    /// Every token of a module.
-    File(PathBuf),
-    /// What it says matches.
+    /// What it says matches; of a module that is named by its file, every token.
     Uri(Box<Pkcs11Uri>),
 }
 
@@ -29,16 +27,11 @@ impl TokenSelector {
         if name.starts_with(SCHEME) {
             let uri = name.parse().map(Box::new).map(Self::Uri);
             return Some(uri.map_err(|error| {
-                // It has its own advice.
-                let advice = match error {
-                    UriError::PinValue | UriError::PinProgram => "",
-                    UriError::Scheme
-                    | UriError::NoValue(_)
-                    | UriError::Twice(_)
-                    | UriError::Unknown(_)
-                    | UriError::Percent(_)
-                    | UriError::NotText(_)
-                    | UriError::BadValue { .. } => "in --device, write a comma as %2C",
+                let has_advice = matches!(error, UriError::PinValue | UriError::PinProgram);
+                let advice = if has_advice {
+                    ""
+                } else {
+                    "in --device, write a comma as %2C"
                 };
                 // Not the URI itself: a PIN may stand in it.
                 Error::call("reading the pkcs11: URI", error, advice)
@@ -46,65 +39,51 @@ impl TokenSelector {
         }
         // What begins like a path is one, whatever the file is called.
         if ["/", "./", "../"].iter().any(|path| name.starts_with(path)) {
-            return Some(Ok(Self::File(name.into())));
+            return Some(Ok(Self::of_file(name.into())));
         }
         // Of other names those of modules that are there, by their file's name, too.
         if let Some(known) = places.named(name) {
-            return Some(Ok(Self::File(known.file)));
+            return Some(Ok(Self::of_file(known.file)));
         }
         let file = Path::new(name).file_name().and_then(|name| name.to_str());
         let is_library = |file: &str| file.ends_with(".so") || file.contains(".so.");
         file.is_some_and(is_library)
-            .then(|| Ok(Self::File(name.into())))
+            .then(|| Ok(Self::of_file(name.into())))
     }
 
-    /// The modules to look at.
-    pub(super) fn modules(&self, places: &Places) -> Result<Vec<PathBuf>, Error> {
-        match self {
-            Self::Own(own) => own.installed(places).map(|file| vec![file]),
-            Self::File(file) => Ok(vec![file.clone()]),
-            Self::Uri(uri) => match (&uri.module_path, &uri.module_name) {
-                (Some(file), _) => Ok(vec![file.clone()]),
-                (None, Some(name)) => {
-                    let known = places.named(name).map(|module| vec![module.file]);
-                    known.ok_or_else(|| {
-                        let reason = format!("no module matches '{name}'");
-                        let advice =
-                            "'keymark devices' lists them; module-path=/PATH names any file";
-                        Error::call("looking for a PKCS#11 module", reason, advice)
-                    })
-                }
-                (None, None) => {
-                    let files = places
-                        .modules()
-                        .into_iter()
-                        .map(|KnownModule { file, .. }| file);
-                    Ok(files.collect())
-                }
-            },
+    fn of_file(file: PathBuf) -> Self {
+        Self::Uri(Box::new(Pkcs11Uri {
+            module_path: Some(file),
+            ..Pkcs11Uri::default()
+        }))
+    }
+}
+
+/// The modules to look at, as they are to be loaded: what the URI says goes before p11-kit's settings.
+pub(super) fn modules(uri: &Pkcs11Uri, places: &Places) -> Result<Vec<ModuleFile>, Error> {
+    let files = match (&uri.module_path, &uri.module_name) {
+        (Some(file), _) => vec![file.clone()],
+        (None, Some(name)) => {
+            let known = places.named(name).map(|module| vec![module.file]);
+            known.ok_or_else(|| {
+                let reason = format!("no module matches '{name}'");
+                let advice = "'keymark devices' lists them; module-path=/PATH names any file";
+                Error::call("looking for a PKCS#11 module", reason, advice)
+            })?
         }
-    }
-
-    /// A module as it is to be loaded: what the URI says goes before p11-kit's settings.
-    pub(super) fn to_load(&self, file: &Path, places: &Places) -> ModuleFile {
-        let said = match self {
-            Self::Uri(uri) => uri.reserved.clone(),
-            Self::Own(_) | Self::File(_) => None,
-        };
+        (None, None) => {
+            let known = places.modules().into_iter();
+            known.map(|module| module.file).collect()
+        }
+    };
+    let to_load = |file: &PathBuf| {
         let known = places.to_load(file);
         ModuleFile {
-            reserved: said.or(known.reserved.clone()),
+            reserved: uri.reserved.clone().or(known.reserved),
             ..known
         }
-    }
-
-    /// The URI, where it is one.
-    pub(super) fn into_uri(self) -> Option<Box<Pkcs11Uri>> {
-        match self {
-            Self::Uri(uri) => Some(uri),
-            Self::Own(_) | Self::File(_) => None,
-        }
-    }
+    };
+    Ok(files.iter().map(to_load).collect())
 }
 
 #[cfg(test)]
@@ -147,7 +126,7 @@ mod tests {
             "/opt/maker/module",
             "./module",
         ] {
-            assert_eq!(parsed(file), Some(Ok(TokenSelector::File(file.into()))));
+            assert_eq!(parsed(file), Some(Ok(TokenSelector::of_file(file.into()))));
         }
         let error = parsed("pkcs11:token=a?pin-value=1234")
             .unwrap()

@@ -20,6 +20,7 @@ use super::managed::{ManagedKind, ManagedToken, shared_device};
 use super::modules::Places;
 use crate::access::Certificate;
 use crate::device::{Device as _, Run};
+use crate::store::once_each;
 use crate::user::Pin;
 
 /// Keys of a token that imitates no device.
@@ -140,14 +141,11 @@ impl TokenWatch {
 
 fn usual(device: &TokenDevice, kind: &ManagedKind) -> Vec<Algorithm> {
     let of_device = device.capabilities().iter();
-    let mut algorithms: Vec<Algorithm> = of_device
+    let algorithms = of_device
         .map(|capability| capability.algorithm)
         .filter(|algorithm| is_known_to_programs(algorithm.family()))
-        .filter(|algorithm| kind.profile().is_some() || USUAL.contains(&algorithm.name()))
-        .collect();
-    algorithms.sort_unstable();
-    algorithms.dedup();
-    algorithms
+        .filter(|algorithm| kind.profile().is_some() || USUAL.contains(&algorithm.name()));
+    once_each(algorithms)
 }
 
 /// Whatever the device does with such a key.
@@ -165,30 +163,21 @@ fn capability(device: &TokenDevice, algorithm: Algorithm) -> Result<Capability, 
     })
 }
 
-/// What programs that know the module by a file of their own read: OpenSSL for libp11's engine and for pkcs11-provider, and
-/// Java.
-fn write_configurations(place: &Path, module: &Path) -> Result<(), Error> {
-    let module = module.display();
+/// What programs that know the module by a file of their own read, where its file stands for `= MODULE`: OpenSSL for libp11's
+/// engine and for pkcs11-provider, and Java.
+const CONFIGURATIONS: [(&str, &str); 3] = [
     // Without `init`, nginx finds the engine not initialised.
-    let engine = format!(
-        "openssl_conf = init\n[init]\nengines = engines\n[engines]\npkcs11 = token\n\
-         [token]\nengine_id = pkcs11\nMODULE_PATH = {module}\ninit = 1\n"
-    );
+    ("openssl.cnf", include_str!("managed/openssl.cnf")),
     // SoftHSM2 stands on OpenSSL, which has been cleaned up when the provider would finalize it.
-    let provider = format!(
-        "openssl_conf = init\n[init]\nproviders = providers\n[providers]\ndefault = of_default\npkcs11 = token\n\
-         [of_default]\nactivate = 1\n\
-         [token]\npkcs11-module-path = {module}\npkcs11-module-quirks = no-deinit\nactivate = 1\n"
-    );
-    let java = format!("name = keymark\nlibrary = {module}\n");
-    let files = [
-        ("openssl.cnf", engine),
-        ("provider.cnf", provider),
-        ("java.cfg", java),
-    ];
-    files
-        .iter()
-        .try_for_each(|(name, text)| write_private(&place.join(name), text))
+    ("provider.cnf", include_str!("managed/provider.cnf")),
+    ("java.cfg", include_str!("managed/java.cfg")),
+];
+
+fn write_configurations(place: &Path, module: &Path) -> Result<(), Error> {
+    let module = format!("= {}", module.display());
+    CONFIGURATIONS.iter().try_for_each(|(name, text)| {
+        write_private(&place.join(name), &text.replace("= MODULE", &module))
+    })
 }
 
 /// Writes a file that only the user can read.

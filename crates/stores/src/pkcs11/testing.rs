@@ -1,27 +1,27 @@
 //! A token's store with its module in this process, as the module's own process has it. keymark itself never loads
 //! one: this is for who tests the store alone.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
+use parking_lot::Mutex;
 
 use super::capabilities::offered;
 use super::device::schemes;
 use super::family::{no_token, tokens};
-use super::identity::identity;
 use super::keys::{self, KeyInfo};
-use super::managed::{ManagedKind, initialized, random_pin, user_of};
+use super::managed::{ManagedKind, initialized, user_of};
 use super::module::{Module, ModuleFile};
 use super::new_token::NewToken;
 use super::session_keys::Lifetime;
 use super::store::TokenStore;
-use super::token::{Owner, Token};
+use super::token::{FoundToken, Owner, Token};
 use super::token_info::{self, ModuleInfo, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::access::Certificate;
+use crate::access::ProgramKey;
 use crate::device::Run;
-use crate::program_key::ProgramKey;
 use crate::scheme::Scheme;
 use crate::store::KeyStore;
 use crate::user::{TokenId, User};
@@ -44,7 +44,8 @@ impl TokenHere {
         let said = ask(file)?;
         let mut tokens = tokens(&said).filter(|(slot, token)| uri.matches(&said, slot, token));
         let (_, info) = tokens.next().ok_or_else(|| no_token(&[], false))?;
-        let token = token(file, info, Owner::User, user.clone())?;
+        let found = FoundToken::of(file, &said, info);
+        let token = Token::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
         let capabilities = if uri.object.names_one() {
             let keys = token.with_keeper(|session, _| keys::meant(session, &uri.object))?;
             let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
@@ -53,24 +54,30 @@ impl TokenHere {
             offered(info)
         };
         let meant = (uri.object.clone(), Lifetime::Session);
-        Ok(Self::of((&said, info), token, capabilities, meant, run))
+        Ok(Self::of(found, token, capabilities, meant, run))
     }
 
     /// A token that is made behind a module that is prepared for one.
     pub fn of_managed(kind: &ManagedKind, file: &ModuleFile, run: &Run) -> Result<Self, Error> {
-        let (officer, pin) = (random_pin()?, random_pin()?);
-        NewToken::new(&officer, &pin).make(&Module::load(file)?.client)?;
+        let new = NewToken::random()?;
+        new.make(&Module::load(file)?.client)?;
         let said = ask(file)?;
         let info = initialized(kind, &said)?;
-        let token = token(file, info, Owner::Keymark, user_of(&pin))?;
+        let found = FoundToken::of(file, &said, info);
+        let token = Token::new(
+            found.file.clone(),
+            &found.info,
+            Owner::Keymark,
+            user_of(&new.user),
+        )?;
         let mut capabilities = offered(info);
         capabilities.retain(|capability| kind.can(*capability));
         let meant = (ObjectPart::default(), kind.test_keys());
-        Ok(Self::of((&said, info), token, capabilities, meant, run))
+        Ok(Self::of(found, token, capabilities, meant, run))
     }
 
     fn of(
-        (said, info): (&ModuleInfo, &TokenInfo),
+        found: FoundToken,
         token: Token,
         capabilities: Vec<Capability>,
         (wanted, lifetime): (ObjectPart, Lifetime),
@@ -81,7 +88,7 @@ impl TokenHere {
         }
         Self {
             store: TokenStore {
-                device: identity(said, info).device,
+                device: found.identity.device,
                 capabilities,
                 token: Arc::new(token),
                 wanted,
@@ -89,7 +96,7 @@ impl TokenHere {
                 test_keys: Arc::clone(&run.test_keys),
                 placed: Mutex::default(),
             },
-            info: info.clone(),
+            info: found.info,
         }
     }
 
@@ -113,8 +120,4 @@ impl TokenHere {
 
 fn ask(file: &ModuleFile) -> Result<ModuleInfo, Error> {
     token_info::ask(&*Module::load(file)?)
-}
-
-fn token(file: &ModuleFile, info: &TokenInfo, owner: Owner, user: User) -> Result<Token, Error> {
-    Token::called(file.clone(), (info.id(), info.label.clone()), owner, user)
 }

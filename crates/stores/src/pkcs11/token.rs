@@ -3,22 +3,24 @@
 //! OpenSC's slots of one card share its number, so a token is found again by number and label. Which token is in
 //! the slot is asked before each login.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cryptoki::error::RvError;
 use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use keymark_bench::error::Error;
-use keymark_native::cryptoki::PinEachUse;
+use keymark_bench::store::StoreIdentity;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::codes::{failed, returned};
+use super::identity::identity;
 use super::module::{Module, ModuleFile};
 use super::session_keys::Visible;
-use super::token_info::{self, Login, PinState, TokenInfo, TokenState};
+use super::token_info::{self, Login, ModuleInfo, PinState, TokenInfo, TokenState};
 use super::uri::ObjectPart;
 use crate::journal::RunJournal;
 use crate::test_key::TestKey;
@@ -36,19 +38,31 @@ const WORDS: PinWords = PinWords {
 pub struct FoundToken {
     pub file: ModuleFile,
     pub info: TokenInfo,
+    pub identity: StoreIdentity,
+}
+
+impl FoundToken {
+    /// What the module in that file says of it.
+    pub(super) fn of(file: &ModuleFile, module: &ModuleInfo, info: &TokenInfo) -> Self {
+        Self {
+            file: file.clone(),
+            info: info.clone(),
+            identity: identity(module, info),
+        }
+    }
 }
 
 /// A token, for as long as a run uses it.
 #[derive(derive_more::Debug)]
 #[debug("Token({id})")]
 pub(super) struct Token {
-    file: ModuleFile,
-    module: Arc<Module>,
-    id: TokenId,
+    pub(super) file: ModuleFile,
+    pub(super) module: Arc<Module>,
+    pub(super) id: TokenId,
     /// Of several with one number, as slots of one card are, this one.
     label: String,
     rules: PinRules,
-    user: User,
+    pub(super) user: User,
     pub(super) journal: RunJournal,
     keeper: Mutex<Option<Result<Keeper, Error>>>,
     pub(super) owner: Owner,
@@ -76,20 +90,21 @@ struct Keeper {
 }
 
 impl Token {
-    /// The token of that name and label.
-    pub(super) fn called(
+    /// The token that was found, in this process.
+    pub(super) fn new(
         file: ModuleFile,
-        (id, label): (TokenId, String),
+        info: &TokenInfo,
         owner: Owner,
         user: User,
     ) -> Result<Self, Error> {
+        let id = info.id();
         let device = format!("token {}", id.serial());
         Ok(Self {
             module: Module::load(&file)?,
             rules: PinRules::in_words(user.pins.of(&id), device, WORDS),
             file,
             id,
-            label,
+            label: info.label.clone(),
             user,
             journal: RunJournal::default(),
             keeper: Mutex::default(),
@@ -99,38 +114,17 @@ impl Token {
         })
     }
 
-    pub(super) const fn id(&self) -> &TokenId {
-        &self.id
-    }
-
     /// The module's other tokens that would take a PIN.
     pub(super) fn others_with_pin(&self) -> Result<Vec<String>, Error> {
         let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
         let slots = self.module.client.get_slots_with_token().map_err(failed)?;
-        let tokens = slots
-            .into_iter()
-            .filter_map(|slot| token_info::ask_token(&self.module, slot).ok());
+        let tokens = slots.into_iter();
+        let tokens = tokens.filter_map(|slot| token_info::ask_token(&self.module, slot).ok());
         let others = tokens.filter(|info| {
-            let asks = match info.login {
-                Login::Pin(_) | Login::OnToken(_) => true,
-                Login::NotNeeded => false,
-            };
             let is_this = info.id() == self.id && info.label == self.label;
-            asks && info.state == TokenState::Initialized && !is_this
+            info.login.pin().is_some() && info.state == TokenState::Initialized && !is_this
         });
         Ok(others.map(|info| info.id().to_string()).collect())
-    }
-
-    pub(super) const fn file(&self) -> &ModuleFile {
-        &self.file
-    }
-
-    pub(super) fn module(&self) -> &Module {
-        &self.module
-    }
-
-    pub(super) const fn user(&self) -> &User {
-        &self.user
     }
 
     /// The slot that it is in now, and how one logs in: a PIN is for one token, wherever it is.
@@ -202,15 +196,12 @@ impl Token {
         &self,
         run: impl FnOnce(&Session, Visible) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keeper = self.keeper.lock();
         match keeper.get_or_insert_with(|| self.log_in()) {
-            Ok(Keeper { session, login }) => run(
-                session,
-                match login {
-                    Login::NotNeeded => Visible::ToAll,
-                    Login::Pin(_) | Login::OnToken(_) => Visible::ToUser,
-                },
-            ),
+            Ok(Keeper { session, login }) => {
+                let visible = login.pin().map_or(Visible::ToAll, |_| Visible::ToUser);
+                run(session, visible)
+            }
             Err(error) => Err(error.clone()),
         }
     }
@@ -247,11 +238,7 @@ impl Token {
                 let serial = self.id.serial();
                 let text = format!("token {serial} has a keypad: enter its PIN there now");
                 self.user.notice.tell(&text);
-                send(&session, None).map_err(|refusal| match refusal {
-                    Refusal::Judged(error)
-                    | Refusal::Unanswered(error)
-                    | Refusal::Unasked(error) => error,
-                })?;
+                send(&session, None).map_err(Refusal::into_error)?;
             }
         }
         Ok(Keeper { session, login })
@@ -259,7 +246,7 @@ impl Token {
 
     /// How this process has logged in.
     fn login(&self) -> Result<Login, Error> {
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let keeper = self.keeper.lock();
         match keeper.as_ref() {
             Some(Ok(keeper)) => Ok(keeper.login),
             Some(Err(error)) => Err(error.clone()),
@@ -273,21 +260,14 @@ impl Token {
         match self.login()? {
             Login::NotNeeded => Ok(None),
             Login::Pin(_) => self.rules.accepted_user_pin().map(Some),
-            Login::OnToken(_) => Err(Error::call(
-                format!("opening token {} in another process", self.id.serial()),
-                "each process would ask for the PIN on the token's keypad",
-                "measure threads: --concurrency",
-            )),
+            Login::OnToken(_) => Err(one_keypad(&self.id)),
         }
     }
 
     /// The PIN that the token has accepted, for a key that wants it at each use.
-    pub(super) fn pin_each_use(&self) -> Result<PinEachUse, Error> {
+    pub(super) fn pin_each_use(&self) -> Result<Pin, Error> {
         match self.login()? {
-            Login::Pin(_) => {
-                let pin = self.rules.accepted_user_pin()?;
-                Ok(PinEachUse::new(pin.expose()))
-            }
+            Login::Pin(_) => self.rules.accepted_user_pin(),
             Login::NotNeeded | Login::OnToken(_) => Err(Error::call(
                 format!("using a key of token {}", self.id.serial()),
                 "it needs the PIN at each use, but keymark has none to send",
@@ -314,14 +294,11 @@ impl Token {
 
     /// Ends what the run began: test keys are gone, and nobody is logged in.
     pub(super) fn leave(&self) -> Result<(), Error> {
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keeper = self.keeper.lock();
         let Some(Ok(Keeper { session, login })) = keeper.take() else {
             return Ok(());
         };
-        let left = match login {
-            Login::NotNeeded => Ok(()),
-            Login::Pin(_) | Login::OnToken(_) => session.logout(),
-        };
+        let left = login.pin().map_or(Ok(()), |_| session.logout());
         match left.map_err(|error| (returned(&error), failed(error))) {
             // A token that was pulled out has nobody logged in.
             Ok(())
@@ -338,6 +315,15 @@ impl Token {
             Err((_, error)) => Err(error),
         }
     }
+}
+
+/// Why no other process opens a token that has a keypad.
+pub(super) fn one_keypad(token: &TokenId) -> Error {
+    Error::call(
+        format!("opening token {} in another process", token.serial()),
+        "each process would ask for the PIN on the token's keypad",
+        "measure threads: --concurrency",
+    )
 }
 
 /// Sends a PIN, once; without one the token asks for it itself.

@@ -8,17 +8,10 @@ use crate::places::library::OwnLibrary;
 use keymark_bench::error::Error;
 use keymark_shim_protocol::pkcs11::settings::Settings;
 
-const LIBRARY: OwnLibrary = OwnLibrary {
-    file: "libkeymark_pkcs11.so",
-    variable: "KEYMARK_PKCS11_LIBRARY",
-    package: "keymark-pkcs11",
-    purpose: "which traces or twins a PKCS#11 module",
-};
-
 /// Puts keymark's module there, with its settings, under that name. It is a copy: a process that loads two
 /// wrapped modules has two libraries, where of a link it would have one.
 pub fn wrapped(settings: &Settings, directory: &Path, name: &str) -> Result<PathBuf, Error> {
-    let library = LIBRARY.find()?;
+    let library = OwnLibrary::PKCS11.find()?;
     let module = directory.join(name);
     let settled = Settings::beside(&module);
     fs::copy(&library, &module)

@@ -76,34 +76,17 @@ impl ObjectPart {
 }
 
 /// The values of `type` (§2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display, strum::EnumString,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum ObjectKind {
     Public,
     Private,
+    #[strum(serialize = "cert")]
     Certificate,
     SecretKey,
     Data,
-}
-
-impl ObjectKind {
-    const ALL: [Self; 5] = [
-        Self::Public,
-        Self::Private,
-        Self::Certificate,
-        Self::SecretKey,
-        Self::Data,
-    ];
-
-    /// As it stands in a URI.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Public => "public",
-            Self::Private => "private",
-            Self::Certificate => "cert",
-            Self::SecretKey => "secret-key",
-            Self::Data => "data",
-        }
-    }
 }
 
 /// Why text is no PKCS#11 URI that keymark takes.
@@ -208,25 +191,19 @@ impl Pkcs11Uri {
         }
         let known = PATH.iter().find(|(known, _)| *known == name);
         let (name, of) = known.ok_or_else(|| UriError::Unknown(name.to_owned()))?;
-        let bad = |value| UriError::BadValue { name, value };
         match of {
             PathAttribute::Text(field) => once(field(self), name, text(name, value)?),
             PathAttribute::Id => once(&mut self.object.id, name, octets(value)?),
             PathAttribute::LibraryVersion => {
-                let value = text(name, value)?;
-                let version = version(&value).ok_or_else(|| bad(value))?;
-                once(&mut self.library.version, name, version)
+                once(&mut self.library.version, name, read(name, value, version)?)
             }
             PathAttribute::SlotId => {
-                let value = text(name, value)?;
-                let id = value.parse().map_err(|_| bad(value))?;
+                let id = read(name, value, |id| id.parse().ok())?;
                 once(&mut self.slot.id, name, id)
             }
             PathAttribute::Type => {
-                let value = text(name, value)?;
-                let mut kinds = ObjectKind::ALL.into_iter();
-                let kind = kinds.find(|kind| kind.word() == value);
-                once(&mut self.object.kind, name, kind.ok_or_else(|| bad(value))?)
+                let kind = read(name, value, |kind| kind.parse().ok())?;
+                once(&mut self.object.kind, name, kind)
             }
         }
     }
@@ -262,6 +239,16 @@ impl Pkcs11Uri {
 fn version(text: &str) -> Option<(u8, u8)> {
     let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
     Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// A value that has a form of its own.
+fn read<T>(
+    name: &'static str,
+    value: &str,
+    form: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, UriError> {
+    let value = text(name, value)?;
+    form(&value).ok_or(UriError::BadValue { name, value })
 }
 
 fn text(name: &'static str, value: &str) -> Result<String, UriError> {
@@ -328,7 +315,7 @@ impl fmt::Display for Pkcs11Uri {
                 PathAttribute::LibraryVersion => self.library.version.map(version),
                 PathAttribute::SlotId => self.slot.id.map(|id| id.to_string()),
                 PathAttribute::Id => self.object.id.as_ref().map(id),
-                PathAttribute::Type => self.object.kind.map(|kind| kind.word().to_owned()),
+                PathAttribute::Type => self.object.kind.map(|kind| kind.to_string()),
             };
             (*name, value)
         });

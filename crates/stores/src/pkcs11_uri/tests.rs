@@ -96,7 +96,7 @@ prop_compose! {
         library in (word(), word(), of(any::<(u8, u8)>())),
         slot in (of(any::<u64>()), word(), word()),
         token in (word(), word(), word(), word()),
-        object in (word(), of(any::<Vec<u8>>()), of(0..ObjectKind::ALL.len())),
+        object in (word(), of(any::<Vec<u8>>()), of(0..KINDS.len())),
         module in (of("/[^\0]*"), word()),
         pin in of("/[^\0]*"),
         reserved in word(),
@@ -108,7 +108,7 @@ prop_compose! {
             object: ObjectPart {
                 label: object.0,
                 id: object.1,
-                kind: object.2.map(|number| ObjectKind::ALL[number]),
+                kind: object.2.map(|number| KINDS[number]),
             },
             module_path: module.0.map(PathBuf::from),
             module_name: module.1,
@@ -117,6 +117,14 @@ prop_compose! {
         }
     }
 }
+
+const KINDS: [ObjectKind; 5] = [
+    ObjectKind::Public,
+    ObjectKind::Private,
+    ObjectKind::Certificate,
+    ObjectKind::SecretKey,
+    ObjectKind::Data,
+];
 
 proptest! {
     #[test]

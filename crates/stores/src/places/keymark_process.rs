@@ -1,25 +1,29 @@
 //! keymark, started once more, for what may crash, hang or print: libraries of others. Both ends talk through a
 //! socket that is nobody's standard output, and what the process prints is kept for when it fails.
 
+use std::cmp::Reverse;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::clock::{Clock as _, MonotonicClock};
+use keymark_bench::clock::{Clock as _, MonotonicClock, Timestamp};
 use keymark_bench::error::Error;
 use keymark_bench::worker;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use keymark_native::cryptoki::under_way::Watched;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::program::is_readable;
+use crate::store::once_each;
 use crate::user::Notice;
 
 /// How often a silent process is looked at.
@@ -32,15 +36,6 @@ const GRACE: Duration = Duration::from_secs(1);
 const KEPT: usize = 2_000;
 /// And so much of that is told, in characters.
 const TOLD: usize = 200;
-
-/// Sees into a process that does not answer.
-pub trait Watch: Send {
-    /// The calls of its threads that have not returned, and for how long they are known not to have, longest first.
-    fn calls(&mut self) -> Vec<(&'static str, Duration)>;
-
-    /// Has the process finish what is under way and begin nothing more.
-    fn interrupt(&self);
-}
 
 /// What the user's wish to end means for what is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +64,10 @@ pub struct KeymarkProcess {
     child: Child,
     socket: UnixStream,
     printed: Arc<Mutex<Vec<u8>>>,
-    watch: Option<Box<dyn Watch>>,
+    /// By which one sees into a process that does not answer.
+    watch: Option<Watched>,
+    /// Of each thread there, the call that was seen last and when it was seen first.
+    seen: Vec<(u64, Timestamp)>,
     clock: MonotonicClock,
     /// The longest call that was seen to return.
     longest: Duration,
@@ -80,7 +78,7 @@ impl KeymarkProcess {
     pub fn start(
         mut command: Command,
         name: impl Into<String>,
-        watch: Option<(Box<dyn Watch>, File)>,
+        watch: Option<(Watched, File)>,
     ) -> Result<Self, Error> {
         let name = name.into();
         let failed = |error: io::Error| {
@@ -115,6 +113,7 @@ impl KeymarkProcess {
             socket,
             printed,
             watch,
+            seen: Vec::new(),
             clock: MonotonicClock::new(),
             longest: Duration::ZERO,
         })
@@ -156,10 +155,7 @@ impl KeymarkProcess {
                     watch.interrupt();
                 }
             }
-            let calls = self.watch.as_mut().map(|watch| watch.calls());
-            let (call, in_call) = calls
-                .and_then(|calls| calls.first().copied())
-                .unwrap_or_default();
+            let (call, in_call) = self.calls().first().copied().unwrap_or_default();
             let since = match awaited {
                 Awaited::Answer => self.clock.now().since(begin),
                 Awaited::Work => in_call,
@@ -188,13 +184,28 @@ impl KeymarkProcess {
     }
 
     fn is_ready(&self) -> Result<bool, Error> {
-        let timeout = PollTimeout::try_from(LOOK).unwrap_or(PollTimeout::MAX);
-        let mut sockets = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut sockets, timeout) {
-            Ok(ready) => Ok(ready > 0),
-            Err(nix::errno::Errno::EINTR) => Ok(false),
-            Err(error) => Err(Error::call("poll", error, "")),
-        }
+        is_readable(&self.socket, LOOK).map_err(|error| Error::call("poll", error, ""))
+    }
+
+    /// The calls of its threads that have not returned, and for how long they are known not to have, longest first.
+    fn calls(&mut self) -> Vec<(&'static str, Duration)> {
+        let now = self.clock.now();
+        let threads = self
+            .watch
+            .as_ref()
+            .map(Watched::threads)
+            .unwrap_or_default();
+        self.seen.resize(threads.len(), (0, now));
+        let under_way = threads.into_iter().zip(&mut self.seen);
+        let under_way = under_way.filter_map(|((number, call), seen)| {
+            if seen.0 != number {
+                *seen = (number, now);
+            }
+            Some((call?, now.since(seen.1)))
+        });
+        let mut under_way: Vec<_> = under_way.collect();
+        under_way.sort_by_key(|(_, since)| Reverse(*since));
+        under_way
     }
 
     fn given_up(&mut self, call: &str, since: Duration) -> Error {
@@ -211,14 +222,7 @@ impl KeymarkProcess {
     /// Why nothing more comes.
     fn ended(&mut self) -> Error {
         // Of several threads nobody knows which one ended it.
-        let calls = self.watch.as_mut().map(|watch| watch.calls());
-        let mut calls: Vec<_> = calls
-            .unwrap_or_default()
-            .into_iter()
-            .map(|(call, _)| call)
-            .collect();
-        calls.sort_unstable();
-        calls.dedup();
+        let calls = once_each(self.calls().into_iter().map(|(call, _)| call));
         let call = self.in_words(&calls.join(" or "));
         let reason = format!("{}{}", fate(self.waited_for()), self.said());
         Error::call(call, reason, "report it to its maker")
@@ -248,7 +252,7 @@ impl KeymarkProcess {
     fn said(&self) -> String {
         // The thread that reads has at most what is in the pipe before it.
         std::thread::sleep(LOOK);
-        let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let printed = self.printed.lock();
         let text = String::from_utf8_lossy(&printed);
         let lines: Vec<&str> = text.split_whitespace().collect();
         let line = lines.join(" ");
@@ -291,7 +295,7 @@ fn fate(status: Option<ExitStatus>) -> String {
 fn keep_the_end(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut part = [0; 4096];
     while let Ok(length @ 1..) = from.read(&mut part) {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = kept.lock();
         kept.extend(&part[..length]);
         let surplus = kept.len().saturating_sub(KEPT);
         kept.drain(..surplus);

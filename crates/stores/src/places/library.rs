@@ -4,6 +4,15 @@ use std::path::PathBuf;
 
 use keymark_bench::error::Error;
 
+/// Debian's name of the architecture that this is built for, as directories of libraries have it: `x86_64-linux-gnu`.
+pub const MULTIARCH: &str = env!("KEYMARK_MULTIARCH");
+
+/// From the program's directory: where a tarball and a package put what belongs to it.
+pub(crate) const INSTALLED: [&str; 2] = [
+    "../lib/keymark",
+    concat!("../lib/", env!("KEYMARK_MULTIARCH"), "/keymark"),
+];
+
 /// One of them.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnLibrary {
@@ -18,6 +27,21 @@ pub struct OwnLibrary {
 }
 
 impl OwnLibrary {
+    /// PC/SC traced, or answered by a served card.
+    pub const PCSC: Self = Self {
+        file: "libkeymark_pcsc.so",
+        variable: "KEYMARK_PCSC_DRIVER",
+        package: "keymark-pcsc",
+        purpose: "through which scdaemon reaches a card",
+    };
+    /// In front of another PKCS#11 module.
+    pub const PKCS11: Self = Self {
+        file: "libkeymark_pkcs11.so",
+        variable: "KEYMARK_PKCS11_LIBRARY",
+        package: "keymark-pkcs11",
+        purpose: "which traces or twins a PKCS#11 module",
+    };
+
     /// Where it is: beside the program (cargo's target directory), or where a package puts it.
     pub fn find(&self) -> Result<PathBuf, Error> {
         let Self {
@@ -38,9 +62,10 @@ impl OwnLibrary {
         };
         let program = std::env::current_exe().map_err(|error| missing(error.to_string()))?;
         let beside = program.parent().unwrap_or(&program);
-        let places =
-            ["", "deps", "..", "../lib/keymark"].map(|place| beside.join(place).join(file));
-        let found = places.iter().find(|path| path.is_file()).cloned();
+        let places = ["", "deps", ".."].into_iter().chain(INSTALLED);
+        let mut files = places.map(|place| beside.join(place).join(file));
+        let found = files.find(|path| path.is_file());
+        let found = found.map(|path| path.canonicalize().unwrap_or(path));
         found.ok_or_else(|| missing(format!("it is not beside {}", program.display())))
     }
 }

@@ -36,17 +36,23 @@ pub fn command(program: &Path) -> Command {
 /// Longer than any line that a program says to tell that it has started.
 const LONGEST_LINE: usize = 64;
 
+/// Whether something can be read, or the end was reached, within that time.
+pub(super) fn is_readable(from: &impl AsFd, limit: Duration) -> io::Result<bool> {
+    let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
+    loop {
+        match poll(&mut [PollFd::new(from.as_fd(), PollFlags::POLLIN)], timeout) {
+            Err(nix::errno::Errno::EINTR) => {}
+            ready => return Ok(ready? > 0),
+        }
+    }
+}
+
 /// What a program says first, without its line feed. Each part of it is waited for that long.
 pub fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<String> {
-    let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
     let mut line = Vec::new();
     while line.len() < LONGEST_LINE {
-        let ready = poll(&mut [PollFd::new(from.as_fd(), PollFlags::POLLIN)], timeout);
-        match ready {
-            Err(nix::errno::Errno::EINTR) => continue,
-            Err(error) => return Err(error.into()),
-            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-            Ok(_) => {}
+        if !is_readable(&from, limit)? {
+            return Err(io::ErrorKind::TimedOut.into());
         }
         let mut octet = [0];
         match from.read(&mut octet)? {

@@ -27,14 +27,8 @@ impl StoreFamily for SoftwareFamily {
     }
 
     fn open_errand(&self, errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-        let (key, operation) = (
-            TestKey::unsealed(&read_errand(errand)?)?,
-            used.capability.operation,
-        );
-        match used.scheme {
-            None => super::open(&key, operation, used.library),
-            Some(scheme) => super::open_by(&key, operation, scheme),
-        }
+        let key = TestKey::unsealed(&read_errand(errand)?)?;
+        super::open(&key, used.capability.operation, used.library, used.scheme)
     }
 
     fn look(&self, wish: &Wish, _: &User) -> Result<Looked, Error> {
@@ -90,11 +84,8 @@ impl Device for Cpu {
 
     fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
         let of = |scheme: &Scheme| {
-            let capabilities = self.capabilities.iter().copied();
-            (
-                *scheme,
-                capabilities.filter(|can| scheme.is_of(*can)).collect(),
-            )
+            let can = self.capabilities.iter().filter(|can| scheme.is_of(**can));
+            (*scheme, can.copied().collect())
         };
         Scheme::ALL.iter().map(of).collect()
     }

@@ -11,7 +11,7 @@ mod openssl_system;
 mod rustcrypto;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::StoreKind;
@@ -19,6 +19,7 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
+use parking_lot::Mutex;
 
 use crate::access::{Access, Errand, Library};
 use crate::answer::{AnswerForm, Answers};
@@ -37,15 +38,12 @@ pub struct SoftwareStore {
 impl SoftwareStore {
     /// Adds a key under a label.
     pub fn add(&self, label: impl Into<String>, key: Arc<TestKey>) {
-        self.keys
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(label.into(), key);
+        self.keys.lock().insert(label.into(), key);
     }
 
     /// Has that test key for a capability, as another process of keymark has it.
     pub(crate) fn take_over(&self, capability: Capability, key: Arc<TestKey>) {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.keys.lock();
         keys.entry(label(capability)).or_insert(key);
     }
 
@@ -56,7 +54,7 @@ impl SoftwareStore {
 
     /// The key itself, for who writes it to a device or a file.
     pub fn test_key(&self, key: &KeyRef) -> Result<Arc<TestKey>, Error> {
-        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = self.keys.lock();
         let found = keys.get(&key.label).cloned().ok_or_else(|| {
             let reason = format!("no key has the name '{}'", key.label);
             Error::call("opening a key", reason, "")
@@ -102,26 +100,18 @@ pub fn load(library: Library) -> Result<Box<dyn library::Loaded>, Error> {
     }
 }
 
-/// A handle on a test key, wherever it came from: by the library that is named, or else by the OpenSSL
+/// A handle on a test key, wherever it came from: by the library that is named, or else, and for any scheme, by the OpenSSL
 /// that is built in. The answers of both have the same form.
 pub fn open(
     key: &TestKey,
     operation: Operation,
     library: Option<Library>,
+    scheme: Option<Scheme>,
 ) -> Result<Box<dyn KeyHandle>, Error> {
-    match library {
-        None => handle::handle(key, operation, None),
-        Some(library) => load(library)?.open(key, operation),
+    match (library, scheme) {
+        (Some(library), None) => load(library)?.open(key, operation),
+        (_, scheme) => handle::handle(key, operation, scheme),
     }
-}
-
-/// A handle on a test key by the OpenSSL that is built in, which uses it otherwise than usual.
-pub fn open_by(
-    key: &TestKey,
-    operation: Operation,
-    scheme: Scheme,
-) -> Result<Box<dyn KeyHandle>, Error> {
-    handle::handle(key, operation, Some(scheme))
 }
 
 impl KeyStore for SoftwareStore {
@@ -137,7 +127,7 @@ impl KeyStore for SoftwareStore {
             return Err(unsupported("the OpenSSL library", capability));
         }
         let key = KeyRef::new(capability, label(capability));
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.keys.lock();
         if !keys.contains_key(&key.label) {
             let made = Arc::new(TestKey::generate(capability.algorithm)?);
             keys.insert(key.label.clone(), made);
@@ -165,11 +155,7 @@ impl KeyStore for SoftwareStore {
         })
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        open(&*self.test_key(key)?, key.operation, None)
-    }
-
-    fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
-        open_by(&*self.test_key(key)?, key.operation, scheme)
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        handle::handle(&*self.test_key(key)?, key.operation, scheme)
     }
 }

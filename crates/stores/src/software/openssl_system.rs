@@ -25,10 +25,6 @@ pub(super) fn load() -> Result<Installed, Error> {
         .map_err(|reason| missing(what(), reason.to_string(), "libssl3"))
 }
 
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
 impl Loaded for Installed {
     fn version(&self) -> String {
         self.0.version().to_owned()
@@ -55,51 +51,39 @@ impl Loaded for Installed {
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-        let family = key.algorithm.family();
-        let padding = match family {
-            Family::Rsa(_) => Padding::Pkcs1,
-            Family::Dsa(_)
-            | Family::Weierstrass(_)
-            | Family::Cv25519
-            | Family::Ed25519
-            | Family::Cv448
-            | Family::Ed448 => Padding::None,
-            Family::Elgamal(_)
-            | Family::MlKem(_)
-            | Family::MlDsa(_)
-            | Family::SlhDsa(..)
-            | Family::KyberComposite(_) => return Err(lacks(key, operation)),
-        };
+        let (family, signs) = (key.algorithm.family(), operation.signs());
+        // Authenticating is signing.
+        let work = if signs { Operation::Sign } else { operation };
+        if !self
+            .capabilities()
+            .contains(&Capability::new(key.algorithm, work))
+        {
+            let capability = Capability::new(key.algorithm, operation);
+            return Err(unsupported("the system's OpenSSL", capability));
+        }
         let read = |error| Error::call("d2i_AutoPrivateKey", error, "");
         let private = self.0.private_key(&key.pkcs8_der()?).map_err(read)?;
-        let made: Result<Box<dyn KeyHandle>, NativeError> = match operation {
-            Operation::Sign | Operation::Authenticate => match family {
-                Family::Ed25519 | Family::Ed448 => private
-                    .signing_messages()
-                    .map(|signer| Box::new(MessageSign(signer)) as _),
-                Family::Cv25519 | Family::Cv448 => return Err(lacks(key, operation)),
-                _ => private
-                    .signing(padding)
-                    .map(|context| performing("EVP_PKEY_sign", context)),
-            },
-            Operation::Decrypt => match family {
-                Family::Rsa(_) => private
-                    .decrypting(padding)
-                    .map(|context| performing("EVP_PKEY_decrypt", context)),
-                Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448 => {
-                    Ok(derive(self.0, key.algorithm, private))
-                }
-                _ => return Err(lacks(key, operation)),
-            },
-            Operation::Decapsulate | Operation::Handshake => return Err(lacks(key, operation)),
+        let made: Result<Box<dyn KeyHandle>, NativeError> = match (family, signs) {
+            (Family::Ed25519 | Family::Ed448, _) => {
+                let signer = private.signing_messages();
+                signer.map(|signer| Box::new(MessageSign(signer)) as _)
+            }
+            (Family::Rsa(_), true) => {
+                let context = private.signing(Padding::Pkcs1);
+                context.map(|context| performing("EVP_PKEY_sign", context))
+            }
+            (Family::Rsa(_), false) => {
+                let context = private.decrypting(Padding::Pkcs1);
+                context.map(|context| performing("EVP_PKEY_decrypt", context))
+            }
+            (_, true) => {
+                let context = private.signing(Padding::None);
+                context.map(|context| performing("EVP_PKEY_sign", context))
+            }
+            (_, false) => Ok(derive(self.0, key.algorithm, private)),
         };
         made.map_err(|error| Error::call("setting up an EVP_PKEY_CTX", error, ""))
     }
-}
-
-fn lacks(key: &TestKey, operation: Operation) -> Error {
-    let capability = Capability::new(key.algorithm, operation);
-    unsupported("the system's OpenSSL", capability)
 }
 
 /// One call of a context that was set up once, by its name.

@@ -28,27 +28,15 @@ impl Loaded for Compiled {
 
     fn capabilities(&self) -> Vec<Capability> {
         // Of the others there is none that is in wide use.
-        let has = |family| {
-            use Curve::{NistP256, NistP384, NistP521};
-            matches!(
-                family,
-                Family::Rsa(_)
-                    | Family::Weierstrass(NistP256 | NistP384 | NistP521)
-                    | Family::Cv25519
-                    | Family::Ed25519
-            )
-        };
-        capabilities_of(has)
+        capabilities_of(|family| {
+            matches!(family, Family::Rsa(_) | Family::Cv25519 | Family::Ed25519)
+                || family.is_of_nist()
+        })
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-        let capability = Capability::new(key.algorithm, operation);
-        let lacks = || unsupported("RustCrypto", capability);
-        match operation {
-            Operation::Sign | Operation::Authenticate => signer(key)?.ok_or_else(lacks),
-            Operation::Decrypt => decryptor(key)?.ok_or_else(lacks),
-            Operation::Decapsulate | Operation::Handshake => Err(lacks()),
-        }
+        let lacks = || unsupported("RustCrypto", Capability::new(key.algorithm, operation));
+        opened(key, operation)?.ok_or_else(lacks)
     }
 }
 
@@ -93,24 +81,39 @@ fn read<K: DecodePrivateKey>(key: &TestKey) -> Result<K, Error> {
     read.map_err(|error| Error::call("from_pkcs8_der", error, ""))
 }
 
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
-fn signer(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
-    macro_rules! ecdsa {
-        ($curve:ident) => {{
-            let key: $curve::SecretKey = read(key)?;
-            let key = $curve::ecdsa::SigningKey::from_bytes(&key.to_bytes())
-                .map_err(|error| Error::call("SigningKey::from_bytes", error, ""))?;
-            call("sign_prehash", move |digest, output| {
-                let signed: Result<$curve::ecdsa::Signature, _> = key.sign_prehash(digest);
-                put(signed.map_err(words)?.to_der().as_bytes(), output)
-            })
-        }};
-    }
-    Ok(Some(match key.algorithm.family() {
-        Family::Rsa(_) => {
+macro_rules! ecdsa {
+    ($curve:ident, $key:expr) => {{
+        let key: $curve::SecretKey = read($key)?;
+        let key = $curve::ecdsa::SigningKey::from_bytes(&key.to_bytes())
+            .map_err(|error| Error::call("SigningKey::from_bytes", error, ""))?;
+        call("sign_prehash", move |digest, output| {
+            let signed: Result<$curve::ecdsa::Signature, _> = key.sign_prehash(digest);
+            put(signed.map_err(words)?.to_der().as_bytes(), output)
+        })
+    }};
+}
+
+macro_rules! ecdh {
+    ($curve:ident, $key:expr) => {{
+        let key: $curve::SecretKey = read($key)?;
+        derive(
+            |point| $curve::PublicKey::from_sec1_bytes(point).map_err(words),
+            move |peer: &mut $curve::PublicKey, output| {
+                let scalar = key.to_nonzero_scalar();
+                let shared = $curve::ecdh::diffie_hellman(scalar, peer.as_affine());
+                put(shared.raw_secret_bytes(), output)
+            },
+        )
+    }};
+}
+
+/// None, where the crates do not do that with such a key.
+fn opened(key: &TestKey, operation: Operation) -> Result<Option<Box<dyn KeyHandle>>, Error> {
+    use Curve::{NistP256, NistP384, NistP521};
+    use Family::{Cv25519, Ed25519, Rsa, Weierstrass};
+    use Operation::{Authenticate, Decrypt, Sign};
+    Ok(Some(match (key.algorithm.family(), operation) {
+        (Rsa(_), Sign | Authenticate) => {
             let key: RsaPrivateKey = read(key)?;
             call("sign_with_rng", move |digest, output| {
                 // With blinding, as the crate advises.
@@ -119,46 +122,20 @@ fn signer(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
                 put(&signed.map_err(words)?, output)
             })
         }
-        Family::Ed25519 => {
-            let key = ed25519_dalek::SigningKey::from_bytes(&*seed(key)?);
-            call("try_sign", move |message, output| {
-                put(&key.try_sign(message).map_err(words)?.to_bytes(), output)
-            })
-        }
-        Family::Weierstrass(Curve::NistP256) => ecdsa!(p256),
-        Family::Weierstrass(Curve::NistP384) => ecdsa!(p384),
-        Family::Weierstrass(Curve::NistP521) => ecdsa!(p521),
-        _ => return Ok(None),
-    }))
-}
-
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
-fn decryptor(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
-    macro_rules! ecdh {
-        ($curve:ident) => {{
-            let key: $curve::SecretKey = read(key)?;
-            derive(
-                |point| $curve::PublicKey::from_sec1_bytes(point).map_err(words),
-                move |peer: &mut $curve::PublicKey, output| {
-                    let scalar = key.to_nonzero_scalar();
-                    let shared = $curve::ecdh::diffie_hellman(scalar, peer.as_affine());
-                    put(shared.raw_secret_bytes(), output)
-                },
-            )
-        }};
-    }
-    Ok(Some(match key.algorithm.family() {
-        Family::Rsa(_) => {
+        (Rsa(_), Decrypt) => {
             let key: RsaPrivateKey = read(key)?;
             call("decrypt_blinded", move |ciphertext, output| {
                 let opened = key.decrypt_blinded(&mut OsRng, Pkcs1v15Encrypt, ciphertext);
                 put(&opened.map_err(words)?, output)
             })
         }
-        Family::Cv25519 => {
+        (Ed25519, Sign | Authenticate) => {
+            let key = ed25519_dalek::SigningKey::from_bytes(&*seed(key)?);
+            call("try_sign", move |message, output| {
+                put(&key.try_sign(message).map_err(words)?.to_bytes(), output)
+            })
+        }
+        (Cv25519, Decrypt) => {
             let key = x25519_dalek::StaticSecret::from(*seed(key)?);
             derive(
                 |point| <[u8; 32]>::try_from(point).map_err(words).map(Into::into),
@@ -167,9 +144,12 @@ fn decryptor(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
                 },
             )
         }
-        Family::Weierstrass(Curve::NistP256) => ecdh!(p256),
-        Family::Weierstrass(Curve::NistP384) => ecdh!(p384),
-        Family::Weierstrass(Curve::NistP521) => ecdh!(p521),
+        (Weierstrass(NistP256), Sign | Authenticate) => ecdsa!(p256, key),
+        (Weierstrass(NistP384), Sign | Authenticate) => ecdsa!(p384, key),
+        (Weierstrass(NistP521), Sign | Authenticate) => ecdsa!(p521, key),
+        (Weierstrass(NistP256), Decrypt) => ecdh!(p256, key),
+        (Weierstrass(NistP384), Decrypt) => ecdh!(p384, key),
+        (Weierstrass(NistP521), Decrypt) => ecdh!(p521, key),
         _ => return Ok(None),
     }))
 }

@@ -1,6 +1,8 @@
 //! A card reader in this process: one card, used by several at once, one command at a time.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::tokens::card::{Answer, Card, CardFault};
 
@@ -48,7 +50,7 @@ impl Reader {
     }
 
     fn slot(&self) -> MutexGuard<'_, Slot> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -5,10 +5,12 @@ use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use keymark_shim_protocol::wire::{Request, Response};
+
+use parking_lot::Mutex;
 
 use crate::tokens::card::{Answer, CardFault};
 use crate::tokens::reader::{Connection, Reader};
@@ -52,14 +54,14 @@ fn accept(listener: &UnixListener, reader: &Reader, clients: &Arc<Clients>) {
         else {
             continue;
         };
-        let mut known = clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = clients.lock();
         // The end of the service is told by a last connection.
         let Some(known) = known.as_mut() else { return };
         known.insert(number, clone);
         let (connection, clients) = (reader.connect(), Arc::clone(clients));
         std::thread::spawn(move || {
             serve(stream, connection);
-            let mut known = clients.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = clients.lock();
             known.as_mut().and_then(|known| known.remove(&number));
         });
     }
@@ -97,11 +99,7 @@ fn immediately(response: Vec<u8>) -> Answer {
 
 impl Drop for CardServer {
     fn drop(&mut self) {
-        let clients = self
-            .clients
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let clients = self.clients.lock().take();
         for client in clients.into_iter().flat_map(BTreeMap::into_values) {
             let _ = client.shutdown(Shutdown::Both);
         }

@@ -1,4 +1,4 @@
-//! Ways to a TPM, and connections.
+//! Ways to a TPM, connections, and what is refused by them.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use crate::places::private_dir::PrivateDir;
 use crate::places::program;
 use keymark_bench::error::Error;
 use serde::{Deserialize, Serialize};
-use tss_esapi::Context;
+use tss_esapi::constants::response_code::Tss2ResponseCodeKind as Kind;
 use tss_esapi::interface_types::session_handles::AuthSession;
 use tss_esapi::tcti_ldr::TctiNameConf;
+use tss_esapi::{Context, Error as TssError};
 
-use super::codes::refused;
 use crate::emulator::{Emulator, plain};
 
 /// The kernel's resource manager, which several programs may use.
@@ -111,4 +111,34 @@ fn two_free_ports() -> Result<u16, Error> {
         "no two are side by side",
         "",
     ))
+}
+
+/// A call as the specification spells it, that came to nothing (TPM 2.0 Library, Part 2, 6.6).
+pub(super) fn refused(call: &'static str) -> impl Fn(TssError) -> Error + Copy {
+    move |error| match error {
+        TssError::Tss2Error(code) => {
+            let kind = code.kind();
+            let name = kind.map(|kind| format!("{kind:?} ")).unwrap_or_default();
+            Error::call(call, format!("{name}({code})"), advice(kind))
+        }
+        TssError::WrapperError(kind) => Error::call(call, kind, ""),
+    }
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "for the others nobody knows more than the code says"
+)]
+fn advice(kind: Option<Kind>) -> &'static str {
+    match kind {
+        Some(Kind::ObjectMemory | Kind::ObjectHandles) => {
+            "a TPM holds three keys at a time: use a smaller --concurrency or --processes"
+        }
+        Some(Kind::AuthFail | Kind::BadAuth) => {
+            "the owner of this TPM has set a password, which keymark does not ask for"
+        }
+        Some(Kind::Lockout) => "the TPM is locked after wrong passwords: wait, or ask its owner",
+        Some(Kind::Hierarchy) => "the owner hierarchy is switched off in the firmware's setup",
+        _ => "",
+    }
 }

@@ -1,25 +1,28 @@
 //! The devices `tpm` and `swtpm-esys`.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
+use parking_lot::Mutex;
 use tss_esapi::Context;
 use tss_esapi::constants::PropertyTag;
 use tss_esapi::utils::get_tpm_vendor;
 
-use super::codes::refused;
-use super::connection::{self, Swtpm, Way};
+use super::connection::{self, Swtpm, Way, refused};
 use super::handle::TpmHandle;
-use super::keys;
-use super::store::TpmStore;
-use crate::access::{AccessKind, KeyUse, read_errand};
+use super::keys::{self, SavedKey};
+use crate::access::{Access, AccessKind, Errand, KeyUse, read_errand};
+use crate::answer::{AnswerForm, Answers};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::emulator::LIBTPMS;
-use crate::store::KeyStore;
+use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
+use crate::store::{KeyStore, as_usual, unsupported};
 use crate::user::User;
 
 /// This machine's TPM.
@@ -100,18 +103,11 @@ impl TpmDevice {
             Some(_) => "swtpm on this CPU, through tpm2-tss".to_owned(),
             None => format!("TPM 2.0 of this machine, {vendor}"),
         };
+        let firmware = firmware(&mut context).map_err(asked)?;
         Ok(Self {
             identity: StoreIdentity {
-                device: DeviceName::new(name),
-                kind: StoreKind::TPM,
-                provenance,
-                product,
-                serial: None,
-                versions: BTreeMap::from([(
-                    "firmware".to_owned(),
-                    firmware(&mut context).map_err(asked)?,
-                )]),
-                assumed: Vec::new(),
+                versions: BTreeMap::from([("firmware".to_owned(), firmware)]),
+                ..StoreIdentity::new(DeviceName::new(name), StoreKind::TPM, provenance, product)
             },
             capabilities: keys::offered(&mut context),
             way,
@@ -157,5 +153,70 @@ impl Device for TpmDevice {
             way: self.way,
             test_keys: Mutex::default(),
         }))
+    }
+}
+
+/// Longest result: an RSA-3072 signature.
+const CAPACITY: usize = 512;
+
+/// A TPM as a key store.
+#[derive(Debug)]
+struct TpmStore {
+    device: DeviceName,
+    capabilities: Vec<Capability>,
+    way: Way,
+    test_keys: Mutex<HashMap<Capability, SavedKey>>,
+}
+
+impl TpmStore {
+    fn test_key(&self, key: &KeyRef) -> Result<SavedKey, Error> {
+        let made = self.test_keys.lock();
+        let found = made.get(&key.capability()).cloned();
+        found.ok_or_else(|| unsupported(self.device.to_string(), key.capability()))
+    }
+}
+
+impl KeyStore for TpmStore {
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        Ok(self.capabilities.clone())
+    }
+
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        if !self.capabilities.contains(&capability) {
+            return Err(unsupported(self.device.to_string(), capability));
+        }
+        let mut all = self.test_keys.lock();
+        if let Entry::Vacant(place) = all.entry(capability) {
+            place.insert(keys::make(&mut self.way.connect()?, capability)?);
+        }
+        let label = format!("test key of {}, made by the TPM", capability.algorithm);
+        Ok(KeyRef::new(capability, label))
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        Ok(self.test_key(key)?.public)
+    }
+
+    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
+        self.test_key(key)?;
+        Ok(Answers {
+            form: AnswerForm::Concatenated,
+            capacity: CAPACITY,
+        })
+    }
+
+    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
+        let key = (self.way, self.test_key(key)?.saved);
+        Ok(Access {
+            errand: Some(Errand::new(StoreKind::TPM, &key)?),
+            ..Access::default()
+        })
+    }
+
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        as_usual(key, scheme)?;
+        let saved = self.test_key(key)?.saved;
+        let handle = TpmHandle::open(self.way, key.capability(), saved)?;
+        Ok(Box::new(handle))
     }
 }

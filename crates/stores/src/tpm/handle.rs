@@ -15,8 +15,7 @@ use tss_esapi::tss2_esys::{TPM2B_DIGEST, TPMT_TK_HASHCHECK};
 use tss_esapi::utils::TpmsContext;
 use tss_esapi::{Context, Error as TssError, Result as TssResult};
 
-use super::codes::refused;
-use super::connection::Way;
+use super::connection::{Way, refused};
 use super::keys::{coordinate, hash_scheme, padded};
 use crate::store::unsupported;
 

@@ -4,7 +4,7 @@ use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use tss_esapi::attributes::ObjectAttributesBuilder;
+use tss_esapi::attributes::{ObjectAttributes, ObjectAttributesBuilder};
 use tss_esapi::interface_types::algorithm::{HashingAlgorithm, PublicAlgorithm};
 use tss_esapi::interface_types::ecc::EccCurve;
 use tss_esapi::interface_types::key_bits::RsaKeyBits;
@@ -18,7 +18,7 @@ use tss_esapi::structures::{
 use tss_esapi::utils::TpmsContext;
 use tss_esapi::{Context, Result as TssResult};
 
-use super::codes::refused;
+use super::connection::refused;
 use crate::public_key::PublicKey;
 use crate::store::unsupported;
 
@@ -135,19 +135,6 @@ const fn curve(family: Family) -> Option<(EccCurve, usize)> {
     }
 }
 
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "of the others a TPM has none"
-)]
-const fn rsa_bits(family: Family) -> Option<RsaKeyBits> {
-    match family {
-        Family::Rsa(1024) => Some(RsaKeyBits::Rsa1024),
-        Family::Rsa(2048) => Some(RsaKeyBits::Rsa2048),
-        Family::Rsa(3072) => Some(RsaKeyBits::Rsa3072),
-        _ => None,
-    }
-}
-
 /// A storage key on P-256: a primary key of RSA would be looked for by a real TPM for seconds.
 fn parent() -> TssResult<Public> {
     let attributes = attributes()
@@ -158,10 +145,21 @@ fn parent() -> TssResult<Public> {
     let curve = EccCurve::NistP256;
     let parameters =
         PublicEccParametersBuilder::new_restricted_decryption_key(cipher, curve).build()?;
-    let builder = PublicBuilder::new()
-        .with_public_algorithm(PublicAlgorithm::Ecc)
-        .with_ecc_parameters(parameters)
-        .with_ecc_unique_identifier(EccPoint::default());
+    public(Parameters::Ecc(parameters), attributes)
+}
+
+/// A key that is to be made.
+fn public(parameters: Parameters, attributes: ObjectAttributes) -> TssResult<Public> {
+    let builder = match parameters {
+        Parameters::Rsa(parameters) => PublicBuilder::new()
+            .with_public_algorithm(PublicAlgorithm::Rsa)
+            .with_rsa_parameters(parameters)
+            .with_rsa_unique_identifier(PublicKeyRsa::default()),
+        Parameters::Ecc(parameters) => PublicBuilder::new()
+            .with_public_algorithm(PublicAlgorithm::Ecc)
+            .with_ecc_parameters(parameters)
+            .with_ecc_unique_identifier(EccPoint::default()),
+    };
     builder
         .with_name_hashing_algorithm(HashingAlgorithm::Sha256)
         .with_object_attributes(attributes)
@@ -180,27 +178,8 @@ fn attributes() -> ObjectAttributesBuilder {
 fn template(capability: Capability) -> Option<TssResult<Public>> {
     let parameters = parameters(capability)?;
     let signs = capability.operation == Operation::Sign;
-    let built = || {
-        let attributes = attributes()
-            .with_sign_encrypt(signs)
-            .with_decrypt(!signs)
-            .build()?;
-        let builder = match parameters? {
-            Parameters::Rsa(parameters) => PublicBuilder::new()
-                .with_public_algorithm(PublicAlgorithm::Rsa)
-                .with_rsa_parameters(parameters)
-                .with_rsa_unique_identifier(PublicKeyRsa::default()),
-            Parameters::Ecc(parameters) => PublicBuilder::new()
-                .with_public_algorithm(PublicAlgorithm::Ecc)
-                .with_ecc_parameters(parameters)
-                .with_ecc_unique_identifier(EccPoint::default()),
-        };
-        builder
-            .with_name_hashing_algorithm(HashingAlgorithm::Sha256)
-            .with_object_attributes(attributes)
-            .build()
-    };
-    Some(built())
+    let attributes = attributes().with_sign_encrypt(signs).with_decrypt(!signs);
+    Some(parameters.and_then(|parameters| public(parameters, attributes.build()?)))
 }
 
 /// What a key is, without its attributes.
@@ -223,7 +202,8 @@ impl From<Parameters> for PublicParameters {
 fn parameters(capability: Capability) -> Option<TssResult<Parameters>> {
     let family = capability.algorithm.family();
     let signs = capability.operation == Operation::Sign;
-    if let Some(bits) = rsa_bits(family) {
+    if let Family::Rsa(bits) = family {
+        let bits = RsaKeyBits::try_from(u16::try_from(bits).ok()?).ok()?;
         let builder = PublicRsaParametersBuilder::new()
             .with_scheme(RsaScheme::Null)
             .with_key_bits(bits)

@@ -4,11 +4,9 @@
 //! (Part 1, 30.3), which only this TPM can load until its next start, and loaded for a block at a time, since a TPM
 //! holds three keys. A real TPM is used only when it is named.
 
-mod codes;
 mod connection;
 mod device;
 mod handle;
 mod keys;
-mod store;
 
 pub use device::TpmFamily;

@@ -1,9 +1,10 @@
 //! What a run is going to change on tokens, and whether its user has agreed to what cannot be undone.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use keymark_bench::error::Error;
+use parking_lot::Mutex;
 
 use super::{Notice, TokenId};
 
@@ -57,7 +58,7 @@ impl Agreements {
     /// Has the user agree to what these changes destroy, in one question for all that was not agreed to
     /// before. What destroys nothing needs no question.
     pub fn require(&self, changes: &[Change], notice: &dyn Notice) -> Result<(), Error> {
-        let mut agreed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut agreed = self.0.lock();
         let open: Vec<&Change> = changes
             .iter()
             .filter(|change| change.loss != Loss::Nothing && !agreed.contains(*change))
@@ -94,11 +95,11 @@ mod tests {
 
     impl Notice for User {
         fn tell(&self, text: &str) {
-            self.asked.lock().unwrap().push(text.to_owned());
+            self.asked.lock().push(text.to_owned());
         }
 
         fn agrees(&self, _: &str) -> bool {
-            self.asked.lock().unwrap().push("?".to_owned());
+            self.asked.lock().push("?".to_owned());
             self.says_yes
         }
     }
@@ -127,13 +128,13 @@ mod tests {
         for _ in 0..2 {
             agreements.require(&changes, &user).unwrap();
         }
-        let asked = user.asked.lock().unwrap().clone();
+        let asked = user.asked.lock().clone();
         assert_eq!(asked.len(), 3, "{asked:?}");
         assert!(asked[0].contains("ABCD") && asked[1].contains("slot AUT"));
         // Another key in the same place was not agreed to.
         let other = change("slot SIG", Loss::Key("rsa2048, EF01".to_owned()));
         agreements.require(&[other], &user).unwrap();
-        assert_eq!(user.asked.lock().unwrap().len(), 5);
+        assert_eq!(user.asked.lock().len(), 5);
     }
 
     #[test]

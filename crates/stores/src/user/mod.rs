@@ -2,7 +2,6 @@
 //! told and asked.
 
 mod changes;
-mod memory;
 mod pin;
 mod rules;
 mod token;

@@ -3,28 +3,34 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use keymark_bench::error::Error;
+use nix::sys::prctl::set_dumpable;
+use nix::sys::resource::{Resource, setrlimit};
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::{TokenId, TokenName, memory};
+use super::{TokenId, TokenName};
 
-/// A PIN. Not to be printed.
+/// A PIN. Not to be printed; it is serialised for another process of keymark's alone, which reads it from a pipe.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "Zeroizing<String>")]
 pub struct Pin(Zeroizing<String>);
+
+/// One that keymark has sent to this process. From then on it keeps its memory to itself.
+impl From<Zeroizing<String>> for Pin {
+    fn from(pin: Zeroizing<String>) -> Self {
+        keep_to_ourselves();
+        Self(pin)
+    }
+}
 
 impl Pin {
     /// Takes the PIN over.
     pub fn new(pin: impl Into<String>) -> Self {
         Self(Zeroizing::new(pin.into()))
-    }
-
-    /// One that keymark has sent to this process. From then on it keeps its memory to itself.
-    pub fn received(pin: Zeroizing<String>) -> Self {
-        memory::keep_to_ourselves();
-        Self(pin)
     }
 
     /// The digits, for whoever sends them.
@@ -70,6 +76,11 @@ impl PinSource {
         own.map_or(Self::Prompt, |(_, source)| source.of(token))
     }
 
+    /// Whether it has one PIN, which does not say of which token it is.
+    pub(crate) const fn is_for_one(&self) -> bool {
+        matches!(self, Self::Environment(_) | Self::Descriptor(_))
+    }
+
     fn variables(&self) -> Vec<&str> {
         match self {
             Self::Environment(name) => vec![name],
@@ -91,7 +102,7 @@ impl PinSource {
         if let Self::Known(pin) = self {
             return Ok(pin.clone());
         }
-        memory::keep_to_ourselves();
+        keep_to_ourselves();
         let pin = match self {
             Self::Known(pin) => return Ok(pin.clone()),
             Self::Asked(by) => return by.ask(what),
@@ -173,6 +184,18 @@ impl Pins {
             admin: PinSource::Known(Pin::new("12345678")),
         }
     }
+}
+
+/// From the first PIN on no crash of this process writes its memory to a file, and no other program of the
+/// user's reads it.
+fn keep_to_ourselves() {
+    static DONE: OnceLock<()> = OnceLock::new();
+    DONE.get_or_init(|| {
+        // Where a program takes the dumps, the limit is not asked (core(5)): dumpable is. A system that
+        // knows neither has nothing to switch off.
+        let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
+        let _ = set_dumpable(false);
+    });
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! The rules under which a PIN is tried, whatever the device: fetched once, never when fewer than two
 //! tries are left, never again once it was refused or its fate is not known.
 
-use std::sync::{Mutex, PoisonError};
-
 use keymark_bench::error::Error;
+use parking_lot::Mutex;
 
 use super::pin::{Pin, Pins};
 
@@ -37,6 +36,15 @@ pub enum Refusal {
     Unanswered(Error),
     /// The PIN was not sent.
     Unasked(Error),
+}
+
+impl Refusal {
+    /// Why, whatever it has cost.
+    pub fn into_error(self) -> Error {
+        match self {
+            Self::Judged(error) | Self::Unanswered(error) | Self::Unasked(error) => error,
+        }
+    }
 }
 
 /// How a kind of device speaks of its PINs.
@@ -117,7 +125,7 @@ impl PinRules {
         tries: u8,
         ask: impl FnOnce(&Pin) -> Result<(), Refusal>,
     ) -> Result<(), Error> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         let kept = known.of(kind);
         if let Some(error) = &kept.ended {
             return Err(error.clone());
@@ -144,7 +152,7 @@ impl PinRules {
     /// Whether a PIN that the device has accepted may be sent again, to a key that wants it at each use, with
     /// so many tries left.
     pub fn again(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         match &known.of(kind).ended {
             Some(error) => Err(error.clone()),
             None => self.allowed(kind, tries),
@@ -153,13 +161,13 @@ impl PinRules {
 
     /// Notes that a key has refused a PIN which the device had accepted: nobody sends it any more.
     pub fn refused_later(&self, kind: PinKind, error: &Error) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         known.of(kind).ended.get_or_insert_with(|| error.clone());
     }
 
     /// Whether the device has accepted a PIN since this was last asked: it may keep it verified.
     pub fn have_opened(&self) -> bool {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         std::mem::take(&mut known.accepted)
     }
 
@@ -195,7 +203,7 @@ impl PinRules {
 
     /// The user PIN, once the device has accepted it, for a program that has to enter it too.
     pub fn accepted_user_pin(&self) -> Result<Pin, Error> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock();
         let user = &known.user;
         let accepted = user.pin.clone().filter(|_| user.ended.is_none());
         accepted.ok_or_else(|| self.refusal("it has not accepted a user PIN".to_owned()))

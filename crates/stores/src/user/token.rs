@@ -1,5 +1,6 @@
 //! What a token is called: PINs, consent and journals belong to one.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -69,17 +70,13 @@ impl TokenName {
         &self,
         tokens: impl IntoIterator<Item = &'t TokenId>,
     ) -> Result<&'t TokenId, NotOneToken> {
-        let mut called: Vec<_> = tokens
-            .into_iter()
-            .filter(|token| token.is_called(self))
-            .collect();
-        called.sort_unstable();
-        called.dedup();
-        match called.as_slice() {
-            [] => Err(NotOneToken::None),
-            [one] => Ok(*one),
-            several => Err(NotOneToken::Several(
-                several.iter().copied().cloned().collect(),
+        let called = tokens.into_iter().filter(|token| token.is_called(self));
+        let called: BTreeSet<_> = called.collect();
+        match (called.len(), called.first()) {
+            (_, None) => Err(NotOneToken::None),
+            (1, Some(&one)) => Ok(one),
+            _ => Err(NotOneToken::Several(
+                called.iter().copied().cloned().collect(),
             )),
         }
     }

@@ -21,13 +21,13 @@ fn an_operation_that_the_key_lacks_is_refused() {
         operation: Operation::Decrypt,
         label: "key".to_owned(),
     };
-    let error = store.open(&reference).err().unwrap().to_string();
+    let error = store.open(&reference, None).err().unwrap().to_string();
     assert_eq!(error, "the OpenSSL library has no decrypt with ed25519");
     let other = KeyRef {
         algorithm: "cv25519".parse().unwrap(),
         ..reference.clone()
     };
-    let error = store.open(&other).err().unwrap().to_string();
+    let error = store.open(&other, None).err().unwrap().to_string();
     assert_eq!(error, "the key 'key' has no decrypt with cv25519");
     let missing = KeyRef {
         label: "other".to_owned(),
@@ -36,7 +36,7 @@ fn an_operation_that_the_key_lacks_is_refused() {
     };
     assert!(
         store
-            .open(&missing)
+            .open(&missing, None)
             .err()
             .unwrap()
             .to_string()

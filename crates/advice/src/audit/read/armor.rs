@@ -62,11 +62,7 @@ impl Block<'_> {
             if !is_header && !line.starts_with('=') {
                 text.extend(line.chars().filter(|letter| !letter.is_whitespace()));
             } else if line.starts_with("Proc-Type: 4,ENCRYPTED") {
-                return Err(
-                    "the public part of an encrypted private key cannot be seen; give its \
-                            public key"
-                        .to_owned(),
-                );
+                return Err(super::ENCRYPTED.to_owned());
             }
         }
         let bytes = STANDARD.decode(text.as_bytes());

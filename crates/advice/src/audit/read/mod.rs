@@ -8,6 +8,7 @@ mod ssh;
 mod x509;
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -21,6 +22,9 @@ use super::key::{Form, FoundKey, Place, PublicKey};
 const MOST: u64 = 1 << 29;
 /// How deep directories are searched.
 const DEPTH: usize = 16;
+/// Why an encrypted key has no place among the others.
+const ENCRYPTED: &str =
+    "the public part of an encrypted private key cannot be seen; give its public key";
 
 /// What files have.
 #[derive(Debug, Default)]
@@ -60,59 +64,42 @@ impl Read {
         self.entry(path, &mut seen, DEPTH);
     }
 
-    /// A file that was seen by another name already is the same.
     fn entry(&mut self, path: &Path, seen: &mut BTreeSet<PathBuf>, depth: usize) {
-        let place = Place {
-            within: path.display().to_string(),
-            line: None,
-        };
-        let mut read = || -> io::Result<Option<bool>> {
-            let real = path.canonicalize()?;
-            let kind = fs::metadata(path)?;
-            let is_new = seen.insert(real) && (kind.is_dir() || kind.is_file());
-            Ok(is_new.then_some(kind.is_dir()))
-        };
-        match read() {
-            Ok(None) => {}
-            Ok(Some(true)) if depth == 0 => {
-                let reason = "the directories are too deep; name this one itself";
-                self.failures.push(failure(&place, reason));
-            }
-            Ok(Some(true)) => self.directory(path, &place, seen, depth),
-            Ok(Some(false)) => match read::bytes(path, MOST) {
-                Ok(bytes) => self.bytes(&place.within, &Zeroizing::new(bytes)),
-                Err(error) => self.failures.push(failure(&place, error)),
-            },
-            Err(error) => self.failures.push(failure(&place, error)),
+        if let Err(error) = self.visit(path, seen, depth) {
+            let place = Place::of(path.display().to_string());
+            self.failures.push(failure(&place, error));
         }
     }
 
-    fn directory(
+    /// A file that was seen by another name already is the same.
+    fn visit(
         &mut self,
         path: &Path,
-        place: &Place,
         seen: &mut BTreeSet<PathBuf>,
         depth: usize,
-    ) {
-        let entries = fs::read_dir(path).and_then(|entries| {
-            let paths = entries.map(|entry| Ok(entry?.path()));
-            paths.collect::<io::Result<BTreeSet<PathBuf>>>()
-        });
-        match entries {
-            Ok(entries) => entries
-                .iter()
-                .for_each(|entry| self.entry(entry, seen, depth - 1)),
-            Err(error) => self.failures.push(failure(place, error)),
+    ) -> Result<(), Box<dyn Error>> {
+        let is_new = seen.insert(path.canonicalize()?);
+        let kind = fs::metadata(path)?;
+        if kind.is_dir() && is_new {
+            if depth == 0 {
+                return Err("the directories are too deep; name this one itself".into());
+            }
+            let entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
+            let entries = entries.collect::<io::Result<BTreeSet<PathBuf>>>()?;
+            for entry in &entries {
+                self.entry(entry, seen, depth - 1);
+            }
+        } else if kind.is_file() && is_new {
+            let bytes = Zeroizing::new(read::bytes(path, MOST)?);
+            self.bytes(&path.display().to_string(), &bytes);
         }
+        Ok(())
     }
 
     /// Adds what the content of a file has, which goes by that name.
     pub fn bytes(&mut self, name: &str, bytes: &[u8]) {
         let before = (self.keys.len(), self.failures.len());
-        let place = Place {
-            within: name.to_owned(),
-            line: None,
-        };
+        let place = Place::of(name);
         if bytes.get(8..12) == Some(b"KBXf") {
             openpgp::keybox(&place, bytes, self);
         } else if bytes.first() == Some(&0x30) {
@@ -133,17 +120,14 @@ impl Read {
     fn text(&mut self, name: &str, text: &str) {
         let blocks = armor::blocks(text);
         for block in &blocks {
-            let line = Some(block.line);
-            let within = name.to_owned();
-            let place = Place { within, line };
-            let bytes = match block.bytes() {
-                Ok(bytes) => bytes,
-                Err(reason) => {
-                    self.failures.push(failure(&place, reason));
-                    continue;
-                }
+            let place = Place {
+                line: Some(block.line),
+                ..Place::of(name)
             };
-            self.block(&place, block.label, &bytes);
+            match block.bytes() {
+                Ok(bytes) => self.block(&place, block.label, &bytes),
+                Err(reason) => self.failures.push(failure(&place, reason)),
+            }
         }
         if blocks.is_empty() {
             ssh::lines(name, text, self);
@@ -160,15 +144,10 @@ impl Read {
             "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" => {
                 self.certificate(place, bytes);
             }
-            "ENCRYPTED PRIVATE KEY" => {
-                let reason = "the public part of an encrypted private key cannot be seen; give its \
-                              public key";
-                self.failures.push(failure(place, reason));
+            "ENCRYPTED PRIVATE KEY" => self.failures.push(failure(place, ENCRYPTED)),
+            "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => {
+                self.take(place, x509::of_request(place, bytes));
             }
-            "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => match x509::of_request(bytes) {
-                Ok((owner, key)) => self.add(place, Ok(key), &owner, Form::Plain),
-                Err(error) => self.failures.push(failure(place, error)),
-            },
             "PUBLIC KEY" | "RSA PUBLIC KEY" | "PRIVATE KEY" | "RSA PRIVATE KEY"
             | "EC PRIVATE KEY" | "DSA PRIVATE KEY" => {
                 self.add(place, spki::of_der(label, bytes), "", Form::Plain);
@@ -204,10 +183,7 @@ impl Read {
 
     /// Adds a certificate in DER.
     pub fn certificate(&mut self, place: &Place, bytes: &[u8]) {
-        match x509::of_certificate(place, bytes) {
-            Ok(key) => self.keys.push(key),
-            Err(error) => self.failures.push(failure(place, error)),
-        }
+        self.take(place, x509::of_certificate(place, bytes));
     }
 
     /// Adds a SubjectPublicKeyInfo in DER, of a key that goes by that name.
@@ -216,10 +192,13 @@ impl Read {
     }
 
     fn add(&mut self, place: &Place, key: Result<PublicKey, String>, owner: &str, form: Form) {
-        match key {
-            Ok(key) => self
-                .keys
-                .push(FoundKey::new(place.clone(), owner, form, key)),
+        let found = key.map(|key| FoundKey::new(place.clone(), owner, form, key));
+        self.take(place, found);
+    }
+
+    fn take(&mut self, place: &Place, found: Result<FoundKey, String>) {
+        match found {
+            Ok(key) => self.keys.push(key),
             Err(error) => self.failures.push(failure(place, error)),
         }
     }

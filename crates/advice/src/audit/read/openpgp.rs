@@ -48,20 +48,22 @@ pub(super) fn packets(place: &Place, bytes: &[u8], read: &mut Read) {
     let mut parser = PacketParser::new(bytes);
     let mut block = Block::default();
     while let Some(packet) = parser.next_ref() {
-        let wrong = |error: &dyn std::fmt::Display| failure(place, format!("packets: {error}"));
-        let mut packet = match packet {
-            Ok(packet) => packet,
+        let mut body = Vec::new();
+        let whole = packet
+            .map_err(|error| error.to_string())
+            .and_then(|mut packet| {
+                let octets = packet.read_to_end(&mut body);
+                let header = packet.packet_header();
+                octets.map(|_| header).map_err(|error| error.to_string())
+            });
+        let header = match whole {
+            Ok(header) => header,
             Err(error) => {
-                read.failures.push(wrong(&error));
+                read.failures
+                    .push(failure(place, format!("packets: {error}")));
                 break;
             }
         };
-        let header = packet.packet_header();
-        let mut body = Vec::new();
-        if let Err(error) = packet.read_to_end(&mut body) {
-            read.failures.push(wrong(&error));
-            break;
-        }
         #[expect(
             clippy::wildcard_enum_match_arm,
             reason = "other packets say nothing of a key"
@@ -114,7 +116,7 @@ impl Block {
         let Some(kind) = signature.typ() else {
             return;
         };
-        let Some(primary) = self.keys.first().and_then(|primary| primary.id) else {
+        let Some((primary, subkeys)) = self.keys.split_first_mut() else {
             return;
         };
         let by_fingerprint = signature.issuer_fingerprint().into_iter();
@@ -123,7 +125,7 @@ impl Block {
             _ => print.as_bytes().last_chunk().copied(),
         });
         let issuers = issuers.chain(signature.issuer_key_id().into_iter().map(id_of));
-        if !issuers.into_iter().any(|issuer| issuer == primary) {
+        if !issuers.into_iter().any(|issuer| Some(issuer) == primary.id) {
             return;
         }
         #[expect(
@@ -135,24 +137,15 @@ impl Block {
             | SignatureType::CertPersona
             | SignatureType::CertCasual
             | SignatureType::CertPositive
-            | SignatureType::Key => {
-                if let Some(primary) = self.keys.first_mut() {
-                    primary.bound(signature);
-                }
-            }
+            | SignatureType::Key => primary.bound(signature),
+            SignatureType::KeyRevocation => primary.key.is_revoked = true,
             SignatureType::SubkeyBinding => {
-                if let [_, .., subkey] = &mut self.keys[..] {
+                if let Some(subkey) = subkeys.last_mut() {
                     subkey.bound(signature);
                 }
             }
-            SignatureType::KeyRevocation => {
-                self.keys
-                    .iter_mut()
-                    .take(1)
-                    .for_each(|primary| primary.key.is_revoked = true);
-            }
             SignatureType::SubkeyRevocation => {
-                if let [_, .., subkey] = &mut self.keys[..] {
+                if let Some(subkey) = subkeys.last_mut() {
                     subkey.key.is_revoked = true;
                 }
             }
@@ -174,19 +167,14 @@ impl Dated {
         let (version, rest) = body.split_first().ok_or_else(cut_off)?;
         let (created, rest) = rest.split_first_chunk().ok_or_else(cut_off)?;
         // Days of validity in version 3, and the length of the numbers in 6.
-        let gap = match version {
-            2 | 3 => 2,
-            _ => 0,
+        let (before, behind) = match version {
+            2 | 3 => (2, 0),
+            6 => (0, 4),
+            _ => (0, 0),
         };
-        let (algorithm, rest) = rest
-            .get(gap..)
-            .and_then(<[u8]>::split_first)
-            .ok_or_else(cut_off)?;
-        let numbers = match version {
-            6 => rest.get(4..).ok_or_else(cut_off)?,
-            _ => rest,
-        };
-        let mut left = numbers;
+        let rest = rest.get(before..).and_then(<[u8]>::split_first);
+        let (algorithm, rest) = rest.ok_or_else(cut_off)?;
+        let mut left = rest.get(behind..).ok_or_else(cut_off)?;
         let key = numbers_of(*algorithm, &mut left).ok_or_else(cut_off)?;
         let length = body.len() - left.len();
         let uses = match algorithm {
@@ -224,20 +212,13 @@ impl Dated {
         let is_root = false;
         self.key.broken = hash.map(|hash| Broken { hash, is_root });
         let flags = signature.key_flags();
+        let signs = flags.certify() || flags.sign() || flags.authentication();
+        let encrypts = flags.encrypt_comms() || flags.encrypt_storage();
         let uses = [
-            (
-                flags.certify() || flags.sign() || flags.authentication(),
-                Use::Signature,
-            ),
-            (
-                flags.encrypt_comms() || flags.encrypt_storage(),
-                Use::Encryption,
-            ),
+            signs.then_some(Use::Signature),
+            encrypts.then_some(Use::Encryption),
         ];
-        let uses: Vec<Use> = uses
-            .into_iter()
-            .filter_map(|(has, usage)| has.then_some(usage))
-            .collect();
+        let uses: Vec<Use> = uses.into_iter().flatten().collect();
         if !uses.is_empty() {
             self.key.uses = uses;
         }
@@ -297,20 +278,14 @@ fn mpi<'a>(left: &mut &'a [u8]) -> Option<&'a [u8]> {
 fn key_id(version: u8, public: &[u8], key: &PublicKey) -> Option<[u8; 8]> {
     match version {
         4 => {
-            let length = u16::try_from(public.len()).ok()?;
-            let hash = Sha1::new()
-                .chain_update([0x99])
-                .chain_update(length.to_be_bytes())
-                .chain_update(public);
-            hash.finalize().last_chunk().copied()
+            let length = u16::try_from(public.len()).ok()?.to_be_bytes();
+            let hashed = [&[0x99], &length[..], public].concat();
+            Sha1::digest(hashed).last_chunk().copied()
         }
         6 => {
-            let length = u32::try_from(public.len()).ok()?;
-            let hash = Sha256::new()
-                .chain_update([0x9b])
-                .chain_update(length.to_be_bytes())
-                .chain_update(public);
-            hash.finalize().first_chunk().copied()
+            let length = u32::try_from(public.len()).ok()?.to_be_bytes();
+            let hashed = [&[0x9b], &length[..], public].concat();
+            Sha256::digest(hashed).first_chunk().copied()
         }
         _ => match &key.numbers {
             Numbers::Rsa { n, .. } => n.last_chunk().copied(),

@@ -9,7 +9,7 @@ use x509_cert::der::{Decode as _, Reader, Result, TagNumber};
 use x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 use crate::audit::key::PublicKey;
-use crate::key_spec::KeySpec;
+use crate::key_spec::{KeySpec, OtherCurve};
 
 /// The key of a PEM block with that label.
 pub(super) fn of_der(label: &str, bytes: &[u8]) -> std::result::Result<PublicKey, String> {
@@ -79,20 +79,17 @@ fn skip<'a>(reader: &mut impl Reader<'a>) -> Result<()> {
 }
 
 fn rsa_public(bytes: &[u8]) -> Result<PublicKey> {
-    let [n, e] = numbers(Some(AnyRef::from_der(bytes)?))?;
-    Ok(PublicKey::rsa(n, e))
+    numbers(Some(AnyRef::from_der(bytes)?)).map(|[n, e]| PublicKey::rsa(n, e))
 }
 
 /// Version, modulus, exponent; what follows is private.
 fn rsa_private(bytes: &[u8]) -> Result<PublicKey> {
-    let [_, n, e] = numbers(Some(AnyRef::from_der(bytes)?))?;
-    Ok(PublicKey::rsa(n, e))
+    numbers(Some(AnyRef::from_der(bytes)?)).map(|[_, n, e]| PublicKey::rsa(n, e))
 }
 
 /// As OpenSSL has it: version, p, q, g, y, and what is private.
 fn dsa_private(bytes: &[u8]) -> Result<PublicKey> {
-    let [_, p, q, g, y] = numbers(Some(AnyRef::from_der(bytes)?))?;
-    Ok(PublicKey::dsa([p, q, g, y]))
+    numbers(Some(AnyRef::from_der(bytes)?)).map(|[_, p, q, g, y]| PublicKey::dsa([p, q, g, y]))
 }
 
 /// An elliptic key: its public part is an option.
@@ -138,38 +135,10 @@ pub(super) fn curve_name(oid: ObjectIdentifier) -> String {
         Some(algorithm) => algorithm.name().to_owned(),
         None => {
             let oid = oid.to_string();
-            let named = CURVES.iter().find(|(number, _)| *number == oid);
-            named.map_or(oid.clone(), |(_, name)| (*name).to_owned())
+            OtherCurve::of_oid(&oid).map_or(oid, |curve| curve.names[0].to_owned())
         }
     }
 }
-
-/// Curves that keymark does not measure (SEC 2, RFC 5639, ANSI X9.62, GB/T 32918, JORF 2011-10-16).
-const CURVES: [(&str, &str); 23] = [
-    ("1.2.840.10045.3.1.1", "nistp192"),
-    ("1.3.132.0.33", "nistp224"),
-    ("1.3.132.0.9", "secp160k1"),
-    ("1.3.132.0.8", "secp160r1"),
-    ("1.3.132.0.30", "secp160r2"),
-    ("1.3.132.0.31", "secp192k1"),
-    ("1.3.132.0.32", "secp224k1"),
-    ("1.3.132.0.1", "sect163k1"),
-    ("1.3.132.0.15", "sect163r2"),
-    ("1.3.132.0.26", "sect233k1"),
-    ("1.3.132.0.27", "sect233r1"),
-    ("1.3.132.0.16", "sect283k1"),
-    ("1.3.132.0.17", "sect283r1"),
-    ("1.3.132.0.36", "sect409k1"),
-    ("1.3.132.0.37", "sect409r1"),
-    ("1.3.132.0.38", "sect571k1"),
-    ("1.3.132.0.39", "sect571r1"),
-    ("1.3.36.3.3.2.8.1.1.1", "brainpoolp160r1"),
-    ("1.3.36.3.3.2.8.1.1.3", "brainpoolp192r1"),
-    ("1.3.36.3.3.2.8.1.1.5", "brainpoolp224r1"),
-    ("1.3.36.3.3.2.8.1.1.9", "brainpoolp320r1"),
-    ("1.2.156.10197.1.301", "sm2"),
-    ("1.2.250.1.223.101.256.1", "frp256v1"),
-];
 
 /// ML-DSA, SLH-DSA and ML-KEM (NIST's Computer Security Objects Register).
 fn quantum(oid: &str) -> Option<&'static str> {
@@ -200,14 +169,15 @@ pub(super) fn curve_of_octets(octets: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key_spec::OTHER_CURVES;
 
     #[test]
-    fn every_curve_that_has_a_number_has_a_strength_or_says_its_name() {
-        for (number, name) in CURVES {
-            let oid = ObjectIdentifier::new(number).unwrap();
-            assert_eq!(curve_name(oid), name);
-            if name != "sect571r1" {
-                assert!(name.parse::<KeySpec>().is_ok(), "{name}");
+    fn every_curve_is_known_by_its_number_and_its_names() {
+        for curve in &OTHER_CURVES {
+            let oid = ObjectIdentifier::new(curve.oid).unwrap();
+            assert_eq!(curve_name(oid), curve.names[0]);
+            for name in curve.names {
+                assert_eq!(name.parse(), Ok(KeySpec::Curve(curve)), "{name}");
             }
         }
         assert_eq!(curve_of_octets(&[0x2b, 0x81, 4, 0, 0x22]), "nistp384");

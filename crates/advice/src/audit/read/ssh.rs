@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use ssh_key::Certificate;
 use ssh_key::public::KeyData;
 
-use super::{Read, failure};
+use super::Read;
 use crate::audit::key::{Form, FoundKey, Place, PublicKey, day};
 
 /// How blobs begin whose first field is a name of four to sixteen million octets: with 00.
@@ -17,36 +17,28 @@ const MAGIC: &[u8] = b"openssh-key-v1\0";
 /// Adds the key of each line that has one.
 pub(super) fn lines(name: &str, text: &str, read: &mut Read) {
     for (number, line) in text.lines().enumerate() {
-        let words = line.split_whitespace().enumerate().collect::<Vec<_>>();
         if line.trim_start().starts_with('#') {
             continue;
         }
-        let blob = words.windows(2).find_map(|pair| match pair {
-            [(at, kind), (_, blob)] if is_kind(kind) && blob.starts_with(BLOB) => {
-                Some((*at, *blob))
-            }
-            _ => None,
-        });
-        let Some((at, blob)) = blob else {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_key = |pair: &[&str]| is_kind(pair[0]) && pair[1].starts_with(BLOB);
+        let Some(at) = words.windows(2).position(is_key) else {
             continue;
         };
         let place = Place {
-            within: name.to_owned(),
             line: Some(number + 1),
+            ..Place::of(name)
         };
         // A comment stands behind the key, and before it hosts or options.
-        let words = words.iter().map(|(_, word)| *word);
-        let comment = words.clone().skip(at + 2).collect::<Vec<_>>().join(" ");
-        let owner = if comment.is_empty() {
-            words.take(at).collect::<Vec<_>>().join(" ")
-        } else {
-            comment
+        let owner = match &words[at + 2..] {
+            [] => words[..at].join(" "),
+            comment => comment.join(" "),
         };
-        let key = STANDARD.decode(blob).map_err(|error| error.to_string());
-        match key.and_then(|blob| found(place.clone(), &owner, &blob)) {
-            Ok(key) => read.keys.push(key),
-            Err(reason) => read.failures.push(failure(&place, reason)),
-        }
+        let key = STANDARD
+            .decode(words[at + 1])
+            .map_err(|error| error.to_string());
+        let found = key.and_then(|blob| found(place.clone(), &owner, &blob));
+        read.take(&place, found);
     }
 }
 

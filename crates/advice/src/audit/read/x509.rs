@@ -5,7 +5,7 @@ use x509_cert::der::{Decode as _, Encode as _, Header, Reader as _, SliceReader}
 use x509_cert::request::CertReq;
 
 use super::spki;
-use crate::audit::key::{Broken, Form, FoundKey, Place, PublicKey, day};
+use crate::audit::key::{Broken, Form, FoundKey, Place, day};
 
 /// The key of a certificate, with its end and its signature.
 pub(super) fn of_certificate(place: &Place, bytes: &[u8]) -> Result<FoundKey, String> {
@@ -28,12 +28,13 @@ pub(super) fn of_certificate(place: &Place, bytes: &[u8]) -> Result<FoundKey, St
     })
 }
 
-/// The subject and the key of a request.
-pub(super) fn of_request(bytes: &[u8]) -> Result<(String, PublicKey), String> {
+/// The key of a request, with its subject.
+pub(super) fn of_request(place: &Place, bytes: &[u8]) -> Result<FoundKey, String> {
     let request = CertReq::from_der(bytes).map_err(wrong)?;
     let spki = request.info.public_key.to_der().map_err(wrong)?;
     let key = spki::of_der("PUBLIC KEY", &spki)?;
-    Ok((request.info.subject.to_string(), key))
+    let owner = request.info.subject.to_string();
+    Ok(FoundKey::new(place.clone(), owner, Form::Plain, key))
 }
 
 /// OpenSSL writes what it trusts a certificate for behind it (`TRUSTED CERTIFICATE`).

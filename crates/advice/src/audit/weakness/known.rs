@@ -50,7 +50,7 @@ impl Places {
 #[derive(Debug)]
 pub struct Lists {
     places: Places,
-    debian: BTreeMap<PathBuf, Option<HashSet<[u8; DIGITS]>>>,
+    debian: BTreeMap<PathBuf, Option<HashSet<String>>>,
     badkeys: Option<Vec<u8>>,
 }
 
@@ -97,7 +97,7 @@ impl Lists {
     /// Whether an RSA modulus is listed.
     pub fn has_rsa(&mut self, n: &[u8], e: &[u8]) -> Option<Listed> {
         let n = trimmed(n);
-        let digits: String = n.iter().map(|octet| format!("{octet:02X}")).collect();
+        let digits = hex::encode_upper(n);
         let line = format!("Modulus={}\n", digits.trim_start_matches('0'));
         let hash = end_of(&Sha1::digest(line));
         let name = format!("blacklist.RSA-{}", bits(n));
@@ -139,35 +139,27 @@ impl Lists {
             .map(|place| Listed::Badkeys(entries[place][HASH]))
     }
 
-    fn in_debians(&mut self, file: PathBuf, hash: [u8; DIGITS]) -> bool {
+    fn in_debians(&mut self, file: PathBuf, hash: String) -> bool {
         let list = self.debian.entry(file);
         let list = list.or_insert_with_key(|file| {
             let text = read::text(file, MOST).ok()?;
-            let lines = text
+            let hashes = text
                 .lines()
                 .map(str::trim)
                 .filter(|line| line.len() == DIGITS);
-            Some(
-                lines
-                    .filter_map(|line| line.as_bytes().try_into().ok())
-                    .collect(),
-            )
+            Some(hashes.map(str::to_owned).collect())
         });
         list.as_ref().is_some_and(|list| list.contains(&hash))
     }
 }
 
 /// The last 80 bits of a hash, in hexadecimal digits.
-fn end_of(hash: &[u8]) -> [u8; DIGITS] {
-    let mut digits = [b'0'; DIGITS];
-    let octets = &hash[hash.len().saturating_sub(DIGITS / 2)..];
-    let text: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
-    digits.copy_from_slice(text.as_bytes());
-    digits
+fn end_of(hash: &[u8]) -> String {
+    hex::encode(&hash[hash.len().saturating_sub(DIGITS / 2)..])
 }
 
 /// The end of the MD5 fingerprint of a key in OpenSSH's form (RFC 4253 §6.6).
-fn of_openssh(kind: &[u8], numbers: &[&[u8]]) -> [u8; DIGITS] {
+fn of_openssh(kind: &[u8], numbers: &[&[u8]]) -> String {
     let mut md5 = Md5::new();
     let mut field = |octets: &[u8]| {
         md5.update((octets.len() as u32).to_be_bytes());
@@ -201,9 +193,9 @@ mod tests {
         let mut n = [0x5a; 128];
         n[0] = 0xc0;
         n[127] = 1;
-        let modulus: String = n.iter().map(|octet| format!("{octet:02X}")).collect();
+        let modulus = hex::encode_upper(n);
         let hash = Sha1::digest(format!("Modulus={modulus}\n"));
-        let hash: String = hash.iter().map(|octet| format!("{octet:02x}")).collect();
+        let hash = hex::encode(hash);
         fs::create_dir(&places.openssl).unwrap();
         let list = format!("# a comment\n00005890bc78bcbee3ca\n{}\n", &hash[20..]);
         fs::write(places.openssl.join("blacklist.RSA-1024"), list).unwrap();

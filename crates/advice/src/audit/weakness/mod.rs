@@ -33,15 +33,8 @@ pub fn bits(octets: &[u8]) -> u32 {
 
 /// The remainder by a small divisor.
 pub fn remainder(octets: &[u8], divisor: u32) -> u32 {
-    let divisor = u64::from(divisor);
-    let chunks = octets.rchunks(4).rev();
-    let rest = chunks.fold(0_u64, |rest, chunk| {
-        let digit = chunk
-            .iter()
-            .fold(0_u64, |digit, octet| digit << 8 | u64::from(*octet));
-        (rest << 32 | digit) % divisor
-    });
-    rest as u32
+    let append = |rest: u64, octet: &u8| (rest << 8 | u64::from(*octet)) % u64::from(divisor);
+    octets.iter().fold(0, append) as u32
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use std::sync::LazyLock;
 
+use keymark_bench::algorithm::Family;
 use malachite_base::num::arithmetic::traits::{Gcd as _, ModPow as _};
 use malachite_base::num::basic::traits::{One as _, Zero as _};
 use malachite_nz::natural::Natural;
 
 use super::{bits, number, remainder};
+use crate::audit::finding::{Finding, Kind, Level};
 
 /// Factors below this are looked for: what has one is no product of two primes, but damaged. badkeys has the same bound.
 const FACTORS: u32 = 65_538;
@@ -14,26 +16,29 @@ const FACTORS: u32 = 65_538;
 /// FIPS 186-5, A.1.1: the public exponent is odd, above 2^16 and below 2^256.
 const EXPONENT_BITS: std::ops::RangeInclusive<u32> = 17..=256;
 
-/// What is wrong with an RSA exponent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exponent {
-    /// There is no such RSA: 0, 1, or even.
-    Invalid,
-    /// Smaller than 2^16.
-    Small,
-    /// Above 2^256: an exponent of decryption that was chosen small may be behind it (Wiener 1990).
-    Large,
-}
-
-/// Judges an exponent.
-pub fn exponent(e: &[u8]) -> Option<Exponent> {
-    match bits(e) {
-        0 | 1 => Some(Exponent::Invalid),
-        _ if e.last().is_some_and(|last| last % 2 == 0) => Some(Exponent::Invalid),
-        bits if bits < *EXPONENT_BITS.start() => Some(Exponent::Small),
-        bits if bits > *EXPONENT_BITS.end() => Some(Exponent::Large),
-        _ => None,
-    }
+/// What is wrong with an RSA exponent. Behind one above 2^256 may be an exponent of decryption that was chosen small
+/// (Wiener 1990).
+pub fn exponent(e: &[u8]) -> Option<Finding> {
+    let is_even = e.last().is_some_and(|last| last % 2 == 0);
+    let (level, kind, text) = match bits(e) {
+        bits if bits < 2 || is_even => (
+            Level::Error,
+            Kind::InvalidExponent,
+            "its public exponent is even, or 1",
+        ),
+        bits if bits < *EXPONENT_BITS.start() => (
+            Level::Warning,
+            Kind::SmallExponent,
+            "its public exponent is below 2^16",
+        ),
+        bits if bits > *EXPONENT_BITS.end() => (
+            Level::Warning,
+            Kind::LargeExponent,
+            "its public exponent is above 2^256",
+        ),
+        _ => return None,
+    };
+    Some(Finding::new(level, kind, text))
 }
 
 /// The product of the primes in question: one division tells whether any of them divides.
@@ -62,16 +67,12 @@ pub fn outside_of_subgroup([p, q, g, y]: [&[u8]; 4]) -> Option<&'static str> {
     if q <= 1_u32 || p <= q || (&p - Natural::ONE) % &q != 0_u32 {
         return Some("q does not divide p - 1");
     }
-    for (element, what) in [(&g, "the generator"), (&y, "the public number")] {
-        let is_inside = *element > 1_u32 && *element < p && element.mod_pow(&q, &p) == 1_u32;
-        if !is_inside {
-            return Some(match what {
-                "the generator" => "its generator is not of the order q",
-                _ => "its public number is not in the subgroup of order q",
-            });
-        }
+    let is_inside =
+        |element: &Natural| *element > 1_u32 && *element < p && element.mod_pow(&q, &p) == 1_u32;
+    if !is_inside(&g) {
+        return Some("its generator is not of the order q");
     }
-    None
+    (!is_inside(&y)).then_some("its public number is not in the subgroup of order q")
 }
 
 /// Whether a public number modulo p is 0, 1 or p - 1, whose powers anybody knows.
@@ -98,27 +99,20 @@ const ED25519: [&str; 5] = [
     "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ];
 
-/// Which of the two forms a string of Curve25519 has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// RFC 7748.
-    Montgomery,
-    /// RFC 8032.
-    Edwards,
-}
-
-/// Whether a point of Curve25519 has one of the small orders.
-pub fn is_of_small_order(string: &[u8], form: Form) -> bool {
+/// Whether the string of a point has one of the small orders, on the two curves on which those have to be refused.
+pub fn is_of_small_order(string: &[u8], family: Family) -> bool {
+    let listed = if family == Family::Cv25519 {
+        X25519
+    } else if family == Family::Ed25519 {
+        ED25519
+    } else {
+        return false;
+    };
     let mut string = string.to_vec();
     if let Some(last) = string.last_mut() {
         *last &= 0x7f;
     }
-    let listed = match form {
-        Form::Montgomery => X25519,
-        Form::Edwards => ED25519,
-    };
-    let string: String = string.iter().map(|octet| format!("{octet:02x}")).collect();
-    listed.contains(&string.as_str())
+    listed.contains(&hex::encode(string).as_str())
 }
 
 #[cfg(test)]
@@ -128,22 +122,24 @@ mod tests {
     #[test]
     fn exponents_are_judged_at_their_limits() {
         for (e, verdict) in [
-            (0_u32, Some(Exponent::Invalid)),
-            (1, Some(Exponent::Invalid)),
-            (65_536, Some(Exponent::Invalid)),
-            (3, Some(Exponent::Small)),
-            (65_535, Some(Exponent::Small)),
+            (0_u32, Some(Kind::InvalidExponent)),
+            (1, Some(Kind::InvalidExponent)),
+            (65_536, Some(Kind::InvalidExponent)),
+            (3, Some(Kind::SmallExponent)),
+            (65_535, Some(Kind::SmallExponent)),
             (65_537, None),
             (65_539, None),
         ] {
-            assert_eq!(exponent(&e.to_be_bytes()), verdict, "{e}");
+            let found = exponent(&e.to_be_bytes()).map(|finding| finding.kind);
+            assert_eq!(found, verdict, "{e}");
         }
         let mut large = [0; 33];
         large[32] = 1;
         large[1] = 0x80;
         assert_eq!(exponent(&large), None);
         large[0] = 1;
-        assert_eq!(exponent(&large), Some(Exponent::Large));
+        let kind = exponent(&large).map(|finding| finding.kind);
+        assert_eq!(kind, Some(Kind::LargeExponent));
     }
 
     #[test]
@@ -174,10 +170,11 @@ mod tests {
     fn points_of_small_order_are_known_with_either_sign() {
         let mut point = [0xff; 32];
         point[0] = 0xec;
-        assert!(is_of_small_order(&point, Form::Edwards));
-        assert!(is_of_small_order(&point, Form::Montgomery));
+        assert!(is_of_small_order(&point, Family::Ed25519));
+        assert!(is_of_small_order(&point, Family::Cv25519));
         point[0] = 0xed;
-        assert!(!is_of_small_order(&point, Form::Edwards));
-        assert!(!is_of_small_order(&[], Form::Montgomery));
+        assert!(!is_of_small_order(&point, Family::Ed25519));
+        assert!(!is_of_small_order(&[], Family::Cv25519));
+        assert!(!is_of_small_order(&[0; 32], Family::Cv448));
     }
 }

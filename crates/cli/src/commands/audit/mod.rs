@@ -4,7 +4,7 @@ mod screen;
 mod targets;
 
 use jiff::Zoned;
-use keymark_advice::audit::sarif::{self, Log};
+use keymark_advice::audit::sarif;
 use keymark_advice::audit::{Audit, Audited, Lists, Places, Question};
 use keymark_advice::policy::Policy;
 use keymark_report::formats::ci::{Test, suite};
@@ -16,12 +16,8 @@ use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &AuditArguments) -> Outcome {
-    let mut policies = Vec::new();
-    for word in &arguments.policy {
-        policies.extend(Policy::find(word).map_err(Failure::usage)?);
-    }
     let question = Question {
-        policies,
+        policies: Policy::chosen(&arguments.policy).map_err(Failure::usage)?,
         today: Zoned::now().date(),
         until: arguments.until.map(|until| until.0),
     };
@@ -35,7 +31,7 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
         audit.keys.iter().for_each(print_json);
     } else if arguments.sarif {
         let home = env!("CARGO_PKG_REPOSITORY");
-        print_json(&Log::of(&audit, env!("KEYMARK_VERSION"), home));
+        print_json(&sarif::log(&audit, env!("KEYMARK_VERSION"), home));
     } else if arguments.junit {
         output::print(&junit(&audit)?);
     } else if !audit.keys.is_empty() {

@@ -138,7 +138,7 @@ fn devices(wish: &Wish, found: &mut Found) -> Result<(), Failure> {
         return Err(Failure::nothing_usable(reason));
     }
     for device in &all.devices {
-        let read = public_parts(device.as_ref()).map_err(Failure::failed)?;
+        let read = public_parts(device.as_ref())?;
         let identity = device.identity();
         let known = Known {
             product: identity.product.clone(),
@@ -157,8 +157,7 @@ fn devices(wish: &Wish, found: &mut Found) -> Result<(), Failure> {
 
 fn public_parts(device: &dyn Device) -> Result<Read, Error> {
     let identity = device.identity();
-    let within = format!("{} ({})", identity.device, identity.product);
-    let place = Place { within, line: None };
+    let place = Place::of(format!("{} ({})", identity.device, identity.product));
     let mut read = Read::default();
     for part in device.public_parts()? {
         match &part.der {
@@ -187,10 +186,7 @@ fn server(address: Address, arguments: &AuditArguments) -> Result<Read, Failure>
     }
     let chain = remote.certificates(&addresses);
     let chain = chain.map_err(Failure::nothing_usable)?;
-    let place = Place {
-        within: remote.address.to_string(),
-        line: None,
-    };
+    let place = Place::of(remote.address.to_string());
     let mut read = Read::default();
     chain.iter().for_each(|der| read.certificate(&place, der));
     Ok(read)

@@ -105,7 +105,7 @@ impl Program {
         seed: u64,
         signals: &ForwardedSignals,
     ) -> Result<Measured, Failure> {
-        let place = PrivateDir::new().map_err(Failure::failed)?;
+        let place = PrivateDir::new()?;
         let archive = place.path().join("run.sqlite3");
         let failed = |error| Failure::usage(format!("{}: {error}", self.path.display()));
         let mut command = Command::new(&self.path);

@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         return Ok(Exit::Fine);
     }
     say_what_is_missing(&inventory, &wish, &plan, &selections);
-    inventory.agree(&plan).map_err(Failure::failed)?;
+    inventory.agree(&plan)?;
     let (interrupt, _) = signals::listen()?;
     let record = record(plan, &inventory);
     let mut opening = Run::new(record.plan.settings.seed);
@@ -97,7 +97,7 @@ fn look(
     let Some(journals) = journals.filter(|_| !arguments.run.dry_run) else {
         return Ok(inventory);
     };
-    if !leftovers::tidy(journals, &inventory, &arguments.run.card).map_err(Failure::failed)? {
+    if !leftovers::tidy(journals, &inventory, &arguments.run.card)? {
         return Ok(inventory);
     }
     // A test key that is gone is no key to measure. Its owner's programs get the token back after the run.
@@ -186,11 +186,8 @@ fn selected(
             None => Failure::usage(message),
         });
     }
-    Ok(arguments
-        .selection
-        .device
-        .as_ref()
-        .map(|_| inventory.names()))
+    let named = arguments.selection.device.as_ref();
+    Ok(named.map(|_| inventory.names()))
 }
 
 fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan, selections: &[Selection]) {
@@ -242,10 +239,8 @@ fn record(plan: Plan, inventory: &Inventory) -> Record {
 
 /// Versions of the libraries that a plan has loaded.
 fn libraries(plan: &Plan) -> BTreeMap<String, String> {
-    let named = plan
-        .cases
-        .iter()
-        .filter_map(|case| case.parameters.read::<Library>(&LIBRARY).ok()?);
+    let cases = plan.cases.iter();
+    let named = cases.filter_map(|case| case.parameters.read::<Library>(&LIBRARY).ok()?);
     let version = |library: Library| {
         // One that is missing has no case.
         let loaded = software::load(library).ok()?;

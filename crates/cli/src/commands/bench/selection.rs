@@ -10,7 +10,7 @@ use keymark_stacks::gnupg::PROTECTION;
 use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::raw::{LIBRARY, SCHEME};
 
-use crate::args::{AlgorithmArgument, BenchArguments};
+use crate::args::BenchArguments;
 
 /// Measuring time of a plan that does not say how long.
 const TOTAL_TIME: Duration = Duration::from_secs(75);
@@ -21,14 +21,14 @@ const SHORTEST: Duration = Duration::from_secs(10);
 
 /// Measuring time of the plan, of each run of a series.
 pub(super) fn time_limit(arguments: &BenchArguments) -> Option<Duration> {
-    let unlimited = arguments.extent.runs.is_some() || arguments.extent.max_time.is_some();
+    let extent = &arguments.extent;
+    let unlimited = extent.runs.is_some() || extent.max_time.is_some();
     let whole = match arguments.plan {
         Some(NamedPlan::Complete) => COMPLETE,
         Some(NamedPlan::Default) | None => TOTAL_TIME,
     };
     let share = whole / arguments.series.runs_in_all();
-    arguments
-        .extent
+    extent
         .total_time
         .or((!unlimited).then_some(share.max(SHORTEST)))
 }
@@ -63,63 +63,43 @@ pub(super) fn selections(
     offers: &[Offer],
     devices: Option<Vec<DeviceName>>,
 ) -> Vec<Selection> {
-    let replicas = arguments
-        .replicas
-        .and_then(NonZeroU32::new)
-        .unwrap_or(NonZeroU32::MIN);
+    let replicas = arguments.replicas.and_then(NonZeroU32::new);
     let common = Selection {
         input_bytes: arguments.input_size,
-        replicas,
+        replicas: replicas.unwrap_or(NonZeroU32::MIN),
         ..Selection::default()
     };
     if let Some(named) = arguments.named_plan() {
         return named.selections(&common, offers);
     }
+    let wanted = &arguments.selection;
+    let given = [
+        (PROTECTION, &wanted.protection),
+        (LIBRARY, &wanted.library),
+        (SCHEME, &wanted.scheme),
+    ];
+    let given = given.into_iter().filter_map(|(dimension, words)| {
+        let words = words.clone()?;
+        Some(ParameterChoice { dimension, words })
+    });
     vec![Selection {
-        algorithms: match &arguments.selection.algorithm {
-            Some(AlgorithmArgument::Listed(listed)) => AlgorithmChoice::Listed(listed.clone()),
-            Some(AlgorithmArgument::Longest) => AlgorithmChoice::Longest,
-            Some(AlgorithmArgument::All) | None => AlgorithmChoice::All,
-        },
-        operations: arguments.selection.operation.clone(),
+        algorithms: wanted.algorithm.clone().unwrap_or(AlgorithmChoice::All),
+        operations: wanted.operation.clone(),
         devices,
-        stacks: arguments.selection.stack.clone(),
+        stacks: wanted.stack.clone(),
         // Who names processes only wants no threads.
-        concurrency: match (
-            &arguments.selection.concurrency,
-            &arguments.selection.processes,
-        ) {
+        concurrency: match (&wanted.concurrency, &wanted.processes) {
             (Some(named), _) => named.clone(),
             (None, Some(_)) => Vec::new(),
             (None, None) => vec![NonZeroU32::MIN],
         },
-        processes: arguments.selection.processes.clone().unwrap_or_default(),
-        pacing: match (arguments.selection.rate, arguments.selection.think) {
+        processes: wanted.processes.clone().unwrap_or_default(),
+        pacing: match (wanted.rate, wanted.think) {
             (Some(rate), _) => Pacing::Open(rate),
             (None, Some(longest)) => Pacing::Thinking(longest),
             (None, None) => Pacing::Closed,
         },
-        parameters: parameters(arguments),
+        parameters: wanted.parameter.iter().cloned().chain(given).collect(),
         ..common
     }]
-}
-
-/// What was said of parameters.
-fn parameters(arguments: &BenchArguments) -> Vec<ParameterChoice> {
-    let options = [
-        (PROTECTION, &arguments.selection.protection),
-        (LIBRARY, &arguments.selection.library),
-        (SCHEME, &arguments.selection.scheme),
-    ];
-    let named = options.into_iter().filter_map(|(dimension, words)| {
-        let words = words.clone()?;
-        Some(ParameterChoice { dimension, words })
-    });
-    arguments
-        .selection
-        .parameter
-        .iter()
-        .cloned()
-        .chain(named)
-        .collect()
 }

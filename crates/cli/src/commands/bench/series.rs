@@ -21,40 +21,45 @@ use crate::{archive, frame, output, rerun};
 struct Series<'a> {
     arguments: &'a SeriesArguments,
     steps: Vec<Step>,
-    this: (SeriesId, Program),
-    other: Option<(SeriesId, Program)>,
+    this: Turns,
+    other: Option<Turns>,
     archive: Archive,
     signals: ForwardedSignals,
 }
 
-/// The runs that were made, by side, and how making them ended.
-struct Made {
-    this: Vec<Record>,
-    other: Vec<Record>,
-    exit: Exit,
+/// One of the programs, and the runs that it has made.
+struct Turns {
+    id: SeriesId,
+    program: Program,
+    runs: Vec<Record>,
+}
+
+impl Turns {
+    fn finished(&self) -> Vec<Record> {
+        let is_finished = |run: &&Record| run.state == RunState::Finished;
+        self.runs.iter().filter(is_finished).cloned().collect()
+    }
 }
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let mut series = Series::of(arguments, archive)?;
-    let made = series.make()?;
-    let alternating = series.other.is_some();
-    let finished = |runs: &[Record]| -> Vec<Record> {
-        let mut finished = runs.to_vec();
-        finished.retain(|run| run.state == RunState::Finished);
-        finished
-    };
-    let (this, other) = (finished(&made.this), finished(&made.other));
+    let exit = series.make()?;
+    let this = series.this.finished();
     // It may have ended before there was anything to show.
-    if alternating && !this.is_empty() && !other.is_empty() {
-        series.show_comparison(&other, &this, arguments)?;
-    } else if !alternating && !this.is_empty() {
-        documents::print_series(&this, arguments.run.json, &arguments.run.shown.tables);
+    if !this.is_empty() {
+        match series.other.as_ref().map(Turns::finished) {
+            None => {
+                documents::print_series(&this, arguments.run.json, &arguments.run.shown.tables);
+            }
+            Some(other) if other.is_empty() => {}
+            Some(other) => series.show_comparison(&other, &this, arguments)?,
+        }
     }
-    series.conclude(&made);
+    series.conclude();
     if arguments.report {
         frame::report(this.last().map(|run| &run.id), archive);
     }
-    Ok(made.exit)
+    Ok(exit)
 }
 
 /// What a dry run says of a series besides its plan.
@@ -94,92 +99,82 @@ impl<'a> Series<'a> {
         }
         let series = &arguments.series;
         let now = jiff::Timestamp::now();
-        let against = series.against.as_ref().map(|path| {
-            let program = Program {
+        let turns = |path: &PathBuf, mark| Turns {
+            id: SeriesId::fresh(now, mark),
+            program: Program {
                 path: path.clone(),
                 arguments: common.clone(),
-            };
-            (SeriesId::fresh(now, Some('a')), program)
-        });
+            },
+            runs: Vec::new(),
+        };
+        let against = series.against.as_ref().map(|path| turns(path, Some('a')));
         let sides: &[Side] = match against {
             Some(_) => &[Side::Other, Side::This],
             None => &[Side::This],
         };
-        let this = SeriesId::fresh(now, against.as_ref().map(|_| 'b'));
         Ok(Self {
             arguments: series,
             steps: schedule(series.runs(), sides, series.pause, arguments.run.seed()),
-            this: (
-                this,
-                Program {
-                    path: own,
-                    arguments: common,
-                },
-            ),
+            this: turns(&own, against.as_ref().map(|_| 'b')),
             other: against,
             // A series that cannot be kept cannot be compared.
-            archive: archive::open(archive).map_err(Failure::failed)?,
+            archive: archive::open(archive)?,
             signals: ForwardedSignals::listen()?,
         })
     }
 
     /// Every run, into the archive one by one; fewer, if keymark is told to end or a run cannot be made.
-    fn make(&mut self) -> Result<Made, Failure> {
-        let mut made = Made {
-            this: Vec::new(),
-            other: Vec::new(),
-            exit: Exit::Fine,
-        };
-        for step in self.steps.clone() {
+    fn make(&mut self) -> Outcome {
+        let mut made = Exit::Fine;
+        for step in std::mem::take(&mut self.steps) {
             if self.signals.wait(step.pause) {
-                made.exit = Exit::Interrupted;
-                break;
+                return Ok(Exit::Interrupted);
             }
             self.announce(&step);
-            let Some((_, program)) = self.side(step.side) else {
-                continue;
+            let turns = match (step.side, &self.other) {
+                (Side::Other, Some(other)) => other,
+                (Side::Other | Side::This, _) => &self.this,
             };
-            let Measured { record, exit } = program.measure(step.seed, &self.signals)?;
-            if let Some(record) = record {
-                let record = self.placed(&step, record);
-                self.archive.insert(&record).map_err(Failure::failed)?;
-                match step.side {
-                    Side::This => made.this.push(record),
-                    Side::Other => made.other.push(record),
+            let path = turns.program.path.display();
+            let Measured { record, exit } = turns.program.measure(step.seed, &self.signals)?;
+            match (record, exit) {
+                (Some(record), _) => {
+                    let record = self.placed(&step, record);
+                    self.archive.insert(&record)?;
+                    self.turns(step.side).runs.push(record);
                 }
-            } else if matches!(exit, Exit::Usage | Exit::NothingUsable) {
-                return Err(self.refused(&step, exit));
-            } else if exit != Exit::Interrupted {
-                output::error(&format!(
-                    "{} ended without making a run",
-                    program.path.display()
-                ));
-                made.exit = Exit::Failed;
+                // It has said why.
+                (None, Exit::Usage | Exit::NothingUsable) => {
+                    let message = format!("no series: {path} cannot make its runs");
+                    return Err(Failure { message, exit });
+                }
+                (None, Exit::Interrupted) => {}
+                (None, Exit::Fine | Exit::Failed | Exit::Child(_)) => {
+                    output::error(&format!("{path} ended without making a run"));
+                    made = Exit::Failed;
+                }
             }
             match exit {
-                Exit::Interrupted => {
-                    made.exit = Exit::Interrupted;
-                    break;
-                }
+                Exit::Interrupted => return Ok(Exit::Interrupted),
                 Exit::Fine => {}
                 Exit::Failed | Exit::Usage | Exit::NothingUsable | Exit::Child(_) => {
-                    made.exit = Exit::Failed;
+                    made = Exit::Failed;
                 }
             }
         }
         Ok(made)
     }
 
-    fn side(&self, side: Side) -> Option<&(SeriesId, Program)> {
-        match side {
-            Side::This => Some(&self.this),
-            Side::Other => self.other.as_ref(),
+    fn turns(&mut self, side: Side) -> &mut Turns {
+        match (side, &mut self.other) {
+            (Side::Other, Some(other)) => other,
+            (Side::Other | Side::This, _) => &mut self.this,
         }
     }
 
     fn announce(&self, step: &Step) {
         let whose = match (step.side, &self.other) {
-            (Side::Other, Some((_, program))) => format!(" of {}", program.path.display()),
+            (Side::Other, Some(other)) => format!(" of {}", other.program.path.display()),
             (_, Some(_)) => " of this keymark".to_owned(),
             (_, None) => String::new(),
         };
@@ -192,7 +187,7 @@ impl<'a> Series<'a> {
 
     /// The record with its place in the series.
     fn placed(&self, step: &Step, record: Record) -> Record {
-        let (this, other) = (&self.this.0, self.other.as_ref().map(|(id, _)| id));
+        let (this, other) = (&self.this.id, self.other.as_ref().map(|other| &other.id));
         let (id, against) = match (step.side, other) {
             (Side::Other, Some(other)) => (other, Some(this)),
             (Side::Other | Side::This, other) => (this, other),
@@ -206,20 +201,6 @@ impl<'a> Series<'a> {
                 against: against.cloned(),
             }),
             ..record
-        }
-    }
-
-    /// A program that cannot measure this plan has said why.
-    fn refused(&self, step: &Step, exit: Exit) -> Failure {
-        let program = self
-            .side(step.side)
-            .map(|(_, program)| program.path.display());
-        Failure {
-            message: match program {
-                Some(program) => format!("no series: {program} cannot make its runs"),
-                None => "no series can be made".to_owned(),
-            },
-            exit,
         }
     }
 
@@ -243,13 +224,15 @@ impl<'a> Series<'a> {
         Ok(())
     }
 
-    fn conclude(&self, made: &Made) {
-        let (this, runs) = (&self.this.0, made.this.len());
+    fn conclude(&self) {
+        let (this, runs) = (&self.this.id, self.this.runs.len());
         let text = match &self.other {
-            Some((other, program)) if !made.other.is_empty() => format!(
-                "saved as two series:\n  {other} of {}\n  {this} of this keymark\n\
-                 'keymark compare series:{other} series:{this}' compares them again",
-                program.path.display()
+            Some(other) if !other.runs.is_empty() => format!(
+                "saved as two series:\n  {} of {}\n  {this} of this keymark\n\
+                 'keymark compare series:{} series:{this}' compares them again",
+                other.id,
+                other.program.path.display(),
+                other.id
             ),
             _ if runs > 0 => format!(
                 "saved as series {this} of {runs} runs; after a change make another, then\n'keymark compare \

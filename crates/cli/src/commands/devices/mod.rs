@@ -91,13 +91,7 @@ fn all_as_text(devices: &[Found], arguments: &DevicesArguments) {
 }
 
 fn is_twin(found: &Found) -> bool {
-    match found.identity.provenance {
-        Provenance::Twin => true,
-        Provenance::Measured
-        | Provenance::Virtual
-        | Provenance::Predicted
-        | Provenance::Published => false,
-    }
+    found.identity.provenance == Provenance::Twin
 }
 
 fn as_text(found: &Found) {
@@ -195,14 +189,14 @@ type Server = (StackName, Result<Installed, Error>);
 
 /// Those that `keymark tls` can start, in a program that has it.
 fn servers() -> Vec<Server> {
-    let kinds: &[&dyn ServerKind] = if cfg!(feature = "pkcs11") {
+    let kinds: &[&ServerKind] = if cfg!(feature = "pkcs11") {
         &KINDS
     } else {
         &[]
     };
-    let find = |kind: &&'static dyn ServerKind| {
-        let found = Installed::find(*kind, &SearchPath::usual());
-        (kind.stack(), found)
+    let find = |kind: &&'static ServerKind| {
+        let found = Installed::find(kind, &SearchPath::usual());
+        (kind.stack, found)
     };
     kinds.iter().map(find).collect()
 }
@@ -283,10 +277,8 @@ fn scheme(way: &Way) -> Option<&str> {
 fn by_operation(capabilities: &[Capability]) -> BTreeMap<Operation, Vec<String>> {
     let mut offers: BTreeMap<Operation, Vec<String>> = BTreeMap::new();
     for capability in capabilities {
-        offers
-            .entry(capability.operation)
-            .or_default()
-            .push(capability.algorithm.to_string());
+        let algorithms = offers.entry(capability.operation).or_default();
+        algorithms.push(capability.algorithm.to_string());
     }
     offers
 }

@@ -20,6 +20,7 @@ pub(super) fn run(command: &McuCommand, archive: Option<&PathBuf>) -> Outcome {
         McuCommand::Predict(own) => predict::run(own, archive),
         McuCommand::Explain(own) => explain::run(own),
         McuCommand::Run(own) => firmware::run(own),
+        McuCommand::Compare(own) => firmware::compare(own),
         McuCommand::Profile(own) => profile::run(own),
         McuCommand::Storage(own) => storage::run(own),
     }

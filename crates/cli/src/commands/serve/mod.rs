@@ -94,17 +94,10 @@ fn ended() -> std::io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     Ok(async move {
-        // Whichever comes first.
-        std::future::poll_fn(|context| {
-            let told = [&mut interrupt, &mut terminate, &mut hangup]
-                .into_iter()
-                .any(|signal| signal.poll_recv(context).is_ready());
-            if told {
-                std::task::Poll::Ready(())
-            } else {
-                std::task::Poll::Pending
-            }
-        })
-        .await;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
     })
 }

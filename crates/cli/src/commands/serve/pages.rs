@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{Html, IntoResponse, Response};
 use keymark_bench::record::Record;
 use keymark_report::archive::{Archive, ArchiveError, CaseWords, RunSearch, RunSelector, Window};
-use keymark_report::render::html::{self, HtmlError, Import, Place};
+use keymark_report::render::html::{self, Import, Place};
 use keymark_report::visible::excerpt;
 use serde::Deserialize;
 
@@ -64,12 +64,6 @@ impl From<ArchiveError> for Said {
     }
 }
 
-impl From<HtmlError> for Said {
-    fn from(error: HtmlError) -> Self {
-        Self(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
-    }
-}
-
 impl From<Failure> for Said {
     fn from(failure: Failure) -> Self {
         let status = match failure.exit {
@@ -86,6 +80,10 @@ impl From<Failure> for Said {
 impl Said {
     pub(super) fn done(message: &str) -> Self {
         Self(StatusCode::OK, message.to_owned())
+    }
+
+    fn lost(error: impl ToString) -> Self {
+        Self(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }
 
     pub(super) fn bad(message: impl ToString) -> Self {
@@ -110,9 +108,12 @@ pub(super) async fn with_archive<T: Send + 'static>(
             .unwrap_or_else(PoisonError::into_inner);
         work(&mut archive, &served)
     });
-    worked
-        .await
-        .unwrap_or_else(|error| Err(Said(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
+    worked.await.unwrap_or_else(|error| Err(Said::lost(error)))
+}
+
+/// A page that may do so much.
+fn under(policy: String, page: String) -> Response {
+    ([(CONTENT_SECURITY_POLICY, policy)], Html(page)).into_response()
 }
 
 /// The list.
@@ -133,10 +134,9 @@ pub(super) async fn runs(
             None => Import::Refused,
         };
         let name = archive.path().display().to_string();
-        Ok(html::runs(&name, &search, window, &found, import)?)
+        html::runs(&name, &search, window, &found, import).map_err(Said::lost)
     });
-    let policy = [(CONTENT_SECURITY_POLICY, html::policy_of_runs())];
-    Ok((policy, Html(page.await?)).into_response())
+    Ok(under(html::policy_of_runs(), page.await?))
 }
 
 fn search(wanted: &Wanted) -> Result<RunSearch, Said> {
@@ -184,10 +184,9 @@ pub(super) async fn report(
         }
         records.sort_by_key(|record| record.started);
         let document = report::document(&records, &[], archive)?;
-        Ok(html::render(document, Place::Archive)?)
+        html::render(document, Place::Archive).map_err(Said::lost)
     });
-    let policy = [(CONTENT_SECURITY_POLICY, html::policy_of_answer())];
-    Ok((policy, Html(page.await?)).into_response())
+    Ok(under(html::policy_of_answer(), page.await?))
 }
 
 /// The form for a case.
@@ -226,10 +225,9 @@ pub(super) async fn history(
             more => format!(" ({more} more cases or machines: add words)"),
         };
         document.title = Some(format!("history of {}{more}", words.join(" ")));
-        Ok(html::render(document, Place::Archive)?)
+        html::render(document, Place::Archive).map_err(Said::lost)
     });
-    let policy = [(CONTENT_SECURITY_POLICY, html::policy_of_answer())];
-    Ok((policy, Html(page.await?)).into_response())
+    Ok(under(html::policy_of_answer(), page.await?))
 }
 
 /// Anything else.

@@ -25,9 +25,8 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 
 pub(super) fn run(arguments: &SiteArguments) -> Outcome {
-    let directory =
-        SiteDirectory::examine(&arguments.output, &arguments.records).map_err(Failure::failed)?;
-    let folder = Folder::list(&arguments.records).map_err(Failure::failed)?;
+    let directory = SiteDirectory::examine(&arguments.output, &arguments.records)?;
+    let folder = Folder::list(&arguments.records)?;
     for path in &folder.aside {
         let path = path.display().to_string();
         let path = visible(&path);
@@ -59,7 +58,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
         Devices::Contributed
     };
     let (devices, pages) = building.finish(&arguments.title, of)?;
-    directory.write(&pages).map_err(Failure::failed)?;
+    directory.write(&pages)?;
     output::line(&arguments.output.join("index.html").display().to_string());
     let (read, devices) = (counted(read, "record"), counted(devices, "device"));
     output::note(&format!("{read}, {refused} refused; {devices}"));
@@ -83,7 +82,7 @@ struct Building {
 impl Building {
     fn new() -> Result<Self, Failure> {
         Ok(Self {
-            catalogue: Catalogue::shipped().map_err(Failure::failed)?,
+            catalogue: Catalogue::shipped()?,
             contributed: Vec::new(),
             paths: Vec::new(),
             refused: 0,
@@ -131,19 +130,14 @@ impl Building {
     fn add(&mut self, record: &Record, origin: Origin) -> Result<(Source, Added), Failure> {
         let analysis = documents::analysis(record);
         let mut file = Vec::new();
-        json::write(record, &mut file).map_err(Failure::failed)?;
+        json::write(record, &mut file)?;
         let content = String::from_utf8_lossy(&file);
         let source = Source::of(record, &analysis, origin, self.catalogue, &content);
         let download = format!("{}.json", source.address);
         let page = html::render(document(record, &analysis), Place::Site(&download));
-        let page = page.map_err(Failure::failed)?.into_bytes();
-        let added = self
-            .pages
-            .add(source.file(), file)
-            .map_err(Failure::failed)?;
-        self.pages
-            .add(source.page(), page)
-            .map_err(Failure::failed)?;
+        let page = page?.into_bytes();
+        let added = self.pages.add(source.file(), file)?;
+        self.pages.add(source.page(), page)?;
         Ok((source, added))
     }
 
@@ -151,7 +145,7 @@ impl Building {
     fn finish(mut self, title: &str, of: Devices) -> Result<(usize, Pages), Failure> {
         let mut shipped = Vec::new();
         for &article in Shipped::of_times() {
-            let record = article.record().map_err(Failure::failed)?;
+            let record = article.record()?;
             let analysis = documents::analysis(&record);
             let source = Source::of(
                 &record,
@@ -167,7 +161,7 @@ impl Building {
             }
         }
         let site = Site::of(title.to_owned(), of, self.contributed, shipped);
-        html::add_pages(&site, &mut self.pages).map_err(Failure::failed)?;
+        html::add_pages(&site, &mut self.pages)?;
         Ok((site.devices.len(), self.pages))
     }
 }

@@ -17,7 +17,7 @@ use super::Outcome;
 use crate::args::{RestoreArguments, ServeArguments, TokenCommand};
 use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
-use crate::{output, signals, user};
+use crate::{leftovers, output, signals, user};
 
 /// pcscd asks several times a second whether a card is there; a busy machine may be slow.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -31,20 +31,16 @@ pub(super) fn run(command: &TokenCommand) -> Outcome {
 
 fn restore(arguments: &RestoreArguments) -> Outcome {
     let name = &arguments.serial;
-    let journals = Journals::of_user().map_err(Failure::failed)?;
-    let mut left = journals.left();
-    for error in &left.unreadable {
-        output::warning(&error.to_string());
-    }
-    left.journals
-        .retain(|journal| journal.content().token.is_called(name));
-    let Some(first) = left.journals.first() else {
+    let journals = Journals::of_user()?;
+    let mut left = leftovers::readable(&journals);
+    left.retain(|journal| journal.content().token.is_called(name));
+    let Some(first) = left.first() else {
         return Err(Failure::nothing_usable(format!(
             "no run left anything on {name}"
         )));
     };
     let token = name
-        .among(left.journals.iter().map(|journal| &journal.content().token))
+        .among(left.iter().map(|journal| &journal.content().token))
         .map_err(|error| Failure::usage(error.to_string()))?;
     let place = Place::of(first.content());
     let inventory = Inventory::look(Some(&[]), &place.wish(), &user::of_restoring(arguments))
@@ -62,9 +58,9 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
             "{why}\n  if the token is lost, so is the test key: then remove {journal}"
         )));
     };
-    for journal in left.journals {
+    for journal in left {
         let run = journal.content().run.clone();
-        found.device.undo(journal).map_err(Failure::failed)?;
+        found.device.undo(journal)?;
         output::note(&format!("{name} is as it was before run {run}"));
     }
     Ok(Exit::Fine)
@@ -112,23 +108,21 @@ fn serve(arguments: &ServeArguments) -> Outcome {
         })?
         .map_err(Failure::usage)?;
     let maker = maker.telling(user::of_pinentry().notice);
-    let reader = maker
-        .make_served(arguments.state.clone())
-        .map_err(Failure::failed)?;
+    let reader = maker.make_served(arguments.state.clone())?;
     let address = arguments.address.clone();
     let address = address.unwrap_or_else(|| format!("127.0.0.1:{PORT}"));
     let mut vpcd = Vpcd::connect(&address, reader.connect()).map_err(Failure::nothing_usable)?;
-    end_on_signal(vpcd.stopper().map_err(Failure::failed)?)?;
+    end_on_signal(vpcd.stopper()?)?;
     vpcd.wait_until_asked(PATIENCE)
         .map_err(Failure::nothing_usable)?;
     output::note(&format!(
         "{} is in vpcd's reader at {address}; Ctrl-C removes it",
-        maker.identity().product
+        maker.identity.product
     ));
-    if let Some(limits) = abilities::limits(&maker.identity(), &maker.capabilities()) {
+    if let Some(limits) = abilities::limits(&maker.identity, &maker.capabilities) {
         output::note(&limits);
     }
-    vpcd.serve().map_err(Failure::failed)?;
+    vpcd.serve()?;
     Ok(Exit::Fine)
 }
 

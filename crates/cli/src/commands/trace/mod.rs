@@ -16,7 +16,7 @@ use keymark_bench::error::Error;
 use keymark_report::document::{Document, Section};
 use keymark_shim_protocol::trace::{TraceReader, TracedCall};
 use keymark_stacks::card_holder::Borrowed;
-use keymark_stacks::gnupg::traced::{PinEntry, TracedCard};
+use keymark_stacks::gnupg::card_home::{PinEntry, TracedCard};
 use keymark_stacks::inventory::Inventory;
 use keymark_stores::device::Wish;
 use nix::time::{ClockId, clock_gettime};
@@ -85,11 +85,8 @@ fn card(
         }
         [] => {
             let occupied = inventory.occupied.first().map(ToString::to_string);
-            let why = inventory
-                .unseen
-                .as_ref()
-                .map(ToString::to_string)
-                .or(occupied);
+            let unseen = inventory.unseen.as_ref().map(ToString::to_string);
+            let why = unseen.or(occupied);
             let why = why.unwrap_or_else(|| "no card in any reader".to_owned());
             Err(failed(why, "--device virtual traces a virtual card"))
         }
@@ -122,11 +119,11 @@ fn measure(
     }
     let mut reader = TraceReader::new(card.trace());
     // Not the program's doing, but the first use that every program pays for once.
-    let ready = reader.read().map_err(Failure::failed)?;
+    let ready = reader.read()?;
     let Some(ended) = signals.run(&mut command)? else {
         return Ok((Exit::Interrupted, None));
     };
-    let records = reader.read().map_err(Failure::failed)?;
+    let records = reader.read()?;
     let trace = Trace::of(&records, ended.begin_ns, ended.end_ns);
     let mut of_program = Vec::new();
     if trace.kinds.is_empty() {

@@ -48,6 +48,41 @@ fn firmware_is_run_with_phases_and_a_profile_by_function() {
 }
 
 #[test]
+fn budgets_decide_on_the_status() {
+    let place = Place::new(KEYMARK);
+    let elf = kernel("x25519-umaal-o2.elf");
+    let run = format!("mcu run {elf} --mcu stm32f405 --phase 1=ladder");
+    let said = place.stdout(&format!("{run} --budget ladder=2M,total=3M"));
+    assert_says(&said, ["ladder", "with callees"]);
+    let over = place.refused(&format!("{run} --budget ladder=500k"), 1);
+    assert_says(&over, ["ladder takes", "more than its budget of 500000"]);
+    place.stdout(&format!("{run} --budget ladder=500k --fail-above 300%"));
+    let unknown = place.refused(&format!("{run} --budget sign=500k"), 2);
+    assert_says(&unknown, ["no such phase or function", "ladder"]);
+    let suite = place.stdout(&format!("{run} --budget total=3M --junit"));
+    assert_says(&suite, ["<testsuite ", "budget total", "failures=\"0\""]);
+}
+
+#[test]
+fn a_change_of_a_program_is_shown_on_several_parts() {
+    let place = Place::new(KEYMARK);
+    let (before, after) = (kernel("x25519-c-os.elf"), kernel("x25519-c-o3.elf"));
+    let said = place.stdout(&format!(
+        "mcu compare {before} {after} --mcu stm32f103,stm32l432"
+    ));
+    assert_says(&said, ["whole", "stm32l432", "difference"]);
+    let rows = place.rows(&format!("mcu compare {before} {after} --json"));
+    assert!(
+        rows[0]["after"].as_u64() < rows[0]["before"].as_u64(),
+        "{}",
+        rows[0]
+    );
+    place.stdout(&format!("mcu compare {before} {after} --fail-above 1%"));
+    let slower = place.refused(&format!("mcu compare {after} {before} --fail-above 1%"), 1);
+    assert_says(&slower, ["total on stm32f103 takes +"]);
+}
+
+#[test]
 fn explanations_and_profiles_add_up_as_json() {
     let place = Place::new(KEYMARK);
     let sum = |rows: &Value, key: &str| -> u64 {
@@ -67,6 +102,9 @@ fn explanations_and_profiles_add_up_as_json() {
     let (run, whole) = (&run[0], run[0]["cycles"].as_u64().unwrap());
     assert_eq!(sum(&run["phases"], "cycles"), whole);
     assert_eq!(sum(&run["functions"], "cycles"), whole);
+    assert_eq!(run["end"]["ending"], "exit");
+    assert_eq!(run["end"]["exit_code"], 0);
+    assert_eq!(run["functions"][0]["function"], "fe25519_mul");
     assert_eq!(
         run["seconds"].as_f64().unwrap(),
         whole as f64 / 64e6,
@@ -99,7 +137,7 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
             .contains("arm-none-eabi-gcc")
     );
     let endless = place.refused(&format!("mcu run {elf} --limit 1000"), 1);
-    assert_says(&endless, ["no end after 1000 instructions"]);
+    assert_says(&endless, ["no end after 1000 instructions, now at"]);
     let umaal = place.refused(
         &[
             "mcu",

@@ -57,7 +57,7 @@ fn predictions_are_shown_streamed_and_saved() {
 #[test]
 fn a_prediction_that_fails_does_not_cost_the_others() {
     let place = Place::new(KEYMARK);
-    let small = own_part(&place, "small.toml", "ram-kib = 20", "ram-kib = 4");
+    let small = own_part(&place, "small.toml", "flash-kib = 128", "flash-kib = 8");
     std::fs::write(
         &small,
         std::fs::read_to_string(&small)

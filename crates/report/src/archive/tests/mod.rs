@@ -1,5 +1,6 @@
 pub(crate) mod any;
 mod refusals;
+mod server;
 mod sides;
 
 use std::fs;
@@ -10,6 +11,7 @@ use keymark_bench::runner::Observer;
 use keymark_bench::series::{InSeries, SeriesId};
 use keymark_testkit::assert_says;
 use proptest::prelude::*;
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
@@ -20,6 +22,16 @@ fn archive() -> (TempDir, Archive) {
     let directory = tempfile::tempdir().unwrap();
     let archive = Archive::open(&directory.path().join("runs.sqlite3")).unwrap();
     (directory, archive)
+}
+
+impl Archive {
+    /// The file, for what only SQLite has.
+    fn sqlite(&self) -> &Connection {
+        match &self.database {
+            Database::Sqlite(connection) => connection,
+            Database::Postgres(_) => panic!("a server"),
+        }
+    }
 }
 
 fn only(archive: &Archive) -> Record {
@@ -254,7 +266,7 @@ fn the_view_of_latencies_says_what_each_sample_is_of() {
                       || coalesce(rate, '-') || ' ' || coalesce(think_s, '-') || ' '
                       || coalesce(parameters ->> 'protection', '-')
                FROM latency WHERE latency_s > 0 GROUP BY \"case\" ORDER BY \"case\"";
-    let mut asked = archive.connection.prepare(ask).unwrap();
+    let mut asked = archive.sqlite().prepare(ask).unwrap();
     let lines: Vec<String> = asked
         .query_map((), |row| row.get(0))
         .unwrap()

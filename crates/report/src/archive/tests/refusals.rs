@@ -4,7 +4,7 @@ use keymark_bench::case::CaseId;
 use keymark_bench::record::{Record, RunId, RunState};
 use keymark_bench::runner::Observer;
 use keymark_testkit::assert_says;
-use rusqlite::ErrorCode;
+use rusqlite::{Connection, ErrorCode};
 
 use super::super::*;
 use super::{archive, only};
@@ -15,11 +15,11 @@ fn a_full_disk_ends_the_writing_but_not_the_run() {
     let (_directory, mut archive) = archive();
     let whole = record("20261121-045027-0001");
     let pages: u32 = archive
-        .connection
+        .sqlite()
         .query_row("PRAGMA page_count", (), |row| row.get(0))
         .unwrap();
     archive
-        .connection
+        .sqlite()
         .pragma_update(None, "max_page_count", pages + 2)
         .unwrap();
     let mut writer = archive.begin(&head(&whole)).unwrap();
@@ -177,7 +177,7 @@ fn an_archive_of_another_version_is_refused_and_left_as_it_is() {
     let (_directory, archive) = archive();
     for version in [0, 2, 9] {
         let set = archive
-            .connection
+            .sqlite()
             .pragma_update(None, "user_version", version);
         set.unwrap();
         let expected = format!("has version {version}, but this keymark reads version 1 only");
@@ -193,7 +193,7 @@ fn a_damaged_archive_is_said_to_be() {
     let (_directory, mut archive) = archive();
     archive.insert(&record("a")).unwrap();
     archive
-        .connection
+        .sqlite()
         .execute("UPDATE run SET plan = '{'", ())
         .unwrap();
     let error = archive.load(&RunSelector::Last(0)).unwrap_err();

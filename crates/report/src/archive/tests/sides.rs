@@ -57,6 +57,25 @@ fn a_run_brings_its_series_and_several_stand_for_themselves() {
 }
 
 #[test]
+fn the_last_finished_run_of_each_machine_with_a_label_is_found() {
+    let (_directory, mut archive) = archive();
+    for (id, number, machine, state) in [
+        ("old", 0, Some("b"), RunState::Finished),
+        ("new", 1, Some("b"), RunState::Finished),
+        ("broken-off", 2, Some("b"), RunState::Interrupted),
+        ("other", 3, Some("a 'quoted'"), RunState::Finished),
+        ("unlabelled", 4, None, RunState::Finished),
+    ] {
+        let mut run = started(id, number, state);
+        run.environment.machine = machine.map(str::to_owned);
+        archive.insert(&run).unwrap();
+    }
+    let last = archive.last_of_machines().unwrap();
+    let last: Vec<String> = last.iter().map(ToString::to_string).collect();
+    assert_eq!(last, ["other", "new"]);
+}
+
+#[test]
 fn runs_that_were_broken_off_are_no_part_of_a_series_that_has_others() {
     let (_directory, mut archive) = archive();
     for (number, state) in [(0, RunState::Finished), (1, RunState::Interrupted)] {

@@ -8,7 +8,8 @@ use super::*;
 use crate::exchange::json;
 use keymark_testkit::record::{case, mixed as record, server_load};
 
-const SECRETS: [&str; 9] = [
+const SECRETS: [&str; 10] = [
+    "signer-of-acme",
     "carol",
     "janes-laptop",
     "jane",
@@ -61,6 +62,7 @@ fn telling() -> Record {
     loaded.server_load = Some(Box::new(load));
     record.plan.cases.push(loaded.case.clone());
     record.cases.push(loaded);
+    record.environment.machine = Some("signer-of-acme".to_owned());
     record
 }
 
@@ -97,6 +99,7 @@ fn nothing_of_anybody_is_in_any_byte() {
         .map(|removal| removal.text.as_str())
         .collect();
     for secret in [
+        "signer-of-acme",
         "janes-laptop",
         "/home/jane",
         "43211234",

@@ -1,19 +1,18 @@
-//! The key that signed, out of its OpenPGP certificate, and the check of its signatures.
+//! A signed message, taken apart with rPGP (RFC 9580 §10.3); the key that signed, out of its OpenPGP certificate; and the
+//! check of its signatures.
+
+use std::io::Read;
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_load::Expectation;
-use keymark_stores::public_key::PublicKey;
-use openssl::bn::BigNum;
-use openssl::ecdsa::EcdsaSig;
-use openssl::error::ErrorStack;
+use keymark_stores::public_key::{PublicKey, der_signature};
 use openssl::md::{Md, MdRef};
+use pgp::composed::{Deserializable, DetachedSignature, Message};
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::public_key::PublicKeyAlgorithm;
-use pgp::packet::{Packet, PacketParser};
+use pgp::packet::{Packet, PacketParser, Signature, SignatureType};
 use pgp::ser::Serialize;
 use pgp::types::{KeyId, Mpi, PublicParams, SignatureBytes, VerifyingKey};
-
-use super::message::SignedMessage;
 
 /// The key that signs.
 #[derive(Debug)]
@@ -147,27 +146,21 @@ impl Arithmetic {
 impl Form {
     /// The signature in OpenSSL's form.
     fn signature(self, octets: &SignatureBytes) -> Result<Vec<u8>, String> {
-        let malformed = || "the signature does not have the key's algorithm".to_owned();
-        match (self, octets) {
-            (Self::Number(length), SignatureBytes::Mpis(numbers)) => match numbers.as_slice() {
-                [number] => padded(number, length).ok_or_else(malformed),
-                _ => Err(malformed()),
-            },
-            (Self::Pair, SignatureBytes::Mpis(numbers)) => match numbers.as_slice() {
-                [r, s] => der(r, s).map_err(|error| error.to_string()),
-                _ => Err(malformed()),
-            },
-            (Self::Halves(length), SignatureBytes::Mpis(numbers)) => match numbers.as_slice() {
-                [r, s] => match (padded(r, length), padded(s, length)) {
-                    (Some(r), Some(s)) => Ok([r, s].concat()),
-                    _ => Err(malformed()),
-                },
-                _ => Err(malformed()),
-            },
-            (Self::String, SignatureBytes::Native(string)) => Ok(string.to_vec()),
-            (Self::Number(_) | Self::Pair | Self::Halves(_), SignatureBytes::Native(_))
-            | (Self::String, SignatureBytes::Mpis(_)) => Err(malformed()),
-        }
+        let numbers: &[Mpi] = match octets {
+            SignatureBytes::Mpis(numbers) => numbers,
+            SignatureBytes::Native(_) => &[],
+        };
+        let signature = match (self, numbers, octets) {
+            (Self::Number(length), [number], _) => padded(number, length),
+            (Self::Pair, [r, s], _) => der_signature(r.as_ref(), s.as_ref()).ok(),
+            (Self::Halves(length), [r, s], _) => {
+                let halves = padded(r, length).zip(padded(s, length));
+                halves.map(|(r, s)| [r, s].concat())
+            }
+            (Self::String, _, SignatureBytes::Native(string)) => Some(string.to_vec()),
+            _ => None,
+        };
+        signature.ok_or_else(|| "the signature does not have the key's algorithm".to_owned())
     }
 }
 
@@ -176,15 +169,6 @@ fn padded(number: &Mpi, length: usize) -> Option<Vec<u8>> {
     let mut octets = vec![0; length.checked_sub(number.len())?];
     octets.extend_from_slice(number);
     Some(octets)
-}
-
-/// DSA's signatures have the form of ECDSA's (RFC 3279 §2.2).
-fn der(r: &Mpi, s: &Mpi) -> Result<Vec<u8>, ErrorStack> {
-    let (r, s) = (
-        BigNum::from_slice(r.as_ref())?,
-        BigNum::from_slice(s.as_ref())?,
-    );
-    EcdsaSig::from_private_components(r, s)?.to_der()
 }
 
 /// OpenSSL's digest of OpenPGP's name; those that gpg signs with.
@@ -259,4 +243,94 @@ fn bits(number: &Mpi) -> u32 {
     let octets = number.as_ref();
     let zeros = octets.first().map_or(0, |octet| octet.leading_zeros());
     octets.len() as u32 * 8 - zeros
+}
+
+/// What the signature in a message says, and the digest that it has to be of.
+struct SignedMessage {
+    signature: Signature,
+    hash: HashAlgorithm,
+    digest: Vec<u8>,
+}
+
+impl SignedMessage {
+    /// Reads a message that has to hold this text and one signature of it.
+    fn read(text: &[u8], bytes: &[u8]) -> Result<Self, String> {
+        let mut message =
+            opened(bytes).map_err(|error| format!("cannot read the OpenPGP message: {error}"))?;
+        if !message.is_signed() {
+            return Err("the message is not signed".to_owned());
+        }
+        // One byte more than there has to be: the end is read, and no bomb inflated.
+        let mut content = Vec::with_capacity(text.len() + 1);
+        (&mut message)
+            .take(text.len() as u64 + 1)
+            .read_to_end(&mut content)
+            .map_err(|error| format!("cannot read the signed message: {error}"))?;
+        if content != text {
+            return Err("the signed text is not the expected text".to_owned());
+        }
+        let Message::Signed { reader, .. } = &message else {
+            return Err("the message is not signed".to_owned());
+        };
+        if reader.num_signatures() != 1 {
+            return Err(format!("{} signatures, not one", reader.num_signatures()));
+        }
+        let (Some(signature), Some(digest)) = (reader.signature(0), reader.hash(0)) else {
+            return Err("the signature does not match the message's announcement".to_owned());
+        };
+        Self::of(signature, digest)
+    }
+
+    /// Reads a signature in armor that stands beside the text.
+    fn detached(text: &[u8], armored: &[u8]) -> Result<Self, String> {
+        let read = |error: pgp::errors::Error| format!("cannot read the signature: {error}");
+        let (detached, _) = DetachedSignature::from_armor_single(armored).map_err(read)?;
+        let signature = detached.signature;
+        let config = signature
+            .config()
+            .ok_or("a signature of an unknown version")?;
+        let mut hasher = config
+            .hash_alg
+            .new_hasher()
+            .map_err(|error| error.to_string())?;
+        hasher.update(text);
+        let length = config.hash_signature_data(&mut hasher).map_err(read)?;
+        hasher.update(&config.trailer(length).map_err(read)?);
+        Self::of(&signature, &hasher.finalize())
+    }
+
+    fn of(signature: &Signature, digest: &[u8]) -> Result<Self, String> {
+        let Some(config) = signature.config() else {
+            return Err(format!("a signature of {:?}", signature.version()));
+        };
+        if config.typ() != SignatureType::Binary {
+            return Err(format!("a signature of type {:?}", config.typ()));
+        }
+        // gpg refuses a signature whose two octets of the digest in the clear are others.
+        let announced = signature.signed_hash_value();
+        if announced.is_none_or(|octets| !digest.starts_with(&octets)) {
+            return Err("the signature has another digest".to_owned());
+        }
+        Ok(Self {
+            signature: signature.clone(),
+            hash: config.hash_alg,
+            digest: digest.to_vec(),
+        })
+    }
+
+    /// The numbers of the signature, or its octets.
+    fn octets(&self) -> Result<&SignatureBytes, String> {
+        let octets = self.signature.signature();
+        octets.ok_or_else(|| "the signature is of an unknown version".to_owned())
+    }
+}
+
+/// The message in its compressed packet, if it is in one.
+fn opened(bytes: &[u8]) -> pgp::errors::Result<Message<'_>> {
+    let message = Message::from_bytes(bytes)?;
+    if message.is_compressed() {
+        message.decompress()
+    } else {
+        Ok(message)
+    }
 }

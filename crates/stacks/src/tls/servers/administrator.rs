@@ -8,6 +8,7 @@ use askama::Template;
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 
+use crate::installed::BroughtBy;
 use crate::openssl::{Configuration, TokenWay};
 use crate::templates::{Comments, written};
 use crate::tls::servers::certificate;
@@ -15,7 +16,6 @@ use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::{Certificates, TokenKey};
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::openssl::with_level;
-use crate::tls::servers::program::BroughtBy;
 use crate::tls::servers::spec::{Handshakes, SecurityLevel, is_weak};
 use crate::tls::servers::text::{Pair, Tls, comment, plain};
 use crate::tls::servers::token::{self, LOADABLE, MODULE, uri_pem};
@@ -208,7 +208,7 @@ pub fn guide(
         openssl,
         keys: &keys,
         variables: &tls.variables,
-        steps: installed.kind.configuration(&tls, None)?,
+        steps: (installed.kind.configuration)(installed.kind, &tls, None)?,
     };
     Ok(Guide::read(&written(&steps, Comments::Written)?))
 }
@@ -258,7 +258,7 @@ fn check_two(
     first: Source<'_>,
     second: Source<'_>,
 ) -> Result<(), Impossible> {
-    installed.kind.check_two(&installed.version)?;
+    (installed.kind.check_two)(&installed.version)?;
     match (first, second) {
         (Source::File(one), Source::File(other)) => Certificates::check_two(one, other),
         (Source::Token(one, way), Source::Token(other, other_way)) => {

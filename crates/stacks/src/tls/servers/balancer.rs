@@ -10,24 +10,22 @@ use askama::Template;
 use keymark_bench::error::Error;
 use keymark_stores::places::program;
 
+use crate::installed::{Program, SearchPath, Version};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::handshake::Balance;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::ServerError;
 use crate::tls::servers::log::Fault;
-use crate::tls::servers::program::{BroughtBy, Program, SearchPath, Version};
-use crate::tls::servers::served::{Served, on_port};
+use crate::tls::servers::running::{Served, on_port};
 use crate::tls::servers::spec::Port;
 
 const READY: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_millis(20);
 
 const HAPROXY: Program = Program {
-    name: "haproxy",
-    files: &["haproxy"],
-    brought_by: BroughtBy::Package("haproxy"),
     version: &[("-v", "version ")],
+    ..Program::of_package("haproxy", &["haproxy"], "haproxy")
 };
 /// Its words for what goes wrong.
 const FAULTS: &[(&str, Fault)] = &[("cannot bind socket", Fault::PortTaken)];

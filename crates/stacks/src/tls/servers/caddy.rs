@@ -10,17 +10,17 @@ use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
 use keymark_load::{CipherSuite, KeyExchange, TlsVersion};
 
+use crate::installed::{BroughtBy, Program, Version};
 use crate::templates::written;
-use crate::tls::servers::ciphers;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::{Installed, Library, ServerKind};
 use crate::tls::servers::log::Fault;
-use crate::tls::servers::program::{self, BroughtBy, Program, Version};
+use crate::tls::servers::openssl::resolved;
 use crate::tls::servers::spec::ServerSpec;
 use crate::tls::servers::text::{Frame, Tls};
 
-const CADDY: Program = Program {
+const PROGRAM: Program = Program {
     name: "Caddy",
     files: &["caddy"],
     brought_by: BroughtBy::Other(
@@ -44,8 +44,20 @@ const SUITES: [&str; 6] = [
 ];
 
 /// Caddy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Caddy;
+pub(crate) const KIND: ServerKind = ServerKind {
+    stack: StackName::of("caddy"),
+    program: PROGRAM,
+    library,
+    check,
+    check_two: |_| Ok(()),
+    configuration,
+    command,
+    mpm: None,
+    faults: &[
+        ("address already in use", Fault::PortTaken),
+        ("private key does not match public key", Fault::KeyMismatch),
+    ],
+};
 
 #[derive(Template)]
 #[template(path = "caddy.json", escape = "none")]
@@ -58,95 +70,78 @@ struct Configuration<'c> {
     curves: Vec<&'static str>,
 }
 
-impl ServerKind for Caddy {
-    fn stack(&self) -> StackName {
-        StackName::of("caddy")
-    }
+fn library(_: &ServerKind, program: &Path) -> Result<Library, Error> {
+    let said = PROGRAM.said(program, &[BUILD])?;
+    let version = Version::behind("go\tgo", &said);
+    let untold = || PROGRAM.missing("it does not say which Go has built it".to_owned());
+    Ok(Library {
+        name: "go",
+        version: version.ok_or_else(untold)?,
+        openssl: None,
+    })
+}
 
-    fn program(&self) -> Program {
-        CADDY
-    }
-
-    fn library(&self, program: &Path) -> Result<Library, Error> {
-        let said = program::said(program, BUILD).map_err(|reason| CADDY.missing(reason))?;
-        let version = Version::behind("go\tgo", &said);
-        let untold = || CADDY.missing("it does not say which Go has built it".to_owned());
-        Ok(Library {
-            name: "go",
-            version: version.ok_or_else(untold)?,
-            openssl: None,
-        })
-    }
-
-    fn check(&self, server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
-        let lacks = |what: String| Impossible::Lacks(server.name(), what);
-        for identity in spec.certificates.iter() {
-            let algorithm = identity.algorithm;
-            if identity.token().is_some() {
-                return Err(Impossible::KeysInFilesAlone(server.name()).into());
-            }
-            let known = matches!(
-                algorithm.family(),
-                Family::Rsa(_)
-                    | Family::Ed25519
-                    | Family::Weierstrass(Curve::NistP256 | Curve::NistP384 | Curve::NistP521)
-            );
-            if !known {
-                return Err(lacks(format!("certificates with {algorithm}")).into());
-            }
+fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+    let lacks = |what: String| Impossible::Lacks(server.name(), what);
+    for identity in spec.certificates.iter() {
+        let algorithm = identity.algorithm;
+        if identity.token().is_some() {
+            return Err(Impossible::KeysInFilesAlone(server.name()).into());
         }
-        if let Some(dh) = spec.handshakes.dh {
-            return Err(lacks(format!("DHE ({} bits)", dh.bits)).into());
+        let known = matches!(
+            algorithm.family(),
+            Family::Rsa(_)
+                | Family::Ed25519
+                | Family::Weierstrass(Curve::NistP256 | Curve::NistP384 | Curve::NistP521)
+        );
+        if !known {
+            return Err(lacks(format!("certificates with {algorithm}")).into());
         }
-        if spec.handshakes.exchange == KeyExchange::Rsa {
-            return Err(lacks("RSA key exchange".to_owned()).into());
-        }
-        for exchange in &spec.handshakes.groups {
-            if curve(*exchange).is_none() {
-                return Err(lacks(format!("the key exchange {exchange}")).into());
-            }
-        }
-        if spec.handshakes.has(TlsVersion::V1_2) && suites(&spec.handshakes.ciphers).is_empty() {
-            let ciphers = &spec.handshakes.ciphers;
-            return Err(lacks(format!("a cipher of TLS 1.2 that '{ciphers}' stands for")).into());
-        }
-        Ok(())
     }
+    if let Some(dh) = spec.handshakes.dh {
+        return Err(lacks(format!("DHE ({} bits)", dh.bits)).into());
+    }
+    if spec.handshakes.exchange == KeyExchange::Rsa {
+        return Err(lacks("RSA key exchange".to_owned()).into());
+    }
+    for exchange in &spec.handshakes.groups {
+        if curve(*exchange).is_none() {
+            return Err(lacks(format!("the key exchange {exchange}")).into());
+        }
+    }
+    if spec.handshakes.has(TlsVersion::V1_2) && suites(&spec.handshakes.ciphers).is_empty() {
+        let ciphers = &spec.handshakes.ciphers;
+        return Err(lacks(format!("a cipher of TLS 1.2 that '{ciphers}' stands for")).into());
+    }
+    Ok(())
+}
 
-    fn configuration(
-        &self,
-        tls: &Tls<'_>,
-        frame: Option<&Frame<'_>>,
-    ) -> Result<String, ServerError> {
-        let asked = tls.handshakes;
-        let [oldest, newest] = [asked.versions.first(), asked.versions.last()];
-        let configuration = Configuration {
-            tls,
-            frame,
-            oldest: oldest.map_or("", |version| version.word()),
-            newest: newest.map_or("", |version| version.word()),
-            suites: suites(&asked.ciphers),
-            curves: asked.groups.iter().copied().filter_map(curve).collect(),
-        };
-        Ok(written(&configuration, Frame::comments(frame))?)
-    }
+fn configuration(
+    _: &ServerKind,
+    tls: &Tls<'_>,
+    frame: Option<&Frame<'_>>,
+) -> Result<String, ServerError> {
+    let asked = tls.handshakes;
+    let [oldest, newest] = [asked.versions.first(), asked.versions.last()];
+    let configuration = Configuration {
+        tls,
+        frame,
+        oldest: oldest.map_or("", |version| version.word()),
+        newest: newest.map_or("", |version| version.word()),
+        suites: suites(&asked.ciphers),
+        curves: asked.groups.iter().copied().filter_map(curve).collect(),
+    };
+    Ok(written(&configuration, Frame::comments(frame))?)
+}
 
-    fn command(&self, command: &mut Command, directory: &ServerDirectory) {
-        let processors = directory.capacity.processes.to_string();
-        command
-            .env("GOMAXPROCS", processors)
-            .env("HOME", directory.private.path())
-            .arg("run")
-            .arg("--config")
-            .arg(&directory.configuration);
-    }
-
-    fn faults(&self) -> &'static [(&'static str, Fault)] {
-        &[
-            ("address already in use", Fault::PortTaken),
-            ("private key does not match public key", Fault::KeyMismatch),
-        ]
-    }
+fn command(command: &mut Command, directory: &ServerDirectory) {
+    let processors = directory.capacity.processes.to_string();
+    command
+        .env("GOMAXPROCS", processors)
+        .env("HOME", directory.private.path())
+        .arg("run")
+        .arg("--config")
+        .arg(&directory.configuration);
 }
 
 /// As Caddy calls it.
@@ -164,7 +159,7 @@ fn curve(exchange: KeyExchange) -> Option<&'static str> {
 
 /// Those of a cipher string that Caddy has, by their names in the registry.
 fn suites(ciphers: &impl ToString) -> Vec<&'static str> {
-    let all = ciphers::resolved(&ciphers.to_string()).unwrap_or_default();
+    let all = resolved(&ciphers.to_string()).unwrap_or_default();
     let names = all.into_iter().map(|CipherSuite(name)| name);
     names.filter(|name| SUITES.contains(name)).collect()
 }

@@ -1,8 +1,6 @@
 //! X.509 certificates for a measurement: a leaf for the server's key, issued by an authority that is made for it and has
 //! its private key in memory alone. So a key on a token signs nothing to get its certificate.
 
-use std::fmt;
-
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 use keymark_stores::test_key::TestKey;
@@ -34,19 +32,13 @@ pub enum Purpose {
 }
 
 /// A certification authority for one measurement.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
 pub struct Authority {
+    #[debug(skip)]
     key: PKey<Private>,
     certificate: X509,
+    #[debug(skip)]
     digest: MessageDigest,
-}
-
-impl fmt::Debug for Authority {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Authority")
-            .field("certificate", &self.certificate)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Authority {

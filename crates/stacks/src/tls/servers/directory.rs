@@ -17,12 +17,14 @@ use crate::tls::servers::kind::Installed;
 use crate::tls::servers::openssl::with_level;
 use crate::tls::servers::spec::{Capacity, ServerSpec};
 use crate::tls::servers::text::{Frame, Pair, Tls, quotable};
-use crate::tls::servers::token;
-use crate::tls::servers::token_trace::{TokenTraces, Tracing};
+use crate::tls::servers::token::{self, TokenTraces, Tracing};
 use crate::tls::servers::worker_user::WorkerUser;
 
 /// The file that is served.
 pub(crate) const DOCUMENT: &str = "document";
+/// What cannot stand in a configuration, in words.
+const TEMPORARY: &str = "the directory for temporary files";
+
 /// Everything that a server reads and writes.
 #[derive(Debug)]
 pub(crate) struct ServerDirectory {
@@ -78,14 +80,14 @@ impl ServerDirectory {
             processes: spec.capacity.processes.get().into(),
             connections: spec.capacity.connections.get().into(),
         };
-        let text = server.kind.configuration(&tls, Some(&frame))?;
+        let text = (server.kind.configuration)(server.kind, &tls, Some(&frame))?;
         write_private(&made.configuration, text.as_bytes())?;
         Ok(made)
     }
 
     /// As it stands in configurations.
     fn path(&self) -> Result<&str, Impossible> {
-        quotable("the directory for temporary files", self.private.path())
+        quotable(TEMPORARY, self.private.path())
     }
 
     /// What is served, where the workers can read it.
@@ -119,14 +121,11 @@ impl ServerDirectory {
                 pem.extend(dh.pem.as_bytes());
             }
             write_private(&directory.join("certificate.pem"), &pem)?;
+            quotable(TEMPORARY, &directory)?;
             let key = self.key(server, identity, &directory, &mut openssl_conf)?;
-            let place = format!("{}/{name}", self.path()?);
             pairs.push(Pair {
-                certificate: format!("{place}/certificate.pem"),
-                key: match key {
-                    Key::File(file) => format!("{place}/{file}"),
-                    Key::Uri(uri) => uri,
-                },
+                certificate: in_directory(&directory, "certificate.pem"),
+                key,
                 way: identity.way(),
             });
         }
@@ -164,12 +163,12 @@ impl ServerDirectory {
         identity: &Identity,
         directory: &Path,
         openssl_conf: &mut Option<PathBuf>,
-    ) -> Result<Key, ServerError> {
+    ) -> Result<String, ServerError> {
         let (key, way) = match &identity.key {
             PrivateKey::File(key) => {
                 let pem = key.private_key_to_pem_pkcs8().map_err(failed)?;
                 write_private(&directory.join("key.pem"), &pem)?;
-                return Ok(Key::File("key.pem"));
+                return Ok(in_directory(directory, "key.pem"));
             }
             PrivateKey::Token(key, way) => (key, *way),
         };
@@ -188,21 +187,19 @@ impl ServerDirectory {
             worker.let_use_token(own)?;
         }
         Ok(match way {
-            TokenWay::Engine => Key::Uri(files.uri),
+            TokenWay::Engine => files.uri,
             TokenWay::Provider => {
                 let pem = token::uri_pem(&files.uri)?;
                 write_private(&directory.join("key-uri.pem"), pem.as_bytes())?;
-                Key::File("key-uri.pem")
+                in_directory(directory, "key-uri.pem")
             }
         })
     }
 }
 
-/// What a server is told to find a private key.
-enum Key {
-    /// That file in the key's directory.
-    File(&'static str),
-    Uri(String),
+/// A file in a directory that can stand in configurations.
+fn in_directory(directory: &Path, file: &str) -> String {
+    directory.join(file).display().to_string()
 }
 
 fn failed(error: ErrorStack) -> Error {

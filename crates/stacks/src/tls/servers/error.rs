@@ -4,7 +4,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_load::{KeyExchange, TlsVersion};
 
-use crate::tls::servers::program::Version;
+use crate::installed::Version;
 
 /// What was asked for cannot be, and nothing was started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,6 @@
 //! Who a server is: its certificates, and where their private keys are.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
@@ -17,8 +16,7 @@ use crate::openssl::TokenWay;
 use crate::tls::servers::certificate::{self, Authority, Purpose, private_key};
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::token;
-use crate::tls::servers::token_trace::Tracing;
+use crate::tls::servers::token::{self, Tracing};
 
 /// A key on a PKCS#11 token, as a server is told of it.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
@@ -120,7 +118,8 @@ pub(crate) enum PrivateKey {
 }
 
 /// A certificate with its private key.
-#[derive(Clone)]
+#[derive(Clone, derive_more::Debug)]
+#[debug("Identity({algorithm}, {:?})", self.way())]
 pub struct Identity {
     /// What the key is.
     pub algorithm: Algorithm,
@@ -129,15 +128,6 @@ pub struct Identity {
     /// What a client has to trust; none of one that keymark has not made.
     pub authority: Option<X509>,
     pub(crate) key: PrivateKey,
-}
-
-impl fmt::Debug for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Identity")
-            .field("algorithm", &self.algorithm)
-            .field("key", &self.way())
-            .finish_non_exhaustive()
-    }
 }
 
 impl Identity {

@@ -1,93 +1,61 @@
 //! What a kind of TLS server has to say of itself: a file each, and a line in [`KINDS`].
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
 
-use crate::tls::servers::apache;
-use crate::tls::servers::caddy::Caddy;
+use crate::installed::{Program, SearchPath, Version};
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::log::Fault;
-use crate::tls::servers::nginx::Nginx;
 use crate::tls::servers::openssl::LinkedOpenSsl;
-use crate::tls::servers::program::{Program, SearchPath, Version};
 use crate::tls::servers::spec::ServerSpec;
 use crate::tls::servers::text::{Frame, Tls};
+use crate::tls::servers::{apache, caddy, nginx};
 
 /// The servers that can be measured.
-pub const KINDS: [&dyn ServerKind; 5] = [
+pub const KINDS: [&ServerKind; 5] = [
     &apache::EVENT,
     &apache::PREFORK,
     &apache::WORKER,
-    &Nginx,
-    &Caddy,
+    &nginx::KIND,
+    &caddy::KIND,
 ];
 
 /// A kind of TLS server.
-pub trait ServerKind: fmt::Debug + Send + Sync {
+#[derive(Debug)]
+pub struct ServerKind {
     /// As it stands in tables and on the command line.
-    fn stack(&self) -> StackName;
-
+    pub stack: StackName,
     /// Its program.
-    fn program(&self) -> Program;
-
-    /// What it does its cryptography with.
-    ///
-    /// # Errors
-    /// When that or another part of it is missing.
-    fn library(&self, program: &Path) -> Result<Library, Error>;
-
+    pub program: Program,
+    /// What it does its cryptography with, if no part of it is missing.
+    pub(crate) library: fn(&Self, &Path) -> Result<Library, Error>,
     /// Whether it can be what is wanted.
-    ///
-    /// # Errors
-    /// When it cannot: why.
-    fn check(&self, server: &Installed, spec: &ServerSpec) -> Result<(), ServerError>;
-
+    pub(crate) check: fn(&Installed, &ServerSpec) -> Result<(), ServerError>,
     /// Whether that version has two certificates on one host.
-    ///
-    /// # Errors
-    /// When it has not.
-    fn check_two(&self, _: &Version) -> Result<(), Impossible> {
-        Ok(())
-    }
-
+    pub(crate) check_two: fn(&Version) -> Result<(), Impossible>,
     /// The whole configuration of one that is measured, in its frame; without one an administrator's steps (`guide.txt`).
-    ///
-    /// # Errors
-    /// When something cannot stand in it.
-    #[allow(private_interfaces, reason = "kinds are this crate's own")]
-    fn configuration(
-        &self,
-        tls: &Tls<'_>,
-        frame: Option<&Frame<'_>>,
-    ) -> Result<String, ServerError>;
-
+    pub(crate) configuration:
+        fn(&Self, &Tls<'_>, Option<&Frame<'_>>) -> Result<String, ServerError>,
     /// What its program is started with, to stay in the foreground.
-    #[allow(private_interfaces, reason = "kinds are this crate's own")]
-    fn command(&self, command: &mut Command, directory: &ServerDirectory);
-
-    /// What else a record tells of it.
-    fn described(&self) -> Option<(&'static str, &'static str)> {
-        None
-    }
-
+    pub(crate) command: fn(&mut Command, &ServerDirectory),
+    /// Of Apache, its way to serve many clients at once.
+    pub(crate) mpm: Option<&'static str>,
     /// Its own words for what goes wrong.
-    #[allow(private_interfaces, reason = "kinds are this crate's own")]
-    fn faults(&self) -> &'static [(&'static str, Fault)];
+    pub(crate) faults: &'static [(&'static str, Fault)],
 }
 
 /// The kind with that name.
 ///
 /// # Errors
 /// When there is none, with those that are.
-pub fn kind(name: &str) -> Result<&'static dyn ServerKind, String> {
-    let known = KINDS.into_iter().find(|kind| kind.stack().word() == name);
+pub fn kind(name: &str) -> Result<&'static ServerKind, String> {
+    let known = KINDS.into_iter().find(|kind| kind.stack.word() == name);
     known.ok_or_else(|| {
-        let words = KINDS.map(|kind| kind.stack().to_string()).join(", ");
+        let words = KINDS.map(|kind| kind.stack.to_string()).join(", ");
         format!("unknown server '{name}'; choose from {words}")
     })
 }
@@ -117,7 +85,7 @@ impl Library {
 #[derive(Debug, Clone)]
 pub struct Installed {
     /// What it is.
-    pub kind: &'static dyn ServerKind,
+    pub kind: &'static ServerKind,
     /// Its program.
     pub program: PathBuf,
     /// Its version.
@@ -131,11 +99,11 @@ impl Installed {
     ///
     /// # Errors
     /// When it is missing, with what brings it.
-    pub fn find(kind: &'static dyn ServerKind, search: &SearchPath) -> Result<Self, Error> {
-        let (program, version) = kind.program().find(search)?;
+    pub fn find(kind: &'static ServerKind, search: &SearchPath) -> Result<Self, Error> {
+        let (program, version) = kind.program.find(search)?;
         Ok(Self {
             kind,
-            library: kind.library(&program)?,
+            library: (kind.library)(kind, &program)?,
             program,
             version,
         })
@@ -143,7 +111,7 @@ impl Installed {
 
     /// As people call it.
     pub fn name(&self) -> &'static str {
-        self.kind.program().name
+        self.kind.program.name
     }
 
     /// What it reaches tokens by.
@@ -165,7 +133,7 @@ mod tests {
     #[test]
     fn a_missing_server_names_what_brings_it() {
         let nowhere = tempfile::tempdir().unwrap();
-        let search = SearchPath::only(nowhere.path());
+        let search = SearchPath::of(Some(nowhere.path()));
         for kind in KINDS {
             let error = Installed::find(kind, &search).unwrap_err().to_string();
             assert_says(&error, ["not in /", "install"]);

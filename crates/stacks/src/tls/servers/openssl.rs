@@ -1,19 +1,21 @@
-//! The OpenSSL that a server uses: found as the loader finds it, and asked by what is written in it; and what it cannot
-//! do.
+//! The OpenSSL that a server uses: found as the loader finds it, and asked by what is written in it; what it cannot do; and what
+//! a cipher string stands for, by keymark's own.
 
 use std::fs;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use keymark_load::{CipherSuite, KeyExchange, SuiteAuthentication, SuiteExchange, TlsVersion};
 use keymark_stores::places::program;
+use openssl::error::ErrorStack;
+use openssl::ssl::{HandshakeError, Ssl, SslContext, SslMethod};
 
+use crate::installed::Version;
 use crate::openssl::{Loadables, TokenWay};
-use crate::tls::servers::ciphers;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::program::Version;
 use crate::tls::servers::spec::{SecurityLevel, ServerSpec};
 
 /// An OpenSSL, as a library or within a program.
@@ -131,7 +133,7 @@ pub(crate) fn is_dhe_alone(spec: &ServerSpec) -> bool {
 /// server's may, and says so itself when it starts.
 fn suites_for(spec: &ServerSpec, family: Family) -> Option<Vec<CipherSuite>> {
     let ciphers = with_level(&spec.handshakes.ciphers.to_string(), spec.level());
-    let mut suites = ciphers::resolved(&ciphers).ok()?;
+    let mut suites = resolved(&ciphers).ok()?;
     suites.retain(|suite| fits(suite.authentication(), family));
     Some(suites)
 }
@@ -176,6 +178,71 @@ fn linked_libcrypto(file: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(path.trim()))
 }
 
+/// The suites of a cipher string, those of TLS 1.3 included: what a client with that string offers.
+///
+/// # Errors
+/// When no suite is left, or the string is none.
+pub(crate) fn resolved(ciphers: &str) -> Result<Vec<CipherSuite>, Error> {
+    let failed = |error: ErrorStack| {
+        let first = error.errors().first().and_then(|error| error.reason());
+        let reason = format!("'{ciphers}': {}", first.unwrap_or("no reason given"));
+        Error::call("SSL_CTX_set_cipher_list", reason, "")
+    };
+    let mut context = SslContext::builder(SslMethod::tls_client()).map_err(failed)?;
+    context.set_cipher_list(ciphers).map_err(failed)?;
+    let ssl = Ssl::new(&context.build()).map_err(failed)?;
+    // The crate has no SSL_get1_supported_ciphers; the first message says it as well.
+    let octets = match ssl.connect(Nobody::default()) {
+        Err(HandshakeError::WouldBlock(stream) | HandshakeError::Failure(stream)) => {
+            stream.get_ref().heard.clone()
+        }
+        Err(HandshakeError::SetupFailure(error)) => return Err(failed(error)),
+        Ok(_) => Vec::new(),
+    };
+    let ssl = SslContext::builder(SslMethod::tls_client())
+        .and_then(|context| Ssl::new(&context.build()))
+        .map_err(failed)?;
+    let offered = offered(&octets).unwrap_or_default();
+    let lists = ssl.bytes_to_cipher_list(offered, false).map_err(failed)?;
+    let suites = lists.suites.iter();
+    let names = suites.filter_map(|suite| suite.standard_name());
+    Ok(names.map(CipherSuite).collect())
+}
+
+/// The other end of a connection, which says nothing.
+#[derive(Debug, Default)]
+struct Nobody {
+    heard: Vec<u8>,
+}
+
+impl Read for Nobody {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}
+
+impl Write for Nobody {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        self.heard.extend(octets);
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// `cipher_suites` of a ClientHello (RFC 8446 §4.1.2) in its record (§5.1).
+fn offered(record: &[u8]) -> Option<&[u8]> {
+    const HEADERS: usize = 5 + 4;
+    const VERSION_AND_RANDOM: usize = 2 + 32;
+    let behind = record.get(HEADERS + VERSION_AND_RANDOM..)?;
+    let (session, behind) = behind.split_first()?;
+    let behind = behind.get(usize::from(*session)..)?;
+    let (length, suites) = behind.split_first_chunk::<2>()?;
+    suites.get(..u16::from_be_bytes(*length).into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,5 +258,37 @@ mod tests {
             LinkedOpenSsl::in_content(b"LibreSSL 3.8.2\0", Path::new("/lib")),
             None
         );
+    }
+
+    use keymark_load::{SuiteAuthentication, SuiteExchange, TlsVersion};
+    use keymark_testkit::assert_says;
+
+    fn tls12(ciphers: &str) -> Vec<CipherSuite> {
+        let mut suites = resolved(ciphers).unwrap();
+        suites.retain(|suite| suite.version() == TlsVersion::V1_2);
+        suites
+    }
+
+    #[test]
+    fn openssl_says_what_a_string_stands_for() {
+        let rsa = tls12("kRSA+AESGCM");
+        assert!(
+            !rsa.is_empty()
+                && rsa
+                    .iter()
+                    .all(|suite| suite.exchange() == SuiteExchange::Rsa)
+        );
+        let both = tls12("kECDHE+AESGCM");
+        let has = |by| both.iter().any(|suite| suite.authentication() == by);
+        assert!(has(SuiteAuthentication::Rsa) && has(SuiteAuthentication::Ecdsa));
+        let dhe = tls12("kDHE+AESGCM+aRSA");
+        assert!(
+            !dhe.is_empty()
+                && dhe
+                    .iter()
+                    .all(|suite| suite.exchange() == SuiteExchange::Dhe)
+        );
+        let error = resolved("NO-SUCH-CIPHER").unwrap_err().to_string();
+        assert_says(&error, ["no cipher match"]);
     }
 }

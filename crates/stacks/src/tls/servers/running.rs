@@ -1,24 +1,28 @@
-//! A server that runs, from its configuration to its end.
+//! A program that serves, in a private directory, from its configuration to its end: a server, and what it has in common with
+//! balancers.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_load::{Certificate, Expected, Target, Timeouts, TlsVersion, Weak, probe};
+use keymark_stores::places::process::Process;
 use keymark_stores::places::program;
 use keymark_stores::user::Pin;
+use nix::sys::signal::Signal;
 
 use crate::tls::servers::directory::{DOCUMENT, ServerDirectory};
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::Identity;
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::process;
-use crate::tls::servers::served::{Served, on_port};
-use crate::tls::servers::spec::{SecurityLevel, ServerSpec, is_weak};
-use crate::tls::servers::token_trace::CallsSoFar;
+use crate::tls::servers::log::{self, Fault};
+use crate::tls::servers::process::{self, Running};
+use crate::tls::servers::spec::{Port, SecurityLevel, ServerSpec, is_weak};
+use crate::tls::servers::token::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);
@@ -51,8 +55,8 @@ impl RunningServer {
         let process = on_port(spec.port, |port| {
             let directory = ServerDirectory::make(installed, spec, port)?;
             let mut command = program::command(&installed.program);
-            installed.kind.command(&mut command, &directory);
-            let called = (installed.name(), installed.kind.faults());
+            (installed.kind.command)(&mut command, &directory);
+            let called = (installed.name(), installed.kind.faults);
             Served::start(command, directory, called, (port, READY), |address| {
                 answers(address, spec)
             })
@@ -165,9 +169,9 @@ fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
         return Err(Impossible::TwoModules.into());
     }
     if spec.certificates.iter().count() > 1 {
-        server.kind.check_two(&server.version)?;
+        (server.kind.check_two)(&server.version)?;
     }
-    server.kind.check(server, spec)
+    (server.kind.check)(server, spec)
 }
 
 fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<String, String> {
@@ -176,8 +180,8 @@ fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<St
     let mut tell = |name: &str, value: String| described.insert(name.to_owned(), value);
     tell("server", installed.name().to_lowercase());
     tell("server_version", installed.version.to_string());
-    if let Some((name, value)) = installed.kind.described() {
-        tell(name, value.to_owned());
+    if let Some(mpm) = installed.kind.mpm {
+        tell("mpm", mpm.to_owned());
     }
     let library = &installed.library;
     tell(library.name, library.version.to_string());
@@ -223,4 +227,198 @@ fn identity_words(identity: &Identity) -> String {
         Some(way) => format!("on a token by the {way}"),
     };
     format!("{}{weak} {location}", identity.algorithm)
+}
+
+const STEP: Duration = Duration::from_millis(20);
+/// Between a port that was free and a server at it, somebody else may take it.
+const TRIES: usize = 4;
+
+/// Its name, and its own words for what goes wrong.
+type Called = (&'static str, &'static [(&'static str, Fault)]);
+
+/// One that runs. It is gone with the value, and its private directory as well.
+#[derive(Debug)]
+pub struct Served {
+    running: Running,
+    called: Called,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Removed last.
+    pub(crate) directory: ServerDirectory,
+}
+
+impl Served {
+    /// Starts a program that is configured in a directory of its own, and waits until it listens at that port of 127.0.0.1 and is
+    /// ready, for so long.
+    pub(crate) fn start(
+        mut command: Command,
+        directory: ServerDirectory,
+        called: Called,
+        (port, limit): (u16, Duration),
+        ready: impl Fn(SocketAddr) -> Result<(), String>,
+    ) -> Result<Self, Unready> {
+        if let Some(pin) = &directory.pin {
+            let pin = pin.try_clone();
+            command.stdin(pin.map_err(|error| Error::call("handing the PIN over", error, ""))?);
+        }
+        let environment = directory.environment.iter();
+        command
+            .envs(environment.map(|(name, value)| (name, value)))
+            .env("LC_ALL", "C")
+            .current_dir(directory.private.path());
+        let mut served = Self {
+            running: Running::start(&mut command, directory.private.path(), &directory.log)?,
+            called,
+            address: (Ipv4Addr::LOCALHOST, port).into(),
+            directory,
+        };
+        let clock = MonotonicClock::new();
+        let deadline = clock.now().after(limit);
+        loop {
+            if let Some(how) = served.ended() {
+                return Err(served.unready("starting", &how));
+            }
+            // Whoever else has the port may take connections and never answer.
+            let ready = match process::listens(served.running.number(), port) {
+                true => ready(served.address),
+                false => Err("it does not listen".to_owned()),
+            };
+            match ready {
+                Ok(()) => break,
+                Err(why) if clock.now() >= deadline => {
+                    let seconds = limit.as_secs();
+                    let how = format!("it did not answer within {seconds} s ({why})");
+                    return Err(served.unready("starting", &how));
+                }
+                Err(_) => std::thread::sleep(STEP),
+            }
+        }
+        // Workers that are there by now are taken down.
+        served.processes()?;
+        Ok(served)
+    }
+
+    /// Its processes that live now, the master first.
+    ///
+    /// # Errors
+    /// When those that are new cannot be taken down.
+    pub fn processes(&self) -> Result<Vec<Process>, Error> {
+        self.running.look()
+    }
+
+    /// Processor time of all its processes since they were started, in steps of 10 ms.
+    ///
+    /// # Errors
+    /// When its processes cannot be taken down.
+    pub fn cpu_time(&self) -> Result<Duration, Error> {
+        self.running.processor_time()
+    }
+
+    /// Kills it and its workers, as an accident would.
+    ///
+    /// # Errors
+    /// When its processes cannot be taken down.
+    pub fn kill(&self) -> Result<(), Error> {
+        for process in self.processes()? {
+            process.signal(Signal::SIGKILL);
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        let status = self.running.ended()?;
+        Some(format!("it has ended ({status})"))
+    }
+
+    /// Whether it still runs.
+    ///
+    /// # Errors
+    /// When it does not: how it ended, and the end of its log.
+    pub fn check(&mut self) -> Result<(), Error> {
+        match self.ended() {
+            None => Ok(()),
+            Some(how) => Err(self.unready("serving by", &how).error.into()),
+        }
+    }
+
+    /// What it has written, for the record: gone with the value.
+    pub fn log(&self) -> String {
+        log::read(self.running.log())
+    }
+
+    /// The last lines of that, without control characters.
+    pub fn log_end(&self) -> Vec<String> {
+        log::end(self.running.log())
+    }
+
+    /// Ends it, and says what it has written to its end.
+    pub fn stop(mut self) -> String {
+        self.running.stop();
+        self.log()
+    }
+
+    /// With what the log says.
+    fn unready(&self, doing: &str, how: &str) -> Unready {
+        let (name, words) = self.called;
+        let log = self.running.log();
+        let told = Fault::in_log(&log::read(log), words);
+        let fault = told.as_ref().map(|(fault, _)| *fault);
+        let (said, advice) = match told {
+            Some((fault, line)) => {
+                let (reason, advice) = fault.told();
+                (format!("{reason} ({line})"), advice)
+            }
+            None => match log::tail(log) {
+                tail if tail.is_empty() => (format!("{how}; its log is empty"), ""),
+                tail => (format!("{how}; its log ends: {tail}"), ""),
+            },
+        };
+        Unready {
+            error: Error::call(format!("{doing} {name}"), said, advice).into(),
+            fault,
+        }
+    }
+}
+
+/// Starts something at that port, or at one that is free: between that and a server at it, somebody else may take it.
+pub(crate) fn on_port<T>(
+    port: Port,
+    mut start: impl FnMut(u16) -> Result<T, Unready>,
+) -> Result<T, ServerError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let (port, may_try_again) = match port {
+            Port::Given(port) => (port.get(), false),
+            Port::Free => (free_port()?, tries < TRIES),
+        };
+        match start(port) {
+            Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}
+            done => return done.map_err(|unready| unready.error),
+        }
+    }
+}
+
+/// Why a server did not start, and whether that is a fault that is known.
+#[derive(Debug)]
+pub(crate) struct Unready {
+    pub(crate) error: ServerError,
+    pub(crate) fault: Option<Fault>,
+}
+
+impl<E: Into<ServerError>> From<E> for Unready {
+    fn from(error: E) -> Self {
+        Self {
+            error: error.into(),
+            fault: None,
+        }
+    }
+}
+
+/// A port on loopback at which nobody listens.
+fn free_port() -> Result<u16, Error> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(|error| Error::call("looking for a free port", error, ""))
 }

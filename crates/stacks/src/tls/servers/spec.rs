@@ -1,6 +1,5 @@
 //! What a server is to be.
 
-use std::fmt;
 use std::num::NonZeroU16;
 use std::str::FromStr;
 
@@ -12,7 +11,7 @@ use crate::tls::servers::error::Impossible;
 use crate::tls::servers::identity::{Certificates, Identity};
 
 /// A cipher string (ciphers(1)) for TLS 1.2. The level of security is not in it: that follows from what is allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub struct Ciphers(String);
 
 /// A cipher string has letters, digits and `:+!-_=`.
@@ -31,12 +30,6 @@ impl FromStr for Ciphers {
             return Err(NoCipherString(text.to_owned()));
         }
         Ok(Self(text.to_owned()))
-    }
-}
-
-impl fmt::Display for Ciphers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

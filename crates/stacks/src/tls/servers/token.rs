@@ -1,10 +1,11 @@
 //! A token's key, loaded once by the program `openssl` as the server will load it: for its public half, and so that a PIN
-//! is tried once and no server tries it.
+//! is tried once and no server tries it. And keymark's own module between a server and its token, which counts the calls.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ::openssl::pkey::{PKey, Public};
 use ::openssl::rsa::Rsa;
@@ -12,12 +13,17 @@ use der::asn1::{AnyRef, Utf8StringRef};
 use der::pem::{LineEnding, PemLabel};
 use der::{EncodePem, Sequence, Tag};
 use keymark_bench::error::Error;
+use keymark_shim_protocol::pkcs11::Traced;
+use keymark_shim_protocol::pkcs11::settings::Settings;
+use keymark_shim_protocol::pkcs11::trace::{self, CallTimes};
+use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;
 
-use crate::openssl::words::{complaint, refuse_pin};
-use crate::openssl::{Configuration, TokenWay};
+use crate::installed::SearchPath;
+use crate::openssl::key::{complaint, refuse_pin};
+use crate::openssl::{Configuration, PROGRAM, TokenWay};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::servers::error::ServerError;
@@ -25,6 +31,7 @@ use crate::tls::servers::identity::TokenKey;
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::log::visible;
 use crate::tls::servers::text::plain;
+use crate::tls::servers::worker_user::WorkerUser;
 
 /// What cannot stand in OpenSSL's configuration, in words.
 pub(crate) const LOADABLE: &str = "the engine's or provider's file";
@@ -97,11 +104,7 @@ pub(crate) fn public_key(
     way: TokenWay,
 ) -> Result<PKey<Public>, ServerError> {
     const CALL: &str = "openssl pkey -pubout";
-    let program = program::locate(None, "openssl").ok_or_else(|| Error::Missing {
-        what: "openssl".to_owned(),
-        reason: "not in PATH".to_owned(),
-        advice: "install it with 'apt-get install openssl' (Debian, Ubuntu)".to_owned(),
-    })?;
+    let program = PROGRAM.locate(&SearchPath::of(None))?;
     let directory = PrivateDir::new()?;
     let files = write(server, key, way, directory.path())?;
     let mut command = program::command(&program);
@@ -168,6 +171,117 @@ pub(crate) fn uri_pem(uri: &str) -> Result<String, Error> {
     made().map_err(|error| Error::call("writing a key's URI", error, ""))
 }
 
+/// The library, with its settings beside it.
+const LIBRARY: &str = "keymark-pkcs11.so";
+
+/// Whether the calls to a token's module are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Tracing {
+    /// They are.
+    Calls,
+    /// The server has the token's own module.
+    #[default]
+    Off,
+}
+
+/// The modules that count the calls of one server, one for each that it would have loaded.
+#[derive(Debug, Default)]
+pub(crate) struct TokenTraces(Vec<TokenTrace>);
+
+#[derive(Debug)]
+struct TokenTrace {
+    /// What is asked in the end.
+    target: PathBuf,
+    /// What the server loads.
+    own: PathBuf,
+    file: PathBuf,
+}
+
+/// Calls until now, threads and processes together.
+#[derive(Debug, Clone, Default)]
+pub struct CallsSoFar {
+    /// Processes that have made any.
+    pub processes: BTreeSet<u32>,
+    /// By what they are.
+    pub calls: BTreeMap<Traced, CallTimes>,
+}
+
+impl CallsSoFar {
+    /// Both together.
+    pub fn add(&mut self, other: Self) {
+        self.processes.extend(other.processes);
+        for (traced, times) in other.calls {
+            match self.calls.get_mut(&traced) {
+                Some(there) => there.add(&times),
+                None => {
+                    self.calls.insert(traced, times);
+                }
+            }
+        }
+    }
+}
+
+impl TokenTraces {
+    /// What the server loads in place of `target`. The workers come as another user, and count what they call: the file
+    /// is there before they are, and theirs to write.
+    pub(crate) fn before(
+        &mut self,
+        target: &Path,
+        place: &PrivateDir,
+        worker: Option<&WorkerUser>,
+    ) -> Result<PathBuf, Error> {
+        if let Some(known) = self.0.iter().find(|known| known.target == target) {
+            return Ok(known.own.clone());
+        }
+        let directory = place.subdirectory(&format!("traced{}", self.0.len()))?;
+        let file = directory.join("trace");
+        let own = wrapped(&settings(target, &file)?, &directory, LIBRARY)?;
+        trace::create(&file)
+            .map_err(|error| Error::call(format!("making {}", file.display()), error, ""))?;
+        if let Some(worker) = worker {
+            worker.let_read(&directory)?;
+            worker.let_read(&own)?;
+            worker.let_read(&Settings::beside(&own))?;
+            worker.let_write(&file)?;
+        }
+        self.0.push(TokenTrace {
+            target: target.to_owned(),
+            own: own.clone(),
+            file,
+        });
+        Ok(own)
+    }
+
+    /// What was called until now; none where nothing is counted.
+    pub(crate) fn read(&self) -> Result<Option<CallsSoFar>, Error> {
+        let mut sum = CallsSoFar::default();
+        for TokenTrace { file, .. } in &self.0 {
+            let threads = trace::read(file)
+                .map_err(|error| Error::call("reading what the server asked", error, ""))?;
+            for thread in threads {
+                sum.add(CallsSoFar {
+                    processes: BTreeSet::from([thread.process]),
+                    calls: thread.calls,
+                });
+            }
+        }
+        Ok((!self.0.is_empty()).then_some(sum))
+    }
+}
+
+/// A twin counts itself: a module before it would not see who waits in it.
+fn settings(module: &Path, file: &Path) -> Result<Settings, Error> {
+    let beside = Settings::beside(module);
+    let own = Settings::read(&beside)
+        .map_err(|error| Error::call("reading a module's settings", error, ""))?;
+    let target = own.module.clone().unwrap_or_else(|| module.to_owned());
+    Ok(Settings {
+        module: Some(target),
+        trace: Some(file.to_owned()),
+        ..own
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use keymark_testkit::{assert_says, assert_silent};
@@ -192,5 +306,33 @@ mod tests {
         assert_says(&pin, ["Login failed", "tried once"]);
         let other = refused("x", "The private key was not found\n").to_string();
         assert_silent(&other, ["PIN"]);
+    }
+
+    use keymark_shim_protocol::pkcs11::settings::TwinSettings;
+
+    #[test]
+    fn a_twin_counts_itself_and_another_module_is_wrapped() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("trace");
+        let module = directory.path().join("libtoken.so");
+        let of_token = settings(&module, &file).unwrap();
+        assert_eq!(of_token.module.as_ref(), Some(&module));
+        assert_eq!(
+            (of_token.trace.as_ref(), of_token.twin),
+            (Some(&file), None)
+        );
+        let twin = Settings {
+            module: Some("/usr/lib/libsofthsm2.so".into()),
+            twin: Some(TwinSettings {
+                profile: "nitrokey-hsm".into(),
+                device: Some("/device".into()),
+                ..TwinSettings::default()
+            }),
+            ..Settings::default()
+        };
+        twin.write(&Settings::beside(&module)).unwrap();
+        let of_twin = settings(&module, &file).unwrap();
+        assert_eq!((of_twin.module, of_twin.twin), (twin.module, twin.twin));
+        assert_eq!(of_twin.trace, Some(file));
     }
 }

@@ -65,7 +65,7 @@ instantiated! {
 
 #[test]
 fn every_kind_is_here() {
-    let known = KINDS.map(|kind| kind.stack().to_string());
+    let known = KINDS.map(|kind| kind.stack.to_string());
     assert_eq!(known.as_slice(), WORDS);
 }
 
@@ -204,8 +204,8 @@ fn shares_its_work_and_counts_its_time(software: &str) {
     for _ in 0..12 {
         s_client(server.process.address, &[]);
     }
-    let spent = server.process.cpu_time().unwrap().since(before);
-    assert!(!spent.total().is_zero(), "{software}");
+    let spent = server.process.cpu_time().unwrap().saturating_sub(before);
+    assert!(!spent.is_zero(), "{software}");
 }
 
 fn leaves_nothing(software: &str) {

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
-use keymark_stacks::ssh::client::Connection;
+use keymark_stacks::ssh::protocol::Connection;
 use keymark_testkit::process::{naming, this_test_program};
 use keymark_testkit::waiting::until;
 

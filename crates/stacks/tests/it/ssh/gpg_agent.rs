@@ -9,7 +9,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::Workload;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::{Gnupg, Protection};
-use keymark_stacks::ssh::client::Connection;
+use keymark_stacks::ssh::protocol::Connection;
 use keymark_stacks::ssh::stack;
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::software::SoftwareStore;

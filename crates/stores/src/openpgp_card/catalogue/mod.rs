@@ -3,9 +3,11 @@
 mod identify;
 mod usb;
 
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
+use keymark_bench::error::Error;
 use serde::{Deserialize, Deserializer};
 
 pub use identify::Evidence;
@@ -93,21 +95,12 @@ impl TryFrom<String> for Ids {
     }
 }
 
-/// The catalogue cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot read the token catalogue: {reason}")]
-pub struct CatalogueError {
-    reason: String,
-}
-
 impl Catalogue {
     /// The catalogue that comes with keymark.
-    pub fn shipped() -> Result<&'static Self, CatalogueError> {
-        static PARSED: OnceLock<Result<Catalogue, CatalogueError>> = OnceLock::new();
-        PARSED
-            .get_or_init(|| Self::parse(SHIPPED))
-            .as_ref()
-            .map_err(Clone::clone)
+    pub fn shipped() -> Result<&'static Self, Error> {
+        static PARSED: OnceLock<Result<Catalogue, Error>> = OnceLock::new();
+        let parsed = PARSED.get_or_init(|| Self::parse(SHIPPED));
+        parsed.as_ref().map_err(Clone::clone)
     }
 
     /// Whom a manufacturer id of the card's AID belongs to (OpenPGP card 3.4.1 §4.2.1).
@@ -126,8 +119,8 @@ impl Catalogue {
         found.map(|known| known.name.as_str())
     }
 
-    fn parse(text: &str) -> Result<Self, CatalogueError> {
-        let read: Self = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+    fn parse(text: &str) -> Result<Self, Error> {
+        let read: Self = toml::from_str(text).map_err(malformed)?;
         if read.schema == SCHEMA {
             return Ok(read);
         }
@@ -146,8 +139,9 @@ fn version<'de, D: Deserializer<'de>>(text: D) -> Result<Option<(u8, u8)>, D::Er
     Ok(major.zip(minor))
 }
 
-fn malformed(reason: String) -> CatalogueError {
-    CatalogueError { reason }
+fn malformed(reason: impl Display) -> Error {
+    let reason = format!("cannot read the token catalogue: {reason}");
+    Error::call("reading the tokens", reason, "")
 }
 
 #[cfg(test)]

@@ -11,21 +11,24 @@ use std::path::PathBuf;
 
 use crate::places::private_dir::PrivateDir;
 use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::profile::Profile;
-use keymark_bench::store::Capability;
+use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 
 pub use self::twin::TwinDevice;
 pub(super) use self::twin::shared_device;
 use super::capabilities::offered;
+use super::identity::library;
 use super::module::ModuleFile;
 use super::modules::Places;
 use super::new_token::NewToken;
-use super::probe;
+use super::process::initialize_token;
 use super::session_keys::Lifetime;
 use super::token::FoundToken;
 use super::token_info::{ModuleInfo, TokenInfo, TokenState};
+use crate::device::made_identity;
 use crate::emulator::Emulator;
 use crate::user::{Pin, PinSource, Pins, User};
 
@@ -83,24 +86,23 @@ impl ManagedKind {
         }
     }
 
-    /// What it is, for people.
-    pub(super) fn product(&self) -> String {
-        match self {
-            Self::SoftHsm => "SoftHSM2 on this CPU, with a temporary token".to_owned(),
-            Self::Kryoptic => "Kryoptic on this CPU, with a temporary token".to_owned(),
-            Self::Swtpm => {
-                "swtpm on this CPU behind tpm2-pkcs11, with a temporary token".to_owned()
-            }
-            Self::Twin(device) => format!("twin of a {}", device.profile().product),
-        }
-    }
-
     /// The times that it takes, if they are another device's.
     pub(super) fn profile(&self) -> Option<&Profile> {
         match self {
             Self::SoftHsm | Self::Kryoptic | Self::Swtpm => None,
             Self::Twin(device) => Some(device.profile()),
         }
+    }
+
+    /// As a device, which is called otherwise than what its module says of it.
+    fn identity(&self, module: &ModuleInfo) -> StoreIdentity {
+        let software = match self {
+            Self::SoftHsm | Self::Twin(_) => "SoftHSM2 on this CPU, with a temporary token",
+            Self::Kryoptic => "Kryoptic on this CPU, with a temporary token",
+            Self::Swtpm => "swtpm on this CPU behind tpm2-pkcs11, with a temporary token",
+        };
+        let about = (software, ("module", library(module)));
+        made_identity(self.name(), StoreKind::PKCS11, about, self.profile())
     }
 
     /// Whether it does what its module offers.
@@ -129,7 +131,7 @@ impl ManagedKind {
     }
 
     /// The library's file.
-    pub(super) fn installed(&self, places: &Places) -> Result<PathBuf, Error> {
+    fn installed(&self, places: &Places) -> Result<PathBuf, Error> {
         match self {
             Self::SoftHsm | Self::Twin(_) => softhsm::installed(places),
             Self::Kryoptic => kryoptic::installed(places),
@@ -154,8 +156,6 @@ pub(super) struct ManagedToken {
     pub(super) kind: ManagedKind,
     pub(super) found: FoundToken,
     pub(super) pin: Pin,
-    /// What the library says.
-    pub(super) info: ModuleInfo,
     /// Gone with the token. Without, it is somebody else's to keep.
     _place: ManagedPlace,
 }
@@ -167,17 +167,18 @@ impl ManagedToken {
     }
 
     fn make_in(place: ManagedPlace, kind: &ManagedKind) -> Result<Self, Error> {
-        let (officer, pin) = (random_pin()?, random_pin()?);
-        let info = probe::initialize_token(&place.file, NewToken::new(&officer, &pin))
-            .map_err(|error| place.explained(error))?;
+        let token = NewToken::random()?;
+        let pin = token.user.clone();
+        let info = initialize_token(&place.file, token);
+        let info = info.map_err(|error| place.explained(error))?;
         Ok(Self {
             found: FoundToken {
+                identity: kind.identity(&info),
                 file: place.file.clone(),
                 info: initialized(kind, &info)?.clone(),
             },
             kind: kind.clone(),
             pin,
-            info,
             _place: place,
         })
     }
@@ -207,11 +208,6 @@ impl ManagedToken {
         let mut capabilities = offered(&self.found.info);
         capabilities.retain(|capability| self.kind.can(*capability));
         capabilities
-    }
-
-    /// Who knows its PIN.
-    pub(super) fn user(&self) -> User {
-        user_of(&self.pin)
     }
 }
 
@@ -287,13 +283,6 @@ impl ManagedPlace {
             Some(emulator) => emulator.explained(error),
         }
     }
-}
-
-/// Of 16 letters.
-pub(super) fn random_pin() -> Result<Pin, Error> {
-    let mut octets = [0; 8];
-    openssl::rand::rand_bytes(&mut octets).map_err(|error| Error::call("RAND_bytes", error, ""))?;
-    Ok(Pin::new(format!("{:016x}", u64::from_be_bytes(octets))))
 }
 
 /// Writes a file that a library reads.

@@ -34,17 +34,7 @@ const PROGRAMS: [(&str, &str); 5] = [
 const ADMINISTRATORS: &str = "/usr/sbin";
 
 /// A bus for whoever has this user's rights and finds its socket.
-const BUS: &str = "<busconfig>
-  <type>session</type>
-  <listen>unix:path=PLACE/bus</listen>
-  <auth>EXTERNAL</auth>
-  <policy context=\"default\">
-    <allow own=\"com.intel.tss2.Tabrmd\"/>
-    <allow send_destination=\"*\"/>
-    <allow receive_sender=\"*\"/>
-  </policy>
-</busconfig>
-";
+const BUS: &str = include_str!("bus.conf");
 
 pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
     let mut modules = MODULES.iter().filter_map(|name| places.named(name));

@@ -5,21 +5,27 @@
 
 use std::io;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess};
+use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_bench::worker::{Order, Word};
+use keymark_native::cryptoki::under_way::Watched;
 use keymark_shim_protocol::pkcs11::Call;
-use zeroize::Zeroizing;
+use parking_lot::Mutex;
 
+use super::super::keys::KeyInfo;
 use super::super::module::ModuleFile;
-use super::super::token_info::Login;
+use super::super::new_token::NewToken;
+use super::super::session_keys::Lifetime;
+use super::super::token::{FoundToken, Owner, one_keypad};
+use super::super::token_info::{Login, ModuleInfo};
 use super::super::uri::ObjectPart;
-use super::watch::CallWatch;
 use super::{Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
-use crate::user::{Notice, Pin, Pins, User};
+use crate::device::PublicPart;
+use crate::journal::Journal;
+use crate::user::{Notice, Pin, Pins, TokenId, Unattended, User};
 
 /// A process for a module, with its environment and none of the user's PINs in it.
 fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProcess, Error> {
@@ -37,7 +43,7 @@ fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProc
         }
     }
     let name = file.path.file_name().unwrap_or(file.path.as_os_str());
-    let watch = CallWatch::begin().map_err(failed)?;
+    let watch = Watched::new().map_err(failed)?;
     KeymarkProcess::start(command, name.to_string_lossy(), Some(watch))
 }
 
@@ -51,40 +57,77 @@ pub(in super::super) enum Readers {
     Hidden,
 }
 
-/// A module that is asked one thing, in a process of its own.
-pub(in super::super) struct Looking(KeymarkProcess);
+/// How long a module may take to say what it has.
+const LIMIT: Duration = Duration::from_secs(10);
 
-impl Looking {
-    /// Asks it.
-    pub(in super::super) fn begin(
-        file: &ModuleFile,
-        pins: &Pins,
-        readers: Readers,
-        request: &Request,
-    ) -> Result<Self, Error> {
-        let mut process = start(file, pins, readers)?;
-        process.send(request)?;
-        Ok(Self(process))
-    }
+/// Asks a module one thing, in a process of its own: nobody knows whether it hangs or crashes.
+fn ask(
+    file: &ModuleFile,
+    pins: &Pins,
+    readers: Readers,
+    request: &Request,
+) -> Result<KeymarkProcess, Error> {
+    let mut process = start(file, pins, readers)?;
+    process.send(request)?;
+    Ok(process)
+}
 
-    /// What it has answered.
-    pub(in super::super) fn end<A: TryFrom<Reply>>(
-        mut self,
-        limit: Duration,
-        notice: &dyn Notice,
-    ) -> Result<A, Error> {
-        let waits = (notice, Ending::BreaksOff);
-        let looked = (self.0).receive::<Reply>(Awaited::Answer, Some(limit), waits)?;
-        looked.answer()
-    }
+/// What it has answered.
+fn answered<A: TryFrom<Reply>>(
+    mut process: KeymarkProcess,
+    limit: Duration,
+    notice: &dyn Notice,
+) -> Result<A, Error> {
+    let waits = (notice, Ending::BreaksOff);
+    let said: Reply = process.receive(Awaited::Answer, Some(limit), waits)?;
+    said.answer()
+}
+
+/// Looks at all modules at once, for ten seconds at most, each in a process of its own, which gets no PIN to see; and without
+/// pcscd unless the user has named the module or token, as OpenSC selects on every card. The answers come in the order of
+/// the files.
+pub(in super::super) fn look(
+    files: &[ModuleFile],
+    user: &User,
+    readers: Readers,
+) -> Vec<Result<ModuleInfo, Error>> {
+    let clock = MonotonicClock::new();
+    let begin = clock.now();
+    let asked = |file: &ModuleFile| ask(file, &user.pins, readers, &Request::Look(file.clone()));
+    let looking: Vec<_> = files.iter().map(asked).collect();
+    let answers = looking.into_iter().map(|process| {
+        let remaining = LIMIT.saturating_sub(clock.now().since(begin));
+        answered(process?, remaining, user.notice.as_ref())
+    });
+    answers.collect()
+}
+
+/// The public keys and certificates that a token shows without a PIN, by a process of its own.
+pub(in super::super) fn public_parts(
+    file: &ModuleFile,
+    token: &TokenId,
+    user: &User,
+) -> Result<Vec<PublicPart>, Error> {
+    let request = Request::PublicParts(file.clone(), token.clone());
+    let process = ask(file, &user.pins, Readers::Shown, &request)?;
+    answered(process, LIMIT, user.notice.as_ref())
+}
+
+/// Initialises the module's first blank token in a process of its own, and looks at what there is then.
+pub(in super::super) fn initialize_token(
+    file: &ModuleFile,
+    token: NewToken,
+) -> Result<ModuleInfo, Error> {
+    let request = Request::Initialize(file.clone(), token);
+    let process = ask(file, &Pins::factory(), Readers::Hidden, &request)?;
+    answered(process, LIMIT, &Unattended)
 }
 
 /// The process of one token, started when it is first asked for something, and again when it has died.
 #[derive(derive_more::Debug)]
-#[debug("TokenProcess({})", errand.token)]
+#[debug("TokenProcess({})", errand.info.id())]
 pub(in super::super) struct TokenProcess {
-    errand: TokenErrand,
-    login: Login,
+    pub(super) errand: TokenErrand,
     pub(super) user: User,
     state: Mutex<State>,
 }
@@ -104,91 +147,109 @@ struct State {
 }
 
 impl TokenProcess {
-    pub(super) fn of(errand: TokenErrand, login: Login, user: User) -> Self {
+    /// For the token that was found; nothing is started before it is asked for something.
+    pub(in super::super) fn new(
+        found: &FoundToken,
+        owner: Owner,
+        user: User,
+        (wanted, lifetime): (ObjectPart, Lifetime),
+    ) -> Self {
+        let token = found.info.id();
+        let write = user.consent.may_write(&token).then(|| token.name());
+        let errand = TokenErrand {
+            file: found.file.clone(),
+            info: found.info.clone(),
+            device: found.identity.device.clone(),
+            owner,
+            write,
+            wanted,
+            lifetime,
+        };
         Self {
             errand,
-            login,
             user,
             state: Mutex::default(),
         }
     }
 
+    /// The private keys that are meant by that.
+    pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeyInfo>, Error> {
+        self.request(Request::Keys(wanted.clone()))
+    }
+
+    /// Undoes what the journal says. Nobody else has it meanwhile but for a moment, in which it is handed over.
+    pub(in super::super) fn undo(&self, journal: Journal) -> Result<(), Error> {
+        let path = journal.path().to_owned();
+        drop(journal);
+        self.request(Request::Undo(path))
+    }
+
     /// Another process for the token and the key that is meant, which logs in by the PIN that was accepted.
     pub(super) fn another(&self, wanted: ObjectPart) -> Result<Self, Error> {
-        if let Login::OnToken(_) = self.login {
-            return Err(Error::call(
-                format!(
-                    "opening token {} in another process",
-                    self.errand.token.serial()
-                ),
-                "each process would ask for the PIN on the token's keypad",
-                "measure threads: --concurrency",
-            ));
+        let info = &self.errand.info;
+        if let Login::OnToken(_) = info.login {
+            return Err(one_keypad(&info.id()));
         }
         let errand = TokenErrand {
             write: None,
             wanted,
             ..self.errand.clone()
         };
-        let another = Self::of(errand, self.login, self.user.clone());
-        another.state().pin = self.state().pin.clone();
+        let another = Self {
+            errand,
+            user: self.user.clone(),
+            state: Mutex::default(),
+        };
+        another.state.lock().pin = self.state.lock().pin.clone();
         Ok(another)
-    }
-
-    pub(super) const fn errand(&self) -> &TokenErrand {
-        &self.errand
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the token is used for from now on.
     pub(super) fn begin_run(&self, run: RunErrand) -> Result<(), Error> {
-        self.state().run = Some(run.clone());
+        self.state.lock().run = Some(run.clone());
         self.request(Request::Run(run))
     }
 
     /// A number that no other workers have.
     pub(super) fn next_workers(&self) -> u32 {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.workers += 1;
         state.workers
     }
 
     /// Which process it is now, which is there and has logged in.
     pub(super) fn generation(&self) -> Result<u32, Error> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         self.ready(&mut state)?;
         Ok(state.generation)
     }
 
     /// Whether there is no process any more.
     pub(super) fn has_died(&self) -> bool {
-        self.state().process.is_none()
+        self.state.lock().process.is_none()
     }
 
     /// Uses the token no more, for that reason, and says it to whoever asks.
     pub(super) fn give_up(&self, error: Error) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.ended = Some(error);
         state.given_up = true;
     }
 
     pub(super) fn was_given_up(&self) -> bool {
-        self.state().given_up
+        self.state.lock().given_up
     }
 
     /// Asks, and waits for the answer.
     pub(super) fn request<A: TryFrom<Reply>>(&self, request: Request) -> Result<A, Error> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         self.ready(&mut state)?;
         self.exchange(&mut state, &request)
     }
 
     /// Tells workers something, to which they may have no answer.
     pub(super) fn tell(&self, workers: u32, order: &Order) -> Result<(), Error> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let process = state.process.as_mut().ok_or_else(gone)?;
         let sent = process.send(&Request::Order(workers, order));
         sent.inspect_err(|_| state.process = None)
@@ -197,7 +258,7 @@ impl TokenProcess {
     /// What workers say.
     pub(super) fn hear(&self, limit: Option<Duration>) -> Result<Word, Error> {
         let ending = Ending::BreaksOff;
-        self.receive(&mut self.state(), Awaited::Work, limit, ending)
+        self.receive(&mut self.state.lock(), Awaited::Work, limit, ending)
     }
 
     fn ready(&self, state: &mut State) -> Result<(), Error> {
@@ -210,7 +271,7 @@ impl TokenProcess {
         let file = &self.errand.file;
         state.process = Some(start(file, &self.user.pins, Readers::Shown)?);
         state.generation += 1;
-        let mut opened = self.exchange(state, &Request::Open(self.errand.clone()));
+        let mut opened = self.exchange(state, &Request::Open(Box::new(self.errand.clone())));
         if let (Ok(()), Some(run)) = (&opened, state.run.clone()) {
             opened = self.exchange(state, &Request::Run(run));
         }
@@ -252,11 +313,8 @@ impl TokenProcess {
             });
             match said? {
                 Reply::WantsPin(what) => {
-                    let pin = self.pin(state, &what);
-                    let pin = pin.map(|pin| Zeroizing::new(pin.expose().to_owned()));
-                    let process = state.process.as_mut().ok_or_else(gone)?;
-                    let request: Request = Request::Pin(pin);
-                    process.send(&request)?;
+                    let pin: Request = Request::Pin(self.pin(state, &what));
+                    state.process.as_mut().ok_or_else(gone)?.send(&pin)?;
                 }
                 Reply::Tell(text) => self.user.notice.tell(&text),
                 answer => return answer.answer(),
@@ -269,7 +327,7 @@ impl TokenProcess {
         if let Some(pin) = &state.pin {
             return Ok(pin.clone());
         }
-        let pin = self.user.pins.of(&self.errand.token).user.fetch(what)?;
+        let pin = self.user.pins.of(&self.errand.info.id()).user.fetch(what)?;
         state.pin = Some(pin.clone());
         Ok(pin)
     }

@@ -13,7 +13,6 @@
 mod client;
 mod serve;
 mod store;
-mod watch;
 
 use std::path::PathBuf;
 
@@ -23,23 +22,24 @@ use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::{Order, Word};
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
-pub(super) use self::client::{Looking, Readers, TokenProcess};
+pub(super) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
 pub use self::serve::serve;
 pub(super) use self::store::ProcessStore;
 use super::keys::KeyInfo;
 use super::module::ModuleFile;
 use super::new_token::NewToken;
 use super::session_keys::Lifetime;
+use super::store::Origin;
 use super::token::Owner;
-use super::token_info::ModuleInfo;
-use super::uri::{ObjectPart, TokenPart};
+use super::token_info::{ModuleInfo, TokenInfo};
+use super::uri::ObjectPart;
 use crate::access::Certificate;
+use crate::access::ProgramKey;
 use crate::device::PublicPart;
 use crate::scheme::Scheme;
 use crate::test_key::SealedKey;
-use crate::user::{TokenId, TokenName};
+use crate::user::{Pin, TokenId, TokenName};
 
 /// keymark's subcommand that is the process. Nobody but keymark calls it.
 pub const SUBCOMMAND: &str = "pkcs11-module";
@@ -52,7 +52,7 @@ pub(super) enum Request<O = Order> {
     /// Load it, initialise its first blank token, and say what it has then.
     Initialize(ModuleFile, NewToken),
     /// Load it, and log in to a token.
-    Open(TokenErrand),
+    Open(Box<TokenErrand>),
     /// What the run wants of it.
     Run(RunErrand),
     /// What the token shows of its keys without a PIN.
@@ -61,13 +61,7 @@ pub(super) enum Request<O = Order> {
     Keys(ObjectPart),
     /// Have the key for that, by the test key where the token has none.
     Key(Capability, Option<SealedKey>),
-    /// Workers of that number: so many handles on the key.
-    Workers {
-        number: u32,
-        capability: Capability,
-        scheme: Option<Scheme>,
-        workers: usize,
-    },
+    Workers(WorkersErrand),
     /// To those workers.
     Order(u32, O),
     /// Whether several threads may use it.
@@ -81,20 +75,28 @@ pub(super) enum Request<O = Order> {
     /// Undo what this run has written, and log out.
     Restore,
     /// The PIN that was asked for.
-    Pin(Result<Zeroizing<String>, Error>),
+    Pin(Result<Pin, Error>),
 }
 
-/// The token that is meant, and what may be done with it.
+/// Workers of that number: so many handles on the key.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct WorkersErrand {
+    number: u32,
+    capability: Capability,
+    scheme: Option<Scheme>,
+    workers: usize,
+}
+
+/// The token that is meant, and what may be done with it. Its identity is not sent: it is written without what is empty, and
+/// a form without names (postcard) cannot be read then.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TokenErrand {
     file: ModuleFile,
-    token: TokenId,
-    label: String,
+    info: TokenInfo,
+    device: DeviceName,
     owner: Owner,
     /// What its user calls it who lets test keys be written to it.
     write: Option<TokenName>,
-    /// As messages name it.
-    device: DeviceName,
     /// The key that is meant, if one is.
     wanted: ObjectPart,
     lifetime: Lifetime,
@@ -115,10 +117,10 @@ pub(super) enum Reply {
     Looked(ModuleInfo),
     PublicParts(Vec<PublicPart>),
     Keys(Vec<KeyInfo>),
-    /// The key's name, its public half as SubjectPublicKeyInfo, and who else has it.
-    Key(String, Vec<u8>, Seen),
+    /// The key's name, its public half as SubjectPublicKeyInfo, and where it is from, which says who else finds it.
+    Key(String, Vec<u8>, Origin),
     Word(Word),
-    Program(ProgramSays),
+    Program(ProgramKey),
     Tokens(Vec<String>),
     Failed(Error),
     /// It wants a PIN, which messages call that. No answer yet.
@@ -135,26 +137,6 @@ impl Reply {
             answer => A::try_from(answer).map_err(|_| out_of_turn()),
         }
     }
-}
-
-/// Which processes find a key.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Seen {
-    /// All: it is on the token.
-    ByAll(ObjectPart),
-    /// Those that are given the test key.
-    ByOwners,
-    /// This one only: the token has made it for its session.
-    Here,
-}
-
-/// What another program is told of a key.
-#[derive(Serialize, Deserialize)]
-pub(super) struct ProgramSays {
-    token: TokenPart,
-    object: ObjectPart,
-    pin: Option<Zeroizing<String>>,
-    own_place: Option<PathBuf>,
 }
 
 /// That an answer is to another question, which is a mistake of keymark's.

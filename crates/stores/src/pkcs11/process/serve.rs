@@ -5,25 +5,22 @@ use std::fs::File;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::places::keymark_process::accept;
-use crate::scheme::Scheme;
 use cryptoki::slot::Slot;
 use keymark_bench::error::Error;
-use keymark_bench::store::Capability;
 use keymark_bench::worker::{self, Order, Talk, Workers};
 use keymark_bench::workload::Crew;
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
-use zeroize::Zeroizing;
+use parking_lot::Mutex;
 
 use super::super::codes::failed;
 use super::super::module::{Module, ModuleFile};
-use super::super::store::{Origin, TokenStore};
+use super::super::store::{Placed, TokenStore};
 use super::super::token::Token;
 use super::super::{keys, token_info};
-use super::{ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn};
-use crate::access::Certificate;
+use super::{Reply, Request, RunErrand, TokenErrand, WorkersErrand, out_of_turn};
 use crate::journal::{Journal, Journals};
 use crate::software::SoftwareStore;
 use crate::store::KeyStore;
@@ -64,11 +61,11 @@ struct Line(Mutex<UnixStream>);
 
 impl Line {
     fn read(&self) -> Result<Request, Error> {
-        worker::read(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        worker::read(&mut *self.0.lock())
     }
 
     fn say(&self, reply: &Reply) -> Result<(), Error> {
-        let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut socket = self.0.lock();
         worker::write(&mut *socket, reply)
     }
 }
@@ -80,7 +77,7 @@ impl AskForPin for Line {
         let Request::Pin(pin) = self.read()? else {
             return Err(out_of_turn());
         };
-        pin.map(Pin::received)
+        pin
     }
 }
 
@@ -127,16 +124,13 @@ impl Serving {
                 let parts = parts.collect::<Result<Vec<_>, Error>>()?;
                 Ok(Reply::PublicParts(parts.concat()))
             }
-            Request::Open(errand) => self.open(errand),
+            Request::Open(errand) => self.open(*errand),
             Request::Run(run) => self.begin_run(run),
             Request::Keys(wanted) => {
-                let meant = self
-                    .store()?
-                    .token
-                    .with_keeper(|session, _| keys::meant(session, &wanted))?;
-                Ok(Reply::Keys(
-                    meant.into_iter().map(|(_, info)| info).collect(),
-                ))
+                let token = &self.store()?.token;
+                let meant = token.with_keeper(|session, _| keys::meant(session, &wanted))?;
+                let meant = meant.into_iter().map(|(_, info)| info);
+                Ok(Reply::Keys(meant.collect()))
             }
             Request::Key(capability, test_key) => {
                 if let Some(sealed) = test_key {
@@ -144,24 +138,18 @@ impl Serving {
                     self.test_keys.take_over(capability, key);
                 }
                 let key = self.store()?.key(capability)?;
-                let public = self.store()?.public_key(&key)?;
+                let Placed { public, origin, .. } = self.store()?.placed(&key)?;
                 let spki = public.spki_der();
                 let spki = spki.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
-                let seen = match self.store()?.placed(&key)?.origin {
-                    Origin::Found(object) => Seen::ByAll(object),
-                    Origin::Written(..) => Seen::ByOwners,
-                    Origin::Generated(_) => Seen::Here,
-                };
-                Ok(Reply::Key(key.label, spki, seen))
+                Ok(Reply::Key(key.label, spki, origin))
             }
-            Request::Workers {
-                number,
-                capability,
-                scheme,
-                workers,
-            } => self.open_workers(number, capability, scheme, workers),
+            Request::Workers(errand) => self.open_workers(errand),
             Request::CheckThreads => self.store()?.check_threads().map(|()| Reply::Done),
-            Request::Program(capability, certificate) => self.program(capability, certificate),
+            Request::Program(capability, certificate) => {
+                let store = self.store()?;
+                let told = store.program_key(&store.key(capability)?, certificate);
+                told.map(Reply::Program)
+            }
             Request::OtherTokens => {
                 let tokens = self.store()?.token.others_with_pin()?;
                 Ok(Reply::Tokens(tokens))
@@ -189,8 +177,7 @@ impl Serving {
             },
             notice: Arc::clone(&self.line) as Arc<dyn Notice>,
         };
-        let named = (errand.token, errand.label);
-        let token = Token::called(errand.file, named, errand.owner, user)?;
+        let token = Token::new(errand.file.clone(), &errand.info, errand.owner, user)?;
         token.with_keeper(|_, _| Ok(()))?;
         self.store = Some(TokenStore {
             device: errand.device,
@@ -212,7 +199,7 @@ impl Serving {
             // Of a process of this run that has died.
             let of_run = |left: &Journal| {
                 let content = left.content();
-                content.token == *store.token.id() && content.run == run
+                content.token == store.token.id && content.run == run
             };
             let mut left = journals.left().journals.into_iter();
             let undone = left.find(of_run).map(|left| store.token.undo(left));
@@ -222,49 +209,28 @@ impl Serving {
         Ok(Reply::Done)
     }
 
-    fn open_workers(
-        &mut self,
-        number: u32,
-        capability: Capability,
-        scheme: Option<Scheme>,
-        workers: usize,
-    ) -> Result<Reply, Error> {
+    fn open_workers(&mut self, errand: WorkersErrand) -> Result<Reply, Error> {
         let store = self.store()?;
-        let crew = store.crew(&store.key(capability)?, scheme, workers)?;
-        if let Crew::Threads(handles) = crew {
-            self.workers.insert(number, Workers::new(handles));
+        let key = store.key(errand.capability)?;
+        if let Crew::Threads(handles) = store.crew(&key, errand.scheme, errand.workers)? {
+            self.workers.insert(errand.number, Workers::new(handles));
         }
         Ok(Reply::Done)
     }
 
-    fn program(&self, capability: Capability, certificate: Certificate) -> Result<Reply, Error> {
-        let store = self.store()?;
-        let told = store.program_key(&store.key(capability)?, certificate)?;
-        let pin = told.pin.as_ref();
-        Ok(Reply::Program(ProgramSays {
-            pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),
-            own_place: told.own_place().map(Path::to_owned),
-            token: told.token,
-            object: told.object,
-        }))
-    }
-
     fn undo(&self, journal: &Path) -> Result<(), Error> {
         let missing = || {
-            Error::call(
-                "reading a journal",
-                format!("{} is gone", journal.display()),
-                "",
-            )
+            let reason = format!("{} is gone", journal.display());
+            Error::call("reading a journal", reason, "")
         };
         let place = journal.parent().ok_or_else(missing)?;
-        let left = Journals::within(place.to_owned()).left();
-        let mut left = left.journals.into_iter();
-        let journal = left
-            .find(|left| left.path() == journal)
-            .ok_or_else(missing)?;
+        let mut left = Journals::within(place.to_owned())
+            .left()
+            .journals
+            .into_iter();
+        let found = left.find(|left| left.path() == journal);
         let token = &self.store()?.token;
-        token.undo(journal).and(token.leave())
+        token.undo(found.ok_or_else(missing)?).and(token.leave())
     }
 
     fn obey(&mut self, number: u32, order: Order) -> Result<(), Error> {

@@ -1,74 +1,31 @@
 //! A token in a process of its own, as a key store.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::DeviceName;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
 use openssl::pkey::PKey;
+use parking_lot::Mutex;
 
 use super::super::capabilities::asked_for;
 use super::super::device::Wanted;
 use super::super::external_access::NAME_A_KEY;
-use super::super::keys::KeyInfo;
 use super::super::session_keys::Lifetime;
-use super::super::store::answers;
-use super::super::token::{FoundToken, Owner};
-use super::super::uri::ObjectPart;
+use super::super::store::{Origin, Placed, answers};
 use super::client::TokenProcess;
-use super::{ProgramSays, Request, RunErrand, Seen, TokenErrand};
+use super::{Request, RunErrand, TokenErrand, WorkersErrand};
+use crate::access::ProgramKey;
 use crate::access::{Access, Certificate, KeyUse, ModuleAccess};
 use crate::answer::Answers;
 use crate::device::Run;
-use crate::journal::Journal;
-use crate::program_key::ProgramKey;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
-use crate::user::{Pin, User};
-
-impl TokenProcess {
-    /// For the token that was found; nothing is started before it is asked for something.
-    pub(in super::super) fn new(
-        found: &FoundToken,
-        owner: Owner,
-        user: User,
-        device: DeviceName,
-        (wanted, lifetime): (ObjectPart, Lifetime),
-    ) -> Self {
-        let token = found.info.id();
-        let write = user.consent.may_write(&token).then(|| token.name());
-        let errand = TokenErrand {
-            file: found.file.clone(),
-            token,
-            label: found.info.label.clone(),
-            owner,
-            write,
-            device,
-            wanted,
-            lifetime,
-        };
-        Self::of(errand, found.info.login, user)
-    }
-
-    /// The private keys that are meant by that.
-    pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeyInfo>, Error> {
-        self.request(Request::Keys(wanted.clone()))
-    }
-
-    /// Undoes what the journal says. Nobody else has it meanwhile but for a moment, in which it is handed over.
-    pub(in super::super) fn undo(&self, journal: Journal) -> Result<(), Error> {
-        let path: PathBuf = journal.path().to_owned();
-        drop(journal);
-        self.request(Request::Undo(path))
-    }
-}
 
 /// The store.
 #[derive(Debug)]
@@ -82,17 +39,8 @@ pub(in super::super) struct ProcessStore {
 struct ProcessKeys {
     process: Arc<TokenProcess>,
     test_keys: Arc<SoftwareStore>,
-    placed: Mutex<HashMap<Capability, Placed>>,
-}
-
-/// A key that is ready.
-#[derive(Debug, Clone)]
-struct Placed {
-    label: String,
-    public: PublicKey,
-    seen: Seen,
-    /// In which process.
-    generation: u32,
+    /// Each with the process that has it.
+    placed: Mutex<HashMap<Capability, (u32, Placed)>>,
 }
 
 impl ProcessStore {
@@ -127,15 +75,15 @@ impl ProcessStore {
 
 impl ProcessKeys {
     /// Has the key there, in the process that is there now.
-    fn placed(&self, capability: Capability) -> Result<Placed, Error> {
+    fn placed(&self, capability: Capability) -> Result<(u32, Placed), Error> {
         let asked = asked_for(capability);
         let generation = self.process.generation()?;
-        let mut all = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.placed.lock();
         let before = all.get(&asked);
-        if let Some(placed) = before.filter(|placed| placed.generation == generation) {
+        if let Some(placed) = before.filter(|(process, _)| *process == generation) {
             return Ok(placed.clone());
         }
-        let errand = self.process.errand();
+        let errand = &self.process.errand;
         let takes_test_key = !errand.wanted.names_one() && errand.lifetime == Lifetime::Session;
         let test_key = if takes_test_key {
             Some(self.test_keys.made_for(asked)?.sealed()?)
@@ -143,11 +91,11 @@ impl ProcessKeys {
             None
         };
         let request = Request::Key(asked, test_key);
-        let (label, spki, seen): (String, Vec<u8>, Seen) = self.process.request(request)?;
+        let (label, spki, origin): (_, Vec<u8>, _) = self.process.request(request)?;
         let public = PKey::public_key_from_der(&spki)
             .map(|key| PublicKey::of_public(asked.algorithm, key))
             .map_err(|error| Error::call("d2i_PUBKEY", error, ""))?;
-        if let Some(before) = before
+        if let Some((_, before)) = before
             && before.public.spki_der().ok().as_ref() != Some(&spki)
         {
             return Err(Error::call(
@@ -159,9 +107,9 @@ impl ProcessKeys {
         let placed = Placed {
             label,
             public,
-            seen,
-            generation,
+            origin,
         };
+        let placed = (generation, placed);
         all.insert(asked, placed.clone());
         Ok(placed)
     }
@@ -172,11 +120,12 @@ impl ProcessKeys {
         capability: Capability,
         scheme: Option<Scheme>,
     ) -> Result<WorkerProcess, Error> {
-        let TokenErrand { token, wanted, .. } = self.process.errand();
-        let wanted = match self.placed(capability)?.seen {
-            Seen::ByAll(object) => object,
-            Seen::ByOwners => wanted.clone(),
-            Seen::Here => {
+        let TokenErrand { info, wanted, .. } = &self.process.errand;
+        let wanted = match self.placed(capability)?.1.origin {
+            Origin::Found(object) => object,
+            Origin::Written(_) => wanted.clone(),
+            Origin::Generated(_) => {
+                let token = info.id();
                 let serial = token.serial();
                 return Err(Error::call(
                     format!("opening token {serial} in another process"),
@@ -199,22 +148,14 @@ impl ProcessKeys {
         Ok(WorkerProcess::new(line, 1))
     }
 
-    fn user(&self) -> &User {
-        &self.process.user
-    }
-
     fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
         self.placed(capability)?;
         let request = Request::Program(asked_for(capability), by);
-        let said: ProgramSays = self.process.request(request)?;
-        let file = &self.process.errand().file;
+        let told: ProgramKey = self.process.request(request)?;
+        let file = &self.process.errand.file;
         Ok(ProgramKey {
-            module: file.path.clone(),
-            token: said.token,
-            object: said.object,
-            pin: said.pin.map(Pin::received),
-            environment: file.environment_without(&self.user().pins),
-            own_place: said.own_place,
+            environment: file.environment_without(&self.process.user.pins),
+            ..told
         })
     }
 }
@@ -247,15 +188,15 @@ impl KeyStore for ProcessStore {
 
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
         if !self.capabilities.contains(&asked_for(capability)) {
-            let device = &self.keys.process.errand().device;
+            let device = &self.keys.process.errand.device;
             return Err(unsupported(device.to_string(), capability));
         }
-        let placed = self.keys.placed(capability)?;
+        let (_, placed) = self.keys.placed(capability)?;
         Ok(KeyRef::new(capability, placed.label))
     }
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
-        Ok(self.keys.placed(key.capability())?.public)
+        Ok(self.keys.placed(key.capability())?.1.public)
     }
 
     fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
@@ -272,7 +213,7 @@ impl KeyStore for ProcessStore {
         })
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+    fn open(&self, key: &KeyRef, _: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
         let reason = "its module runs in a process of its own, where workers use it";
         Err(Error::call(format!("opening '{}'", key.label), reason, ""))
     }
@@ -287,29 +228,21 @@ impl KeyStore for ProcessStore {
     }
 
     fn restore(&self) -> Result<(), Error> {
-        let mut placed = self
-            .keys
-            .placed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        placed.clear();
+        self.keys.placed.lock().clear();
         // Nothing but a journal outlives the process.
-        let may_write = self.keys.process.errand().write.is_some();
         let process = &self.keys.process;
+        let may_write = process.errand.write.is_some();
         if process.was_given_up() || (process.has_died() && !may_write) {
             return Ok(());
         }
-        self.keys.process.request(Request::Restore)
+        process.request(Request::Restore)
     }
 }
 
 /// The line to the workers of one case, in whichever process there is.
 struct WorkersLine {
     keys: Arc<ProcessKeys>,
-    number: u32,
-    capability: Capability,
-    scheme: Option<Scheme>,
-    workers: usize,
+    errand: WorkersErrand,
     /// In which process they are.
     opened: Option<u32>,
     met: Met,
@@ -323,12 +256,15 @@ impl WorkersLine {
         scheme: Option<Scheme>,
         workers: usize,
     ) -> Result<Self, Error> {
-        let mut line = Self {
+        let errand = WorkersErrand {
             number: keys.process.next_workers(),
-            keys,
             capability,
             scheme,
             workers,
+        };
+        let mut line = Self {
+            keys,
+            errand,
             opened: None,
             met: Met::Anew,
         };
@@ -338,14 +274,10 @@ impl WorkersLine {
 
     /// Has the workers in the process that is there now.
     fn reopen(&mut self) -> Result<(), Error> {
-        let generation = self.keys.placed(self.capability)?.generation;
+        let (generation, _) = self.keys.placed(self.errand.capability)?;
         if self.opened != Some(generation) {
-            self.keys.process.request::<()>(Request::Workers {
-                number: self.number,
-                capability: self.capability,
-                scheme: self.scheme,
-                workers: self.workers,
-            })?;
+            let process = &self.keys.process;
+            process.request::<()>(Request::Workers(self.errand))?;
             self.opened = Some(generation);
             self.met = Met::Anew;
         }
@@ -360,7 +292,7 @@ impl Line for WorkersLine {
     }
 
     fn tell(&mut self, order: &Order) -> Result<(), Error> {
-        self.keys.process.tell(self.number, order)
+        self.keys.process.tell(self.errand.number, order)
     }
 
     fn hear(&mut self, limit: Option<Duration>) -> Result<Word, Error> {

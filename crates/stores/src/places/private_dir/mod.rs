@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use keymark_bench::error::Error;
 
@@ -32,6 +33,8 @@ const RANDOM: usize = 6;
 #[derive(Debug)]
 pub struct PrivateDir {
     path: PathBuf,
+    /// Of the next numbered directory in it.
+    number: AtomicU32,
     /// Held for as long as this keymark lives; the kernel lets go of it whatever happens.
     _lock: File,
 }
@@ -63,7 +66,11 @@ impl PrivateDir {
         let path = parent.join(format!("{PREFIX}{}", String::from_utf8_lossy(random)));
         fs::rename(unfinished.path(), &path)?;
         let _ = unfinished.keep();
-        Ok(Self { path, _lock: lock })
+        Ok(Self {
+            path,
+            number: AtomicU32::new(0),
+            _lock: lock,
+        })
     }
 
     /// Where it is.
@@ -79,6 +86,12 @@ impl PrivateDir {
             .create(&path)
             .map_err(|error| Error::call(format!("mkdir {}", path.display()), error, ""))?;
         Ok(path)
+    }
+
+    /// Makes one that has that letter and a number of its own; that of what came to nothing is not taken again.
+    pub fn numbered(&self, letter: char) -> Result<PathBuf, Error> {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        self.subdirectory(&format!("{letter}{number}"))
     }
 }
 

@@ -2,14 +2,10 @@
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_native::gcrypt::sexp::Sexp;
-use openssl::bn::BigNum;
-use openssl::ecdsa::EcdsaSig;
+
+use crate::public_key::der_signature;
 
 /// The signature in `(sig-val …)` as OpenSSL takes it. libgcrypt drops leading zeros.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
 pub fn signature(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
     let answer = Sexp::parse(answer).ok()?;
     let sig_val = Sexp::List(answer.find("sig-val")?.to_vec());
@@ -18,17 +14,11 @@ pub fn signature(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
         let octets = octets.get(octets.len().saturating_sub(length)..)?;
         Some([vec![0; length - octets.len()], octets.to_vec()].concat())
     };
-    match algorithm.family() {
-        Family::Rsa(bits) => padded(number("s")?, bits as usize / 8),
-        Family::Ed25519 => Some([padded(number("r")?, 32)?, padded(number("s")?, 32)?].concat()),
-        Family::Ed448 => Some([padded(number("r")?, 57)?, padded(number("s")?, 57)?].concat()),
-        _ => {
-            let big = |name: &str| BigNum::from_slice(number(name)?).ok();
-            EcdsaSig::from_private_components(big("r")?, big("s")?)
-                .ok()?
-                .to_der()
-                .ok()
-        }
+    match (algorithm.family(), number("s")?) {
+        (Family::Rsa(bits), s) => padded(s, bits as usize / 8),
+        (Family::Ed25519, s) => Some([padded(number("r")?, 32)?, padded(s, 32)?].concat()),
+        (Family::Ed448, s) => Some([padded(number("r")?, 57)?, padded(s, 57)?].concat()),
+        (_, s) => der_signature(number("r")?, s).ok(),
     }
 }
 

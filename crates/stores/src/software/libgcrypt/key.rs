@@ -28,7 +28,7 @@ pub fn encode(key: &TestKey) -> Result<Zeroizing<Vec<u8>>, Error> {
         }
         Numbers::Weierstrass { point, d } => {
             let (q, d) = (number(("q", point)), number(("d", d)));
-            list("ecc", curve(family).into_iter().chain([q, d]))
+            list("ecc", named_curve(family).into_iter().chain([q, d]))
         }
         Numbers::Raw { public, secret } => {
             let (q, d) = match family {
@@ -38,21 +38,21 @@ pub fn encode(key: &TestKey) -> Result<Zeroizing<Vec<u8>>, Error> {
                 _ => (public, secret),
             };
             let (q, d) = (octets("q", q), octets("d", d));
-            list("ecc", curve(family).into_iter().chain([q, d]))
+            list("ecc", named_curve(family).into_iter().chain([q, d]))
         }
     };
     Ok(Zeroizing::new(list("private-key", [inner]).canonical()))
 }
 
 /// libgcrypt's numbers are signed: one with its highest bit set has a zero before it.
-pub(super) fn number((name, mut value): (&str, Vec<u8>)) -> Sexp {
+fn number((name, mut value): (&str, Vec<u8>)) -> Sexp {
     if value.first().is_some_and(|octet| octet & 0x80 != 0) {
         value.insert(0, 0);
     }
     octets(name, value)
 }
 
-pub(super) fn octets(name: &str, value: Vec<u8>) -> Sexp {
+fn octets(name: &str, value: Vec<u8>) -> Sexp {
     list(name, [Sexp::Atom(value)])
 }
 
@@ -68,53 +68,41 @@ fn scalar(mut secret: Vec<u8>) -> Vec<u8> {
 }
 
 /// The curve by libgcrypt's name, with the flags with which gpg computes keygrips.
-fn curve(family: Family) -> Vec<Sexp> {
+fn named_curve(family: Family) -> Vec<Sexp> {
+    let Some((name, flag)) = curve(family) else {
+        return Vec::new();
+    };
     let text = |text: &str| Sexp::Atom(text.as_bytes().to_vec());
-    let flags = |flag: &str| list("flags", [text(flag)]);
-    let flags = match family {
+    let flags = flag.map(|flag| list("flags", [text(flag)]));
+    let named = [list("curve", [text(name)])].into_iter();
+    named.chain(flags).collect()
+}
+
+/// libgcrypt's name of a family's curve, and the flag of its keys.
+pub(super) const fn curve(family: Family) -> Option<(&'static str, Option<&'static str>)> {
+    Some(match family {
+        Family::Weierstrass(Curve::NistP256) => ("NIST P-256", None),
+        Family::Weierstrass(Curve::NistP384) => ("NIST P-384", None),
+        Family::Weierstrass(Curve::NistP521) => ("NIST P-521", None),
+        Family::Weierstrass(Curve::BrainpoolP256r1) => ("brainpoolP256r1", None),
+        Family::Weierstrass(Curve::BrainpoolP384r1) => ("brainpoolP384r1", None),
+        Family::Weierstrass(Curve::BrainpoolP512r1) => ("brainpoolP512r1", None),
+        Family::Weierstrass(Curve::Secp256k1) => ("secp256k1", None),
         // GnuPG's own files of Ed448 keys lack the flag, but gpg computes the keygrip with it
         // (`keygrip_from_pk` of its g10/keyid.c): without, the two differ if the point begins with 02, 03
         // or 40.
-        Family::Ed25519 | Family::Ed448 => Some(flags("eddsa")),
-        Family::Cv25519 => Some(flags("djb-tweak")),
-        Family::Weierstrass(_)
-        | Family::Cv448
-        | Family::Rsa(_)
-        | Family::Dsa(_)
-        | Family::Elgamal(_)
-        | Family::MlKem(_)
-        | Family::MlDsa(_)
-        | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => None,
-    };
-    let named = curve_name(family).map(|name| list("curve", [text(name)]));
-    named.into_iter().chain(flags).collect()
-}
-
-/// libgcrypt's name of a family's curve.
-pub(super) const fn curve_name(family: Family) -> Option<&'static str> {
-    match family {
-        Family::Weierstrass(curve) => Some(match curve {
-            Curve::NistP256 => "NIST P-256",
-            Curve::NistP384 => "NIST P-384",
-            Curve::NistP521 => "NIST P-521",
-            Curve::BrainpoolP256r1 => "brainpoolP256r1",
-            Curve::BrainpoolP384r1 => "brainpoolP384r1",
-            Curve::BrainpoolP512r1 => "brainpoolP512r1",
-            Curve::Secp256k1 => "secp256k1",
-        }),
-        Family::Ed25519 => Some("Ed25519"),
-        Family::Cv25519 => Some("Curve25519"),
-        Family::Ed448 => Some("Ed448"),
-        Family::Cv448 => Some("X448"),
+        Family::Ed25519 => ("Ed25519", Some("eddsa")),
+        Family::Ed448 => ("Ed448", Some("eddsa")),
+        Family::Cv25519 => ("Curve25519", Some("djb-tweak")),
+        Family::Cv448 => ("X448", None),
         Family::Rsa(_)
         | Family::Dsa(_)
         | Family::Elgamal(_)
         | Family::MlKem(_)
         | Family::MlDsa(_)
         | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => None,
-    }
+        | Family::KyberComposite(_) => return None,
+    })
 }
 
 #[cfg(test)]

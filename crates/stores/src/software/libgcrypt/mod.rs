@@ -9,13 +9,12 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_native::NativeError;
-use keymark_native::gcrypt::sexp::{Sexp, list};
 use keymark_native::gcrypt::{Expression, FILE, Libgcrypt};
 
 use super::library::{Loaded, capabilities_of, missing};
 use crate::store::unsupported;
 use crate::test_key::TestKey;
-use key::{curve_name, number, octets};
+use key::curve;
 
 /// The installed libgcrypt.
 #[derive(Debug)]
@@ -46,7 +45,7 @@ impl Loaded for Installed {
             | Family::Cv448
             | Family::Ed448 => curves
                 .iter()
-                .any(|curve| Some(curve.as_str()) == curve_name(family)),
+                .any(|known| curve(family).is_some_and(|(name, _)| name == known)),
             // What newer ones have of these, gpg-agent does not ask for by this way.
             Family::MlKem(_)
             | Family::MlDsa(_)
@@ -84,7 +83,8 @@ struct Handle {
     library: &'static Libgcrypt,
     key: Expression,
     capability: Capability,
-    form: fn(Algorithm, &[u8]) -> Sexp,
+    /// In the advanced form of S-expressions.
+    form: fn(Algorithm, &[u8]) -> String,
     call: Call,
     data: Option<Expression>,
     result: Option<Expression>,
@@ -103,8 +103,8 @@ impl Handle {
 impl KeyHandle for Handle {
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
         self.result = None;
-        let form = (self.form)(self.capability.algorithm, &input.bytes).canonical();
-        let data = self.library.data(&form);
+        let form = (self.form)(self.capability.algorithm, &input.bytes);
+        let data = self.library.data(form.as_bytes());
         self.data = Some(data.map_err(|error| Error::call("gcry_sexp_new", error, ""))?);
         Ok(())
     }
@@ -138,57 +138,35 @@ impl KeyHandle for Handle {
 }
 
 /// As gpg-agent has it signed (`do_encode_md`, `do_encode_dsa`, `do_encode_eddsa` of its agent/pksign.c).
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
-fn to_sign(algorithm: Algorithm, input: &[u8]) -> Sexp {
-    let text = |text: &str| Sexp::Atom(text.as_bytes().to_vec());
-    let flags = |flag| list("flags", [text(flag)]);
-    let hash = |digest| {
-        let name = match digest {
-            Digest::Sha256 => "sha256",
-            Digest::Sha384 => "sha384",
-            Digest::Sha512 => "sha512",
-        };
-        list("hash", [text(name), Sexp::Atom(input.to_vec())])
+fn to_sign(algorithm: Algorithm, input: &[u8]) -> String {
+    let input = hex::encode(input);
+    let digest = match algorithm.digest() {
+        None | Some(Digest::Sha256) => "sha256",
+        Some(Digest::Sha384) => "sha384",
+        Some(Digest::Sha512) => "sha512",
     };
-    let digest = algorithm.digest().unwrap_or(Digest::Sha256);
-    let value = || octets("value", input.to_vec());
-    match algorithm.family() {
-        Family::Rsa(_) => list("data", [flags("pkcs1"), hash(digest)]),
-        Family::Ed25519 => {
-            let sha512 = list("hash-algo", [text("sha512")]);
-            list("data", [flags("eddsa"), sha512, value()])
+    match (algorithm.family(), digest) {
+        (Family::Rsa(_), _) => format!("(data (flags pkcs1) (hash {digest} #{input}#))"),
+        (Family::Ed25519, _) => {
+            format!("(data (flags eddsa) (hash-algo sha512) (value #{input}#))")
         }
-        Family::Ed448 => list("data", [value()]),
-        _ => list("data", [flags("rfc6979"), hash(digest)]),
+        (Family::Ed448, _) => format!("(data (value #{input}#))"),
+        (_, digest) => format!("(data (flags rfc6979) (hash {digest} #{input}#))"),
     }
 }
 
-/// As gpg sends it to gpg-agent, except that padding is taken off here, since no gpg stands above.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
-fn to_decrypt(algorithm: Algorithm, input: &[u8]) -> Sexp {
-    let (flag, encrypted) = match algorithm.family() {
-        Family::Rsa(_) => ("pkcs1", list("rsa", [number(("a", input.to_vec()))])),
-        Family::Elgamal(_) => {
-            let (a, b) = input.split_at(input.len() / 2);
-            let numbers = [("a", a.to_vec()), ("b", b.to_vec())].map(number);
-            ("raw", list("elg", numbers))
+/// As gpg sends it to gpg-agent, except that padding is taken off here, since no gpg stands above. Without flags older
+/// versions answer without the name of what they answer. Numbers are signed: zeros stand before them.
+fn to_decrypt(algorithm: Algorithm, input: &[u8]) -> String {
+    let (a, b) = input.split_at(input.len() / 2);
+    match (algorithm.family(), hex::encode(input)) {
+        (Family::Rsa(_), a) => format!("(enc-val (flags pkcs1) (rsa (a #00{a}#)))"),
+        (Family::Elgamal(_), _) => {
+            let [a, b] = [a, b].map(hex::encode);
+            format!("(enc-val (flags raw) (elg (a #00{a}#) (b #00{b}#)))")
         }
-        family => {
-            let mut point = input.to_vec();
-            if let Family::Cv25519 = family {
-                // OpenPGP's mark of a point in its curve's own form (RFC 9580 §11.2.2).
-                point.insert(0, 0x40);
-            }
-            ("raw", list("ecdh", [octets("e", point)]))
-        }
-    };
-    // Without flags older versions answer without the name of what they answer.
-    let flags = list("flags", [Sexp::Atom(flag.as_bytes().to_vec())]);
-    list("enc-val", [flags, encrypted])
+        // OpenPGP's mark of a point in its curve's own form (RFC 9580 §11.2.2).
+        (Family::Cv25519, point) => format!("(enc-val (flags raw) (ecdh (e #40{point}#)))"),
+        (_, point) => format!("(enc-val (flags raw) (ecdh (e #{point}#)))"),
+    }
 }

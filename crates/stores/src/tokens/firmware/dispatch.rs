@@ -53,7 +53,8 @@ impl Default for Dispatch {
 }
 
 /// What applications can ask for beyond trussed's core.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, strum::FromRepr)]
+#[repr(u8)]
 pub(super) enum Extension {
     Auth = 0,
     Chunked = 1,
@@ -70,10 +71,7 @@ impl TryFrom<u8> for Extension {
     type Error = Error;
 
     fn try_from(id: u8) -> Result<Self, Error> {
-        [Self::Auth, Self::Chunked, Self::WrapKeyToFile]
-            .into_iter()
-            .find(|extension| u8::from(*extension) == id)
-            .ok_or(Error::InternalError)
+        Self::from_repr(id).ok_or(Error::InternalError)
     }
 }
 
@@ -123,34 +121,21 @@ impl ExtensionDispatch for Dispatch {
         resources: &mut ServiceResources<P>,
     ) -> Result<reply::SerdeExtension, Error> {
         let (core, own) = (&mut context.core, &mut context.backends);
+        macro_rules! asked {
+            ($backend:ident, $extension:ty) => {
+                ExtensionImpl::<$extension>::extension_request_serialized(
+                    &mut self.$backend,
+                    core,
+                    &mut own.$backend,
+                    request,
+                    resources,
+                )
+            };
+        }
         match (backend, extension) {
-            (Unit::Auth, Extension::Auth) => {
-                ExtensionImpl::<AuthExtension>::extension_request_serialized(
-                    &mut self.auth,
-                    core,
-                    &mut own.auth,
-                    request,
-                    resources,
-                )
-            }
-            (Unit::Staging, Extension::Chunked) => {
-                ExtensionImpl::<ChunkedExtension>::extension_request_serialized(
-                    &mut self.staging,
-                    core,
-                    &mut own.staging,
-                    request,
-                    resources,
-                )
-            }
-            (Unit::Staging, Extension::WrapKeyToFile) => {
-                ExtensionImpl::<WrapKeyToFileExtension>::extension_request_serialized(
-                    &mut self.staging,
-                    core,
-                    &mut own.staging,
-                    request,
-                    resources,
-                )
-            }
+            (Unit::Auth, Extension::Auth) => asked!(auth, AuthExtension),
+            (Unit::Staging, Extension::Chunked) => asked!(staging, ChunkedExtension),
+            (Unit::Staging, Extension::WrapKeyToFile) => asked!(staging, WrapKeyToFileExtension),
             _ => Err(Error::RequestNotAvailable),
         }
     }

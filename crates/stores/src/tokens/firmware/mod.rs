@@ -42,21 +42,19 @@ const HISTORICAL: [u8; 10] = [0x00, 0x31, 0xF5, 0x73, 0xC0, 0x01, 0x60, 0x00, 0x
 
 /// Why a virtual card cannot be made.
 #[derive(Debug, thiserror::Error)]
-pub enum FirmwareError {
-    /// The folder with the token's state.
-    #[error("cannot use the token's state in {path}: {source}; name another folder")]
-    State {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// The token's own file system.
-    #[error("cannot mount the token's file system ({0}); name an empty folder")]
-    Mount(String),
-    /// The firmware does not start.
-    #[error("the firmware does not start: {0}")]
-    Start(&'static str),
+#[error("{0}")]
+pub struct FirmwareError(String);
+
+/// The firmware does not start.
+fn not_started(why: &str) -> FirmwareError {
+    FirmwareError(format!("the firmware does not start: {why}"))
+}
+
+/// The token's own file system cannot be mounted.
+fn not_mounted(error: littlefs2::io::Error) -> FirmwareError {
+    FirmwareError(format!(
+        "cannot mount the token's file system ({error:?}); name an empty folder"
+    ))
 }
 
 /// How the card is made.
@@ -211,8 +209,7 @@ impl Firmware {
                 Flash::file(&path).map_err(state_error(&path))
             }
         };
-        let mount =
-            |flash| flash::mount(flash).map_err(|error| FirmwareError::Mount(format!("{error:?}")));
+        let mount = |flash| flash::mount(flash).map_err(not_mounted);
         let board = Board {
             rng: OsRng,
             store: Store {
@@ -225,10 +222,10 @@ impl Firmware {
         let channel: &'static TrussedChannel = Box::leak(Box::new(TrussedChannel::new()));
         let (requester, responder) = channel
             .split()
-            .ok_or(FirmwareError::Start("its channel is taken"))?;
+            .ok_or_else(|| not_started("its channel is taken"))?;
         let name = CLIENT
             .try_into()
-            .map_err(|_| FirmwareError::Start("its name does not fit"))?;
+            .map_err(|_| not_started("its name does not fit"))?;
         let endpoint = ServiceEndpoint::new(responder, CoreContext::new(name), BACKENDS);
         let call = Call {
             service: Service::with_dispatch(board, Dispatch::default()),
@@ -295,8 +292,11 @@ impl Card for Firmware {
 }
 
 fn state_error(path: &Path) -> impl FnOnce(std::io::Error) -> FirmwareError {
-    let path = path.to_owned();
-    move |source| FirmwareError::State { path, source }
+    let path = path.display().to_string();
+    move |error| {
+        let state = format!("cannot use the token's state in {path}");
+        FirmwareError(format!("{state}: {error}; name another folder"))
+    }
 }
 
 /// T=1 only, with the application's historical bytes (ISO 7816-3 §8.2).

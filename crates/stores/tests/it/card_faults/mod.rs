@@ -150,7 +150,8 @@ fn card() -> FaultyCard {
     FaultyCard {
         device: device(&port, "123456"),
         fault,
-        challenge: Challenge::new(&PublicKey::of(&key).unwrap(), Operation::Sign, 16, 0).unwrap(),
+        challenge: Challenge::new(&PublicKey::of(&key).unwrap(), Operation::Sign, None, 16, 0)
+            .unwrap(),
         port,
     }
 }
@@ -175,11 +176,14 @@ fn behind(port: &Faulty, user: User) -> CardDevice {
 }
 
 fn open(device: &CardDevice, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-    device.open(&KeyRef {
-        algorithm: "rsa2048".parse().unwrap(),
-        operation,
-        label: String::new(),
-    })
+    device.open(
+        &KeyRef {
+            algorithm: "rsa2048".parse().unwrap(),
+            operation,
+            label: String::new(),
+        },
+        None,
+    )
 }
 
 impl FaultyCard {

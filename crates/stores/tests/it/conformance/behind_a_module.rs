@@ -172,7 +172,7 @@ impl Others {
 fn performed(store: &dyn KeyStore, operation: Operation, scheme: Scheme, input: &Input) -> Vec<u8> {
     let capability = Capability::new("rsa2048".parse().unwrap(), operation);
     let mut handle = store
-        .open_by(&store.key(capability).unwrap(), scheme)
+        .open(&store.key(capability).unwrap(), Some(scheme))
         .unwrap();
     let mut output = vec![0; 256];
     handle.arm(input).unwrap();
@@ -219,8 +219,8 @@ fn signed_as_others_do(
     padding: &[&str],
 ) {
     let sign = Operation::Sign;
-    let challenge = Challenge::by(public, sign, Some(scheme), 40, 0).unwrap();
-    let digests = Challenge::new(public, sign, 40, 0).unwrap();
+    let challenge = Challenge::new(public, sign, Some(scheme), 40, 0).unwrap();
+    let digests = Challenge::new(public, sign, None, 40, 0).unwrap();
     let input = &challenge.inputs[0];
     others.file("digest", &digests.inputs[0].bytes);
     others.file("input", &input.bytes);
@@ -250,7 +250,7 @@ fn signed_as_others_do(
 /// What our inputs hold, OpenSC's tool finds.
 fn decrypted_as_others_do(others: &Others, public: &PublicKey) {
     let scheme = Some(Scheme::OaepSha1);
-    let challenge = Challenge::by(public, Operation::Decrypt, scheme, 16, 0).unwrap();
+    let challenge = Challenge::new(public, Operation::Decrypt, scheme, 16, 0).unwrap();
     others.file("input", &challenge.inputs[0].bytes);
     let oaep = [
         "--mechanism",

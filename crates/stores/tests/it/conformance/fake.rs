@@ -10,6 +10,7 @@ use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_stores::access::Access;
 use keymark_stores::answer::{AnswerForm, Answers};
 use keymark_stores::public_key::PublicKey;
+use keymark_stores::scheme::Scheme;
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::test_key::TestKey;
 
@@ -61,7 +62,7 @@ impl KeyStore for FakeStore {
         })
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+    fn open(&self, key: &KeyRef, _: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
         self.key(key.capability())?;
         Ok(Box::new(EchoHandle {
             entered: Arc::clone(&self.entered),

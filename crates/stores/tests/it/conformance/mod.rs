@@ -65,7 +65,7 @@ fn the_software_store_conforms_by_each_scheme() {
     }
     assert_eq!(tried, 6, "five of RSA, one of ECDSA");
     let key = store.key(Capability::new("ed25519".parse().unwrap(), Operation::Sign));
-    let refused = store.open_by(&key.unwrap(), Scheme::Pss);
+    let refused = store.open(&key.unwrap(), Some(Scheme::Pss));
     assert!(refused.is_err(), "EdDSA has one use");
 }
 

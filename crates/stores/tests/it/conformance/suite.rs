@@ -22,7 +22,7 @@ pub struct Exercise {
 /// Inputs made with the public key that the store gives, and the check for the form of its answers.
 pub fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
     let public = store.public_key(key).unwrap();
-    let challenge = Challenge::new(&public, key.operation, 16, 0).unwrap();
+    let challenge = Challenge::new(&public, key.operation, None, 16, 0).unwrap();
     let form = store.answers(key).unwrap().form;
     Exercise {
         inputs: challenge.inputs,
@@ -105,7 +105,7 @@ fn does_it(
     }
     let exercise = exercise(store, &key);
     let capacity = store.answers(&key).unwrap().capacity;
-    handles.extend((0..2).map(|_| store.open(&key).unwrap()));
+    handles.extend((0..2).map(|_| store.open(&key, None).unwrap()));
     if matches!(how, Use::InTurn) {
         let each = handles.iter_mut();
         return each.for_each(|handle| uses(handle.as_mut(), &exercise, capacity));
@@ -149,13 +149,13 @@ fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise, capacity: usize) {
 pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: Scheme) {
     let key = store.key(capability).unwrap();
     let public = store.public_key(&key).unwrap();
-    let challenge = Challenge::by(&public, key.operation, Some(scheme), 40, 0).unwrap();
+    let challenge = Challenge::new(&public, key.operation, Some(scheme), 40, 0).unwrap();
     let answers = store.answers(&key).unwrap();
     let exercise = Exercise {
         inputs: challenge.inputs,
         verifier: (answers.form).checked(key.algorithm, key.operation, challenge.verifier),
     };
-    let opened = (0..2).map(|_| store.open_by(&key, scheme).unwrap());
+    let opened = (0..2).map(|_| store.open(&key, Some(scheme)).unwrap());
     let handles: Vec<Box<dyn KeyHandle>> = opened.collect();
     assert!(
         store.access(&key).unwrap().card.is_none(),
@@ -166,9 +166,9 @@ pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: 
     }
     if key.operation.signs() {
         // Of the same messages: one that was hashed by the store is the same as one of its digest.
-        let usual = Challenge::new(&public, key.operation, 40, 0).unwrap();
+        let usual = Challenge::new(&public, key.operation, None, 40, 0).unwrap();
         let check = (answers.form).checked(key.algorithm, key.operation, usual.verifier);
-        let mut handle = store.open_by(&key, scheme).unwrap();
+        let mut handle = store.open(&key, Some(scheme)).unwrap();
         let mut output = vec![0; answers.capacity];
         handle.arm(&exercise.inputs[0]).unwrap();
         let performed = handle.perform(&exercise.inputs[0], &mut output).unwrap();
@@ -196,7 +196,7 @@ fn lacks_what_it_does_not_offer(store: &dyn KeyStore, offered: &[Capability]) {
             if offered.contains(&capability) || is_synonym {
                 continue;
             }
-            let opened = store.key(capability).and_then(|key| store.open(&key));
+            let opened = store.key(capability).and_then(|key| store.open(&key, None));
             assert!(opened.is_err(), "{algorithm} {operation}");
             refused += 1;
         }

@@ -25,11 +25,14 @@ const VERIFY: u8 = 0x20;
 const WRONG_PIN: &str = "654321";
 
 fn signed(device: &CardDevice) -> Result<(), Error> {
-    let mut handle = device.open(&KeyRef {
-        algorithm: "ed25519".parse().unwrap(),
-        operation: Operation::Sign,
-        label: String::new(),
-    })?;
+    let mut handle = device.open(
+        &KeyRef {
+            algorithm: "ed25519".parse().unwrap(),
+            operation: Operation::Sign,
+            label: String::new(),
+        },
+        None,
+    )?;
     let input = Input { bytes: vec![7; 32] };
     handle.arm(&input)?;
     handle.perform(&input, &mut [0; 1024]).map(drop)

@@ -30,7 +30,7 @@ const IN_SOFTWARE: [&str; 3] = ["softhsm", "kryoptic", "softokn"];
 
 pub(super) fn run(arguments: &TraceArguments, named: &str, signals: ForwardedSignals) -> Outcome {
     let module = module(named).map_err(Failure::nothing_usable)?;
-    let place = PrivateDir::new().map_err(Failure::failed)?;
+    let place = PrivateDir::new()?;
     let trace = place.path().join("trace");
     let settings = Settings {
         module: Some(module.clone()),
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &TraceArguments, named: &str, signals: ForwardedSig
     let Some(ended) = signals.run(&mut command)? else {
         return Ok(Exit::Interrupted);
     };
-    let threads = read(&trace).map_err(Failure::failed)?;
+    let threads = read(&trace)?;
     let origin = origin(&module);
     let document = document(&threads, &ended, &origin, &own);
     output::document(&document, &arguments.tables);

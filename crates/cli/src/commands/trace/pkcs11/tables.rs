@@ -49,12 +49,10 @@ pub(super) fn processes(threads: &[TracedThread]) -> Vec<Process> {
 
 fn add(all: &mut Calls, more: &Calls) {
     for (traced, times) in more {
-        match all.get_mut(traced) {
-            Some(there) => there.add(times),
-            None => {
-                all.insert(*traced, times.clone());
-            }
-        }
+        let there = all.entry(*traced);
+        there
+            .and_modify(|there| there.add(times))
+            .or_insert_with(|| times.clone());
     }
 }
 
@@ -68,6 +66,11 @@ pub(super) fn together(processes: &[Process]) -> Calls {
 
 fn total<'a>(calls: impl Iterator<Item = &'a CallTimes>) -> Duration {
     calls.map(|times| times.total).sum()
+}
+
+fn count(calls: &Calls, call: Call) -> u64 {
+    let times = calls.get(&Traced::Whole(call));
+    times.map_or(0, |times| times.count)
 }
 
 fn share(time: Duration, whole: Duration) -> Cell {
@@ -97,11 +100,7 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
 
 /// What people ask first, in words.
 pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
-    let count = |call| {
-        calls
-            .get(&Traced::Whole(call))
-            .map_or(0, |times| times.count)
-    };
+    let count = |call| count(calls, call);
     let inside = total(calls.values());
     let mut words = vec![format!(
         "{} in the module, of {} running time ({:.1} %, all threads together)",
@@ -134,10 +133,6 @@ pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
 
 /// A line a process: who, how much, and what its first operation took against the later ones.
 pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin) -> Block {
-    let count = |process: &Process, call| {
-        let times = process.calls.get(&Traced::Whole(call));
-        times.map_or(0, |times| times.count)
-    };
     let work = |process: &Process| {
         let work = WITH_PRIVATE_KEY.iter();
         let work = work.filter_map(|call| process.calls.get(&Traced::Whole(*call)));
@@ -156,9 +151,11 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
             process.calls.values().map(|times| times.count).sum::<u64>()
         })
         .optional(2, "sessions", |(process, _)| {
-            count(process, Call::C_OpenSession)
+            count(&process.calls, Call::C_OpenSession)
         })
-        .optional(3, "logins", |(process, _)| count(process, Call::C_Login))
+        .optional(3, "logins", |(process, _)| {
+            count(&process.calls, Call::C_Login)
+        })
         .value("operations", |(_, work)| {
             work.as_ref().map_or(0, |times| times.count)
         })

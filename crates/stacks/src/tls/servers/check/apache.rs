@@ -2,19 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::advice::{Finding, Problem};
+use super::files::{self, Included};
 use super::host::{APACHE, Directive, Host};
-use super::{At, Setting, files, say};
+use super::{At, Setting};
 
 /// All hosts with TLS. What a virtual host does not say is the server's.
-pub(super) fn hosts(path: &Path, text: &str, findings: &mut Vec<Finding>) -> Vec<Host> {
+pub(super) fn hosts(path: &Path, text: &str, included: &mut Included) -> Vec<Host> {
     let mut reader = Reader {
         root: path.parent().unwrap_or(Path::new(".")).to_owned(),
         server: Vec::new(),
         hosts: Vec::new(),
         open: false,
-        findings,
-        included: files::Included::default(),
+        included,
     };
     reader.lines(path, text);
     let Reader {
@@ -53,8 +52,7 @@ struct Reader<'r> {
     hosts: Vec<Directive>,
     /// Whether the last of them has not ended.
     open: bool,
-    findings: &'r mut Vec<Finding>,
-    included: files::Included,
+    included: &'r mut Included,
 }
 
 impl Reader<'_> {
@@ -134,18 +132,9 @@ impl Reader<'_> {
 
     fn include(&mut self, setting: &Setting) {
         for file in files::matching(&self.root, setting.first()) {
-            match self.included.enter(&file) {
-                Some(text) => {
-                    self.lines(&file, &text);
-                    self.included.left();
-                }
-                None => {
-                    let finding = Finding {
-                        at: setting.at.clone(),
-                        problem: Problem::NotIncluded(file),
-                    };
-                    say(self.findings, finding);
-                }
+            if let Some(text) = self.included.enter(file.clone(), setting) {
+                self.lines(&file, &text);
+                self.included.left();
             }
         }
     }

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 use keymark_bench::error::Error;
 
+use super::Setting;
+use super::advice::{Finding, Problem};
+
 /// More than a configuration ever has.
 const LONGEST: u64 = 4 << 20;
 /// Files that include each other.
@@ -19,18 +22,28 @@ const MOST: u32 = 1000;
 pub(super) struct Included {
     depth: u32,
     read: u32,
+    /// Those that were not read.
+    pub(super) findings: Vec<Finding>,
 }
 
 impl Included {
-    /// An included file's text, with `left` to be called behind it; none where it cannot be read or there are too many.
-    pub(super) fn enter(&mut self, file: &Path) -> Option<String> {
-        if self.depth >= DEEPEST || self.read >= MOST {
-            return None;
+    /// An included file's text, with `left` to be called behind it; none where it cannot be read or there are too many, which
+    /// is said once: a file may be included many times.
+    pub(super) fn enter(&mut self, file: PathBuf, including: &Setting) -> Option<String> {
+        let may_be_read = self.depth < DEEPEST && self.read < MOST;
+        if let Some(text) = may_be_read.then(|| read(&file).ok()).flatten() {
+            self.depth += 1;
+            self.read += 1;
+            return Some(text);
         }
-        let text = read(file).ok()?;
-        self.depth += 1;
-        self.read += 1;
-        Some(text)
+        let finding = Finding {
+            at: including.at.clone(),
+            problem: Problem::NotIncluded(file),
+        };
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+        None
     }
 
     /// It has been gone through.

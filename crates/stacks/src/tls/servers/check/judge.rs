@@ -9,8 +9,8 @@ use openssl::x509::X509;
 use super::advice::{Finding, Problem};
 use super::host::{Host, Order};
 use super::{Dialect, HostReport, Setting, Verdict, files};
-use crate::tls::servers::ciphers;
-use crate::tls::servers::program::Version;
+use crate::installed::Version;
+use crate::tls::servers::openssl::resolved;
 
 /// nginx's own (ssl_ciphers), and Apache's, which is OpenSSL's.
 const NGINX_CIPHERS: &str = "HIGH:!aNULL:!MD5";
@@ -189,7 +189,7 @@ impl Judge<'_> {
                 self.found(setting, problem);
             }
         };
-        let suites = match ciphers::resolved(string) {
+        let suites = match resolved(string) {
             Ok(suites) => suites,
             Err(error) => {
                 report(Problem::UnknownCiphers(error.to_string()));
@@ -280,7 +280,7 @@ fn has_rsa_first(suites: &[CipherSuite]) -> bool {
 
 /// The string with ECDSA in it: what is struck out for ever (`!`) has to go first (ciphers(1)).
 fn with_ecdsa(string: &str) -> String {
-    let works = |string: &str| ciphers::resolved(string).is_ok_and(|suites| has_ecdsa(&suites));
+    let works = |string: &str| resolved(string).is_ok_and(|suites| has_ecdsa(&suites));
     let added = format!("{ECDSA}:{string}");
     if works(&added) {
         return added;

@@ -14,14 +14,8 @@ use keymark_bench::error::Error;
 
 pub use advice::{Finding, Problem};
 
-use crate::tls::servers::program::Version;
-
-/// Says it, unless it was said: a file may be included many times.
-fn say(findings: &mut Vec<Finding>, finding: Finding) {
-    if !findings.contains(&finding) {
-        findings.push(finding);
-    }
-}
+use crate::installed::Version;
+use crate::tls::servers::log::visible;
 
 /// Whose configuration a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +27,8 @@ pub enum Dialect {
 }
 
 /// A line of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, derive_more::Display)]
+#[display("{}:{line}", visible(&file.to_string_lossy()))]
 pub struct At {
     /// The file.
     pub file: PathBuf,
@@ -47,13 +42,6 @@ impl At {
             file: file.to_owned(),
             line: 1,
         }
-    }
-}
-
-impl fmt::Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = crate::tls::servers::log::visible(&self.file.to_string_lossy());
-        write!(f, "{file}:{}", self.line)
     }
 }
 
@@ -117,7 +105,7 @@ impl fmt::Display for Report {
             writeln!(f, "{finding}")?;
         }
         for host in &self.hosts {
-            let name = crate::tls::servers::log::visible(&host.name);
+            let name = visible(&host.name);
             writeln!(f, "{}: {name} {}", host.at, host.verdict)?;
             for finding in &host.findings {
                 writeln!(f, "{finding}")?;
@@ -148,17 +136,17 @@ pub fn file(
             "give a file with ssl_certificate or SSLCertificateFile in it",
         )
     })?;
-    let mut findings = Vec::new();
+    let mut included = files::Included::default();
     let hosts = match dialect {
-        Dialect::Apache => apache::hosts(path, &text, &mut findings),
-        Dialect::Nginx => nginx::hosts(path, &text, &mut findings)?,
+        Dialect::Apache => apache::hosts(path, &text, &mut included),
+        Dialect::Nginx => nginx::hosts(path, &text, &mut included)?,
     };
     let hosts = hosts.into_iter();
     let hosts = hosts.map(|host| judge::judged(host, dialect, nginx));
     Ok(Report {
         dialect,
         hosts: hosts.collect(),
-        findings,
+        findings: included.findings,
     })
 }
 

@@ -6,24 +6,19 @@ use std::str::Chars;
 
 use keymark_bench::error::Error;
 
-use super::advice::{Finding, Problem};
+use super::files::{self, Included};
 use super::host::{Directive, Host, NGINX};
-use super::{At, Setting, files, say};
+use super::{At, Setting};
 
 /// Blocks in blocks: nginx itself has five.
 const DEEPEST: u32 = 32;
 
 /// All hosts with TLS.
-pub(super) fn hosts(
-    path: &Path,
-    text: &str,
-    findings: &mut Vec<Finding>,
-) -> Result<Vec<Host>, Error> {
+pub(super) fn hosts(path: &Path, text: &str, included: &mut Included) -> Result<Vec<Host>, Error> {
     let root = path.parent().unwrap_or(Path::new("."));
     let mut reader = Reader {
         root,
-        findings,
-        included: files::Included::default(),
+        included,
         nested: 0,
     };
     let all = reader.directives(path, text)?;
@@ -39,8 +34,7 @@ pub(super) fn hosts(
 
 struct Reader<'r> {
     root: &'r Path,
-    findings: &'r mut Vec<Finding>,
-    included: files::Included,
+    included: &'r mut Included,
     /// Blocks in blocks.
     nested: u32,
 }
@@ -108,12 +102,7 @@ impl Reader<'_> {
         }
         let found = files::matching(self.root, read.setting.first());
         for file in found {
-            let Some(text) = self.included.enter(&file) else {
-                let finding = Finding {
-                    at: read.setting.at.clone(),
-                    problem: Problem::NotIncluded(file),
-                };
-                say(self.findings, finding);
+            let Some(text) = self.included.enter(file.clone(), &read.setting) else {
                 continue;
             };
             let inner = self.directives(&file, &text);

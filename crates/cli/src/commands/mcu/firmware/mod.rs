@@ -1,0 +1,179 @@
+//! `keymark mcu run` and `keymark mcu compare`: programs of one's own.
+
+mod budget;
+mod compare;
+mod simulate;
+
+pub(super) use compare::run as compare;
+
+use std::collections::BTreeMap;
+
+use keymark_mcu::predict::band;
+use keymark_mcu::profiler::Spent;
+use keymark_mcu::timing::{Phase, Stall};
+use keymark_report::formats::ci::{Test, suite};
+use keymark_report::units;
+use serde_json::{Value, json};
+
+use super::count;
+use crate::args::FirmwareArguments;
+use crate::commands::Outcome;
+use crate::exit::{Exit, Failure};
+use crate::file;
+use crate::observers::print_json;
+use crate::output::{self, Table};
+use simulate::{Echo, Run};
+
+pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
+    let (path, phases) = (&arguments.elf, &arguments.phase);
+    let echo = match arguments.json || arguments.junit {
+        true => Echo::Keep,
+        false => Echo::Print,
+    };
+    let run = Run::new(path, &arguments.mcu, arguments.limit, phases, echo)?;
+    let mut judged = budget::judge(&run, &arguments.budget, arguments.fail_above)?;
+    if arguments.json {
+        print_json(&report(&run, &judged));
+    } else if !arguments.junit {
+        output::heading(&format!(
+            "{} on {} at {} (predicted)",
+            path.display(),
+            run.mcu.name,
+            run.mcu.clock
+        ));
+        print_phases(&run);
+        print_functions(&run, arguments.top);
+    }
+    if let Some(folded) = &arguments.folded {
+        let lines = run.profiler.folded(|number| run.phase_name(number));
+        file::put(Some(folded), &(lines.join("\n") + "\n"))?;
+    }
+    judged.insert(
+        0,
+        Test {
+            class: format!("keymark.mcu.{}", run.mcu.name),
+            name: "end".to_owned(),
+            failure: run.problem(),
+        },
+    );
+    finish(&judged, arguments.junit)
+}
+
+/// Prints the tests where that is asked for, and fails by them.
+fn finish(tests: &[Test], junit: bool) -> Outcome {
+    if junit {
+        output::print(&suite("mcu", tests).map_err(Failure::failed)?);
+    }
+    let failures = tests.iter().filter_map(|test| test.failure.clone());
+    let failures: Vec<String> = failures.collect();
+    match failures.is_empty() {
+        true => Ok(Exit::Fine),
+        false => Err(Failure::failed(failures.join("\n"))),
+    }
+}
+
+fn report(run: &Run, judged: &[Test]) -> Value {
+    let clock = run.mcu.clock;
+    let phase = |(name, phase): (String, Phase)| {
+        let account = phase.account;
+        let stalls = Stall::ALL
+            .iter()
+            .map(|&stall| (stall, account.stall(stall)));
+        let variations = run
+            .profiler
+            .timing()
+            .estimates(|number| number == phase.number);
+        let band = band(&run.mcu, account.cycles(), &variations);
+        json!({
+            "phase": phase.number,
+            "name": name,
+            "count": phase.count,
+            "cycles": account.cycles(),
+            "minimum": phase.shortest,
+            "maximum": phase.longest,
+            "instructions": account.instructions(),
+            "seconds": clock.seconds(account.cycles()),
+            "low_s": band.low,
+            "high_s": band.high,
+            "stalls": stalls.collect::<BTreeMap<_, _>>(),
+        })
+    };
+    let function = |(function, spent): (String, Spent)| {
+        json!({
+            "function": function,
+            "cycles": spent.cycles,
+            "inclusive": spent.inclusive,
+            "instructions": spent.instructions,
+            "calls": spent.calls,
+        })
+    };
+    let budget = |test: &Test| json!({ "budget": test.name, "failure": test.failure });
+    json!({
+        "mcu": run.mcu.name,
+        "clock_mhz": clock.0,
+        "provenance": "predicted",
+        "end": run.ending,
+        // Over all phases.
+        "cycles": run.cycles(),
+        "instructions": run.executed,
+        "seconds": clock.seconds(run.cycles()),
+        "phases": run.phases().into_iter().map(phase).collect::<Vec<_>>(),
+        "functions": run.profiler.flat().into_iter().map(function).collect::<Vec<_>>(),
+        "budgets": judged.iter().map(budget).collect::<Vec<_>>(),
+        // What the program wrote through semihosting.
+        "output": String::from_utf8_lossy(&run.written),
+        "output_cut": run.is_cut,
+    })
+}
+
+fn print_phases(run: &Run) {
+    let clock = run.mcu.clock;
+    let banded = |phase: &Phase| {
+        let variations = run
+            .profiler
+            .timing()
+            .estimates(|number| number == phase.number);
+        let band = band(&run.mcu, phase.account.cycles(), &variations);
+        format!(
+            "{} to {}",
+            units::duration(band.low),
+            units::duration(band.high)
+        )
+    };
+    let mut table = Table::of(run.phases())
+        .column("phase", |(name, _)| name.clone())
+        .column("times", |(_, phase)| phase.count.to_string())
+        .column("time", |(_, phase)| {
+            units::duration(clock.seconds(phase.account.cycles()))
+        })
+        .column("band", |(_, phase)| banded(phase))
+        .column("cycles", |(_, phase)| count(phase.account.cycles()))
+        .column("least", |(_, phase)| count(phase.shortest))
+        .column("most", |(_, phase)| count(phase.longest))
+        .column("instructions", |(_, phase)| {
+            count(phase.account.instructions())
+        })
+        .column("cycles an instruction", |(_, phase)| {
+            let instructions = phase.account.instructions().max(1);
+            format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
+        });
+    for &stall in Stall::ALL {
+        table = table.column(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
+    }
+    table.print(1);
+}
+
+fn print_functions(run: &Run, top: usize) {
+    let all = run.cycles().max(1) as f64;
+    output::line("");
+    Table::of(run.profiler.flat().into_iter().take(top))
+        .column("function", |(name, _)| name.clone())
+        .column("share", |(_, spent)| {
+            format!("{:.1} %", 100.0 * spent.cycles as f64 / all)
+        })
+        .column("cycles", |(_, spent)| count(spent.cycles))
+        .column("with callees", |(_, spent)| count(spent.inclusive))
+        .column("instructions", |(_, spent)| count(spent.instructions))
+        .column("calls", |(_, spent)| spent.calls.to_string())
+        .print(1);
+}

@@ -1,0 +1,182 @@
+//! One run of a program, until it ends or somebody has waited enough.
+
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_mcu::machine::Stop;
+use keymark_mcu::microcontroller::Microcontroller;
+use keymark_mcu::predict::Banded;
+use keymark_mcu::profiler::Profiler;
+use keymark_mcu::timing::Phase;
+use serde::Serialize;
+
+use crate::args::{Limit, PhaseName};
+use crate::exit::Failure;
+use crate::{output, parts};
+
+/// Instructions between two looks at the clock.
+const SLICE: u64 = 2_000_000;
+/// Bytes of output that are kept for a report.
+const MOST_KEPT: usize = 1 << 20;
+
+/// A program with what it took.
+pub(super) struct Run {
+    pub(super) mcu: Microcontroller,
+    pub(super) profiler: Profiler,
+    /// What it wrote, up to a limit.
+    pub(super) written: Vec<u8>,
+    pub(super) is_cut: bool,
+    pub(super) executed: u64,
+    pub(super) ending: Ending,
+    names: Vec<PhaseName>,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "ending", rename_all = "kebab-case")]
+pub(super) enum Ending {
+    Exit {
+        exit_code: u32,
+    },
+    /// It could not go on.
+    Fault {
+        address: u32,
+        place: String,
+        reason: String,
+    },
+    /// It had not ended when the limit was reached.
+    Limit {
+        address: u32,
+        place: String,
+    },
+}
+
+/// What becomes of output as it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Echo {
+    Print,
+    Keep,
+}
+
+impl Run {
+    /// Runs that file on that part.
+    pub(super) fn new(
+        path: &Path,
+        mcu: &str,
+        limit: Limit,
+        phases: &[PhaseName],
+        echo: Echo,
+    ) -> Result<Self, Failure> {
+        let mcu = parts::part(mcu).map_err(Failure::usage)?;
+        let in_file = |error: String| Failure::failed(format!("{}: {error}", path.display()));
+        let image = parts::image(path, &mcu.layout).map_err(in_file)?;
+        let machine = mcu.load(&image);
+        let mut machine = machine.map_err(|error| in_file(error.to_string()))?;
+        let mut profiler = Profiler::new(Banded::whole(&mcu), &image);
+        let (mut written, mut is_cut) = (Vec::new(), false);
+        let (clock, bar) = (MonotonicClock::new(), bar());
+        let begun = clock.now();
+        let stop = loop {
+            let left = match limit {
+                Limit::Instructions(most) => SLICE.min(most - machine.executed()),
+                Limit::Time(most) if clock.now().since(begun) >= most => 0,
+                Limit::Time(_) => SLICE,
+            };
+            let stop = machine.run(&mut profiler, left);
+            let output = machine.take_output();
+            if echo == Echo::Print && !output.is_empty() {
+                bar.suspend(|| output::print(&String::from_utf8_lossy(&output)));
+            }
+            let room = MOST_KEPT - written.len();
+            is_cut |= output.len() > room;
+            written.extend(output.into_iter().take(room));
+            if left == 0 || !matches!(stop, Stop::Limit | Stop::Output) || output::is_gone() {
+                break stop;
+            }
+            bar.set_message(format!("{} instructions", super::count(machine.executed())));
+            bar.tick();
+        };
+        bar.finish_and_clear();
+        let ending = match stop {
+            Stop::Exit(exit_code) => Ending::Exit { exit_code },
+            Stop::Fault(fault) => Ending::Fault {
+                address: fault.address,
+                place: image.place(fault.address),
+                reason: fault.reason.to_string(),
+            },
+            Stop::Limit | Stop::Output => Ending::Limit {
+                address: machine.pc(),
+                place: image.place(machine.pc()),
+            },
+        };
+        let from_symbols = image.phase_names().map(|(number, name)| PhaseName {
+            number,
+            name: name.to_owned(),
+        });
+        let names = phases.iter().cloned().chain(from_symbols).collect();
+        Ok(Self {
+            executed: machine.executed(),
+            mcu,
+            profiler,
+            written,
+            is_cut,
+            ending,
+            names,
+        })
+    }
+
+    /// What a phase is called.
+    pub(super) fn phase_name(&self, number: u8) -> String {
+        let named = self.names.iter().find(|name| name.number == number);
+        match (named, number) {
+            (Some(named), _) => named.name.clone(),
+            (None, 0) => "outside".to_owned(),
+            (None, number) => number.to_string(),
+        }
+    }
+
+    /// The phases with their names.
+    pub(super) fn phases(&self) -> Vec<(String, Phase)> {
+        let phases = self.profiler.pipeline().phases().into_iter();
+        phases
+            .map(|phase| (self.phase_name(phase.number), phase))
+            .collect()
+    }
+
+    /// Cycles in all.
+    pub(super) fn cycles(&self) -> u64 {
+        self.profiler.pipeline().now()
+    }
+
+    /// What is wrong with the end, if anything.
+    pub(super) fn problem(&self) -> Option<String> {
+        let executed = self.executed;
+        match &self.ending {
+            Ending::Exit { exit_code: 0 } => None,
+            Ending::Exit { exit_code } => Some(format!(
+                "the program ended with code {exit_code} after {executed} instructions"
+            )),
+            Ending::Limit { place, .. } => Some(format!(
+                "no end after {executed} instructions, now at {place}: the program may be in an endless loop; otherwise \
+                 raise --limit"
+            )),
+            Ending::Fault {
+                address,
+                place,
+                reason,
+            } => Some(format!(
+                "the program stopped after {executed} instructions in {place}, at {address:#010x}: {reason}"
+            )),
+        }
+    }
+}
+
+/// Drawn on a terminal only.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,306 @@
+//! A program: what an ELF file says is to be loaded, and its symbols.
+
+mod attributes;
+mod symbols;
+
+use std::ops::Range;
+
+use goblin::elf::{Elf, header, program_header};
+
+use crate::machine::{Layout, Machine, Memory};
+
+/// More than this no part holds: flash and RAM of 16 MiB each.
+const MOST_BYTES: usize = 32 << 20;
+
+/// A loaded program.
+#[derive(Debug, Clone)]
+pub struct Image {
+    file: Vec<u8>,
+    segments: Vec<Segment>,
+    symbols: Vec<Symbol>,
+    code: Vec<Symbol>,
+    entry: u32,
+}
+
+#[derive(Debug, Clone)]
+struct Segment {
+    /// Where it is loaded.
+    address: u32,
+    /// Where the program sees it, after start-up code has copied it.
+    runs_at: u32,
+    /// In the file.
+    bytes: Range<usize>,
+    /// Bytes of memory there: those of the file and zeros.
+    size: u32,
+}
+
+/// A named place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name.
+    pub name: String,
+    /// Its address; of functions without the Thumb bit.
+    pub address: u32,
+    /// Bytes, as far as known.
+    pub size: u32,
+    /// Whether it names a function: else data, or a mark of the linker's.
+    pub is_function: bool,
+}
+
+/// Why a file is no program for these cores.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// Not readable as ELF.
+    #[error("this is not a usable ELF file: {0}")]
+    Malformed(String),
+    /// For another machine.
+    #[error(
+        "this ELF file is for {found}, not a little-endian 32-bit Arm program; compile it with arm-none-eabi-gcc -mcpu=cortex-m3"
+    )]
+    OtherMachine {
+        /// What it is for.
+        found: String,
+    },
+    /// Nothing to execute.
+    #[error("this ELF file has nothing to load; give the linked program, not an object file")]
+    Empty,
+    /// For a core of another architecture.
+    #[error(
+        "this program was compiled for {0}; the simulated cores are Cortex-M3 and M4: compile it with -mcpu=cortex-m3 or \
+         -mcpu=cortex-m4"
+    )]
+    OtherCore(&'static str),
+    /// It lies where this part has no memory.
+    #[error(
+        "{bytes} bytes at {address:#010x} do not fit the memory, which is {layout}; link the program for this part, or \
+         choose another with --mcu"
+    )]
+    DoesNotFit {
+        /// First address.
+        address: u32,
+        /// Length.
+        bytes: u32,
+        /// The memory.
+        layout: Layout,
+    },
+    /// The stack would begin where there is no RAM.
+    #[error(
+        "the vector table puts the stack pointer at {stack:#010x}, but the memory is {layout}; link the program for this \
+         part, or choose another with --mcu"
+    )]
+    Stack {
+        /// What it says.
+        stack: u32,
+        /// The memory.
+        layout: Layout,
+    },
+    /// Nothing to begin with.
+    #[error(
+        "it would begin at {0:#010x}, which is no Thumb code of it with bit 0 set; put a vector table at its lowest address, \
+         or mark the function with .thumb_func and name it with ENTRY()"
+    )]
+    Entry(u32),
+    /// Not among the kernels.
+    #[error("no program {0} comes with keymark; run kernels/build and compile again")]
+    NotShipped(String),
+    /// A symbol that is needed is not there.
+    #[error("the program has no symbol '{0}'")]
+    NoSymbol(String),
+}
+
+fn malformed(error: impl ToString) -> ImageError {
+    ImageError::Malformed(error.to_string())
+}
+
+impl Image {
+    /// Reads the content of an ELF file.
+    pub fn parse(file: &[u8]) -> Result<Self, ImageError> {
+        let elf = Elf::parse(file).map_err(malformed)?;
+        if elf.is_64 || !elf.little_endian || elf.header.e_machine != header::EM_ARM {
+            let found = match elf.header.e_machine {
+                header::EM_ARM => "big-endian Arm",
+                other => header::machine_to_str(other),
+            };
+            return Err(ImageError::OtherMachine {
+                found: found.to_owned(),
+            });
+        }
+        if let Some(other) = attributes(&elf, file).and_then(attributes::foreign) {
+            return Err(ImageError::OtherCore(other));
+        }
+        let mut segments = Vec::new();
+        let mut room = MOST_BYTES;
+        for header in &elf.program_headers {
+            if header.p_type != program_header::PT_LOAD || header.p_memsz == 0 {
+                continue;
+            }
+            let bytes = usize::try_from(header.p_offset)
+                .ok()
+                .zip(usize::try_from(header.p_filesz).ok())
+                .and_then(|(start, length)| Some(start..start.checked_add(length)?))
+                .filter(|bytes| bytes.end <= file.len())
+                .ok_or_else(|| malformed("a segment lies outside the file"))?;
+            room = room
+                .checked_sub(bytes.len())
+                .ok_or_else(|| malformed("it loads more than any part holds"))?;
+            segments.push(Segment {
+                address: u32::try_from(header.p_paddr).map_err(malformed)?,
+                runs_at: u32::try_from(header.p_vaddr).map_err(malformed)?,
+                bytes,
+                size: u32::try_from(header.p_memsz).map_err(malformed)?,
+            });
+        }
+        if segments.iter().all(|segment| segment.bytes.is_empty()) {
+            return Err(ImageError::Empty);
+        }
+        Ok(Self {
+            file: file.to_vec(),
+            segments,
+            symbols: symbols::all(&elf),
+            code: symbols::code(&elf),
+            entry: u32::try_from(elf.entry).map_err(malformed)?,
+        })
+    }
+
+    /// The symbol of that name.
+    pub fn symbol(&self, name: &str) -> Result<&Symbol, ImageError> {
+        self.symbols
+            .iter()
+            .find(|symbol| symbol.name == name)
+            .ok_or_else(|| ImageError::NoSymbol(name.to_owned()))
+    }
+
+    /// Gives a variable another initial value.
+    pub fn initialise(&mut self, name: &str, bytes: &[u8]) -> Result<(), ImageError> {
+        let address = self.symbol(name)?.address;
+        let written = self.write(address, |segment| segment.runs_at, bytes);
+        written.ok_or_else(|| ImageError::NoSymbol(format!("{name} with an initial value")))
+    }
+
+    /// Replaces loaded bytes.
+    pub fn replace(&mut self, address: u32, bytes: &[u8]) -> Result<(), ImageError> {
+        let written = self.write(address, |segment| segment.address, bytes);
+        written.ok_or_else(|| ImageError::NoSymbol(format!("at {address:#010x}")))
+    }
+
+    /// Where `first` is the address of a segment's first byte.
+    fn write(&mut self, address: u32, first: fn(&Segment) -> u32, bytes: &[u8]) -> Option<()> {
+        let place = self.segments.iter().find_map(|segment| {
+            let offset = address.checked_sub(first(segment))? as usize;
+            let begin = segment.bytes.start.checked_add(offset)?;
+            let place = begin..begin.checked_add(bytes.len())?;
+            (place.end <= segment.bytes.end).then_some(place)
+        })?;
+        self.file[place].copy_from_slice(bytes);
+        Some(())
+    }
+
+    /// As an ELF file again, with what was replaced.
+    pub fn to_elf(self) -> Vec<u8> {
+        self.file
+    }
+
+    /// What code is called, by address; each name reaches to the next one or the end of its section.
+    pub fn code(&self) -> &[Symbol] {
+        &self.code
+    }
+
+    /// Where an instruction stands: `function+0x12`, and `(file.c:34)` where the program has debug information.
+    pub fn place(&self, address: u32) -> String {
+        let after = self.code.partition_point(|one| one.address <= address);
+        let symbol = after.checked_sub(1).and_then(|index| self.code.get(index));
+        let symbol = symbol.filter(|one| address - one.address < one.size);
+        let name = symbol.map_or_else(
+            || format!("{address:#010x}"),
+            |one| match address - one.address {
+                0 => one.name.clone(),
+                offset => format!("{}+{offset:#x}", one.name),
+            },
+        );
+        match symbols::line(&self.file, address) {
+            Some(line) => format!("{name} ({line})"),
+            None => name,
+        }
+    }
+
+    /// What the program calls phases: a symbol `keymark_phase_NAME` has the number of one as its value.
+    pub fn phase_names(&self) -> impl Iterator<Item = (u8, &str)> {
+        self.symbols.iter().filter_map(|symbol| {
+            let name = symbol.name.strip_prefix("keymark_phase_")?;
+            Some((u8::try_from(symbol.address).ok()?, name))
+        })
+    }
+
+    /// A machine with this program, ready to begin as after a reset: with the stack pointer and the address of the
+    /// vector table at the lowest address. Without one it begins at the file's entry, the stack at the end of RAM.
+    pub fn machine(&self, layout: &Layout) -> Result<Machine, ImageError> {
+        let mut memory = Memory::new(layout.clone());
+        for segment in &self.segments {
+            let bytes = &self.file[segment.bytes.clone()];
+            let there = memory.bytes(segment.runs_at, segment.size as usize);
+            if there.is_err() || !bytes.is_empty() && memory.load(segment.address, bytes).is_err() {
+                return Err(ImageError::DoesNotFit {
+                    address: segment.address,
+                    bytes: segment.size,
+                    layout: layout.clone(),
+                });
+            }
+        }
+        let lowest = self.lowest();
+        let (entry, stack) = self.start(&memory, lowest)?;
+        Ok(Machine::new(memory, entry, stack).with_vectors(lowest))
+    }
+
+    /// Where its first byte is loaded.
+    fn lowest(&self) -> u32 {
+        let loaded = self
+            .segments
+            .iter()
+            .filter(|segment| !segment.bytes.is_empty());
+        loaded.map(|segment| segment.address).min().unwrap_or(0)
+    }
+
+    fn start(&self, memory: &Memory, lowest: u32) -> Result<(u32, u32), ImageError> {
+        let layout = memory.layout();
+        let table = memory
+            .word(lowest)
+            .ok()
+            .zip(memory.word(lowest.wrapping_add(4)).ok());
+        if let Some((stack, reset)) = table.filter(|(_, reset)| self.holds(*reset | 1)) {
+            let has_stack = memory.is_ram(stack.wrapping_sub(4));
+            if self.holds(reset) && !has_stack {
+                let layout = layout.clone();
+                return Err(ImageError::Stack { stack, layout });
+            }
+            if has_stack {
+                let thumb = self.holds(reset).then_some((reset, stack & !3));
+                return thumb.ok_or(ImageError::Entry(reset));
+            }
+        }
+        if !self.holds(self.entry) {
+            return Err(ImageError::Entry(self.entry));
+        }
+        Ok((
+            self.entry,
+            layout.ram_base.wrapping_add(layout.ram_size) & !7,
+        ))
+    }
+
+    /// Whether that is the address of Thumb code that is loaded.
+    fn holds(&self, entry: u32) -> bool {
+        let within = |first: u32, segment: &Segment| {
+            (entry.wrapping_sub(first) as usize) < segment.bytes.len() && entry & 1 == 1
+        };
+        let mut segments = self.segments.iter();
+        segments.any(|one| within(one.address, one) || within(one.runs_at, one))
+    }
+}
+
+fn attributes<'f>(elf: &Elf<'_>, file: &'f [u8]) -> Option<&'f [u8]> {
+    let mut sections = elf.section_headers.iter();
+    let section = sections.find(|section| section.sh_type == SHT_ARM_ATTRIBUTES)?;
+    file.get(section.file_range()?)
+}
+
+/// ELF for the Arm Architecture, 5.3.3.
+const SHT_ARM_ATTRIBUTES: u32 = 0x7000_0003;

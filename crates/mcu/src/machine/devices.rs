@@ -1,0 +1,252 @@
+//! Registers outside of flash and RAM: the core's own (B3 of DDI 0403E: the System Control Space with SysTick; C1.8: the
+//! cycle counter of the DWT), and stubs of the part's, by which start-up code sets clocks and flash.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// Registers of a part that remember what is written, as its file describes them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Stub {
+    /// The first address.
+    pub at: u32,
+    /// Bytes from there on that are alike; a word where nothing is said.
+    #[serde(default)]
+    pub bytes: u32,
+    /// What reads as after a reset.
+    #[serde(default)]
+    pub reset: u32,
+    /// Pairs of bits: the second reads as the first was written, as "ready" follows "on".
+    #[serde(default)]
+    pub follow: Vec<(u8, u8)>,
+    /// Whether writes change nothing.
+    #[serde(default)]
+    pub ignored: bool,
+}
+
+const SYSTICK_CONTROL: u32 = 0xe000_e010;
+const SYSTICK_RELOAD: u32 = 0xe000_e014;
+const SYSTICK_VALUE: u32 = 0xe000_e018;
+const CPUID: u32 = 0xe000_ed00;
+const VECTORS: u32 = 0xe000_ed08;
+const DEBUG: u32 = 0xe000_edfc;
+const TRACE: u32 = 0xe000_1000;
+const CYCLES: u32 = 0xe000_1004;
+/// Where the core's own registers lie.
+const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
+/// DEMCR.TRCENA, DWT_CTRL.CYCCNTENA.
+const TRACE_ENABLE: u32 = 1 << 24;
+const CYCLES_ENABLE: u32 = 1;
+
+/// The number of its exception.
+const SYSTICK: u32 = 15;
+
+/// The registers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Devices {
+    cpuid: u32,
+    stubs: Vec<Stub>,
+    words: BTreeMap<u32, u32>,
+    /// CYCCNT when it stands still, and the cycle at which it was zero while it counts.
+    cycles: u32,
+    cycles_from: Option<u64>,
+    tick: Tick,
+}
+
+impl Devices {
+    pub(super) fn new(stubs: &[Stub], cpuid: u32) -> Self {
+        Self {
+            cpuid,
+            stubs: stubs.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// Where the vector table lies.
+    pub(super) fn vectors(&self) -> u32 {
+        self.word(VECTORS)
+    }
+
+    pub(super) fn set_vectors(&mut self, address: u32) {
+        self.words.insert(VECTORS, address);
+    }
+
+    fn stub(&self, address: u32) -> Option<&Stub> {
+        let mut stubs = self.stubs.iter();
+        stubs.find(|stub| address.wrapping_sub(stub.at) < stub.bytes.max(4))
+    }
+
+    fn word(&self, address: u32) -> u32 {
+        let reset = || self.stub(address).map_or(0, |stub| stub.reset);
+        self.words.get(&address).copied().unwrap_or_else(reset)
+    }
+
+    /// Whether there is a register.
+    pub(super) fn has(&self, address: u32) -> bool {
+        PRIVATE.contains(&address) || self.stub(address).is_some()
+    }
+
+    /// Reads the word there, at that cycle.
+    pub(super) fn read(&mut self, address: u32, now: u64) -> u32 {
+        match address {
+            CYCLES => self.cycle_count(now),
+            SYSTICK_CONTROL => self.tick.read_control(now),
+            SYSTICK_RELOAD => self.tick.reload,
+            SYSTICK_VALUE => self.tick.value(now),
+            CPUID => self.cpuid,
+            _ => self.word(address),
+        }
+    }
+
+    /// Writes the word there, at that cycle.
+    pub(super) fn write(&mut self, address: u32, value: u32, now: u64) {
+        match address {
+            CYCLES => {
+                self.cycles = value;
+                let from = now.wrapping_sub(u64::from(value));
+                self.cycles_from = self.cycles_from.map(|_| from);
+            }
+            SYSTICK_CONTROL => self.tick.write_control(value, now),
+            SYSTICK_RELOAD => self.tick.set_reload(value & 0xff_ffff, now),
+            SYSTICK_VALUE => self.tick.restart(now),
+            _ => self.write_word(address, value, now),
+        }
+    }
+
+    fn write_word(&mut self, address: u32, value: u32, now: u64) {
+        let follow = match self.stub(address) {
+            Some(stub) if stub.ignored => return,
+            Some(stub) => stub.follow.iter().fold(value, |value, &(from, to)| {
+                value & !(1 << (to & 31)) | (value >> (from & 31) & 1) << (to & 31)
+            }),
+            None => value,
+        };
+        let counted = self.cycle_count(now);
+        self.words.insert(address, follow);
+        if address == DEBUG || address == TRACE {
+            let counts =
+                self.word(DEBUG) & TRACE_ENABLE != 0 && self.word(TRACE) & CYCLES_ENABLE != 0;
+            self.cycles = counted;
+            self.cycles_from = counts.then(|| now.wrapping_sub(u64::from(counted)));
+        }
+    }
+
+    const fn cycle_count(&self, now: u64) -> u32 {
+        match self.cycles_from {
+            Some(from) => now.wrapping_sub(from) as u32,
+            None => self.cycles,
+        }
+    }
+
+    /// The exception that waits, if one does.
+    pub(super) fn pending(&self, now: u64) -> Option<u32> {
+        self.tick.is_due(now).then_some(SYSTICK)
+    }
+
+    /// It is being handled.
+    pub(super) const fn taken(&mut self, exception: u32) {
+        if exception == SYSTICK {
+            self.tick.raised += 1;
+        }
+    }
+
+    /// Cycles until SysTick raises its exception, if it will.
+    pub(super) fn until_tick(&self, now: u64) -> Option<u64> {
+        Some(self.tick.due()?.saturating_sub(now))
+    }
+}
+
+/// SysTick: it counts down to zero, takes the reload value with the next cycle, and so on (B3.3).
+#[derive(Debug, Clone, Default)]
+struct Tick {
+    control: u32,
+    reload: u32,
+    /// The value while it stands still, and the cycle at which it was zero while it counts.
+    held: u32,
+    from: u64,
+    /// Times that it came to zero and was read so, and that its exception was raised.
+    seen: u64,
+    raised: u64,
+}
+
+impl Tick {
+    const ENABLE: u32 = 1;
+    const INTERRUPT: u32 = 2;
+    const CORE_CLOCK: u32 = 4;
+
+    /// Cycles a step: the external reference clock is the core's by eight, as on most parts.
+    const fn step(&self) -> u64 {
+        if self.control & Self::CORE_CLOCK == 0 {
+            8
+        } else {
+            1
+        }
+    }
+
+    const fn period(&self) -> u64 {
+        (self.reload as u64 + 1) * self.step()
+    }
+
+    const fn counts(&self) -> bool {
+        self.control & Self::ENABLE != 0 && self.reload != 0
+    }
+
+    const fn zeros(&self, now: u64) -> u64 {
+        if self.counts() {
+            now.saturating_sub(self.from) / self.period()
+        } else {
+            0
+        }
+    }
+
+    const fn value(&self, now: u64) -> u32 {
+        if !self.counts() {
+            return self.held;
+        }
+        match (now.saturating_sub(self.from) / self.step()) % (self.reload as u64 + 1) {
+            0 => 0,
+            gone => self.reload + 1 - gone as u32,
+        }
+    }
+
+    fn read_control(&mut self, now: u64) -> u32 {
+        let zeros = self.zeros(now);
+        let flag = zeros > self.seen;
+        self.seen = zeros;
+        self.control | u32::from(flag) << 16
+    }
+
+    /// Goes on counting from the value that it has.
+    fn go_on(&mut self, now: u64, change: impl FnOnce(&mut Self)) {
+        self.held = self.value(now);
+        change(self);
+        let gone = match self.held.min(self.reload) {
+            0 => 0,
+            held => u64::from(self.reload + 1 - held),
+        };
+        (self.from, self.seen, self.raised) = (now.saturating_sub(gone * self.step()), 0, 0);
+    }
+
+    fn write_control(&mut self, value: u32, now: u64) {
+        self.go_on(now, |tick| tick.control = value & 7);
+    }
+
+    fn set_reload(&mut self, value: u32, now: u64) {
+        self.go_on(now, |tick| tick.reload = value);
+    }
+
+    const fn restart(&mut self, now: u64) {
+        (self.held, self.from, self.seen, self.raised) = (0, now, 0, 0);
+    }
+
+    /// The cycle at which its exception is raised next.
+    fn due(&self) -> Option<u64> {
+        let raises = self.counts() && self.control & Self::INTERRUPT != 0;
+        raises.then(|| self.from + (self.raised + 1) * self.period())
+    }
+
+    fn is_due(&self, now: u64) -> bool {
+        self.due().is_some_and(|due| due <= now)
+    }
+}

@@ -1,0 +1,380 @@
+//! Programs as their authors build them: what is refused before it runs, what code is called, registers that tell the time,
+//! exceptions, and the example in `examples/mcu`.
+//!
+//! Needs gcc-arm-none-eabi, which `make test` installs; without it it is skipped.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use keymark_mcu::image::{Image, ImageError};
+use keymark_mcu::instruction::Register;
+use keymark_mcu::machine::{Fault, Machine, Reason, Stop};
+use keymark_mcu::microcontroller::Microcontroller;
+use keymark_mcu::predict::Banded;
+use keymark_mcu::profiler::Profiler;
+use keymark_mcu::timing::Untimed;
+
+use crate::isa_qemu::present;
+
+const GCC: &str = "arm-none-eabi-gcc";
+
+/// Assembles and links a program at that address with these further words for the compiler.
+fn build_at(address: u32, assembly: &str, words: &[&str]) -> Option<Vec<u8>> {
+    if !present(&[GCC]) {
+        return None;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let (source, elf) = (directory.path().join("x.s"), directory.path().join("x.elf"));
+    std::fs::write(&source, format!(".syntax unified\n.thumb\n{assembly}")).unwrap();
+    let text = format!("-Wl,-Ttext={address:#x},-Tdata=0x20000000");
+    let output = Command::new(GCC)
+        .args(["-mthumb", "-g", "-nostdlib", &text, "-e", "reset"])
+        .args(words)
+        .arg(&source)
+        .arg("-o")
+        .arg(&elf)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(std::fs::read(elf).unwrap())
+}
+
+fn build(assembly: &str) -> Option<Vec<u8>> {
+    build_at(0x0800_0000, assembly, &["-mcpu=cortex-m4"])
+}
+
+fn load(elf: &[u8], part: &str) -> Result<Machine, ImageError> {
+    Microcontroller::find(part)
+        .unwrap()
+        .load(&Image::parse(elf)?)
+}
+
+/// With a vector table of sixteen entries, the rest of which are `handler`.
+fn with_vectors(stack: u32, code: &str) -> String {
+    format!(
+        ".word {stack:#x}, reset\n.rept 14\n.word handler\n.endr\n\
+         .thumb_func\n.type handler, %function\nhandler: {code}\n"
+    )
+}
+
+const PLAIN: &str = "bx lr\n.thumb_func\n.type reset, %function\n.global reset\nreset: b .";
+
+#[test]
+fn a_stack_outside_of_ram_is_refused() {
+    let Some(elf) = build(&with_vectors(0x2001_8000, PLAIN)) else {
+        return;
+    };
+    let refused = load(&elf, "stm32l432").unwrap_err().to_string();
+    assert!(
+        refused.contains("0x20018000") && refused.contains("64 KiB of RAM"),
+        "{refused}"
+    );
+    assert_eq!(
+        load(&elf, "stm32f405").unwrap().registers.get(Register::SP),
+        0x2001_8000
+    );
+}
+
+#[test]
+fn a_program_begins_where_its_vector_table_says() {
+    let code = "bx lr\n.thumb_func\nreset: b .\n.thumb_func\nother: b .\n.global reset, other";
+    let Some(elf) = build_at(
+        0x0800_0000,
+        &with_vectors(0x2000_1000, code),
+        &["-mcpu=cortex-m4", "-Wl,-e,other"],
+    ) else {
+        return;
+    };
+    let machine = load(&elf, "stm32l432").unwrap();
+    assert_eq!(machine.pc(), 0x0800_0042, "not the entry of the file");
+}
+
+#[test]
+fn what_is_no_thumb_code_does_not_begin() {
+    let even = ".global reset\nreset: b .";
+    let Some(elf) = build(even) else {
+        return;
+    };
+    let refused = load(&elf, "stm32l432").unwrap_err();
+    assert!(
+        matches!(refused, ImageError::Entry(0x0800_0000)),
+        "{refused}"
+    );
+    let Some(elf) = build(&with_vectors(
+        0x2000_1000,
+        "bx lr\n.global reset\nreset: b .",
+    )) else {
+        return;
+    };
+    let refused = load(&elf, "stm32l432").unwrap_err();
+    assert!(
+        matches!(refused, ImageError::Entry(0x0800_0042)),
+        "{refused}"
+    );
+}
+
+#[test]
+fn code_for_other_cores_is_named() {
+    for (core, name) in [
+        ("cortex-m33", "Armv8-M"),
+        ("cortex-m23", "Armv8-M"),
+        ("cortex-a7", "Armv7-A"),
+        ("arm926ej-s", "A32"),
+    ] {
+        let code = format!(".cpu {core}\n.global reset\n.thumb_func\nreset: b .");
+        let Some(elf) = build_at(
+            0x0800_0000,
+            &code,
+            &[&format!("-mcpu={core}"), "-mfloat-abi=soft"],
+        ) else {
+            return;
+        };
+        let refused = Image::parse(&elf).unwrap_err().to_string();
+        assert!(refused.contains(name), "{core}: {refused}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_says_what_there_is() {
+    let Some(elf) = build(&(with_vectors(0x2000_1000, PLAIN) + ".space 0x30000")) else {
+        return;
+    };
+    let refused = load(&elf, "stm32f103").unwrap_err().to_string();
+    assert!(refused.contains("128 KiB of flash"), "{refused}");
+    let Some(elf) = build(&(with_vectors(0x2000_1000, PLAIN) + ".bss\n.space 0x6000")) else {
+        return;
+    };
+    let refused = load(&elf, "stm32f103").unwrap_err().to_string();
+    assert!(refused.contains("20 KiB of RAM"), "{refused}");
+}
+
+#[test]
+fn labels_without_a_type_name_code() {
+    let code = "bx lr\n.size handler, .-handler\n.thumb_func\n.global reset\nreset: nop\ninner: nop\nb untyped\n\
+         .thumb_func\n.type sized, %function\nsized: nop\nlocal: b later\n.size sized, .-sized\nlater: nop\nudf #0\n\
+         .global untyped\n.thumb_func\nuntyped: b sized";
+    let Some(elf) = build(&with_vectors(0x2000_1000, code)) else {
+        return;
+    };
+    let image = Image::parse(&elf).unwrap();
+    let names: Vec<&str> = image
+        .code()
+        .iter()
+        .map(|symbol| symbol.name.as_str())
+        .collect();
+    assert_eq!(names, ["handler", "reset", "sized", "later", "untyped"]);
+    let mut machine = load(&elf, "stm32l432").unwrap();
+    let Stop::Fault(fault) = machine.run(&mut Untimed, 100) else {
+        panic!("it must end at udf");
+    };
+    let place = image.place(fault.address);
+    assert!(place.starts_with("later+0x2 (x.s:"), "{place}");
+}
+
+#[test]
+fn names_of_cpp_and_rust_are_made_readable() {
+    let code = "bx lr\n.global _ZN4aead7encryptEPKhj, _RNvC6_123foo3bar, _ZN4core3ptr17h0123456789abcdefE, reset\n\
+         .thumb_func\nreset: nop\n.thumb_func\n_ZN4aead7encryptEPKhj: nop\n.thumb_func\n_RNvC6_123foo3bar: nop\n\
+         .thumb_func\n_ZN4core3ptr17h0123456789abcdefE: b .";
+    let Some(elf) = build(&with_vectors(0x2000_1000, code)) else {
+        return;
+    };
+    let image = Image::parse(&elf).unwrap();
+    let names: Vec<&str> = image
+        .code()
+        .iter()
+        .map(|symbol| symbol.name.as_str())
+        .collect();
+    assert!(
+        names[2].starts_with("aead::encrypt(unsigned char const*, unsigned int)"),
+        "{names:?}"
+    );
+    assert_eq!(names[3], "123foo::bar");
+    assert!(names[4].starts_with("core::ptr"), "{names:?}");
+}
+
+/// Runs a program on that part with timing.
+fn timed(elf: &[u8], part: &str) -> (Machine, Profiler, Stop) {
+    let part = Microcontroller::find(part).unwrap();
+    let image = Image::parse(elf).unwrap();
+    let mut machine = part.load(&image).unwrap();
+    let mut profiler = Profiler::new(Banded::whole(&part), &image);
+    let stop = machine.run(&mut profiler, 10_000_000);
+    (machine, profiler, stop)
+}
+
+const EXIT: &str = "movs r0, #0x18\nldr r1, =0x20026\nbkpt #0xab\n.ltorg\n";
+
+#[test]
+fn the_cycle_counter_is_keymark_s_own_count() {
+    // Everything between two reads, in all sorts of instructions, as a phase.
+    let code = format!(
+        "bx lr\n.thumb_func\n.global reset\nreset: ldr r0, =0xe000edfc\nldr r1, [r0]\norr r1, #1 << 24\nstr r1, [r0]\n\
+         ldr r4, =0xe0001000\nmovs r1, #1\nstr r1, [r4]\nldr r7, =0x20000100\n\
+         ldr r5, [r4, #4]\nbkpt #1\nmovs r3, #200\n1: umull r0, r1, r3, r3\npush {{r0-r3}}\npop {{r0-r3}}\nudiv r0, r4, r3\n\
+         ldr r2, [r7]\nsubs r3, #1\nbne 1b\nbkpt #2\nldr r6, [r4, #4]\n{EXIT}"
+    );
+    let Some(elf) = build(&with_vectors(0x2000_1000, &code)) else {
+        return;
+    };
+    for part in ["stm32f103", "stm32f405", "stm32l432"] {
+        let (machine, profiler, stop) = timed(&elf, part);
+        assert_eq!(stop, Stop::Exit(0), "{part}");
+        let [begun, ended] = [5, 6].map(|number| machine.registers.get(Register::new(number)));
+        let phases = profiler.pipeline().phases();
+        let phase = phases.iter().find(|phase| phase.number == 1).unwrap();
+        // The load that reads the counter first is outside of the phase, the marker that ends it inside.
+        let between = u64::from(ended.wrapping_sub(begun));
+        let outside = between - phase.account.cycles();
+        assert!(
+            (2..=12).contains(&outside),
+            "{part}: {between} and {}",
+            phase.account.cycles()
+        );
+    }
+}
+
+#[test]
+fn systick_interrupts_and_counts() {
+    // Every 1000 cycles R9 counts; the loop ends after ten of them and reads the counter of cycles.
+    let code = format!(
+        "add r9, #1\nbx lr\n.thumb_func\n.global reset\nreset: ldr r0, =0xe000edfc\nmov r1, #1 << 24\nstr r1, [r0]\n\
+         ldr r4, =0xe0001000\nmovs r1, #1\nstr r1, [r4]\nldr r0, =0xe000e010\nmovw r1, #999\nstr r1, [r0, #4]\n\
+         movs r1, #0\nstr r1, [r0, #8]\nmovs r1, #7\nstr r1, [r0]\nldr r5, [r4, #4]\n\
+         1: cmp r9, #10\nbne 1b\nldr r6, [r4, #4]\nldr r7, [r0, #8]\ncpsid i\nmovw r2, #3000\n2: subs r2, #1\nbne 2b\n\
+         mov r8, r9\ncpsie i\nnop\nnop\n{EXIT}"
+    );
+    let Some(elf) = build(&with_vectors(0x2000_1000, &code)) else {
+        return;
+    };
+    let (machine, _, stop) = timed(&elf, "stm32l432");
+    assert_eq!(stop, Stop::Exit(0));
+    let register = |number| machine.registers.get(Register::new(number));
+    let gone = register(6) - register(5);
+    assert!(
+        (9_900..10_100).contains(&gone),
+        "{gone} cycles for ten ticks"
+    );
+    assert!(
+        (900..1_000).contains(&register(7)),
+        "the counter has just begun anew: {}",
+        register(7)
+    );
+    assert_eq!(register(8), 10, "no tick while masked");
+    assert!(register(9) > 10, "but after that");
+}
+
+#[test]
+fn supervisor_calls_come_back() {
+    // The handler adds the number of its exception to the saved R0 and changes all that is saved.
+    let code = format!(
+        "mrs r0, ipsr\nldr r1, [sp]\nadd r1, r0\nstr r1, [sp]\nmovs r2, #0\nmovs r3, #0\nmov r12, r2\nbx lr\n\
+         .thumb_func\n.global reset\nreset: movs r0, #100\nmovs r2, #2\nmovs r3, #3\nmov r12, r3\ncmp r2, r3\nsvc #7\n\
+         mov r6, r0\nmrs r7, apsr\nmov r8, r2\nadd r8, r3\nadd r8, r12\nmrs r9, ipsr\n{EXIT}"
+    );
+    let Some(elf) = build(&with_vectors(0x2000_1004, &code)) else {
+        return;
+    };
+    let (machine, _, stop) = timed(&elf, "stm32f103");
+    assert_eq!(stop, Stop::Exit(0));
+    let seen = [6, 7, 8, 9, 13].map(|number| machine.registers.get(Register::new(number)));
+    assert_eq!(seen, [111, 0x8000_0000, 8, 0, 0x2000_1004]);
+}
+
+#[test]
+fn registers_of_the_part_and_bit_bands_answer() {
+    // The crystal of an STM32F405 is ready as soon as it is on; a bit of RAM by its alias; CCM; a peripheral that is not there.
+    let code = "bx lr\n.thumb_func\n.global reset\nreset: ldr r0, =0x40023800\nldr r1, [r0]\norr r1, #1 << 16\nstr r1, [r0]\n\
+         ldr r5, [r0]\nldr r0, =0x20000100\nmovs r1, #0\nstr r1, [r0]\nldr r2, =0x22002014\nmovs r1, #1\nstr r1, [r2]\n\
+         ldr r6, [r0]\nldr r7, [r2]\nldr r0, =0x10000000\nstr r2, [r0, #8]\nldr r8, [r0, #8]\nldr r0, =0x40026000\nldr r1, [r0]\n.ltorg";
+    let Some(elf) = build(&with_vectors(0x2000_1000, code)) else {
+        return;
+    };
+    let (machine, _, stop) = timed(&elf, "stm32f405");
+    let seen = [5, 6, 7, 8].map(|number| machine.registers.get(Register::new(number)));
+    assert_eq!(seen, [0x3_0083, 0x20, 1, 0x2200_2014]);
+    assert!(
+        matches!(
+            stop,
+            Stop::Fault(Fault {
+                reason: Reason::Bus(_),
+                ..
+            })
+        ),
+        "{stop}"
+    );
+}
+
+/// `examples/mcu`, built in a directory of its own.
+fn example() -> Option<(tempfile::TempDir, PathBuf)> {
+    if !present(&[GCC, "make"]) {
+        return None;
+    }
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mcu");
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["Makefile", "keymark.h", "link.ld", "main.c", "startup.c"] {
+        std::fs::copy(from.join(name), directory.path().join(name)).unwrap();
+    }
+    let make = Command::new("make")
+        .arg("firmware.elf")
+        .current_dir(&directory)
+        .output()
+        .unwrap();
+    assert!(
+        make.status.success(),
+        "{}",
+        String::from_utf8_lossy(&make.stderr)
+    );
+    let elf = directory.path().join("firmware.elf");
+    Some((directory, elf))
+}
+
+#[test]
+fn the_example_times_itself_as_keymark_does() {
+    let Some((_directory, elf)) = example() else {
+        return;
+    };
+    let elf = std::fs::read(elf).unwrap();
+    let (machine, profiler, stop) = timed(&elf, "stm32f405");
+    let output = String::from_utf8(machine.output().to_vec()).unwrap();
+    assert_eq!(stop, Stop::Exit(0), "{output}");
+    let number = |name: &str| -> u64 {
+        let line = output.lines().find(|line| line.starts_with(name)).unwrap();
+        line.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let phases = profiler.pipeline().phases();
+    let hash = phases.iter().find(|phase| phase.number == 1).unwrap();
+    assert_eq!(hash.count, 100);
+    let mean = hash.account.cycles() / hash.count;
+    let outside = number("average") - mean;
+    assert!(outside < 20, "{output}{mean} cycles by keymark");
+    assert_eq!(
+        number("milliseconds"),
+        profiler.pipeline().now() / 168_000,
+        "{output}"
+    );
+    let image = Image::parse(&elf).unwrap();
+    let mut names: Vec<(u8, &str)> = image.phase_names().collect();
+    names.sort_unstable();
+    assert_eq!(names, [(1, "hash"), (2, "average")]);
+}
+
+#[test]
+fn a_core_calls_itself_what_it_is() {
+    let code = format!(
+        "bx lr\n.thumb_func\n.global reset\nreset: ldr r4, =0xe000ed00\nldr r5, [r4]\n{EXIT}"
+    );
+    let Some(elf) = build(&with_vectors(0x2000_1000, &code)) else {
+        return;
+    };
+    for (part, number) in [("stm32f103", 0xc23), ("stm32f405", 0xc24)] {
+        let (machine, _, stop) = timed(&elf, part);
+        assert_eq!(stop, Stop::Exit(0), "{part}");
+        let cpuid = machine.registers.get(Register::new(5));
+        assert_eq!(cpuid >> 4 & 0xfff, number, "{part}");
+    }
+}

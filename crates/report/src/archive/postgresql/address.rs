@@ -1,0 +1,255 @@
+//! Which server, which database, and as whom: an address, what a service file adds to it, and the variables and files that
+//! libpq knows (postgresql.org/docs/15/libpq-connect.html). A password is never in the address.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use postgres::Config;
+use postgres::config::{Host, SslMode};
+
+use crate::archive::ArchiveError;
+
+/// How long a server may be silent: between two blocks nobody measures.
+const SILENCE: Duration = Duration::from_secs(10);
+/// What the system trusts, for the OpenSSL that is compiled in.
+const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+const SOCKETS: &str = "/var/run/postgresql";
+
+/// What of the server's certificate is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Check {
+    Nothing,
+    Authority,
+    AuthorityAndName,
+}
+
+/// Where a team's archive is.
+#[derive(Debug)]
+pub(super) struct Address {
+    pub(super) config: Config,
+    pub(super) check: Check,
+    pub(super) authorities: PathBuf,
+}
+
+type Settings = BTreeMap<String, String>;
+
+/// Whether the name of an archive is that of a server's.
+pub(in crate::archive) fn is_address(name: &Path) -> bool {
+    let name = name.to_string_lossy();
+    let begins = |with| name.starts_with(with);
+    ["postgresql://", "postgres://", "service="]
+        .into_iter()
+        .any(begins)
+}
+
+impl Address {
+    /// Of the address or service, the environment, and the home directory.
+    pub(super) fn new(
+        name: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ArchiveError> {
+        let (url, own) = match name.strip_prefix("service=") {
+            Some(service) => ("postgresql://".to_owned(), settings([("service", service)])),
+            None => split(name),
+        };
+        let mut config: Config = url
+            .parse()
+            .map_err(|error| refused(&super::whole(&error)))?;
+        if config.get_password().is_some() || own.contains_key("password") {
+            let text = "a password in an archive's address is seen by everybody in 'ps'; take it out, and put it in \
+                        ~/.pgpass (mode 0600), in the file that PGPASSFILE names, or in PGPASSWORD";
+            return Err(ArchiveError::Address(text.to_owned()));
+        }
+        let home = variable("HOME").map(PathBuf::from).unwrap_or_default();
+        let service = own.get("service").cloned();
+        let service = match service.or_else(|| variable("PGSERVICE")) {
+            Some(service) => of_service(&service, &home, variable)?,
+            None => Settings::new(),
+        };
+        let set = |key: &str| {
+            let given = own.get(key).or_else(|| service.get(key)).cloned();
+            given.or_else(|| variable(&format!("PG{}", named(key).to_uppercase())))
+        };
+        if config.get_hosts().is_empty() {
+            config.host(&set("host").unwrap_or_else(|| SOCKETS.to_owned()));
+        }
+        if let (true, Some(port)) = (config.get_ports().is_empty(), set("port")) {
+            config.port(port.parse().map_err(|error| refused(&error))?);
+        }
+        let user = config.get_user().map(str::to_owned).or_else(|| set("user"));
+        let user = user
+            .or_else(|| variable("USER"))
+            .unwrap_or_else(|| "root".to_owned());
+        let database = config.get_dbname().map(str::to_owned);
+        let database = database
+            .or_else(|| set("dbname"))
+            .unwrap_or_else(|| user.clone());
+        config
+            .user(&user)
+            .dbname(&database)
+            .application_name("keymark");
+        config.connect_timeout(SILENCE).tcp_user_timeout(SILENCE);
+        let given = service.get("password").cloned();
+        let given = given.or_else(|| variable("PGPASSWORD"));
+        let file = set("passfile").map_or_else(|| home.join(".pgpass"), PathBuf::from);
+        if let Some(password) = given.or_else(|| of_file(&file, &config, &user, &database)) {
+            config.password(password);
+        }
+        let (mode, check) = secured(set("sslmode").as_deref(), is_local(&config))?;
+        config.ssl_mode(mode);
+        let own = home.join(".postgresql/root.crt");
+        let usual = if own.exists() {
+            own
+        } else {
+            AUTHORITIES.into()
+        };
+        let authorities = set("sslrootcert").filter(|file| file != "system");
+        Ok(Self {
+            config,
+            check,
+            authorities: authorities.map_or(usual, PathBuf::from),
+        })
+    }
+}
+
+fn refused(error: &dyn std::fmt::Display) -> ArchiveError {
+    let text = "write postgresql://USER@HOST:PORT/DATABASE, or service=NAME";
+    ArchiveError::Address(format!(
+        "the archive's address is not understood: {error}; {text}"
+    ))
+}
+
+/// What `sslmode` means; a server that is not on this computer is checked unless it says otherwise.
+fn secured(mode: Option<&str>, is_local: bool) -> Result<(SslMode, Check), ArchiveError> {
+    let default = if is_local { "disable" } else { "verify-full" };
+    Ok(match mode.unwrap_or(default) {
+        "disable" => (SslMode::Disable, Check::Nothing),
+        "prefer" | "allow" => (SslMode::Prefer, Check::Nothing),
+        "require" => (SslMode::Require, Check::Nothing),
+        "verify-ca" => (SslMode::Require, Check::Authority),
+        "verify-full" => (SslMode::Require, Check::AuthorityAndName),
+        other => return Err(refused(&format!("there is no sslmode '{other}'"))),
+    })
+}
+
+/// What the variable of a setting is called after `PG`.
+fn named(key: &str) -> &str {
+    match key {
+        "dbname" => "database",
+        other => other,
+    }
+}
+
+fn settings<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Settings {
+    let pairs = pairs.into_iter();
+    let trimmed = pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
+    trimmed.collect()
+}
+
+/// The address without what its reader does not know, and that.
+fn split(url: &str) -> (String, Settings) {
+    const OURS: [&str; 5] = ["service", "passfile", "password", "sslmode", "sslrootcert"];
+    let Some((place, query)) = url.split_once('?') else {
+        return (url.to_owned(), Settings::new());
+    };
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let (ours, others): (Vec<_>, Vec<_>) = pairs.partition(|(key, _)| OURS.contains(key));
+    let others: Vec<String> = others
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let decoded = |(key, value): (&str, &str)| {
+        (
+            key.to_owned(),
+            percent_decode_str(value).decode_utf8_lossy().into_owned(),
+        )
+    };
+    let ours = ours.into_iter().map(decoded).collect();
+    (format!("{place}?{}", others.join("&")), ours)
+}
+
+/// What the service file of the user, or else of the system, says (libpq-pgservice.html).
+fn of_service(
+    service: &str,
+    home: &Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Settings, ArchiveError> {
+    let own =
+        variable("PGSERVICEFILE").map_or_else(|| home.join(".pg_service.conf"), PathBuf::from);
+    let system = variable("PGSYSCONFDIR").unwrap_or_else(|| "/etc/postgresql-common".to_owned());
+    let system = Path::new(&system).join("pg_service.conf");
+    for file in [&own, &system] {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let lines = text.lines().map(str::trim);
+        let mut lines = lines.skip_while(|line| *line != format!("[{service}]"));
+        if lines.next().is_some() {
+            let its = lines.take_while(|line| !line.starts_with('['));
+            return Ok(settings(its.filter_map(|line| line.split_once('='))));
+        }
+    }
+    Err(ArchiveError::Address(format!(
+        "there is no service '{service}' in {} or {}; add it there, or write postgresql://USER@HOST:PORT/DATABASE",
+        own.display(),
+        system.display()
+    )))
+}
+
+/// The password of a line `host:port:database:user:password` that fits (libpq-pgpass.html); as for libpq, a file that
+/// others can read has none.
+fn of_file(file: &Path, config: &Config, user: &str, database: &str) -> Option<String> {
+    let mode = fs::metadata(file).ok()?.permissions().mode();
+    if mode & 0o077 != 0 {
+        return None;
+    }
+    let host = match config.get_hosts().first()? {
+        Host::Tcp(name) => name.clone(),
+        Host::Unix(path) if path == Path::new(SOCKETS) => "localhost".to_owned(),
+        Host::Unix(path) => path.display().to_string(),
+    };
+    let port = config.get_ports().first().unwrap_or(&5432).to_string();
+    let text = fs::read_to_string(file).ok()?;
+    text.lines().find_map(|line| {
+        let fields = fields(line);
+        let (wanted, password) = (fields.get(..4)?, fields.get(4)?);
+        let has = [host.as_str(), &port, database, user];
+        let fits = wanted
+            .iter()
+            .zip(has)
+            .all(|(field, has)| field == "*" || field == has);
+        fits.then(|| password.clone())
+    })
+}
+
+/// Separated by colons; a backslash takes the meaning from what follows.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        let last = fields.len() - 1;
+        match letter {
+            ':' => fields.push(String::new()),
+            '\\' => fields[last].extend(letters.next()),
+            other => fields[last].push(other),
+        }
+    }
+    fields
+}
+
+/// Whether nobody is between here and there.
+fn is_local(config: &Config) -> bool {
+    config.get_hosts().iter().all(|host| match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            let number = name.parse::<std::net::IpAddr>();
+            name == "localhost" || number.is_ok_and(|number| number.is_loopback())
+        }
+    })
+}
+
+#[cfg(test)]
+#[path = "../tests/address.rs"]
+mod tests;

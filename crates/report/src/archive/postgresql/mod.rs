@@ -1,0 +1,341 @@
+//! A team's archive on a PostgreSQL server (`1.sql` beside this has its tables, `roles.sql` who may do what).
+
+mod address;
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::collections::HashMap;
+use std::env;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
+use postgres::error::SqlState;
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::types::private::BytesMut;
+use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use postgres::{Client, Statement};
+use postgres_openssl::MakeTlsConnector;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+
+use self::address::{Address, Check};
+use super::database::{Row, SampleRow, Values};
+use super::{ArchiveError, Fault};
+
+pub(super) use address::is_address;
+
+const VERSION: i64 = 1;
+const TABLES: &str = include_str!("1.sql");
+/// "KMRK": one at a time makes the tables.
+const LOCK: i64 = 0x4B4D_524B;
+/// Longer statements are made for once.
+const KEPT: usize = 2_000;
+
+/// A connection, made again when it was lost outside of a transaction.
+pub(super) struct Postgres {
+    address: Address,
+    client: RefCell<Option<Client>>,
+    statements: RefCell<HashMap<String, Statement>>,
+    in_transaction: Cell<bool>,
+}
+
+impl std::fmt::Debug for Postgres {
+    /// Without the password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Postgres")
+    }
+}
+
+/// Closing waits for the server, which is forbidden to whoever waits for others: a runtime's thread may drop this.
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.statements.get_mut().clear();
+        let client = self.client.get_mut().take();
+        let _ = std::thread::spawn(move || drop(client)).join();
+    }
+}
+
+impl Postgres {
+    /// The archive of that address; a database without tables becomes one.
+    pub(super) fn connect(path: &Path) -> Result<Self, Fault> {
+        let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let new = Self {
+            address: Address::new(&path.to_string_lossy(), &variable)?,
+            client: RefCell::default(),
+            statements: RefCell::default(),
+            in_transaction: Cell::new(false),
+        };
+        if !new.is_archive()? {
+            if new.number("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')")? > 0 {
+                return Err(ArchiveError::Foreign(path.into()).into());
+            }
+            new.batch("BEGIN")?;
+            new.number(&format!("SELECT 1 FROM pg_advisory_xact_lock({LOCK})"))?;
+            // Another process may have been quicker.
+            if !new.is_archive()? {
+                new.batch(TABLES)?;
+            }
+            new.batch("COMMIT")?;
+        }
+        let found = new.number("SELECT version FROM keymark.archive")?;
+        if found == VERSION {
+            return Ok(new);
+        }
+        Err(ArchiveError::OtherVersion {
+            path: path.into(),
+            found,
+            known: VERSION,
+        }
+        .into())
+    }
+
+    fn is_archive(&self) -> Result<bool, Fault> {
+        let found = "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = 'keymark' AND tablename = 'archive'";
+        Ok(self.number(found)? > 0)
+    }
+
+    fn number(&self, statement: &str) -> Result<i64, Fault> {
+        let mut found = Vec::new();
+        self.rows(statement, &[], &mut |row| {
+            found.push(row.get(0)?);
+            Ok(())
+        })?;
+        found
+            .pop()
+            .ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
+    }
+
+    /// The connection, if it must be a new one.
+    fn client(&self) -> Result<RefMut<'_, Client>, Fault> {
+        let mut client = self.client.borrow_mut();
+        let lost = client
+            .as_mut()
+            .is_none_or(|client| client.check_connection().is_err() || client.is_closed());
+        if lost && !self.in_transaction.get() {
+            self.statements.borrow_mut().clear();
+            let mut new = self.address.config.connect(self.tls()?)?;
+            new.batch_execute(
+                "SET search_path = keymark, pg_catalog; SET jit = off; SET lock_timeout = '2s'",
+            )?;
+            *client = Some(new);
+        }
+        RefMut::filter_map(client, Option::as_mut)
+            .map_err(|_| ArchiveError::Address("there is no connection".to_owned()).into())
+    }
+
+    fn tls(&self) -> Result<MakeTlsConnector, Fault> {
+        let failed =
+            |error| ArchiveError::Address(format!("cannot prepare TLS for the archive: {error}"));
+        let mut builder = SslConnector::builder(SslMethod::tls_client()).map_err(failed)?;
+        if self.address.check == Check::Nothing {
+            builder.set_verify(SslVerifyMode::NONE);
+        } else {
+            let file = &self.address.authorities;
+            builder.set_ca_file(file).map_err(|error| {
+                ArchiveError::Address(format!(
+                    "cannot read certificates of {}: {error}; name a file of them with PGSSLROOTCERT",
+                    file.display()
+                ))
+            })?;
+        }
+        let mut connector = MakeTlsConnector::new(builder.build());
+        let names = self.address.check == Check::AuthorityAndName;
+        connector.set_callback(move |connection, _| {
+            connection.set_verify_hostname(names);
+            Ok(())
+        });
+        Ok(connector)
+    }
+
+    pub(super) fn rows(
+        &self,
+        statement: &str,
+        values: Values<'_>,
+        each: &mut dyn FnMut(Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), Fault> {
+        let values: Vec<Parameter> = values
+            .iter()
+            .map(|value| Parameter::of(*value))
+            .collect::<rusqlite::Result<_>>()?;
+        let mut client = self.client()?;
+        let known = self.statements.borrow().get(statement).cloned();
+        let prepared = match known {
+            Some(known) => known,
+            None => client.prepare(&statement.replace('?', "$"))?,
+        };
+        if statement.len() < KEPT {
+            self.statements
+                .borrow_mut()
+                .insert(statement.to_owned(), prepared.clone());
+        }
+        let mut rows = client.query_raw(&prepared, values)?;
+        while let Some(row) = rows.next()? {
+            each(Row::Postgres(&row))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn append(&self, samples: &[SampleRow]) -> Result<(), Fault> {
+        let mut text = String::new();
+        for sample in samples {
+            for (column, value) in sample.iter().enumerate() {
+                let before = if column == 0 { "" } else { "\t" };
+                // To a text nothing fails.
+                let _ = match value {
+                    Some(value) => write!(text, "{before}{value}"),
+                    None => write!(text, "{before}\\N"),
+                };
+            }
+            text.push('\n');
+        }
+        let mut client = self.client()?;
+        let mut copy = client.copy_in("COPY sample FROM STDIN")?;
+        copy.write_all(text.as_bytes()).map_err(Fault::Lost)?;
+        copy.finish()?;
+        Ok(())
+    }
+
+    pub(super) fn batch(&self, statements: &str) -> Result<(), Fault> {
+        // Who ends a transaction has ended it, if only by losing it.
+        let begins = statements.starts_with("BEGIN");
+        let done = self.client()?.batch_execute(statements);
+        if begins || matches!(statements, "COMMIT" | "ROLLBACK") {
+            self.in_transaction.set(begins && done.is_ok());
+        }
+        Ok(done?)
+    }
+
+    /// Waits that long for another process that writes.
+    pub(super) fn be_patient(&self, patience: Duration) -> Result<(), Fault> {
+        self.batch(&format!(
+            "SET lock_timeout = {}",
+            patience.as_millis().max(1)
+        ))
+    }
+}
+
+/// A value of a column.
+pub(super) struct Column<'a>(pub(super) ValueRef<'a>);
+
+impl<'a> FromSql<'a> for Column<'a> {
+    fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(match *of {
+            Type::BOOL => ValueRef::Integer(bool::from_sql(of, raw)?.into()),
+            Type::INT2 => ValueRef::Integer(i16::from_sql(of, raw)?.into()),
+            Type::INT4 => ValueRef::Integer(i32::from_sql(of, raw)?.into()),
+            Type::INT8 => ValueRef::Integer(i64::from_sql(of, raw)?),
+            Type::FLOAT8 => ValueRef::Real(f64::from_sql(of, raw)?),
+            _ => ValueRef::Text(raw),
+        }))
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self(ValueRef::Null))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+/// What stands for `$1`: numbers go to columns of eight bytes only.
+#[derive(Debug)]
+struct Parameter(Value);
+
+impl Parameter {
+    #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
+    fn of(value: &dyn rusqlite::ToSql) -> rusqlite::Result<Self> {
+        Ok(Self(match value.to_sql()? {
+            ToSqlOutput::Owned(value) => value,
+            ToSqlOutput::Borrowed(value) => value.try_into()?,
+            other => {
+                return Err(rusqlite::Error::ToSqlConversionFailure(
+                    format!("{other:?}").into(),
+                ));
+            }
+        }))
+    }
+}
+
+impl ToSql for Parameter {
+    fn to_sql(
+        &self,
+        of: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match &self.0 {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Integer(number) => number.to_sql(of, out),
+            Value::Real(number) => number.to_sql(of, out),
+            Value::Text(text) => text.to_sql(of, out),
+            Value::Blob(octets) => octets.to_sql(of, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// What happened, and why, as far as its causes say more.
+fn whole(error: &postgres::Error) -> String {
+    let mut whole = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if !whole.contains(&error.to_string()) {
+            let _ = write!(whole, ": {error}");
+        }
+        cause = error.source();
+    }
+    whole
+}
+
+impl ArchiveError {
+    pub(super) fn of_postgres(path: &Path, error: &postgres::Error) -> Self {
+        let path = path.into();
+        let Some(told) = error.as_db_error() else {
+            let reason = whole(error);
+            let lost = [
+                "connection closed",
+                "error communicating",
+                "error connecting",
+                "timeout",
+            ];
+            return if lost.iter().any(|begin| reason.starts_with(begin)) {
+                Self::Unreachable { path, reason }
+            } else {
+                Self::Refused { path, reason }
+            };
+        };
+        let reason = told.message().to_owned();
+        let code = told.code();
+        let is = |codes: &[SqlState]| codes.contains(code);
+        if is(&[
+            SqlState::UNDEFINED_TABLE,
+            SqlState::UNDEFINED_COLUMN,
+            SqlState::UNDEFINED_FUNCTION,
+        ]) {
+            Self::Foreign(path)
+        } else if is(&[SqlState::DISK_FULL]) {
+            Self::Full(path)
+        } else if is(&[
+            SqlState::LOCK_NOT_AVAILABLE,
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+        ]) {
+            Self::Locked(path)
+        } else if is(&[SqlState::TOO_MANY_CONNECTIONS]) || ["08", "57"].contains(&&code.code()[..2])
+        {
+            Self::Unreachable { path, reason }
+        } else if ["25", "28", "3D", "42"].contains(&&code.code()[..2]) {
+            Self::Refused { path, reason }
+        } else {
+            Self::Damaged { path, reason }
+        }
+    }
+}
