@@ -2,7 +2,6 @@
 
 use keymark_bench::case::{Case, CaseId, Provenance, StackName, StoreKind};
 use keymark_bench::layers::Point;
-use keymark_bench::operation::Operation;
 use keymark_bench::strength::Strength;
 
 use super::figure::{Figure, alone, device, listed, range, to, way};
@@ -18,9 +17,9 @@ const BESIDE: usize = 3;
 /// For each operation the keys that are compared.
 fn best(analysis: &Analysis) -> Vec<Keys<'_>> {
     let figures = alone(&analysis.rows).filter(|figure| match figure.case().provenance {
+        // Servers have sentences of their own.
         Provenance::Measured | Provenance::Twin | Provenance::Virtual => {
-            // Handshakes are a server's, which has sentences of its own.
-            figure.case().operation != Operation::Handshake
+            figure.row.under_load.is_none()
         }
         Provenance::Predicted | Provenance::Published => false,
     });

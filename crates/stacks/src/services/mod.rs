@@ -1,5 +1,5 @@
-//! Services that sign and timestamp, under load: [`zeitgitterd`] by gpg and its agents, [`rfc3161`] with a key in a file, and
-//! timestamping authorities that run already.
+//! Services that sign and timestamp, under load: zeitgitterd by gpg and its agents, an RFC 3161 authority with a key in a file,
+//! and authorities that run already.
 //!
 //! They are what TLS servers are: started in a private directory on loopback, driven by keymark's own client, and gone
 //! afterwards. Each answer is checked, and what is wrong is a failure of its class.
@@ -13,9 +13,9 @@ mod tag;
 mod timestamp;
 mod zeitgitterd;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::num::NonZeroU8;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use keymark_bench::case::{Case, Dimension, Scope, StackName, Words};
 use keymark_bench::error::Error;
@@ -23,35 +23,31 @@ use keymark_bench::plan::Standing;
 
 pub use self::authority::RunningAuthority;
 pub use self::measuring::Measuring;
-pub use self::rfc3161::RFC3161;
 use self::running::Running;
-pub use self::zeitgitterd::ZEITGITTERD;
+use crate::gnupg::Gnupg;
 use crate::gnupg::homes::GnupgHomes;
+use crate::installed::Program;
 use crate::provider::StackFamily;
 use crate::tls::Keys;
-use crate::installed::Program;
-use crate::installed::{SearchPath, Version};
+use crate::tls::servers::{SearchPath, Version};
 
-/// That of agents, each with a copy of the key.
+/// An RFC 3161 authority, whoever runs it.
+pub const RFC3161: StackName = StackName::of("rfc3161");
+/// zeitgitterd.
+pub const ZEITGITTERD: StackName = StackName::of("zeitgitterd");
+
+/// That of gpg-agents, each with a copy of the key.
 pub const AGENTS: Dimension = Dimension {
     name: "agents",
     kind: "number of agents",
-    words: Words::Formed(|word| is_few(word)),
+    words: Words::Listed(&["1", "2", "3", "4", "6", "8", "12", "16"]),
     usual: Some("1"),
     scope: Scope::Family,
 };
 
-/// More agents than anybody has cores.
-const MOST_AGENTS: u8 = 64;
-
-fn is_few(word: &str) -> bool {
-    let number = word.parse::<NonZeroU8>();
-    number.is_ok_and(|number| number.get() <= MOST_AGENTS && number.to_string() == word)
-}
-
 /// Services that keymark starts, and those that run already.
 pub const FAMILY: StackFamily = StackFamily {
-    stacks: || KINDS.iter().map(|kind| kind.stack()).collect(),
+    stacks: || KINDS.iter().map(|kind| kind.stack).collect(),
     standing: Standing::OnRequest,
     look: None,
     dimensions: &[AGENTS],
@@ -60,22 +56,34 @@ pub const FAMILY: StackFamily = StackFamily {
 };
 
 /// A kind of service: adding one is a file and a line in [`KINDS`].
-pub(crate) trait ServiceKind: std::fmt::Debug + Sync {
-    fn stack(&self) -> StackName;
-
-    fn program(&self) -> Program;
-
+#[derive(Debug)]
+pub(crate) struct ServiceKind {
+    pub(crate) stack: StackName,
+    pub(crate) program: Program,
+    /// What of a case's parameters it has.
+    pub(crate) dimensions: &'static [Dimension],
     /// Starts it with the case's key.
-    fn start(&self, program: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error>;
+    pub(crate) start: fn(&Found, &Case, &Means<'_>) -> Result<Running, Error>,
 }
 
-const KINDS: [&dyn ServiceKind; 2] = [&zeitgitterd::Zeitgitterd, &rfc3161::Rfc3161];
+const KINDS: [&ServiceKind; 2] = [&zeitgitterd::KIND, &rfc3161::KIND];
 
 /// What services are started with.
 #[derive(Debug)]
 pub(crate) struct Means<'a> {
     pub(crate) keys: &'a Keys,
-    pub(crate) homes: &'a GnupgHomes,
+    homes: &'a OnceCell<GnupgHomes>,
+}
+
+impl Means<'_> {
+    /// Homes of gpg.
+    pub(crate) fn homes(&self) -> Result<&GnupgHomes, Error> {
+        if let Some(made) = self.homes.get() {
+            return Ok(made);
+        }
+        let made = GnupgHomes::new(Gnupg::find(None)?)?;
+        Ok(self.homes.get_or_init(|| made))
+    }
 }
 
 /// The service of that name.
@@ -83,22 +91,36 @@ pub(crate) struct Means<'a> {
 /// # Errors
 /// When there is none, with those that are.
 pub fn named(word: &str) -> Result<StackName, String> {
-    let mut stacks = (FAMILY.stacks)().into_iter();
+    let known = KINDS.iter().map(|kind| kind.stack);
+    let mut stacks = known.clone();
     stacks.find(|stack| stack.word() == word).ok_or_else(|| {
-        let words = (FAMILY.stacks)()
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>();
+        let words: Vec<String> = known.map(|stack| stack.to_string()).collect();
         format!("unknown service '{word}'; choose from {}", words.join(", "))
     })
+}
+
+/// What a service distinguishes.
+pub fn dimensions(stack: StackName) -> &'static [Dimension] {
+    let mut kinds = KINDS.iter();
+    let kind = kinds.find(|kind| kind.stack == stack);
+    kind.map_or(&[], |kind| kind.dimensions)
 }
 
 /// A service that is installed.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    kind: &'static dyn ServiceKind,
+    kind: &'static ServiceKind,
     pub(crate) program: PathBuf,
     pub(crate) version: Version,
+}
+
+/// What is loaded.
+#[derive(Debug)]
+pub enum Services {
+    /// Those that keymark starts.
+    Started(Installed),
+    /// One that runs already.
+    Running(RunningAuthority),
 }
 
 /// Services that are installed, each looked for once.
@@ -111,17 +133,15 @@ impl Installed {
     /// # Errors
     /// When one is missing, with the command that brings it.
     pub fn find(names: &[StackName], search: &SearchPath) -> Result<Self, Error> {
-        let kinds = KINDS.iter().filter(|kind| names.contains(&kind.stack()));
-        let found = kinds.map(|&kind| {
-            let (program, version) = kind.program().find(search)?;
-            Ok((
-                kind.stack(),
-                Found {
-                    kind,
-                    program,
-                    version,
-                },
-            ))
+        let kinds = KINDS.iter().filter(|kind| names.contains(&kind.stack));
+        let found = kinds.map(|kind| {
+            let (program, version) = kind.program.find(search)?;
+            let found = Found {
+                kind,
+                version: packaged(kind.program.name, &program).unwrap_or(version),
+                program,
+            };
+            Ok((kind.stack, found))
         });
         found.collect::<Result<_, _>>().map(Self)
     }
@@ -134,19 +154,28 @@ impl Installed {
 
     fn start(&self, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
         let missing = || {
-            Error::call(
-                "starting a service",
-                format!("{} is not in the plan", case.stack),
-                "",
-            )
+            let reason = format!("{} is not in the plan", case.stack);
+            Error::call("starting a service", reason, "")
         };
         let found = self.0.get(&case.stack).ok_or_else(missing)?;
-        found.kind.start(found, case, means)
+        (found.kind.start)(found, case, means)
     }
+}
+
+/// The version of the package that a program in Python comes from: zeitgitterd 1.2.0 calls itself 1.1.6.
+fn packaged(name: &str, program: &Path) -> Option<Version> {
+    let program = program.canonicalize().ok()?;
+    let packages = format!("../lib/python3*/site-packages/{name}-*.dist-info");
+    let pattern = program.parent()?.join(packages);
+    let found = glob::glob(pattern.to_str()?).ok()?.flatten().next()?;
+    let named = found.file_name()?.to_str()?;
+    Version::behind("-", named.trim_end_matches(".dist-info"))
 }
 
 #[cfg(test)]
 mod tests {
+    use keymark_testkit::assert_says;
+
     use super::*;
 
     #[test]
@@ -155,26 +184,8 @@ mod tests {
         let search = SearchPath::of(Some(nowhere.path()));
         for stack in (FAMILY.stacks)() {
             let error = Installed::find(&[stack], &search).unwrap_err().to_string();
-            assert!(error.contains("make services"), "{error}");
+            assert_says(&error, ["make services"]);
         }
-        assert!(
-            named("notary")
-                .unwrap_err()
-                .contains("zeitgitterd, rfc3161")
-        );
-    }
-
-    #[test]
-    fn agents_are_a_few() {
-        for (word, some) in [
-            ("1", true),
-            ("64", true),
-            ("65", false),
-            ("0", false),
-            ("01", false),
-            ("two", false),
-        ] {
-            assert_eq!(AGENTS.parse(word).is_ok(), some, "{word}");
-        }
+        assert_says(&named("notary").unwrap_err(), ["zeitgitterd, rfc3161"]);
     }
 }

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use keymark_bench::case::{Case, StackName};
+use keymark_bench::case::Case;
 use keymark_bench::error::Error;
 use keymark_stores::places::program;
 use keymark_stores::store::unsupported;
@@ -14,71 +14,62 @@ use openssl::x509::{X509, X509PurposeId};
 
 use super::running::{Asking, Running};
 use super::timestamp::Timestamps;
-use super::{Found, Means, ServiceKind};
-use crate::programs::write_private;
+use super::{Found, Means, RFC3161, ServiceKind};
 use crate::installed::{BroughtBy, Program};
+use crate::programs::write_private;
 use crate::tls::servers::{Authority, Purpose, private_key};
-
-/// The stack, whoever runs it.
-pub const RFC3161: StackName = StackName::of("rfc3161");
 
 /// RFC 3161 §3.4.
 pub(super) const CONTENT_TYPE: &str = "application/timestamp-query";
 
-#[derive(Debug)]
-pub(super) struct Rfc3161;
+pub(super) const KIND: ServiceKind = ServiceKind {
+    stack: RFC3161,
+    program: Program {
+        name: "timestamp-authority",
+        files: &["keymark-rfc3161"],
+        brought_by: BroughtBy::Other("install it with 'make services'"),
+        version: &[("-version", "timestamp-authority v")],
+    },
+    dimensions: &[],
+    start,
+};
 
-impl ServiceKind for Rfc3161 {
-    fn stack(&self) -> StackName {
-        RFC3161
-    }
-
-    fn program(&self) -> Program {
-        Program {
-            name: "timestamp-authority",
-            files: &["keymark-rfc3161"],
-            brought_by: BroughtBy::Other("install it with 'make services'"),
-            version: &[("-version", "timestamp-authority v")],
-        }
-    }
-
-    fn start(&self, found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
-        let store = means.keys.store();
-        let file = store.access(&store.key(case.capability())?)?.file;
-        let file = file.ok_or_else(|| unsupported("timestamp-authority", case.capability()))?;
-        let key = private_key(&file)?;
-        let authority = Authority::signing_for(case.algorithm)?;
-        let made = || -> Result<_, ErrorStack> {
-            let public = PKey::public_key_from_der(&key.public_key_to_der()?)?;
-            let pem = key.private_key_to_pem_pkcs8()?;
-            Ok((public, pem, authority.certificate().to_pem()?))
-        };
-        let (public, pem, top) = made().map_err(failed)?;
-        let own = authority.issue(&public, Purpose::Timestamping)?;
-        let chain = [own.to_pem().map_err(failed)?, top].concat();
-        let exchange = Timestamps {
-            key: public,
-            authorities: Some(trusted(vec![authority.certificate().clone()]).map_err(failed)?),
-        };
-        let asking = Asking {
-            path: "/api/v1/timestamp",
-            content_type: CONTENT_TYPE,
-            exchange: Arc::new(exchange),
-        };
-        let mut running = Running::start("timestamp-authority", asking, |directory, port| {
-            let named = |name: &str| directory.private.path().join(name);
-            let (key, certificates) = (named("key.pem"), named("chain.pem"));
-            write_private(&key, &pem)?;
-            write_private(&certificates, &chain)?;
-            let mut command: Command = program::command(&found.program);
-            command.arg("-port").arg(port.to_string());
-            command.arg("-key").arg(key).arg("-chain").arg(certificates);
-            Ok(command)
-        })?;
-        running.tell("server_version", &found.version);
-        running.tell("request", "SHA-256, nonce and certificate");
-        Ok(running)
-    }
+fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+    let store = means.keys.store();
+    let file = store.access(&store.key(case.capability())?)?.file;
+    let file = file.ok_or_else(|| unsupported("timestamp-authority", case.capability()))?;
+    let key = private_key(&file)?;
+    let authority = Authority::signing_for(case.algorithm)?;
+    let made = || -> Result<_, ErrorStack> {
+        let public = PKey::public_key_from_der(&key.public_key_to_der()?)?;
+        let pem = key.private_key_to_pem_pkcs8()?;
+        Ok((public, pem, authority.certificate().to_pem()?))
+    };
+    let (public, pem, top) = made().map_err(failed)?;
+    let own = authority.issue(&public, Purpose::Timestamping)?;
+    let chain = [own.to_pem().map_err(failed)?, top].concat();
+    let exchange = Timestamps {
+        key: Some(public),
+        authorities: Some(trusted(vec![authority.certificate().clone()]).map_err(failed)?),
+    };
+    let asking = Asking {
+        path: "/api/v1/timestamp",
+        content_type: CONTENT_TYPE,
+        exchange: Arc::new(exchange),
+    };
+    let mut running = Running::start("timestamp-authority", asking, |directory, port| {
+        let named = |name: &str| directory.private.path().join(name);
+        let (key, certificates) = (named("key.pem"), named("chain.pem"));
+        write_private(&key, &pem)?;
+        write_private(&certificates, &chain)?;
+        let mut command: Command = program::command(&found.program);
+        command.arg("-port").arg(port.to_string());
+        command.arg("-key").arg(key).arg("-chain").arg(certificates);
+        Ok(command)
+    })?;
+    running.tell("server_version", &found.version);
+    running.tell("request", "SHA-256, nonce and certificate");
+    Ok(running)
 }
 
 /// Those who certify authorities for timestamps.

@@ -30,7 +30,8 @@ pub(crate) struct Asking {
 /// It is gone with the value; its agents after it.
 #[derive(Debug)]
 pub(crate) struct Running {
-    pub(crate) process: Served,
+    /// None of one that ran already.
+    pub(crate) process: Option<Served>,
     pub(crate) service: Service,
     /// Everything about it, for the record.
     pub(crate) told: BTreeMap<String, String>,
@@ -69,7 +70,7 @@ impl Running {
             ..service
         };
         Ok(Self {
-            process,
+            process: Some(process),
             service,
             told: BTreeMap::from([("server".to_owned(), name.to_owned())]),
             agents: None,
@@ -80,15 +81,18 @@ impl Running {
         self.told.insert(name.to_owned(), value.to_string());
     }
 
-    /// Processor time until now: the service's own, with what it has started; and that around it.
-    pub(crate) fn processor_time(&self) -> Result<(Duration, ServiceCpu), Error> {
+    /// Processor time until now, if its processes are known: the service's own, with what it has started; and that around it.
+    pub(crate) fn processor_time(&self) -> Result<Option<(Duration, ServiceCpu)>, Error> {
+        let Some(process) = &self.process else {
+            return Ok(None);
+        };
         let agents = self.agents.as_ref().map(Agents::processor_time);
         let around = ServiceCpu {
             agent_ns: agents.map(nanoseconds),
             machine_ns: nanoseconds(machine()),
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
         };
-        Ok((self.process.cpu_time()?, around))
+        Ok(Some((process.cpu_time()?, around)))
     }
 }
 

@@ -1,7 +1,5 @@
 //! Timestamps of RFC 3161: what is asked, and the check of an answer, whose signature and chain OpenSSL verifies.
 
-use std::fmt::{self, Debug};
-
 use der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef, UintRef};
 use der::{Decode, Encode, Reader as _, Sequence, Tag, Tagged as _};
 use keymark_load::{Exchange, Expectation};
@@ -61,16 +59,10 @@ struct Response<'a> {
 
 /// Timestamps by one key.
 pub(crate) struct Timestamps {
-    /// Who signs.
-    pub(crate) key: PKey<Public>,
+    /// Who signs; of an authority that has not answered yet nobody knows.
+    pub(crate) key: Option<PKey<Public>>,
     /// Who has certified that, with the purpose set; none of one that is taken as presented.
     pub(crate) authorities: Option<X509Store>,
-}
-
-impl Debug for Timestamps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Timestamps").finish_non_exhaustive()
-    }
 }
 
 /// What is timestamped: nobody else has it.
@@ -79,7 +71,7 @@ fn document(number: u64) -> [u8; 8] {
 }
 
 /// A request for a timestamp, with nonce and the certificate.
-pub(crate) fn request(number: u64) -> Vec<u8> {
+fn request(number: u64) -> Vec<u8> {
     let digest = sha256(&document(number));
     let nonce = number.to_be_bytes();
     let encoded = || {
@@ -113,7 +105,7 @@ fn token(answer: &[u8]) -> Result<Pkcs7, Expectation> {
 }
 
 /// The certificate of whoever signed.
-pub(crate) fn signer(answer: &[u8]) -> Result<X509, Expectation> {
+pub(super) fn signer(answer: &[u8]) -> Result<X509, Expectation> {
     let none = Stack::new().map_err(|_| Expectation::Form)?;
     let signers = token(answer)?.signers(&none, Pkcs7Flags::empty());
     let signers = signers.map_err(|_| Expectation::Certificate)?;
@@ -128,7 +120,8 @@ impl Exchange for Timestamps {
 
     fn check(&self, number: u64, answer: &[u8]) -> Result<(), Expectation> {
         let signer = signer(answer)?.public_key();
-        if !signer.is_ok_and(|signer| signer.public_eq(&self.key)) {
+        let signer = signer.map_err(|_| Expectation::Signer)?;
+        if self.key.as_ref().is_some_and(|key| !signer.public_eq(key)) {
             return Err(Expectation::Signer);
         }
         let signed = self.signed(&token(answer)?)?;
@@ -187,17 +180,4 @@ fn told(info: &[u8]) -> der::Result<(MessageImprint<'_>, Option<UintRef<'_>>)> {
         }
         Ok((imprint, nonce))
     })
-}
-
-/// Requests to an authority of which nobody knows the key yet.
-pub(crate) struct Requests;
-
-impl Exchange for Requests {
-    fn body(&self, number: u64) -> Vec<u8> {
-        request(number)
-    }
-
-    fn check(&self, _: u64, answer: &[u8]) -> Result<(), Expectation> {
-        signer(answer).map(drop)
-    }
 }

@@ -21,7 +21,7 @@ use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::outcome::{self, Loaded};
-use super::rounds::{Loads, Rounds, Stretch, Turn, in_rounds};
+use super::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
 use super::saturating;
 use super::servers::Port;
 
@@ -145,15 +145,6 @@ impl Measuring<'_> {
         })
     }
 
-    fn keys_of(&self, case: &Case) -> Result<&Keys, Error> {
-        let mut devices = self.keys.iter();
-        let keys = devices.find(|keys| keys.identity().device == case.device);
-        keys.ok_or_else(|| {
-            let reason = format!("{} is not a device of the plan", case.device);
-            Error::call("starting a server", reason, "")
-        })
-    }
-
     /// The rounds of a case: one for what does not drift with the machine, what would not settle in less, and where only one
     /// server can be at the address.
     fn rounds(&self, case: &Case, keys: &Keys, plan: &Plan) -> Result<Rounds, Error> {
@@ -188,25 +179,22 @@ struct Loading<'a> {
     watch: &'a mut dyn Watch,
 }
 
-/// A server that runs, and what it has shown.
-struct UnderWay {
+/// A server that runs, and what is known of its case beside the loads.
+struct UnderLoad {
     cluster: Cluster,
     target: Target,
     demand: Demand,
     saturation: Option<Saturation>,
     key_use: KeyUse,
-    rounds: Rounds,
     /// Of all loads and drains.
     handshakes: u64,
     killed: Option<Duration>,
-    load: Option<ServerLoad>,
-    ended: Option<Error>,
 }
 
 impl Loads for Loading<'_> {
-    type UnderWay = UnderWay;
+    type Server = UnderLoad;
 
-    fn begin(&mut self, case: &Case) -> Result<UnderWay, Error> {
+    fn begin(&mut self, case: &Case) -> Result<(UnderLoad, Rounds), Error> {
         let (all, seed) = (self.measuring, self.plan.settings.seed);
         let mut cluster = all.start(case)?;
         let target = target(case, &cluster)?;
@@ -218,70 +206,26 @@ impl Loads for Loading<'_> {
             }
             None => (saturating::demand(case.load), None),
         };
-        let keys = all.keys_of(case)?;
+        let keys = keys_of(all.keys, case)?;
         let clock = (all.client.clock, seed);
-        Ok(UnderWay {
+        let server = UnderLoad {
             key_use: KeyUse::begin(case, keys, &cluster, clock)?,
-            rounds: all.rounds(case, keys, self.plan)?,
             cluster,
             target,
             demand,
             saturation,
             handshakes: 0,
             killed: None,
-            load: None,
-            ended: None,
-        })
+        };
+        Ok((server, all.rounds(case, keys, self.plan)?))
     }
 
-    fn turn(&mut self, case: &Case, its: &mut UnderWay, round: u32) -> Result<Turn, Error> {
-        let seed = self.plan.settings.seed.wrapping_add(round.into());
-        let stretch = its.rounds.stretch(round, seed);
-        let measured = self.drive(case, its, stretch)?;
-        let ended = self.measuring.client.interrupt.load(Ordering::Relaxed);
-        if round == 0 && !ended && its.rounds.are_too_short(measured.settled) {
-            // What is left of its time goes to one load that can settle.
-            its.rounds = its.rounds.joined();
-            its.load = None;
-            let whole = its.rounds.stretch(0, seed);
-            self.drive(case, its, whole)?;
-        }
-        let goes_on = its.ended.is_none() && round + 1 < its.rounds.number;
-        Ok(if goes_on { Turn::Again } else { Turn::Over })
-    }
-
-    fn conclude(&self, its: UnderWay) -> Result<Loaded, Error> {
-        let none = || Error::call("loading the server", "interrupted", "");
-        let mut load = its.load.ok_or_else(none)?;
-        load.saturation = its.saturation;
-        load.killed_ns = its.killed.map(nanoseconds);
-        load.log = its.cluster.log_end();
-        if its.ended.is_none() {
-            let clock = self.measuring.client.clock;
-            its.key_use
-                .end(its.handshakes, &its.cluster, clock, &mut load)?;
-        } else {
-            // One that has ended answers nobody: its log says why, and what its processes took is lost with them.
-            load.server_cpu_ns = None;
-            load.drained_ns = None;
-            load.steady = None;
-            load.unsteady = Some("the server has ended".to_owned());
-        }
-        Ok(Loaded {
-            load,
-            ended: its.ended,
-        })
-    }
-}
-
-impl Loading<'_> {
-    /// One load, behind those that there were.
     fn drive(
         &mut self,
         case: &Case,
-        its: &mut UnderWay,
+        its: &mut UnderLoad,
         stretch: Stretch,
-    ) -> Result<Measurement, Error> {
+    ) -> Result<Driven, Error> {
         let before = its.cluster.processor_time()?;
         let mut observer = Told::of(case, self.watch);
         if one_is_killed(Handshake::of(case)?.arrangement) {
@@ -294,20 +238,41 @@ impl Loading<'_> {
         let processor = its.cluster.processor_time()?.saturating_sub(before);
         its.killed = its.killed.or(killed);
         its.handshakes += measured.handshakes();
-        its.ended = its.cluster.check().err();
-        let mut load = measured.clone().record(its.cluster.describe());
+        let (ended, settled) = (its.cluster.check().err(), measured.settled);
+        let mut load = measured.record(its.cluster.describe());
         load.server_cpu_ns = Some(nanoseconds(processor));
-        if its.ended.is_none() {
+        if ended.is_none() {
             // Of one whose key is so slow nobody knows more than that. The drain ends with a handshake.
             load.drained_ns = Some(nanoseconds(its.cluster.drain(DRAIN).unwrap_or(DRAIN)));
             its.handshakes += 1;
         }
-        its.load = Some(match its.load.take() {
-            Some(before) => before.then(load),
-            None => load,
-        });
-        Ok(measured)
+        Ok(Driven {
+            load,
+            settled,
+            ended,
+        })
     }
+
+    fn conclude(&self, its: UnderLoad, load: &mut ServerLoad, ended: bool) -> Result<(), Error> {
+        load.saturation = its.saturation;
+        load.killed_ns = its.killed.map(nanoseconds);
+        load.log = its.cluster.log_end();
+        if ended {
+            return Ok(());
+        }
+        let clock = self.measuring.client.clock;
+        its.key_use.end(its.handshakes, &its.cluster, clock, load)
+    }
+}
+
+/// The keys of a case's device.
+pub(crate) fn keys_of<'k>(keys: &'k [Keys], case: &Case) -> Result<&'k Keys, Error> {
+    let mut devices = keys.iter();
+    let keys = devices.find(|keys| keys.identity().device == case.device);
+    keys.ok_or_else(|| {
+        let reason = format!("{} is not a device of the plan", case.device);
+        Error::call("starting a server", reason, "")
+    })
 }
 
 fn one_is_killed(arrangement: Arrangement) -> bool {

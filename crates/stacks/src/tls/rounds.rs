@@ -10,6 +10,7 @@ use keymark_bench::error::Error;
 use keymark_bench::plan::{Order, Plan};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
+use keymark_bench::server_load::ServerLoad;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -89,26 +90,101 @@ impl Rounds {
     }
 }
 
-/// Whether a case has another round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
-    Again,
-    Over,
+/// A server under load, and what it has shown.
+struct UnderWay<S> {
+    server: S,
+    rounds: Rounds,
+    load: Option<ServerLoad>,
+    ended: Option<Error>,
+}
+
+/// One load of a server.
+pub(crate) struct Driven {
+    pub(crate) load: ServerLoad,
+    /// When it was settled.
+    pub(crate) settled: Option<Duration>,
+    /// How the server has ended, if it has.
+    pub(crate) ended: Option<Error>,
 }
 
 /// Loads of cases, each on a server of its own that keeps running between its turns.
 pub(crate) trait Loads {
-    /// A server that runs, and what it has shown.
-    type UnderWay;
+    /// A server that runs.
+    type Server;
 
-    /// Starts it.
-    fn begin(&mut self, case: &Case) -> Result<Self::UnderWay, Error>;
+    /// Starts it, and says how the time of its case is divided.
+    fn begin(&mut self, case: &Case) -> Result<(Self::Server, Rounds), Error>;
 
     /// Loads it for one round.
-    fn turn(&mut self, case: &Case, its: &mut Self::UnderWay, round: u32) -> Result<Turn, Error>;
+    fn drive(
+        &mut self,
+        case: &Case,
+        server: &mut Self::Server,
+        stretch: Stretch,
+    ) -> Result<Driven, Error>;
 
-    /// Ends it.
-    fn conclude(&self, its: Self::UnderWay) -> Result<Loaded, Error>;
+    /// Ends it; what is said of all its loads together. One that has ended itself answers nobody.
+    fn conclude(
+        &self,
+        server: Self::Server,
+        load: &mut ServerLoad,
+        ended: bool,
+    ) -> Result<(), Error>;
+}
+
+impl<S> UnderWay<S> {
+    /// One load, behind those that there were; when it was settled.
+    fn drive(
+        &mut self,
+        loads: &mut impl Loads<Server = S>,
+        case: &Case,
+        stretch: Stretch,
+    ) -> Result<Option<Duration>, Error> {
+        let driven = loads.drive(case, &mut self.server, stretch)?;
+        self.ended = driven.ended;
+        self.load = Some(match self.load.take() {
+            Some(before) => before.then(driven.load),
+            None => driven.load,
+        });
+        Ok(driven.settled)
+    }
+
+    /// Its load in one round; whether it has another one.
+    fn turn(
+        &mut self,
+        loads: &mut impl Loads<Server = S>,
+        case: &Case,
+        (round, seed): (u32, u64),
+        interrupt: &AtomicBool,
+    ) -> Result<bool, Error> {
+        let settled = self.drive(loads, case, self.rounds.stretch(round, seed))?;
+        let interrupted = interrupt.load(Ordering::Relaxed);
+        if round == 0 && !interrupted && self.ended.is_none() && self.rounds.are_too_short(settled)
+        {
+            // What is left of its time goes to one load that can settle.
+            self.rounds = self.rounds.joined();
+            self.load = None;
+            self.drive(loads, case, self.rounds.stretch(0, seed))?;
+        }
+        Ok(self.ended.is_none() && round + 1 < self.rounds.number)
+    }
+
+    fn conclude(self, loads: &impl Loads<Server = S>) -> Result<Loaded, Error> {
+        let none = || Error::call("loading the server", "interrupted", "");
+        let mut load = self.load.ok_or_else(none)?;
+        loads.conclude(self.server, &mut load, self.ended.is_some())?;
+        if self.ended.is_some() {
+            // Its log says why, and what its processes took is lost with them.
+            load.server_cpu_ns = None;
+            load.drained_ns = None;
+            load.steady = None;
+            load.unsteady = Some("the server has ended".to_owned());
+        }
+        Ok(Loaded {
+            load,
+            ended: self.ended,
+        })
+    }
 }
 
 /// Fills in the records of those cases of a plan, round by round, in an order drawn anew for each.
@@ -142,26 +218,33 @@ pub(crate) fn in_rounds(
             let its = under_way.remove(&index).map_or_else(
                 || {
                     observer.preparing(CaseId::at(index), case);
-                    loads.begin(case)
+                    let (server, rounds) = loads.begin(case)?;
+                    Ok(UnderWay {
+                        server,
+                        rounds,
+                        load: None,
+                        ended: None,
+                    })
                 },
                 Ok,
             );
+            let at = (round, plan.settings.seed.wrapping_add(round.into()));
             let turned = its.and_then(|mut its| {
-                let turn = loads.turn(case, &mut its, round)?;
-                Ok((its, turn))
+                let again = its.turn(loads, case, at, interrupt)?;
+                Ok((its, again))
             });
             match turned {
-                Ok((its, Turn::Again)) => {
+                Ok((its, true)) => {
                     under_way.insert(index, its);
                     left.push(index);
                 }
-                Ok((its, Turn::Over)) => end(index, loads.conclude(its), observer),
+                Ok((its, false)) => end(index, its.conclude(loads), observer),
                 Err(error) => end(index, Err(error), observer),
             }
         }
     }
     // Interrupted: what was measured of them is kept.
     for (index, its) in under_way {
-        end(index, loads.conclude(its), observer);
+        end(index, its.conclude(loads), observer);
     }
 }
