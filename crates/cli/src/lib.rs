@@ -8,6 +8,7 @@ mod exit;
 mod file;
 mod frame;
 mod leftovers;
+mod load;
 mod observers;
 mod output;
 mod parts;

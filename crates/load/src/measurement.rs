@@ -191,6 +191,7 @@ impl Measurement {
             cut_off: self.cut_off,
             waiting: self.waiting,
             server_cpu_ns: None,
+            service_cpu: None,
             drained_ns: None,
             token_calls: None,
             alone: None,

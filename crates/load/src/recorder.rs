@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use keymark_bench::clock::Timestamp;
 use keymark_bench::server_load::{Second, Totals, Transaction};
 
 use crate::failure::Failure;
@@ -47,6 +48,8 @@ pub(crate) struct Recorder {
 /// What a thread tells those who watch.
 #[derive(Debug)]
 pub(crate) struct Recent {
+    /// When this was told.
+    pub(crate) until: Timestamp,
     pub(crate) transactions: u64,
     pub(crate) failed: u64,
     pub(crate) whole: Histogram<u32>,
@@ -55,6 +58,7 @@ pub(crate) struct Recent {
 impl Default for Recent {
     fn default() -> Self {
         Self {
+            until: Timestamp::default(),
             transactions: 0,
             failed: 0,
             whole: histogram(),

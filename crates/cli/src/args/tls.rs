@@ -12,7 +12,7 @@ use keymark_stacks::tls::servers::{TokenWay, kind};
 use keymark_stacks::tls::{Address, KeyExchange, TlsVersion};
 
 use super::bench::RunArguments;
-use super::{CardArguments, concurrency, duration, one_of};
+use super::{CardArguments, concurrency, duration, one_of, path};
 
 /// `keymark tls`
 #[derive(Debug, Subcommand)]
@@ -316,18 +316,6 @@ fn version() -> impl TypedValueParser<Value = TlsVersion> {
 
 fn server(word: &str) -> Result<StackName, String> {
     kind(word).map(|kind| kind.stack)
-}
-
-/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).
-fn path(word: &str) -> Result<String, String> {
-    let visible = word
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic() && byte != b'#');
-    if word.starts_with('/') && visible {
-        Ok(word.to_owned())
-    } else {
-        Err("a path must begin with '/' and have no spaces or '#'".to_owned())
-    }
 }
 
 /// A host's name, or an address.

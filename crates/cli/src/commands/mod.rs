@@ -17,6 +17,7 @@ mod profile;
 mod report;
 mod runs;
 mod serve;
+mod service;
 mod share;
 mod show;
 mod site;
@@ -78,6 +79,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         }
         #[cfg(feature = "pkcs11")]
         Command::Tls(own) => tls::run(own, arguments.archive.as_ref()),
+        Command::Service(own) => service::run(own, arguments.archive.as_ref()),
         Command::Worker => of_keymark(keymark_stores::worker::serve),
         #[cfg(feature = "pkcs11")]
         Command::Pkcs11Module => of_keymark(keymark_stores::pkcs11::process::serve),

@@ -6,6 +6,7 @@
 //! The agent runs as `gpg-agent --daemon cat`, and keymark holds the input of `cat` open: when keymark ends,
 //! however it ends, so does `cat`, and the agent follows within about a second.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -50,6 +51,21 @@ impl Home {
     /// Makes a home of an empty directory and starts its agent.
     pub fn new(gnupg: &Gnupg, path: PathBuf) -> Result<Self, Error> {
         Self::start(gnupg, path, Scdaemon::None)
+    }
+
+    /// One with the same keys, of an empty directory.
+    pub fn copy(&self, to: PathBuf) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| {
+            Error::call(format!("copying keys to {}", to.display()), error, "")
+        };
+        let secret = to.join("private-keys-v1.d");
+        fs::create_dir(&secret).map_err(failed)?;
+        let entries = fs::read_dir(self.path.join("private-keys-v1.d")).map_err(failed)?;
+        for entry in entries.flatten() {
+            fs::copy(entry.path(), secret.join(entry.file_name())).map_err(failed)?;
+        }
+        copy_public_keys(self, &to)?;
+        Self::new(&self.gnupg, to)
     }
 
     /// The same, with a scdaemon that talks to one card.

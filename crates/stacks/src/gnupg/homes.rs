@@ -1,7 +1,6 @@
 //! The homes of a run: one for each algorithm and protection, and for each card, made when first needed.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
@@ -12,7 +11,7 @@ use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::certificate::{self, Parts};
-use super::home::{Home, Passphrase, copy_public_keys};
+use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
 use super::{Gnupg, Protection, card_home, token_home};
 use crate::private_dir::PrivateDir;
@@ -90,8 +89,7 @@ impl GnupgHomes {
             Protection::None => Ok(plain),
             Protection::Cached => self.file_homes.get((algorithm, protection), || {
                 let path = self.directory()?;
-                copy_keys(&plain.home, &path)?;
-                let home = Home::new(&self.gnupg, path)?;
+                let home = plain.home.copy(path)?;
                 home.protect(&self.passphrase)?;
                 home.prime(&self.passphrase)?;
                 Ok(KeyHome::of_files(home, plain.keys.clone()))
@@ -162,16 +160,4 @@ fn shared_home(algorithm: Algorithm) -> Algorithm {
         _ => None,
     };
     partner.unwrap_or(algorithm)
-}
-
-fn copy_keys(from: &Home, to: &Path) -> Result<(), Error> {
-    let failed =
-        |error: std::io::Error| Error::call(format!("copying keys to {}", to.display()), error, "");
-    let secret = to.join("private-keys-v1.d");
-    fs::create_dir(&secret).map_err(failed)?;
-    let entries = fs::read_dir(from.path().join("private-keys-v1.d")).map_err(failed)?;
-    for entry in entries.flatten() {
-        fs::copy(entry.path(), secret.join(entry.file_name())).map_err(failed)?;
-    }
-    copy_public_keys(from, to)
 }

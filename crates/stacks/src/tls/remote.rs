@@ -47,6 +47,41 @@ pub struct Address {
     port: u16,
 }
 
+impl Address {
+    /// Its addresses, by the names that the system knows.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn resolve(&self) -> Result<Vec<SocketAddr>, Error> {
+        let Self { host, port } = self;
+        let call = format!("looking up {host}");
+        let advice = "give its address, or check /etc/hosts and the name server";
+        let found = (host.as_str(), *port)
+            .to_socket_addrs()
+            .map_err(|error| Error::call(&call, error, advice))?;
+        let found: Vec<SocketAddr> = found.collect();
+        if found.is_empty() {
+            return Err(Error::call(call, "it has no address", advice));
+        }
+        Ok(found)
+    }
+
+    /// The name of where it is.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The device behind it: where the key is kept is not known.
+    pub fn identity(&self) -> StoreIdentity {
+        StoreIdentity::new(
+            DeviceName::new(self.to_string()),
+            REMOTE,
+            Provenance::Measured,
+            "the key of a server that was already running; keymark cannot tell where it is kept",
+        )
+    }
+}
+
 impl FromStr for Address {
     type Err = String;
 
@@ -129,17 +164,7 @@ impl Remote {
     /// # Errors
     /// When it has no address.
     pub fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
-        let Address { host, port } = &self.address;
-        let call = format!("looking up {host}");
-        let advice = "give its address, or check /etc/hosts and the name server";
-        let found = (host.as_str(), *port)
-            .to_socket_addrs()
-            .map_err(|error| Error::call(&call, error, advice))?;
-        let found: Vec<SocketAddr> = found.collect();
-        if found.is_empty() {
-            return Err(Error::call(call, "it has no address", advice));
-        }
-        Ok(found)
+        self.address.resolve()
     }
 
     /// Whether all of these are this machine itself.
@@ -150,12 +175,7 @@ impl Remote {
 
     /// The device: where the key is kept is not known.
     pub fn identity(&self) -> StoreIdentity {
-        StoreIdentity::new(
-            DeviceName::new(self.address.to_string()),
-            REMOTE,
-            Provenance::Measured,
-            "the key of a server that was already running; keymark cannot tell where it is kept",
-        )
+        self.address.identity()
     }
 
     /// One transaction: what the server is with that version and key exchange.

@@ -1,19 +1,20 @@
 //! `keymark tls bench --connect`: a server that runs already.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use keymark_bench::case::Case;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
-use keymark_stacks::tls::{Address, Asking, CONNECT, Client, Handshake, Remote, Tried, Trust};
+use keymark_stacks::tls::{
+    Address, Asking, CONNECT, Client, Handshake, Remote, Timeouts, Tried, Trust,
+};
 
 use super::super::Outcome;
-use super::{bench, run as running};
+use super::bench;
 use crate::args::TlsBenchArguments;
 use crate::exit::{Exit, Failure};
-use crate::{output, signals};
+use crate::{load, output, signals};
 
 pub(super) fn run(
     address: &Address,
@@ -21,7 +22,7 @@ pub(super) fn run(
     archive: Option<&PathBuf>,
 ) -> Outcome {
     let remote = remote(address, arguments);
-    let addresses = own(&remote, arguments)?;
+    let addresses = load::own(address, arguments.remote.i_own_this_server)?;
     let (interrupt, _) = signals::listen()?;
     let clock = MonotonicClock::new();
     let tries = arguments.selection.kex.iter().map(|kex| {
@@ -39,7 +40,7 @@ pub(super) fn run(
     }
     let plan = plan(&remote, &reached, arguments)?;
     if arguments.run.run.dry_run {
-        running::dry_run(&plan.cases, arguments.duration);
+        load::dry_run(&plan.cases, arguments.duration);
         return Ok(Exit::Fine);
     }
     let asking = Asking {
@@ -48,18 +49,22 @@ pub(super) fn run(
         client: Client {
             duration: arguments.duration,
             threads: arguments.run.client_threads,
+            timeouts: Timeouts::default(),
             weak: remote.weak,
             clock: &clock,
             interrupt: &interrupt,
         },
     };
     let record = crate::frame::record(plan, vec![remote.identity()]);
-    let how = (&arguments.run, archive);
-    Ok(running::measured(
+    let how = (&arguments.run.run, archive);
+    Ok(load::measured(
         record,
         &interrupt,
         how,
-        |plan, seen, view| (asking.run(plan, seen, view), Vec::<String>::new()),
+        |record, seen, view| {
+            record.cases = asking.run(&record.plan, seen, view);
+            Vec::<String>::new()
+        },
     ))
 }
 
@@ -79,19 +84,6 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
             .map_or(Trust::AsPresented, Trust::Authority),
         weak: super::weak(arguments.run.allow_weak),
     }
-}
-
-/// Where the server is. A load on somebody else's is an attack.
-fn own(remote: &Remote, arguments: &TlsBenchArguments) -> Result<Vec<SocketAddr>, Failure> {
-    let addresses = remote.addresses().map_err(Failure::nothing_usable)?;
-    if arguments.remote.i_own_this_server || Remote::is_loopback(&addresses) {
-        return Ok(addresses);
-    }
-    Err(Failure::usage(format!(
-        "{} is not this machine, and loading somebody else's server is an attack; confirm with \
-         --i-own-this-server that it is yours",
-        remote.address
-    )))
 }
 
 /// Every key exchange under every load. The algorithm is that of the certificate's key.
@@ -125,6 +117,6 @@ fn plan(
     }
     Ok(Plan {
         cases,
-        settings: running::settings(arguments.duration, &arguments.run),
+        settings: load::settings(arguments.duration, &arguments.run.run),
     })
 }
