@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::gnupg::Gnupg;
 use crate::gnupg::key_home::KeyHome;
-use keymark_stores::places::process::Process;
 use crate::tls::servers::process::spent;
+use keymark_stores::places::process::Process;
 
 /// They, and the homes of those that gpg has started, which end with the value.
 #[derive(Debug)]

@@ -27,10 +27,10 @@ pub use self::rfc3161::RFC3161;
 use self::running::Running;
 pub use self::zeitgitterd::ZEITGITTERD;
 use crate::gnupg::homes::GnupgHomes;
-use crate::provider::StackFamily;
-use crate::tls::Keys;
 use crate::installed::Program;
 use crate::installed::{SearchPath, Version};
+use crate::provider::StackFamily;
+use crate::tls::Keys;
 
 /// That of agents, each with a copy of the key.
 pub const AGENTS: Dimension = Dimension {

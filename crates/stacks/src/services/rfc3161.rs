@@ -15,8 +15,8 @@ use openssl::x509::{X509, X509PurposeId};
 use super::running::{Asking, Running};
 use super::timestamp::Timestamps;
 use super::{Found, Means, ServiceKind};
-use crate::programs::write_private;
 use crate::installed::{BroughtBy, Program};
+use crate::programs::write_private;
 use crate::tls::servers::{Authority, Purpose, private_key};
 
 /// The stack, whoever runs it.

@@ -17,10 +17,10 @@ use super::tag::Tags;
 use super::{AGENTS, Found, Means, ServiceKind};
 use crate::gnupg::key_home::KeyHome;
 use crate::gnupg::signatures::Signer;
+use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::servers::directory::ServerDirectory;
-use crate::installed::{BroughtBy, Program};
 
 /// The stack.
 pub const ZEITGITTERD: StackName = StackName::of("zeitgitterd");
