@@ -107,7 +107,7 @@ class Master:
         clients = sorted(client.id for client in runner.clients.ready)
         if not rate:
             clients = clients[:users]
-        LOG.info("%s from %d workers", f"{rate}/s" if rate else f"{users} users", len(clients))
+        LOG.info("%s from %d workers", f"{rate:g}/s" if rate else f"{users} users", len(clients))
         self.keymark = subprocess.Popen(
             [*self.words, *demand(users, rate), "--told", "-"], stdin=subprocess.PIPE, start_new_session=True
         )
@@ -123,8 +123,9 @@ class Master:
                 "seconds": seconds + SPARE,
                 "seed": time.time_ns() // 1000 + number,
             }
-            # The name of its machine, and a number where that has several workers.
-            self.names[client] = f"{client.rsplit('_', 1)[0]}-{number + 1}"
+            # No host's name: a record may be shown to anybody.
+            self.names[client] = f"worker {runner.get_worker_index(client) + 1}"
+            LOG.info("%s is %s, with %d users", self.names[client], client, share["users"])
             self.left[client] = "told no end"
             runner.send_message(LOAD, share, client)
 
@@ -134,8 +135,9 @@ class Master:
             return
         if "failed" in data:
             LOG.error("%s: %s", self.names[client], data["failed"])
-            self.left[client] = f"its client failed: {data['failed']}"
-            self.write(client, {"lost": self.left.pop(client)})
+            self.write(client, {"lost": f"its client failed: {data['failed']}"})
+            self.environment.process_exit_code = 1
+            del self.left[client]
         else:
             self.write(client, data)
             if "end" in data:
@@ -163,7 +165,10 @@ class Master:
         for client, why in self.left.items():
             node = clients.get(client)
             gone = node is None or node.state == STATE_MISSING
-            self.write(client, {"lost": "its worker was lost" if gone else why})
+            why = "its worker was lost" if gone else why
+            self.write(client, {"lost": why})
+            LOG.warning("%s: %s", self.names[client], why)
+            self.environment.process_exit_code = 1
         keymark.stdin.close()
         if keymark.wait() != 0:
             self.environment.process_exit_code = 1

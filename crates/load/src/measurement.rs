@@ -198,6 +198,7 @@ impl Measurement {
             log: Vec::new(),
             saturation: None,
             killed_ns: None,
+            clients: BTreeMap::new(),
         }
     }
 }

@@ -169,20 +169,15 @@ pub fn clients(lines: impl BufRead) -> Result<Clients, Error> {
 const DAY: Duration = Duration::from_hours(24);
 const SECOND: u64 = 1_000_000_000;
 
-/// The load of several clients as one. What the server was gets to know its clients.
+/// The load of several clients as one.
 pub fn joined(
     clients: &Clients,
     settings: &Settings,
-    mut server: BTreeMap<String, String>,
+    server: BTreeMap<String, String>,
 ) -> ServerLoad {
     let mut all = Measurement::of(settings, Vec::new());
-    let names: Vec<&str> = clients.keys().map(String::as_str).collect();
-    server.insert("clients".to_owned(), names.join(", "));
     let (mut steady_end, mut settled) = (Duration::MAX, Some(settings.warm_up));
-    for (name, client) in clients {
-        if let Some(says) = client.says() {
-            server.insert(format!("client {name}"), says);
-        }
+    for client in clients.values() {
         let Some(last) = client.seconds.last() else {
             continue;
         };
@@ -205,8 +200,11 @@ pub fn joined(
     });
     let elapsed_ns = nanoseconds(all.elapsed);
     all.elapsed = steady_end.min(all.elapsed);
+    let says = clients.iter();
+    let says = says.map(|(name, client)| (name.clone(), client.says()));
     ServerLoad {
         elapsed_ns,
+        clients: says.collect(),
         ..all.record(server)
     }
 }

@@ -280,6 +280,7 @@ pub fn server_load() -> ServerLoad {
         log: vec!["[warn] a line".to_owned()],
         saturation: Some(saturation()),
         killed_ns: Some(1_500_000_000),
+        clients: std::collections::BTreeMap::new(),
     }
 }
 

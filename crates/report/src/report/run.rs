@@ -137,6 +137,17 @@ impl Analysis {
             );
             Some(Block::remark(RemarkKind::Imprecision, text))
         }));
+        for case in &record.cases {
+            let clients = case.server_load.iter().flat_map(|load| &load.clients);
+            remarks.extend(clients.filter_map(|(name, lost)| {
+                let text = format!(
+                    "{}: {name} did not load to the end ({}); steady is what all clients load",
+                    case.case,
+                    lost.as_ref()?
+                );
+                Some(Block::remark(RemarkKind::Imprecision, text))
+            }));
+        }
         remarks.push(Block::remark(RemarkKind::Basis, SECURITY));
         vec![
             Section::headed(
