@@ -67,6 +67,9 @@ pub struct ServerLoad {
     /// When one of the servers was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub killed_ns: Option<u64>,
+    /// Clients on several machines, and what kept one from loading to the end; empty of this machine alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clients: BTreeMap<String, Option<String>>,
 }
 
 /// Processor time around a service during the load, beside that of its own processes.

@@ -145,6 +145,17 @@ impl Analysis {
         {
             remarks.push(Block::remark(RemarkKind::Basis, SECURITY));
         }
+        for case in &record.cases {
+            let clients = case.server_load.iter().flat_map(|load| &load.clients);
+            remarks.extend(clients.filter_map(|(name, lost)| {
+                let text = format!(
+                    "{}: {name} did not load to the end ({}); steady is what all clients load",
+                    case.case,
+                    lost.as_ref()?
+                );
+                Some(Block::remark(RemarkKind::Imprecision, text))
+            }));
+        }
         vec![
             Section::headed(
                 "a transaction with a server: mean of each phase and p95 of the whole in the steady state, processor time \
