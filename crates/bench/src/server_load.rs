@@ -522,6 +522,7 @@ mod tests {
             cut_off: 1,
             waiting: 0,
             server_cpu_ns: Some(3),
+            service_cpu: None,
             client_cpu_ns: 4,
             limit: [LoadLimit::Elsewhere, LoadLimit::Client][round as usize],
             drained_ns: None,
@@ -530,6 +531,7 @@ mod tests {
             log: Vec::new(),
             saturation: None,
             killed_ns: None,
+            clients: BTreeMap::new(),
         };
         let both = load(0).then(load(1));
         let steady = both.steady.clone().unwrap();
