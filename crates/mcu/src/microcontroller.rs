@@ -395,6 +395,10 @@ mod tests {
         for refused in ["stm32f103@73", "stm32f103@0", "stm32f103@fast", "z80"] {
             assert!(Microcontroller::find(refused).is_err(), "{refused}");
         }
+        // It has one clock.
+        let slow = Microcontroller::find("nrf52840@63").unwrap_err();
+        let said = slow.to_string();
+        assert!(said.contains("runs at 64 MHz to 64 MHz"), "{said}");
     }
 
     #[test]
