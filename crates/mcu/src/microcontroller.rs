@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
 use crate::machine::{Layout, Machine, Stub};
-use crate::timing::{CacheShape, CoreTiming, FlashTiming};
+use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
 
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
@@ -260,6 +260,7 @@ impl File {
             read_bytes: self.flash.read_bytes,
             wait_states,
             reads_ahead: self.flash.reads_ahead,
+            ports: Ports::Shared,
             instruction_cache: self.flash.instruction_cache,
             data_cache: self.flash.data_cache,
         }

@@ -211,6 +211,16 @@ pub struct CacheShape {
     pub ways: u16,
 }
 
+/// What a read of data in flash waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ports {
+    /// For the read of instructions that is under way: there is one array ("LDR Rx,\[PC,#imm\] might add a cycle because of
+    /// contention with the fetch unit", DDI 0337I, 3.3.2).
+    Shared,
+    /// For itself alone.
+    Apart,
+}
+
 /// Flash and what stands before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlashTiming {
@@ -221,6 +231,8 @@ pub struct FlashTiming {
     /// Reads begun ahead of the one that is executed from: the core's prefetch unit of three words
     /// and the flash's own prefetch buffer together.
     pub reads_ahead: u8,
+    /// Whether instructions and data meet there.
+    pub ports: Ports,
     /// Cache of what is fetched, if the part has one.
     pub instruction_cache: Option<CacheShape>,
     /// Cache of literals and constants, likewise.
