@@ -101,15 +101,20 @@ impl Memory {
             .ok_or(BusError::Read(address))
     }
 
+    #[inline(always)]
+    fn place<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+        let offset = address.wrapping_sub(self.layout.ram_base) as usize;
+        let place = self.ram.get_mut(offset..offset.checked_add(N)?)?;
+        place.try_into().ok()
+    }
+
     /// Where so many bytes are in RAM that were never executed.
     #[inline(always)]
     pub(super) fn plain_ram<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
         if address.wrapping_sub(self.watched.0) < self.watched.1 {
             return None;
         }
-        let offset = address.wrapping_sub(self.layout.ram_base) as usize;
-        let place = self.ram.get_mut(offset..offset.checked_add(N)?)?;
-        place.try_into().ok()
+        self.place(address)
     }
 
     /// Writes a little-endian value of `N` bytes, aligned or not.
@@ -118,15 +123,11 @@ impl Memory {
         address: u32,
         value: [u8; N],
     ) -> Result<(), BusError> {
-        let offset = address.wrapping_sub(self.layout.ram_base) as usize;
-        let place = offset
-            .checked_add(N)
-            .and_then(|end| self.ram.get_mut(offset..end));
-        let Some(place) = place else {
+        let Some(place) = self.place(address) else {
             return self.write_ccm(address, &value);
         };
-        place.copy_from_slice(&value);
-        self.stale |= self.is_code(offset, N);
+        *place = value;
+        self.stale |= self.is_code(address.wrapping_sub(self.layout.ram_base) as usize, N);
         Ok(())
     }
 

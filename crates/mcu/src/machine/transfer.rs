@@ -11,7 +11,7 @@ use crate::instruction::{
 
 macro_rules! by_access {
     ($access:expr, $function:ident $(, $parameter:expr)*) => {
-        form!($access, Access: Word Half Byte SignedHalf SignedByte => $function $(, $parameter)*)
+        form!($access, Access: Word Half Byte SignedHalf SignedByte => $function [$($parameter),*])
     };
 }
 
