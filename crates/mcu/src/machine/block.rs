@@ -79,7 +79,7 @@ impl Block {
             }
             if effect.reads_pc() {
                 put(
-                    execute::SET_PC,
+                    execute::set_pc,
                     Effect::Branch(address.wrapping_add(4)),
                     index,
                 );

@@ -2,13 +2,13 @@
 //!
 //! The plain ones have a function for each of their forms, chosen once, so that nothing is decided while they execute.
 
+use strum::VariantArray as _;
+
 use super::arithmetic::{self, shift_with_carry, unary};
 use super::block::Operation;
 use super::exceptions::SUPERVISOR_CALL;
 use super::registers::{FAULTMASK, PRIMASK};
 use super::{BusError, Halt, Interrupted, Machine, Reason, transfer};
-use strum::VariantArray as _;
-
 use crate::instruction::{
     Alu, Condition, Effect, Flags, Indirect, Long, NonZero, Register, Shift, Sign,
 };
@@ -52,8 +52,8 @@ macro_rules! by_condition {
 
 /// Declares one: of which effect, and what it does before it goes on.
 macro_rules! executes {
-    ($name:ident $(<$($parameter:ident: $type:ty),+>)?, $effect:pat, |$machine:ident, $operation:ident| $body:block) => {
-        fn $name$(<$(const $parameter: $type),+>)?($machine: &mut Machine, $operation: &Operation) -> Done {
+    ($visibility:vis $name:ident $(<$($parameter:ident: $type:ty),+>)?, $effect:pat, |$machine:ident, $operation:ident| $body:block) => {
+        $visibility fn $name$(<$(const $parameter: $type),+>)?($machine: &mut Machine, $operation: &Operation) -> Done {
             if let $effect = $operation.effect $body
             $operation.go_on($machine)
         }
@@ -104,10 +104,9 @@ fn skip_unless<const CONDITION: u8>(machine: &mut Machine, operation: &Operation
 }
 
 // What R15 reads as, for those that read it.
-executes! { set_pc, Effect::Branch(pc), |machine, operation| {
+executes! { pub(super) set_pc, Effect::Branch(pc), |machine, operation| {
     machine.registers.set(Register::PC, pc);
 } }
-pub(super) const SET_PC: Handler = set_pc;
 
 fn nop(machine: &mut Machine, operation: &Operation) -> Done {
     operation.go_on(machine)

@@ -1,10 +1,10 @@
 //! Loads and stores.
 
+use strum::VariantArray as _;
+
 use super::block::Operation;
 use super::execute::{Done, Handler, executes, form};
 use super::{BusError, Halt, Interrupted, Machine};
-use strum::VariantArray as _;
-
 use crate::instruction::{
     Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };

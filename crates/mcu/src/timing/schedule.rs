@@ -44,24 +44,14 @@ enum Before {
     Unknown,
 }
 
-/// How a block is entered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Entry {
-    /// From the instruction before it.
-    #[default]
-    Straight,
-    /// With the pipeline empty.
-    Refilled,
-}
-
 /// What is known of a block, entered in one way.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Schedule {
     /// The addresses of the first instruction's first and last bytes.
     first: u32,
     first_last: u32,
-    /// Whether it is entered by a branch.
-    entry: Entry,
+    /// Whether it is entered with the pipeline empty.
+    refilled: bool,
     steps: Vec<Step>,
     /// Cycles behind the last step.
     rest: u32,
@@ -76,14 +66,16 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(core: &Core, block: &Block, entry: Entry) -> Self {
+    /// As the core is about to enter the block.
+    pub(super) fn new(core: &Core, block: &Block) -> Self {
         let mut schedule = Self {
-            entry,
+            refilled: core.fetch.has_branched(),
             ..Self::default()
         };
-        let mut before = match entry {
-            Entry::Straight => Before::Unknown,
-            Entry::Refilled => Before::Known(Neighbour::BEHIND_REFILL, None),
+        let mut before = if schedule.refilled {
+            Before::Known(Neighbour::BEHIND_REFILL, None)
+        } else {
+            Before::Unknown
         };
         let mut fetched = None;
         for (index, (address, instruction)) in block.instructions.iter().enumerate() {
@@ -185,7 +177,7 @@ impl Schedule {
     #[inline(always)]
     pub(super) fn replay(&self, core: &mut Core, retired: &Retired<'_>) {
         let mut now = core.now;
-        if self.entry == Entry::Refilled {
+        if self.refilled {
             now = core.fetch_target(self.first, self.first_last, now);
         } else if !core.fetch.holds(self.first_last) {
             now += core.fetch_next(now);
