@@ -20,7 +20,7 @@ LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null 
 
 .PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw test browser lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-dist build clean serve deb dist package-test ansible \
-    fleet-test
+    fleet-test locust locust-test
 
 # Measures this machine, and ends with the file of its report: the default plan, or
 # `make bench ARGS="--algorithm longest --runs 10"`.
@@ -106,6 +106,17 @@ ansible:
 fleet-test: dist ansible
 	scripts/packages mmdebstrap:mmdebstrap unshare:util-linux ip:iproute2
 	scripts/fleet-test
+
+# Locust, at the version of deploy/locust/requirements.txt, from PyPI (docs/locust.md).
+locust:
+	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv
+	[ -x target/locust/bin/python ] || python3 -m venv target/locust
+	target/locust/bin/pip install -q --disable-pip-version-check --only-binary :all: -r deploy/locust/requirements.txt
+
+# Load from one, two and four workers in network namespaces here, and on bad days. As root; four minutes.
+locust-test: packages-bench packages-tls locust build
+	scripts/packages ip:iproute2 faketime:faketime haproxy:haproxy
+	scripts/locust-test $(BIN)
 
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
 # cargo does not build the C libraries for the tests that load them.

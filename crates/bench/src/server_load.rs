@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::key_use::{OperationAlone, TokenCalls};
+use crate::{OperationAlone, TokenCalls};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,6 +67,9 @@ pub struct ServerLoad {
     /// When one of the servers was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub killed_ns: Option<u64>,
+    /// Clients on several machines, and what kept one from loading to the end; empty of this machine alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clients: BTreeMap<String, Option<String>>,
 }
 
 /// Processor time around a service during the load, beside that of its own processes.
@@ -519,6 +522,7 @@ mod tests {
             cut_off: 1,
             waiting: 0,
             server_cpu_ns: Some(3),
+            service_cpu: None,
             client_cpu_ns: 4,
             limit: [LoadLimit::Elsewhere, LoadLimit::Client][round as usize],
             drained_ns: None,
@@ -527,6 +531,7 @@ mod tests {
             log: Vec::new(),
             saturation: None,
             killed_ns: None,
+            clients: BTreeMap::new(),
         };
         let both = load(0).then(load(1));
         let steady = both.steady.clone().unwrap();

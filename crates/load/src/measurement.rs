@@ -41,7 +41,7 @@ pub struct Measurement {
     pub waiting: u64,
     /// When the load was settled, since its start; `None` if it never was.
     pub settled: Option<Duration>,
-    completions: Completions,
+    pub(crate) completions: Completions,
 }
 
 impl Measurement {
@@ -198,6 +198,7 @@ impl Measurement {
             log: Vec::new(),
             saturation: None,
             killed_ns: None,
+            clients: BTreeMap::new(),
         }
     }
 }

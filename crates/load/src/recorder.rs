@@ -8,8 +8,9 @@ use keymark_bench::clock::Timestamp;
 use keymark_bench::server_load::{Second, Totals, Transaction};
 
 use crate::failure::Failure;
-use crate::latencies::{durations, histogram};
+use crate::latencies::{durations, histogram, nanoseconds};
 use crate::sample::Reservoir;
+use crate::several::ToldSecond;
 use crate::steady::Completions;
 
 /// A second of the client's own time.
@@ -43,6 +44,8 @@ pub(crate) struct Recorder {
     now: Second,
     /// Since the last publication.
     pub(crate) recent: Recent,
+    /// Seconds that are over since then.
+    over: Vec<ToldSecond>,
 }
 
 /// What a thread tells those who watch.
@@ -53,6 +56,7 @@ pub(crate) struct Recent {
     pub(crate) transactions: u64,
     pub(crate) failed: u64,
     pub(crate) whole: Histogram<u32>,
+    pub(crate) over: Vec<ToldSecond>,
 }
 
 impl Default for Recent {
@@ -62,6 +66,7 @@ impl Default for Recent {
             transactions: 0,
             failed: 0,
             whole: histogram(),
+            over: Vec::new(),
         }
     }
 }
@@ -78,6 +83,7 @@ impl Recorder {
             histograms: std::array::from_fn(|_| histogram()),
             now: Second::default(),
             recent: Recent::default(),
+            over: Vec::new(),
         }
     }
 
@@ -102,8 +108,28 @@ impl Recorder {
                 histogram.reset();
             }
         }
+        let number = self.seconds.len() as u64;
+        self.over.push(ToldSecond {
+            number,
+            second: second.clone(),
+            ends: self.completions.of_second(number),
+            totals: self.totals,
+            ..ToldSecond::default()
+        });
         self.seconds.push(second);
         self.times.push(ClientTime::default());
+    }
+
+    /// The seconds that are over since this was last asked, once time at work is booked to them.
+    pub(crate) fn over(&mut self, settled: Option<Duration>) -> Vec<ToldSecond> {
+        let mut over = std::mem::take(&mut self.over);
+        for told in &mut over {
+            let time = self.times[told.number as usize];
+            told.busiest_ns = nanoseconds(time.busiest);
+            told.processor_ns = nanoseconds(time.processor);
+            told.settled_ns = settled.map(nanoseconds);
+        }
+        over
     }
 
     /// Books time at work and processor time to a second, which may be over by now.

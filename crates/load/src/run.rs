@@ -1,5 +1,7 @@
 //! Running a load: its threads, who watches them, and what came of it.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,6 +17,7 @@ use crate::measurement::Measurement;
 use crate::recorder::Recent;
 use crate::service::Service;
 use crate::settings::Settings;
+use crate::several::ToldSecond;
 use crate::target::Target;
 use crate::tls::Connector;
 use crate::worker::{Job, Report, Share, Worker};
@@ -77,6 +80,9 @@ pub struct Progress {
 pub trait Observer {
     /// How far it is.
     fn progress(&mut self, progress: &Progress);
+
+    /// A second is over on all threads.
+    fn second(&mut self, _: &ToldSecond) {}
 }
 
 /// Nobody watches.
@@ -148,6 +154,7 @@ fn watch(
     (stopped, observer): (&AtomicBool, &mut dyn Observer),
 ) {
     let mut told = Told(job.origin, job.origin, 0);
+    let mut over = Over::default();
     while !handles.iter().all(ScopedJoinHandle::is_finished) {
         thread::sleep(LOOK);
         // One thread that is done early has failed, and what the others measure is not what was asked for.
@@ -160,6 +167,41 @@ fn watch(
             let progress;
             (progress, told) = progress_since(job, published, now, told);
             observer.progress(&progress);
+            over.take(published);
+            over.tell(published.len(), observer);
+        }
+    }
+    over.take(published);
+    over.tell(1, observer);
+}
+
+/// Seconds that are over on some threads: on how many, and what they have told.
+#[derive(Default)]
+struct Over(BTreeMap<u64, (usize, ToldSecond)>);
+
+impl Over {
+    fn take(&mut self, published: &[Mutex<Recent>]) {
+        for recent in published {
+            let mut recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
+            for told in recent.over.drain(..) {
+                match self.0.entry(told.number) {
+                    Entry::Vacant(first) => drop(first.insert((1, told))),
+                    Entry::Occupied(mut others) => {
+                        let (threads, sum) = others.get_mut();
+                        *threads += 1;
+                        sum.add(&told);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Those that so many threads have told.
+    fn tell(&mut self, threads: usize, observer: &mut dyn Observer) {
+        while let Some(first) = self.0.first_entry()
+            && first.get().0 >= threads
+        {
+            observer.second(&first.remove().1);
         }
     }
 }

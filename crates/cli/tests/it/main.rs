@@ -30,6 +30,7 @@ mod services;
 mod sharing;
 mod site;
 mod ssh;
+mod team;
 mod terminal;
 #[cfg(feature = "pkcs11")]
 mod tls;

@@ -147,7 +147,7 @@ impl<'a> Worker<'a> {
             means,
             poll,
             timer,
-            source: Source::new(&settings.demand, settings.seed, share),
+            source: Source::new(settings, share),
             slots: Vec::new(),
             open: 0,
             recorder: Recorder::new(reservoir),
@@ -200,9 +200,10 @@ impl<'a> Worker<'a> {
     fn report(mut self, ended: Timestamp) -> Report {
         self.check_all();
         self.account(ended);
+        let time = self.time(ended);
+        self.recorder.end(time);
         self.publish();
-        let ended = self.time(ended);
-        self.recorder.end(ended);
+        let ended = time;
         Report {
             settled: self.source.settled(),
             waiting: self.source.waiting(ended),
@@ -251,6 +252,7 @@ impl<'a> Worker<'a> {
     }
 
     fn publish(&mut self) {
+        let mut over = self.recorder.over(self.source.settled());
         let mut published = self
             .published
             .lock()
@@ -259,6 +261,7 @@ impl<'a> Worker<'a> {
         published.until = self.job.clock.now();
         published.transactions += recent.transactions;
         published.failed += recent.failed;
+        published.over.append(&mut over);
         // Both have the same digits and resize: nothing is out of range.
         let _ = published.whole.add(&recent.whole);
         drop(published);

@@ -1,13 +1,12 @@
 //! A load on a server: as siege sums it up, so that old articles compare line by line, and where its time went; what a
 //! search for the limits has found, and what clients noticed when one of several servers was killed.
 
-use keymark_bench::server_load::{LoadLimit, Second, ServerLoad, TriedDemand};
+use keymark_bench::{LoadLimit, Second, ServerLoad, TriedDemand};
 use keymark_stats::{PerSecond, Ratio, Seconds};
-use serde::{Deserialize, Serialize};
 
 /// The figures that siege prints, with its names, for which all of the load counts, its start and end too (the row's
 /// throughput is that of the steady state); the phases of transactions in the steady state; and whose processors they took.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnderLoad {
     /// Requests that were answered.
     pub transactions: u64,
@@ -44,13 +43,10 @@ pub struct UnderLoad {
     /// What limited the rate, as far as the client can tell.
     pub limit: LoadLimit,
     /// Of a service that signs, how busy what it works with was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<Busy>,
     /// What the search for the server's limits has found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturated: Option<Saturated>,
     /// What clients noticed of a server that was killed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
 }
 
@@ -102,7 +98,7 @@ impl UnderLoad {
 }
 
 /// How busy what a service works with was, of the whole load.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Busy {
     /// The machine's processors, whatever they did.
     pub cores: Ratio,
@@ -131,7 +127,7 @@ fn p95(load: &ServerLoad) -> Option<u64> {
 }
 
 /// The limits of a server. The best rate itself is the row's throughput, of a load of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Saturated {
     /// Users of the load that counts.
     pub best_users: u32,
@@ -161,7 +157,7 @@ impl Saturated {
 }
 
 /// The loss of a server in the middle of a load, to the second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
     /// When, since the load's start.
     pub killed_at: Seconds,

@@ -105,10 +105,7 @@ pub(super) fn certainty(analysis: &Analysis, record: &Record) -> Statement {
         RunState::Finished | RunState::Published => {}
     }
     // What a model or an article says is the same each time.
-    let ran = rows.iter().any(|row| match row.case.provenance {
-        Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
-        Provenance::Predicted | Provenance::Published => false,
-    });
+    let ran = rows.iter().any(|row| row.case.provenance.is_of_a_run());
     if ran && record.series.is_none() {
         parts.push("another run may differ by more".to_owned());
     }

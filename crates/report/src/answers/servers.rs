@@ -1,9 +1,7 @@
 //! Servers under load: how many handshakes with each key, what they are made of, how many users are enough, what another
 //! key exchange or a second certificate changes.
 
-use keymark_bench::case::{Case, StoreKind};
-use keymark_bench::record::Record;
-use keymark_bench::server_load::LoadLimit;
+use keymark_bench::{Case, LoadLimit, Record, StoreKind};
 use keymark_stats::{Estimate, PerSecond};
 
 use super::figure::{about, device, listed, may_be_alike, times};

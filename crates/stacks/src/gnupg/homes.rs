@@ -15,7 +15,7 @@ use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
 use super::{Gnupg, Protection, card_home, token_home};
 use crate::private_dir::PrivateDir;
-use crate::programs::{MadeOnce, RefusedPins};
+use crate::programs::{RefusedPins, SharedByName};
 
 /// The homes.
 #[derive(derive_more::Debug)]
@@ -23,11 +23,11 @@ use crate::programs::{MadeOnce, RefusedPins};
 pub struct GnupgHomes {
     pub(super) gnupg: Gnupg,
     passphrase: Passphrase,
-    file_homes: MadeOnce<(Algorithm, Protection), KeyHome>,
+    file_homes: SharedByName<(Algorithm, Protection), KeyHome>,
     /// Of a card in a reader one, of others one an algorithm.
-    card_homes: MadeOnce<(DeviceName, Option<Algorithm>), KeyHome>,
+    card_homes: SharedByName<(DeviceName, Option<Algorithm>), KeyHome>,
     /// By the key's module and URI: a token may have a key of its own for each operation.
-    token_homes: MadeOnce<(PathBuf, String), KeyHome>,
+    token_homes: SharedByName<(PathBuf, String), KeyHome>,
     refused: RefusedPins,
     /// Removed last: agents and cards are used through sockets in it.
     dir: PrivateDir,
@@ -41,9 +41,9 @@ impl GnupgHomes {
             gnupg,
             dir,
             passphrase,
-            file_homes: MadeOnce::default(),
-            card_homes: MadeOnce::default(),
-            token_homes: MadeOnce::default(),
+            file_homes: SharedByName::default(),
+            card_homes: SharedByName::default(),
+            token_homes: SharedByName::default(),
             refused: RefusedPins::default(),
         })
     }
@@ -64,7 +64,7 @@ impl GnupgHomes {
             return self.card_home(&case.device, case.algorithm, store, card);
         }
         match access.module {
-            Some(module) => self.token_home(case, store, module.as_ref()),
+            Some(module) => self.token_home(case, store, &module),
             None => Err(unsupported("GnuPG", capability)),
         }
     }
@@ -131,7 +131,7 @@ impl GnupgHomes {
         &self,
         case: &Case,
         store: &dyn KeyStore,
-        access: &dyn ModuleAccess,
+        access: &ModuleAccess,
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
         let key = access.program_key(Certificate::Wanted)?;

@@ -13,7 +13,7 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::{Saturation, ServerLoad};
 use keymark_load::{
     Asked, Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target,
-    Timeouts, Weak, nanoseconds,
+    Timeouts, ToldSecond, Weak, nanoseconds,
 };
 
 use super::cluster::{Cluster, Starting};
@@ -37,6 +37,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub trait Watch {
     /// At most four times a second.
     fn progress(&mut self, case: &Case, progress: &Progress);
+
+    /// What a load on a server that runs already has told, as soon as it can be.
+    fn told(&mut self, _: &keymark_load::Told) {}
 }
 
 /// keymark's own client, as it drives the loads of a run.
@@ -65,18 +68,23 @@ impl Client<'_> {
         stretch: Stretch,
         observer: &mut Told<'_>,
     ) -> Result<Measurement, Error> {
-        let settings = Settings {
+        let settings = self.settings(demand, stretch);
+        let until = (self.clock, self.interrupt);
+        keymark_load::run(asked, &settings, until, observer)
+            .map_err(|error| Error::call("loading the server", error, ""))
+    }
+
+    pub(crate) fn settings(&self, demand: Demand, stretch: Stretch) -> Settings {
+        Settings {
             threads: self.threads,
             seed: stretch.seed,
             round: stretch.round,
             warm_up: stretch.warm_up,
+            ramp: stretch.ramp,
             weak: self.weak,
             timeouts: self.timeouts,
             ..Settings::new(demand, stretch.duration)
-        };
-        let until = (self.clock, self.interrupt);
-        keymark_load::run(asked, &settings, until, observer)
-            .map_err(|error| Error::call("loading the server", error, ""))
+        }
     }
 }
 
@@ -352,6 +360,10 @@ impl keymark_load::Observer for Told<'_> {
         if let Some((cluster, _)) = self.killing.take_if(|(_, when)| progress.elapsed >= *when) {
             self.killed = Some(cluster.kill_one().map(|()| progress.elapsed));
         }
+    }
+
+    fn second(&mut self, second: &ToldSecond) {
+        self.watch.told(&keymark_load::Told::Second(second.clone()));
     }
 }
 

@@ -23,7 +23,7 @@ use crate::provider::StackFamily;
 
 pub use cluster::{Cluster, Servers, Starting};
 pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating, VERSION};
-pub use keymark_load::{KeyExchange, Timeouts, TlsVersion};
+pub use keymark_load::{Clients, KeyExchange, Timeouts, TlsVersion, Told as ToldLine, clients};
 pub use keys::Keys;
 pub use measuring::{Client, Measuring, Watch};
 pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};

@@ -16,8 +16,8 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::ServerLoad;
 use keymark_bench::store::StoreIdentity;
 use keymark_load::{
-    Certificate, Expected, Failure, Fingerprint, KeyExchange, Probed, Target, Timeouts, TlsVersion,
-    Weak, probe,
+    Certificate, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed, Target, Timeouts,
+    TlsVersion, Weak, joined, probe,
 };
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
@@ -352,6 +352,10 @@ pub struct Asking<'a> {
     pub reached: &'a [Tried],
     /// Who loads it.
     pub client: Client<'a>,
+    /// In which its users come.
+    pub ramp: Duration,
+    /// What several clients have told of their load, in place of one of this client.
+    pub told: Option<&'a Clients>,
 }
 
 impl Asking<'_> {
@@ -386,10 +390,19 @@ impl Asking<'_> {
             return Err(Error::call("looking for the server's limits", why, ""));
         }
         let demand = saturating::demand(case.load);
+        let how = Stretch {
+            ramp: self.ramp,
+            ..Stretch::alone(self.client.duration, seed)
+        };
+        let server = self.remote.describe(reached);
+        if let Some(told) = self.told {
+            let settings = self.client.settings(demand, how);
+            return Ok(joined(told, &settings, server));
+        }
         let mut observer = Told::of(case, watch);
-        let how = Stretch::alone(self.client.duration, seed);
         let measured = self.client.drive(&target, demand, how, &mut observer)?;
-        Ok(measured.record(self.remote.describe(reached)))
+        watch.told(&keymark_load::Told::End((&measured).into()));
+        Ok(measured.record(server))
     }
 }
 

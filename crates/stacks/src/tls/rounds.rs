@@ -32,6 +32,8 @@ pub(crate) struct Stretch {
     pub(crate) round: u32,
     /// Before this nothing counts.
     pub(crate) warm_up: Duration,
+    /// In which its users come.
+    pub(crate) ramp: Duration,
 }
 
 impl Stretch {
@@ -42,6 +44,7 @@ impl Stretch {
             seed,
             round: 0,
             warm_up: Duration::from_secs(1),
+            ramp: Duration::ZERO,
         }
     }
 }

@@ -1,13 +1,18 @@
 //! `keymark tls bench --connect`: a server that runs already.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use keymark_bench::case::Case;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
+use keymark_bench::record::CaseRecord;
+use keymark_load::Progress;
 use keymark_stacks::tls::{
-    Address, Asking, CONNECT, Client, Handshake, Remote, Timeouts, Tried, Trust,
+    Address, Asking, CONNECT, Client, Clients, Handshake, Remote, Timeouts, ToldLine, Tried, Trust,
+    Watch, clients,
 };
 
 use super::super::Outcome;
@@ -43,7 +48,10 @@ pub(super) fn run(
         load::dry_run(&plan.cases, arguments.duration);
         return Ok(Exit::Fine);
     }
+    let told = arguments.remote.told.as_deref().map(told).transpose()?;
     let asking = Asking {
+        ramp: arguments.remote.ramp.unwrap_or_default(),
+        told: told.as_ref(),
         remote: &remote,
         reached: &reached,
         client: Client {
@@ -55,6 +63,9 @@ pub(super) fn run(
             interrupt: &interrupt,
         },
     };
+    if arguments.remote.tell {
+        return tell(&asking, &plan);
+    }
     let record = crate::frame::record(plan, vec![remote.identity()]);
     let how = (&arguments.run.run, archive);
     Ok(load::measured(
@@ -66,6 +77,45 @@ pub(super) fn run(
             Vec::<String>::new()
         },
     ))
+}
+
+/// What several clients have told.
+fn told(file: &Path) -> Result<Clients, Failure> {
+    let read: Box<dyn BufRead> = if file.as_os_str() == "-" {
+        Box::new(std::io::stdin().lock())
+    } else {
+        let opened = File::open(file).map_err(|error| {
+            Failure::nothing_usable(format!("cannot read {}: {error}", file.display()))
+        })?;
+        Box::new(BufReader::new(opened))
+    };
+    clients(read).map_err(Failure::nothing_usable)
+}
+
+/// Prints what one load tells.
+fn tell(asking: &Asking<'_>, plan: &Plan) -> Outcome {
+    let [_] = plan.cases.as_slice() else {
+        return Err(Failure::usage(
+            "--tell needs one key exchange and one number of users, or a rate",
+        ));
+    };
+    let mut cases = asking.run(plan, &mut (), &mut Teller);
+    match cases.pop().as_ref().and_then(CaseRecord::failure) {
+        Some(failure) => Err(Failure::failed(failure)),
+        None => Ok(Exit::Fine),
+    }
+}
+
+/// Passes lines on.
+struct Teller;
+
+impl Watch for Teller {
+    fn progress(&mut self, _: &Case, _: &Progress) {}
+
+    fn told(&mut self, told: &ToldLine) {
+        // Of numbers and strings alone.
+        output::line(&serde_json::to_string(told).unwrap_or_default());
+    }
 }
 
 fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
