@@ -95,7 +95,10 @@ impl Signer {
     /// # Errors
     /// What is not as expected.
     pub fn check_detached(&self, text: &[u8], armored: &[u8]) -> Result<(), Expectation> {
-        let signed = SignedMessage::detached(text, armored).map_err(|_| Expectation::Form)?;
+        let read = DetachedSignature::from_armor_single(armored);
+        let (read, _) = read.map_err(|_| Expectation::Form)?;
+        let signed = SignedMessage::beside(text, &read.signature);
+        let signed = signed.map_err(|_| Expectation::Signature)?;
         self.check_issuer(&signed)
             .map_err(|_| Expectation::Signer)?;
         match self.arithmetic.verifies(&signed) {
@@ -281,11 +284,9 @@ impl SignedMessage {
         Self::of(signature, digest)
     }
 
-    /// Reads a signature in armor that stands beside the text.
-    fn detached(text: &[u8], armored: &[u8]) -> Result<Self, String> {
+    /// A signature that stands beside the text.
+    fn beside(text: &[u8], signature: &Signature) -> Result<Self, String> {
         let read = |error: pgp::errors::Error| format!("cannot read the signature: {error}");
-        let (detached, _) = DetachedSignature::from_armor_single(armored).map_err(read)?;
-        let signature = detached.signature;
         let config = signature
             .config()
             .ok_or("a signature of an unknown version")?;
@@ -296,7 +297,7 @@ impl SignedMessage {
         hasher.update(text);
         let length = config.hash_signature_data(&mut hasher).map_err(read)?;
         hasher.update(&config.trailer(length).map_err(read)?);
-        Self::of(&signature, &hasher.finalize())
+        Self::of(signature, &hasher.finalize())
     }
 
     fn of(signature: &Signature, digest: &[u8]) -> Result<Self, String> {
