@@ -18,7 +18,7 @@ KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 # As Debian calls this architecture: x86_64-linux-gnu, arm-linux-gnueabihf.
 LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy ciw test browser lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw test browser lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-dist build clean serve deb dist package-test ansible \
     fleet-test
 
@@ -63,6 +63,15 @@ kryoptic: packages-bench
 # Caddy, a TLS server that is not linked with OpenSSL, from its Go module: some minutes of processor time.
 caddy:
 	scripts/caddy $(CADDY_VERSION)
+
+# Services that sign and timestamp: zeitgitterd in seconds, an RFC 3161 authority from its Go module in some minutes of
+# processor time.
+services: zeitgitterd
+	scripts/services rfc3161
+
+zeitgitterd:
+	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv git:git
+	scripts/services zeitgitterd
 
 # The library of queues that the planner is held against, from PyPI.
 ciw:
@@ -173,7 +182,7 @@ packages-tls:
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and the programs of docs/your-program.md.
-packages-test: packages-bench packages-soft packages-tls caddy ciw
+packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd ciw
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    sqlite3:sqlite3 jq:jq pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \

@@ -8,6 +8,9 @@
 
 /* A phase of that number begins; 0 ends the last. */
 #define PHASE(number) __asm volatile("bkpt #" #number ::: "memory")
+/* The same, and what the core's counter of cycles reads there: both count the same cycles then. */
+#define PHASE_AT(number, cycles) \
+    __asm volatile("bkpt #" #number "\n\tldr %0, [%1]" : "=r"(cycles) : "r"(0xe0001004) : "memory")
 /* What it is called in keymark's tables. */
 #define PHASE_NAME(number, name) \
     __asm(".global keymark_phase_" #name "\n.equ keymark_phase_" #name ", " #number)

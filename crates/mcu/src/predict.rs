@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use keymark_stats::{Band, Seconds};
 
-use crate::instruction::Instruction;
 use crate::kernel::{Kernel, KernelError};
 use crate::microcontroller::Microcontroller;
 use crate::target::Target;
@@ -284,11 +283,11 @@ impl Banded {
     }
 
     #[inline(never)]
-    fn retire_variants(&mut self, instruction: &Instruction, retired: &Retired) {
+    fn retire_variants(&mut self, retired: &Retired<'_>) {
         for variant in &mut self.variants {
-            variant.pipeline.retire(instruction, retired);
+            variant.pipeline.retire(retired);
         }
-        self.left -= 1;
+        self.left = self.left.saturating_sub(retired.len() as u64);
         if self.left == 0 {
             self.stretch_end = Some(self.base.now());
         }
@@ -297,10 +296,10 @@ impl Banded {
 
 impl Timing for Banded {
     #[inline(always)]
-    fn retire(&mut self, instruction: &Instruction, retired: &Retired) {
-        self.base.retire(instruction, retired);
+    fn retire(&mut self, retired: &Retired<'_>) {
+        self.base.retire(retired);
         if self.left != 0 {
-            self.retire_variants(instruction, retired);
+            self.retire_variants(retired);
         }
     }
 
@@ -323,6 +322,13 @@ impl Timing for Banded {
             for variant in &mut self.variants {
                 variant.pipeline.exception();
             }
+        }
+    }
+
+    fn forget(&mut self) {
+        self.base.forget();
+        for variant in &mut self.variants {
+            variant.pipeline.forget();
         }
     }
 

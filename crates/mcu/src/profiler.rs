@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::image::{Image, Symbol};
-use crate::instruction::{Class, Instruction};
+use crate::instruction::Class;
 use crate::predict::Banded;
-use crate::timing::{Outcome, Pipeline, Retired, Timing};
+use crate::timing::{Pipeline, Retired, Timing};
 
 /// The cycles of deeper calls are counted to the function at that depth.
 const DEEPEST: usize = 64;
@@ -285,17 +285,17 @@ impl Profiler {
 }
 
 impl Timing for Profiler {
-    fn retire(&mut self, instruction: &Instruction, retired: &Retired) {
-        if !self.range.contains(&retired.address) {
-            self.elsewhere(retired.address);
+    fn retire(&mut self, retired: &Retired<'_>) {
+        let address = retired.block.address(0);
+        if !self.range.contains(&address) {
+            self.elsewhere(address);
         }
-        self.timing.retire(instruction, retired);
-        self.executed += 1;
-        if retired.outcome == Outcome::Taken {
+        self.timing.retire(retired);
+        self.executed += retired.len() as u64;
+        if retired.taken {
+            let (address, instruction) = retired.last();
             if instruction.facts.class == Class::Call {
-                let behind = retired
-                    .address
-                    .wrapping_add(u32::from(instruction.facts.size));
+                let behind = address.wrapping_add(u32::from(instruction.facts.size));
                 self.call(behind, retired.next);
             } else if self
                 .stack
@@ -315,6 +315,10 @@ impl Timing for Profiler {
 
     fn exception(&mut self) {
         self.timing.exception();
+    }
+
+    fn forget(&mut self) {
+        self.timing.forget();
     }
 
     fn now(&self) -> Option<u64> {

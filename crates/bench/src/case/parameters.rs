@@ -186,9 +186,13 @@ impl Parameters {
         }
     }
 
-    /// What is said of them behind a stack's name; nothing where all is as usual.
+    /// What is said of them behind a stack's name; nothing where all is as usual. A number says what it is of.
     pub fn remark(&self) -> Option<String> {
-        let words: Vec<&str> = self.pairs().map(|(_, word)| word).collect();
+        let words = self.pairs().map(|(name, word)| match word.parse::<u32>() {
+            Ok(_) => format!("{word} {name}"),
+            Err(_) => word.to_owned(),
+        });
+        let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| words.join(" "))
     }
 }

@@ -217,15 +217,10 @@ pub(super) fn idle_workload() -> Workload {
             Ok(Performed::default())
         }
     }
-    impl Verifier for Idle {
-        fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-            vec![Ok(()); results.len()]
-        }
-    }
     Workload {
         crew: Crew::Threads(vec![Box::new(Idle)]),
         inputs: [Input { bytes: Vec::new() }].into(),
-        verifier: Arc::new(Idle),
+        verifier: Arc::new(|_: &Verifiable<'_>| Ok(())),
         output_capacity: 1,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::runner::worker::WorkerProcess;
-use crate::{Case, CpuTime, Error, PartSums, StackName};
+use crate::{Case, CpuTime, Error, PartSums};
 
 /// Input of one operation: a ciphertext, a digest, the path of a file, as the handle expects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,6 +149,15 @@ impl Debug for Crew {
 }
 
 impl Crew {
+    /// So many threads, each with the handle of its number.
+    pub fn threads(
+        workers: u32,
+        handle: impl FnMut(u32) -> Result<Box<dyn KeyHandle>, Error>,
+    ) -> Result<Self, Error> {
+        let handles = (0..workers).map(handle);
+        handles.collect::<Result<_, _>>().map(Self::Threads)
+    }
+
     /// Workers.
     pub fn size(&self) -> usize {
         match self {
@@ -174,6 +183,21 @@ impl Crew {
     }
 }
 
+/// Copies an answer to where the operation's output is wanted, and returns how long it is.
+pub fn copy_answer(call: &str, answer: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+    let length = answer.len();
+    let long = || {
+        Error::call(
+            call,
+            format!("its answer of {length} bytes is too long"),
+            "",
+        )
+    };
+    let room = output.get_mut(..length);
+    room.ok_or_else(long)?.copy_from_slice(answer);
+    Ok(length)
+}
+
 /// A case made ready: keys exist, agents run, inputs are prepared.
 #[derive(derive_more::Debug)]
 #[debug("Workload({crew:?}, {} inputs)", inputs.len())]
@@ -190,12 +214,16 @@ pub struct Workload {
 
 /// A program path to keys: makes cases ready to be measured.
 pub trait Stack: Send + Sync {
-    /// As its family has registered it.
-    fn name(&self) -> StackName;
-
     /// Makes the case ready.
     ///
     /// # Errors
     /// Why it cannot be measured here.
     fn prepare(&self, case: &Case) -> Result<Workload, Error>;
+}
+
+/// A function is one.
+impl<F: Fn(&Case) -> Result<Workload, Error> + Send + Sync> Stack for F {
+    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        self(case)
+    }
 }

@@ -13,8 +13,8 @@ use keymark_stacks::raw::{LIBRARY, SCHEME};
 use keymark_stacks::registry;
 
 use super::{
-    CardArguments, SeriesArguments, ShownArguments, algorithms, baseline, concurrency, duration,
-    runs, stack,
+    CardArguments, IdentityArguments, SeriesArguments, ShownArguments, algorithms, baseline,
+    concurrency, duration, runs, stack,
 };
 
 /// `keymark bench`
@@ -186,6 +186,10 @@ pub struct RunArguments {
     /// Do not put the run into the archive
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
+
+    /// What is told of whose the run is
+    #[command(flatten)]
+    pub identity: IdentityArguments,
 
     /// How the run is shown
     #[command(flatten)]

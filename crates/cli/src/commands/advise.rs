@@ -163,7 +163,7 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
 fn inserted() -> Result<String, Failure> {
     let mut names = Vec::new();
     for family in registry::FAMILIES {
-        let looked = family.look(&Wish::Inserted, &user::of_pinentry());
+        let looked = family.found(&Wish::Inserted, &user::of_pinentry());
         let devices = looked.map_err(Failure::nothing_usable)?.devices;
         names.extend(devices.iter().map(|one| one.identity().device.to_string()));
     }

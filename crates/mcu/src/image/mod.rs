@@ -248,7 +248,11 @@ impl Image {
         }
         let lowest = self.lowest();
         let (entry, stack) = self.start(&memory, lowest)?;
-        Ok(Machine::new(memory, entry, stack).with_vectors(lowest))
+        let names = self.code.iter();
+        let boundaries = names.flat_map(|one| [one.address, one.address.saturating_add(one.size)]);
+        Ok(Machine::new(memory, entry, stack)
+            .with_vectors(lowest)
+            .with_boundaries(boundaries))
     }
 
     /// Where its first byte is loaded.

@@ -2,6 +2,7 @@
 
 use crate::instruction::{
     Alu, Condition, Effect, Extend, Index, Long, MultipleTransfer, Multiply, Operands, Register,
+    ScaledTransfer, Transfer,
 };
 use crate::named::named;
 
@@ -171,6 +172,43 @@ impl Effect {
             | Self::Parallel(..)
             | Self::Select(_)
             | Self::Pack(..) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Effect {
+    /// Whether it may go elsewhere, or has to be seen to before what follows.
+    pub(crate) fn ends_block(&self) -> bool {
+        match *self {
+            Self::Load(Transfer { rt, .. })
+            | Self::LoadRegister(ScaledTransfer { rt, .. })
+            | Self::LoadLiteral(_, rt, _) => rt == Register::PC,
+            Self::LoadMultiple(t) => t.list & Register::PC.bit() != 0,
+            Self::Branch(_)
+            | Self::BranchConditional(..)
+            | Self::CompareBranch(..)
+            | Self::BranchLink(_)
+            | Self::BranchRegister(..)
+            | Self::BranchLinkRegister(_)
+            | Self::TableBranch(..)
+            | Self::Barrier
+            | Self::Breakpoint(_)
+            | Self::SupervisorCall
+            | Self::Undecoded
+            | Self::Unknown(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it needs to know where it stands.
+    pub(crate) fn reads_pc(&self) -> bool {
+        match *self {
+            Self::DataRegister(alu, _, r) | Self::DataShifted(alu, _, r, _) => {
+                r.m == Register::PC || r.n == Register::PC && !matches!(alu, Alu::Mov | Alu::Mvn)
+            }
+            Self::LoadDouble(_, t) => t.rn == Register::PC,
+            Self::BranchRegister(..) | Self::BranchLinkRegister(_) | Self::TableBranch(..) => true,
             _ => false,
         }
     }

@@ -8,31 +8,38 @@ mod operand;
 pub use facts::{Class, Facts};
 pub use operand::*;
 
-/// One of the sixteen core registers.
+/// One of the sixteen core registers. An enumeration, so that an index into sixteen needs no check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Register(u8);
+#[repr(u8)]
+#[expect(missing_docs, reason = "what they say")]
+#[rustfmt::skip]
+pub enum Register {
+    R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12,
+    /// Stack pointer, R13.
+    SP,
+    /// Link register, R14.
+    LR,
+    /// Program counter, R15.
+    PC,
+}
 
 impl Register {
-    /// Stack pointer, R13.
-    pub const SP: Self = Self(13);
-    /// Link register, R14.
-    pub const LR: Self = Self(14);
-    /// Program counter, R15.
-    pub const PC: Self = Self(15);
-
     /// The register of that number; only the low four bits count.
     pub const fn new(number: u32) -> Self {
-        Self((number & 15) as u8)
+        use Register::{LR, PC, R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, SP};
+        [
+            R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, SP, LR, PC,
+        ][(number & 15) as usize]
     }
 
     /// Its number, below 16.
     pub const fn number(self) -> usize {
-        (self.0 & 15) as usize
+        self as usize
     }
 
     /// A set of this register alone.
     pub const fn bit(self) -> u16 {
-        1 << (self.0 & 15)
+        1 << self as u16
     }
 }
 

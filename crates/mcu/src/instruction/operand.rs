@@ -61,7 +61,7 @@ pub struct MultipleTransfer {
 }
 
 /// Arithmetic and logic of two operands. The last four only set flags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Alu {
     And,
     Bic,
@@ -100,7 +100,7 @@ pub enum ImmediateCarry {
 }
 
 /// A7.4.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Shift {
     Lsl,
     Lsr,
@@ -111,7 +111,7 @@ pub enum Shift {
 }
 
 /// Width and extension of an access to memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Access {
     Word,
     Half,
@@ -121,6 +121,18 @@ pub enum Access {
 }
 
 impl Access {
+    /// What becomes of a value that is read.
+    #[inline(always)]
+    pub(crate) const fn extend(self, value: u32) -> u32 {
+        match self {
+            Self::Word => value,
+            Self::Half => value & 0xffff,
+            Self::Byte => value & 0xff,
+            Self::SignedHalf => value as i16 as u32,
+            Self::SignedByte => value as i8 as u32,
+        }
+    }
+
     /// Bytes moved.
     pub const fn bytes(self) -> u8 {
         match self {
@@ -132,7 +144,7 @@ impl Access {
 }
 
 /// How the base register takes part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Index {
     /// `[Rn, #offset]`
     Offset,
@@ -152,7 +164,7 @@ pub enum Direction {
 }
 
 /// Products of 64 bits into RdLo, RdHi.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Long {
     Umull,
     Smull,

@@ -4,7 +4,6 @@ use include_dir::{Dir, File, include_dir};
 
 use super::{Crt, Kernel, Key, Options, Square, Umaal, Window};
 use crate::image::{Image, ImageError};
-use crate::instruction::Instruction;
 use crate::machine::{Machine, Stop};
 use crate::microcontroller::Microcontroller;
 use crate::timing::{Pipeline, Retired, Timing, Untimed};
@@ -25,8 +24,8 @@ struct Markers {
 }
 
 impl Timing for Markers {
-    fn retire(&mut self, _: &Instruction, retired: &Retired) {
-        self.last = retired.address;
+    fn retire(&mut self, retired: &Retired<'_>) {
+        self.last = retired.last().0;
     }
 
     fn marker(&mut self, _: u8) {

@@ -17,6 +17,13 @@ pub(super) const fn add_with_carry(a: u32, b: u32, carry: bool) -> (u32, bool, b
     (result, wide >> 32 == 1, overflow)
 }
 
+/// AddWithCarry(a, NOT(b), 1): it carries where it does not borrow.
+#[inline(always)]
+const fn subtract(a: u32, b: u32) -> (u32, bool, bool) {
+    let (result, overflow) = a.cast_signed().overflowing_sub(b.cast_signed());
+    (result.cast_unsigned(), a >= b, overflow)
+}
+
 /// Shift_C, A2.2.1, for amounts below 256: result and carry.
 #[inline(always)]
 pub(super) const fn shift_with_carry(
@@ -54,7 +61,7 @@ impl Registers {
     pub(super) fn alu(
         &mut self,
         alu: Alu,
-        flags: Flags,
+        set_flags: bool,
         rd: Register,
         (a, b): (u32, u32),
         shifter: bool,
@@ -63,9 +70,9 @@ impl Registers {
         let (result, carry, overflow) = match alu {
             Alu::Add | Alu::Cmn => add_with_carry(a, b, false),
             Alu::Adc => add_with_carry(a, b, self.carry),
-            Alu::Sub | Alu::Cmp => add_with_carry(a, !b, true),
+            Alu::Sub | Alu::Cmp => subtract(a, b),
             Alu::Sbc => add_with_carry(a, !b, self.carry),
-            Alu::Rsb => add_with_carry(!a, b, true),
+            Alu::Rsb => subtract(b, a),
             Alu::And | Alu::Tst => (a & b, shifter, keep),
             Alu::Bic => (a & !b, shifter, keep),
             Alu::Orr => (a | b, shifter, keep),
@@ -74,7 +81,7 @@ impl Registers {
             Alu::Mov => (b, shifter, keep),
             Alu::Mvn => (!b, shifter, keep),
         };
-        if flags == Flags::Set {
+        if set_flags {
             self.set_nz(result);
             self.carry = carry;
             self.overflow = overflow;

@@ -1,12 +1,144 @@
-//! One effect: computing here, memory in `transfer`.
+//! What executes each instruction: computing and branches here, memory in `transfer`.
+//!
+//! The plain ones have a function for each of their forms, chosen once, so that nothing is decided while they execute.
 
 use super::arithmetic::{self, shift_with_carry, unary};
+use super::block::Operation;
 use super::exceptions::SUPERVISOR_CALL;
 use super::registers::{FAULTMASK, PRIMASK};
-use super::{BusError, Halt, Interrupted, Machine, Reason};
+use super::{BusError, Halt, Interrupted, Machine, Reason, transfer};
+use strum::VariantArray as _;
+
 use crate::instruction::{
-    Access, Effect, Indirect, Long, LongOperands, NonZero, Operands, Register, Sign,
+    Alu, Condition, Effect, Flags, Indirect, Long, NonZero, Register, Shift, Sign,
 };
+
+/// Whether an instruction simply went on.
+pub(super) type Done = Result<(), Interrupted>;
+
+/// Executes an operation of the effect that it was chosen for.
+pub(super) type Handler = fn(&mut Machine, &Operation) -> Done;
+
+/// Chooses among a function's forms by the variant of an enumeration, the number of which is its parameter.
+macro_rules! form {
+    ($of:expr, $enum:ident: $($variant:ident)+ => $function:ident) => {
+        match $of {
+            $($enum::$variant => $function::<{ $enum::$variant as u8 }>,)+
+        }
+    };
+    ($of:expr, $enum:ident: $($variant:ident)+ => $function:ident, $($parameter:expr),+) => {
+        form!(@ $of, $enum: $($variant)+ => $function { $($parameter),+ })
+    };
+    (@ $of:expr, $enum:ident: $($variant:ident)+ => $function:ident $parameters:tt) => {
+        match $of {
+            $($enum::$variant => form!(@@ $function, $enum::$variant, $parameters),)+
+        }
+    };
+    (@@ $function:ident, $variant:path, { $($parameter:expr),+ }) => {
+        $function::<{ $variant as u8 }, $({ $parameter }),+>
+    };
+}
+pub(super) use form;
+
+/// The same by ALU operation and whether it sets flags.
+macro_rules! by_alu {
+    ($alu:expr, $flags:expr, $function:ident $(, $parameter:expr)?) => {
+        match $flags {
+            Flags::Keep => form!($alu, Alu: And Bic Orr Orn Eor Add Adc Sub Sbc Rsb Mov Mvn Tst Teq Cmp Cmn
+                => $function, false $(, $parameter)?),
+            Flags::Set => form!($alu, Alu: And Bic Orr Orn Eor Add Adc Sub Sbc Rsb Mov Mvn Tst Teq Cmp Cmn
+                => $function, true $(, $parameter)?),
+        }
+    };
+}
+
+macro_rules! by_condition {
+    ($condition:expr, $function:ident) => {
+        form!($condition, Condition: Eq Ne Cs Cc Mi Pl Vs Vc Hi Ls Ge Lt Gt Le Al => $function)
+    };
+}
+
+/// Declares one: of which effect, and what it does before it goes on.
+macro_rules! executes {
+    ($name:ident $(<$($parameter:ident: $type:ty),+>)?, $effect:pat, |$machine:ident, $operation:ident| $body:block) => {
+        fn $name$(<$(const $parameter: $type),+>)?($machine: &mut Machine, $operation: &Operation) -> Done {
+            if let $effect = $operation.effect $body
+            $operation.go_on($machine)
+        }
+    };
+}
+pub(super) use executes;
+
+/// What executes that effect.
+pub(super) fn handler(effect: &Effect) -> Handler {
+    match *effect {
+        Effect::DataRegister(alu, flags, _) => by_alu!(alu, flags, data_register),
+        Effect::DataImmediate(alu, flags, ..) => by_alu!(alu, flags, data_immediate),
+        Effect::DataShifted(alu, flags, _, (shift, _)) => match shift {
+            Shift::Lsl => by_alu!(alu, flags, data_shifted, Shift::Lsl as u8),
+            Shift::Lsr => by_alu!(alu, flags, data_shifted, Shift::Lsr as u8),
+            Shift::Asr => by_alu!(alu, flags, data_shifted, Shift::Asr as u8),
+            Shift::Ror => by_alu!(alu, flags, data_shifted, Shift::Ror as u8),
+            Shift::Rrx => by_alu!(alu, flags, data_shifted, Shift::Rrx as u8),
+        },
+        Effect::MultiplyLong(long, _) => {
+            form!(long, Long: Umull Smull Umlal Smlal Umaal => multiply_long)
+        }
+        Effect::Branch(_) => branch,
+        Effect::BranchConditional(condition, _) => by_condition!(condition, branch_if),
+        Effect::CompareBranch(..) => compare_branch,
+        Effect::BranchLink(_) => branch_link,
+        Effect::BranchRegister(..) | Effect::BranchLinkRegister(_) => branch_register,
+        Effect::TableBranch(..) => table_branch,
+        Effect::If | Effect::Nop => nop,
+        _ => transfer::handler(effect).unwrap_or(compute),
+    }
+}
+
+/// What skips an instruction of an IT block unless its condition holds.
+pub(super) fn unless(condition: Condition) -> Handler {
+    by_condition!(condition, skip_unless)
+}
+
+fn skip_unless<const CONDITION: u8>(machine: &mut Machine, operation: &Operation) -> Done {
+    if machine.registers.holds(Condition::new(CONDITION as u32)) {
+        return operation.go_on(machine);
+    }
+    machine.noted.skip(operation.index);
+    match &operation.next {
+        Some(skipped) => skipped.go_on(machine),
+        None => Ok(()),
+    }
+}
+
+// What R15 reads as, for those that read it.
+executes! { set_pc, Effect::Branch(pc), |machine, operation| {
+    machine.registers.set(Register::PC, pc);
+} }
+pub(super) const SET_PC: Handler = set_pc;
+
+fn nop(machine: &mut Machine, operation: &Operation) -> Done {
+    operation.go_on(machine)
+}
+
+executes! { data_register<ALU: u8, SET: bool>, Effect::DataRegister(_, _, r), |machine, operation| {
+    let registers = &mut machine.registers;
+    let (values, carry) = (registers.operands(r), registers.carry);
+    registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, values, carry);
+} }
+
+executes! { data_immediate<ALU: u8, SET: bool>, Effect::DataImmediate(_, _, r, carry, value), |machine, operation| {
+    let registers = &mut machine.registers;
+    let (n, carry) = (registers.get(r.n), registers.immediate_carry(carry));
+    registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, (n, value), carry);
+} }
+
+executes! { data_shifted<ALU: u8, SET: bool, SHIFT: u8>, Effect::DataShifted(_, _, r, (_, amount)), |machine, operation| {
+    let (registers, shift) = (&mut machine.registers, Shift::VARIANTS[SHIFT as usize]);
+    let (n, m) = registers.operands(r);
+    let (value, carry) = shift_with_carry(m, shift, u32::from(amount), registers.carry);
+    registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, (n, value), carry);
+} }
 
 const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
     (
@@ -15,221 +147,178 @@ const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
     )
 }
 
+executes! { multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, operation| {
+    let (registers, long) = (&mut machine.registers, Long::VARIANTS[LONG as usize]);
+    let (n, m) = (registers.get(r.n), registers.get(r.m));
+    let noted = match long {
+        Long::Smull | Long::Smlal => magnitudes(n, m),
+        _ => (n, m),
+    };
+    machine.noted.operands(operation.index, noted);
+    let result = arithmetic::long(long, n, m, registers.get(r.high), registers.get(r.low));
+    registers.set(r.low, result as u32);
+    registers.set(r.high, (result >> 32) as u32);
+} }
+
+/// What is neither the plainest arithmetic nor memory nor a branch.
+fn compute(machine: &mut Machine, operation: &Operation) -> Done {
+    let registers = &mut machine.registers;
+    match operation.effect {
+        Effect::ShiftRegister(shift, flags, r) => registers.shift_register(shift, flags, r),
+        Effect::MoveTop(d, value) => {
+            let low = registers.get(d) & 0xffff;
+            registers.set(d, u32::from(value) << 16 | low);
+        }
+        Effect::Multiply(multiply, flags, r, ra) => registers.multiply(multiply, flags, r, ra),
+        Effect::Divide(sign, r) => {
+            let (n, m) = registers.operands(r);
+            let noted = match sign {
+                Sign::Signed => magnitudes(n, m),
+                Sign::Unsigned => (n, m),
+            };
+            machine.noted.operands(operation.index, noted);
+            registers.set(r.d, arithmetic::divide(sign, n, m));
+        }
+        Effect::Extend(extend, r, rotation) => {
+            let addend = registers.get_or_zero(r.n);
+            let value = arithmetic::extend(extend, registers.get(r.m), rotation, addend);
+            registers.set(r.d, value);
+        }
+        Effect::Unary(which, r) => registers.set(r.d, unary(which, registers.get(r.m))),
+        Effect::BitField(field, r, place) => registers.bit_field(field, r, place),
+        _ => return compute_dsp(machine, operation),
+    }
+    operation.go_on(machine)
+}
+
+/// The DSP extension, and saturation.
+fn compute_dsp(machine: &mut Machine, operation: &Operation) -> Done {
+    let registers = &mut machine.registers;
+    match operation.effect {
+        Effect::MultiplyLongDsp(long, r) => {
+            let (n, m) = (registers.get(r.n), registers.get(r.m));
+            let (high, low) = (registers.get(r.high), registers.get(r.low));
+            let result = arithmetic::long_dsp(long, n, m, high, low);
+            registers.set(r.low, result as u32);
+            registers.set(r.high, (result >> 32) as u32);
+        }
+        Effect::Saturating(saturating, r) => registers.saturating(saturating, r),
+        Effect::Saturate(sign, r, bits, shift) => registers.saturate(sign, bits, r, shift),
+        Effect::Saturate16(sign, r, bits) => registers.saturate16(sign, bits, r),
+        Effect::Parallel(lanes, kind, r) => registers.parallel(lanes, kind, r),
+        Effect::Select(r) => registers.select(r),
+        Effect::Pack(r, (shift, amount)) => {
+            let (n, m) = registers.operands(r);
+            registers.set(r.d, arithmetic::pack(n, m, shift, amount));
+        }
+        _ => return control(machine, operation),
+    }
+    operation.go_on(machine)
+}
+
+/// What computes nothing: special registers, the monitor, and what ends the straight way.
+fn control(machine: &mut Machine, operation: &Operation) -> Done {
+    let registers = &mut machine.registers;
+    let halt = match operation.effect {
+        Effect::ReadSpecial(rd, special) => {
+            registers.set(rd, registers.read_special(special));
+            return operation.go_on(machine);
+        }
+        Effect::WriteSpecial { rn, special, mask } => {
+            registers.write_special(special, mask, registers.get(rn));
+            return operation.go_on(machine);
+        }
+        Effect::MaskExceptions {
+            value,
+            primask,
+            faultmask,
+        } => {
+            for (register, named) in [(PRIMASK, primask), (FAULTMASK, faultmask)] {
+                if named {
+                    registers.special[register] = value;
+                }
+            }
+            return operation.go_on(machine);
+        }
+        Effect::ClearExclusive => {
+            machine.exclusive = false;
+            return operation.go_on(machine);
+        }
+        Effect::Breakpoint(number) => Halt::Breakpoint(number),
+        Effect::SupervisorCall => Halt::Exception(SUPERVISOR_CALL),
+        Effect::Barrier => Halt::Refetch,
+        Effect::Unknown(encoding) => Halt::Fault(Reason::Unknown(encoding)),
+        _ => Halt::Fault(Reason::NoCode),
+    };
+    machine.noted.at = operation.index;
+    Err(machine.interrupt(halt))
+}
+
+executes! { branch, Effect::Branch(target), |machine, operation| {
+    machine.next = target;
+} }
+
+executes! { branch_if<CONDITION: u8>, Effect::BranchConditional(_, target), |machine, operation| {
+    if machine.registers.holds(Condition::new(CONDITION as u32)) {
+        machine.next = target;
+    }
+} }
+
+executes! { compare_branch, Effect::CompareBranch(rn, nonzero, target), |machine, operation| {
+    if (machine.registers.get(rn) != 0) == (nonzero == NonZero::Set) {
+        machine.next = target;
+    }
+} }
+
+// It ends its block, so that what is next is what stands behind it.
+executes! { branch_link, Effect::BranchLink(target), |machine, operation| {
+    machine.registers.set(Register::LR, machine.next | 1);
+    machine.next = target;
+} }
+
+fn branch_register(machine: &mut Machine, operation: &Operation) -> Done {
+    machine.noted.at = operation.index;
+    let registers = &mut machine.registers;
+    match operation.effect {
+        Effect::BranchLinkRegister(rm) => {
+            let target = registers.get(rm);
+            registers.set(Register::LR, machine.next | 1);
+            return machine.exchange(target);
+        }
+        Effect::BranchRegister(Indirect::Exchange, rm) => {
+            let target = registers.get(rm);
+            return machine.exchange(target);
+        }
+        Effect::BranchRegister(Indirect::Move, rm) => machine.next = registers.get(rm) & !1,
+        Effect::BranchRegister(Indirect::Add, rm) => {
+            let pc = registers.get(Register::PC);
+            machine.next = pc.wrapping_add(registers.get(rm)) & !1;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+executes! { table_branch, Effect::TableBranch(access, r), |machine, operation| {
+    let (base, index) = machine.registers.operands(r);
+    let address = base.wrapping_add(index.wrapping_mul(access.bytes().into()));
+    machine.noted.access(operation.index, address);
+    let entry = machine.read(access, address)?;
+    machine.next = machine.registers.get(Register::PC).wrapping_add(2 * entry);
+} }
+
 impl Machine {
-    /// Executes one effect; `after` is the address of the following instruction. Gives the address
-    /// where it goes on.
-    #[inline(always)]
-    pub(super) fn execute(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
-        let registers = &mut self.registers;
-        match *effect {
-            Effect::DataRegister(alu, flags, r) => {
-                let values = registers.operands(r);
-                registers.alu(alu, flags, r.d, values, registers.carry);
-            }
-            Effect::DataImmediate(alu, flags, r, carry, value) => {
-                let values = (registers.get(r.n), value);
-                registers.alu(alu, flags, r.d, values, registers.immediate_carry(carry));
-            }
-            Effect::DataShifted(alu, flags, r, (shift, amount)) => {
-                let (n, m) = registers.operands(r);
-                let (value, carry) = shift_with_carry(m, shift, u32::from(amount), registers.carry);
-                registers.alu(alu, flags, r.d, (n, value), carry);
-            }
-            Effect::MultiplyLong(long, r) => self.multiply_long(long, r),
-            Effect::Load(_)
-            | Effect::LoadRegister(_)
-            | Effect::LoadLiteral(..)
-            | Effect::LoadDouble(..)
-            | Effect::LoadMultiple(_)
-            | Effect::LoadExclusive(_) => return self.load(effect, after),
-            Effect::Store(_)
-            | Effect::StoreRegister(_)
-            | Effect::StoreDouble(..)
-            | Effect::StoreMultiple(_)
-            | Effect::StoreExclusive(..) => self.store(effect)?,
-            Effect::Branch(_)
-            | Effect::BranchConditional(..)
-            | Effect::CompareBranch(..)
-            | Effect::BranchLink(_)
-            | Effect::BranchLinkRegister(_)
-            | Effect::BranchRegister(..)
-            | Effect::TableBranch(..) => return self.branch(effect, after),
-            Effect::If | Effect::Nop => {}
-            _ => self.compute(effect)?,
-        }
-        Ok(after)
-    }
-
-    #[inline(always)]
-    fn multiply_long(&mut self, long: Long, r: LongOperands) {
-        let registers = &mut self.registers;
-        let (n, m) = (registers.get(r.n), registers.get(r.m));
-        self.operands = match long {
-            Long::Smull | Long::Smlal => magnitudes(n, m),
-            _ => (n, m),
-        };
-        let result = arithmetic::long(long, n, m, registers.get(r.high), registers.get(r.low));
-        registers.set(r.low, result as u32);
-        registers.set(r.high, (result >> 32) as u32);
-    }
-
-    /// What is neither the plainest arithmetic nor memory nor a branch.
-    fn compute(&mut self, effect: &Effect) -> Result<(), Interrupted> {
-        let registers = &mut self.registers;
-        match *effect {
-            Effect::ShiftRegister(shift, flags, r) => {
-                registers.shift_register(shift, flags, r);
-            }
-            Effect::MoveTop(d, value) => {
-                let low = registers.get(d) & 0xffff;
-                registers.set(d, u32::from(value) << 16 | low);
-            }
-            Effect::Multiply(multiply, flags, r, ra) => {
-                registers.multiply(multiply, flags, r, ra);
-            }
-            Effect::Divide(sign, r) => {
-                let (n, m) = registers.operands(r);
-                self.operands = match sign {
-                    Sign::Signed => magnitudes(n, m),
-                    Sign::Unsigned => (n, m),
-                };
-                registers.set(r.d, arithmetic::divide(sign, n, m));
-            }
-            Effect::Extend(extend, r, rotation) => {
-                let addend = registers.get_or_zero(r.n);
-                let value = arithmetic::extend(extend, registers.get(r.m), rotation, addend);
-                registers.set(r.d, value);
-            }
-            Effect::Unary(which, r) => registers.set(r.d, unary(which, registers.get(r.m))),
-            Effect::BitField(field, r, place) => registers.bit_field(field, r, place),
-            _ => return self.compute_dsp(effect),
-        }
-        Ok(())
-    }
-
-    /// The DSP extension, and what is no computation at all.
-    fn compute_dsp(&mut self, effect: &Effect) -> Result<(), Interrupted> {
-        let registers = &mut self.registers;
-        match *effect {
-            Effect::MultiplyLongDsp(long, r) => {
-                let (n, m) = (registers.get(r.n), registers.get(r.m));
-                let (high, low) = (registers.get(r.high), registers.get(r.low));
-                let result = arithmetic::long_dsp(long, n, m, high, low);
-                registers.set(r.low, result as u32);
-                registers.set(r.high, (result >> 32) as u32);
-            }
-            Effect::Saturating(saturating, r) => registers.saturating(saturating, r),
-            Effect::Saturate(sign, r, bits, shift) => registers.saturate(sign, bits, r, shift),
-            Effect::Saturate16(sign, r, bits) => registers.saturate16(sign, bits, r),
-            Effect::Parallel(lanes, kind, r) => registers.parallel(lanes, kind, r),
-            Effect::Select(r) => registers.select(r),
-            Effect::Pack(r, (shift, amount)) => {
-                let (n, m) = registers.operands(r);
-                registers.set(r.d, arithmetic::pack(n, m, shift, amount));
-            }
-            _ => return self.control(effect),
-        }
-        Ok(())
-    }
-
-    /// What computes nothing: special registers, the monitor, and what ends the straight way.
-    fn control(&mut self, effect: &Effect) -> Result<(), Interrupted> {
-        let halt = match *effect {
-            Effect::ReadSpecial(rd, special) => {
-                let value = self.registers.read_special(special);
-                self.registers.set(rd, value);
-                return Ok(());
-            }
-            Effect::WriteSpecial { rn, special, mask } => {
-                let value = self.registers.get(rn);
-                self.registers.write_special(special, mask, value);
-                return Ok(());
-            }
-            Effect::MaskExceptions {
-                value,
-                primask,
-                faultmask,
-            } => {
-                for (register, named) in [(PRIMASK, primask), (FAULTMASK, faultmask)] {
-                    if named {
-                        self.registers.special[register] = value;
-                    }
-                }
-                return Ok(());
-            }
-            Effect::ClearExclusive => {
-                self.exclusive = false;
-                return Ok(());
-            }
-            Effect::Breakpoint(number) => Halt::Breakpoint(number),
-            Effect::SupervisorCall => Halt::Exception(SUPERVISOR_CALL),
-            Effect::Barrier => Halt::Refetch,
-            Effect::Unknown(encoding) => Halt::Fault(Reason::Unknown(encoding)),
-            // `execute` and the two after it have taken all others.
-            _ => Halt::Undecoded,
-        };
-        Err(self.interrupt(halt))
-    }
-
-    /// Everything that goes elsewhere, but for loads of the PC.
-    #[inline(always)]
-    fn branch(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
-        let registers = &mut self.registers;
-        match *effect {
-            Effect::BranchConditional(condition, target) if registers.holds(condition) => {
-                Ok(target)
-            }
-            Effect::CompareBranch(rn, nonzero, target)
-                if (registers.get(rn) != 0) == (nonzero == NonZero::Set) =>
-            {
-                Ok(target)
-            }
-            Effect::Branch(target) => Ok(target),
-            Effect::BranchLink(target) => {
-                registers.set(Register::LR, after | 1);
-                Ok(target)
-            }
-            Effect::BranchLinkRegister(rm) => {
-                let target = registers.get(rm);
-                registers.set(Register::LR, after | 1);
-                self.exchange(target)
-            }
-            Effect::BranchRegister(kind, rm) => {
-                let value = registers.get(rm);
-                match kind {
-                    Indirect::Exchange => self.exchange(value),
-                    Indirect::Move => Ok(value & !1),
-                    Indirect::Add => Ok(registers.get(Register::PC).wrapping_add(value) & !1),
-                }
-            }
-            Effect::TableBranch(access, r) => self.table_branch(access, r),
-            _ => Ok(after),
-        }
-    }
-
-    fn table_branch(&mut self, access: Access, r: Operands) -> Result<u32, Interrupted> {
-        let (base, index) = self.registers.operands(r);
-        let scaled = match access {
-            Access::Byte => index,
-            _ => index << 1,
-        };
-        self.access = base.wrapping_add(scaled);
-        let entry = self.read(access, self.access)?;
-        let pc = self.registers.get(Register::PC);
-        Ok(pc.wrapping_add(2 * entry))
-    }
-
     /// BXWritePC, A2.3.1.
     #[inline(always)]
-    pub(super) fn exchange(&mut self, target: u32) -> Result<u32, Interrupted> {
+    pub(super) fn exchange(&mut self, target: u32) -> Done {
         if target & 1 == 0 {
             return Err(self.interrupt(Halt::Fault(Reason::NotThumb(target))));
         }
-        Ok(target & !1)
+        self.next = target & !1;
+        Ok(())
     }
 
-    /// Leaves the loop for what is kept aside: results of single operations must fit two registers of
-    /// the host, since every simulated instruction has one.
+    /// Leaves the straight way for what is kept aside.
     #[cold]
     pub(super) fn interrupt(&mut self, halt: Halt) -> Interrupted {
         self.halt = Some(halt);

@@ -1,10 +1,6 @@
-//! Flash and RAM as the core sees them, and the code decoded of them.
+//! Flash and RAM as the core sees them.
 
 use std::fmt;
-use std::ops::Range;
-
-use crate::decode;
-use crate::instruction::{Effect, Instruction};
 
 /// What is wrong with an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -30,9 +26,11 @@ pub struct Memory {
     flash: Vec<u8>,
     ram: Vec<u8>,
     ccm: Vec<u8>,
-    /// Where RAM has been executed from: a write there makes decoded instructions stale.
-    executed: Range<u32>,
-    /// The same by halfwords, since code and variables may lie side by side.
+    /// Where RAM has been executed from, with so many bytes before it that a word may overlap with it: the first address,
+    /// and how many bytes.
+    watched: (u32, u32),
+    /// The same by halfwords, since code and variables may lie side by side: a write there makes decoded instructions
+    /// stale.
     executed_halfwords: Vec<bool>,
     stale: bool,
 }
@@ -50,7 +48,7 @@ impl Memory {
             flash: vec![0xff; layout.flash_size as usize],
             ram: vec![0; layout.ram_size as usize],
             ccm: vec![0; layout.ccm_size as usize],
-            executed: 0..0,
+            watched: (0, 0),
             executed_halfwords: vec![false; layout.ram_size.div_ceil(HALFWORD) as usize],
             stale: false,
             layout,
@@ -88,20 +86,33 @@ impl Memory {
         self.ram_offset(address).is_some() || self.ccm_offset(address).is_some()
     }
 
+    /// A little-endian value of `N` bytes, if all of it is in RAM.
+    #[inline(always)]
+    pub(super) fn in_ram<const N: usize>(&self, address: u32) -> Option<[u8; N]> {
+        at(&self.ram, address.wrapping_sub(self.layout.ram_base))
+    }
+
     /// Reads a little-endian value of `N` bytes.
     #[inline(always)]
     fn read<const N: usize>(&self, address: u32) -> Result<[u8; N], BusError> {
-        if let Some(bytes) = at(&self.ram, address.wrapping_sub(self.layout.ram_base)) {
-            return Ok(bytes);
-        }
-        self.flash_offset(address)
-            .and_then(|offset| at(&self.flash, offset))
+        self.in_ram(address)
+            .or_else(|| at(&self.flash, self.flash_offset(address)?))
             .or_else(|| at(&self.ccm, self.ccm_offset(address)?))
             .ok_or(BusError::Read(address))
     }
 
-    /// Writes a little-endian value of `N` bytes, aligned or not.
+    /// Where so many bytes are in RAM that were never executed.
     #[inline(always)]
+    pub(super) fn plain_ram<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+        if address.wrapping_sub(self.watched.0) < self.watched.1 {
+            return None;
+        }
+        let offset = address.wrapping_sub(self.layout.ram_base) as usize;
+        let place = self.ram.get_mut(offset..offset.checked_add(N)?)?;
+        place.try_into().ok()
+    }
+
+    /// Writes a little-endian value of `N` bytes, aligned or not.
     pub(super) fn write<const N: usize>(
         &mut self,
         address: u32,
@@ -115,10 +126,7 @@ impl Memory {
             return self.write_ccm(address, &value);
         };
         place.copy_from_slice(&value);
-        // Where there is RAM nothing overflows.
-        if address < self.executed.end && address + N as u32 > self.executed.start {
-            self.stale |= self.is_code(offset, N);
-        }
+        self.stale |= self.is_code(offset, N);
         Ok(())
     }
 
@@ -202,11 +210,13 @@ impl Memory {
                 *executed = true;
             }
         }
-        let end = address + size;
-        self.executed = if self.executed.is_empty() {
-            address..end
+        let (first, end) = (address.wrapping_sub(3), address.wrapping_add(size));
+        let (watched, bytes) = self.watched;
+        self.watched = if bytes == 0 {
+            (first, end.wrapping_sub(first))
         } else {
-            self.executed.start.min(address)..self.executed.end.max(end)
+            let (first, end) = (first.min(watched), end.max(watched.wrapping_add(bytes)));
+            (first, end.wrapping_sub(first))
         };
     }
 
@@ -242,107 +252,5 @@ impl fmt::Display for Layout {
             f,
             "{flash} KiB of flash at {at:#010x} and {ram} KiB of RAM at {ram_at:#010x}"
         )
-    }
-}
-
-/// The decoded instructions of flash and RAM, one entry for each halfword address, filled when first executed.
-#[derive(Debug, Clone, Default)]
-pub struct Code {
-    flash: Region,
-    ram: Region,
-    /// Flash by its other name, since targets of branches are absolute: empty until executed from.
-    alias: Region,
-    /// Whether the DSP extension is not known.
-    pub(super) lacks_dsp: bool,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Region {
-    base: u32,
-    instructions: Vec<Instruction>,
-}
-
-impl Region {
-    fn new(base: u32, size: u32) -> Self {
-        Self {
-            base,
-            instructions: vec![Instruction::UNDECODED; size as usize / 2],
-        }
-    }
-
-    #[inline(always)]
-    fn index(&self, address: u32) -> usize {
-        (address.wrapping_sub(self.base) >> 1) as usize
-    }
-}
-
-impl Code {
-    /// Nothing decoded yet. `flash_base` is the name by which flash is executed from, as a rule.
-    pub(super) fn new(memory: &Memory, flash_base: u32) -> Self {
-        let layout = memory.layout();
-        Self {
-            flash: Region::new(flash_base, layout.flash_size),
-            ram: Region::new(layout.ram_base, layout.ram_size),
-            lacks_dsp: false,
-            alias: Region::new(
-                if flash_base == 0 {
-                    layout.flash_base
-                } else {
-                    0
-                },
-                0,
-            ),
-        }
-    }
-
-    /// The instruction there; `None` outside memory.
-    #[inline(always)]
-    pub(super) fn at(&self, address: u32) -> Option<&Instruction> {
-        self.flash
-            .instructions
-            .get(self.flash.index(address))
-            .or_else(|| self.ram.instructions.get(self.ram.index(address)))
-            .or_else(|| self.alias.instructions.get(self.alias.index(address)))
-    }
-
-    /// Decodes what stands there; `None` where nothing can be read.
-    #[cold]
-    pub(super) fn decode(&mut self, address: u32, memory: &mut Memory) -> Option<()> {
-        let mut decoded = Vec::with_capacity(5);
-        decode::decode_at(
-            address,
-            |address| memory.half(address).ok(),
-            |address, instruction| decoded.push((address, instruction)),
-        )?;
-        for (address, mut instruction) in decoded {
-            if self.lacks_dsp && instruction.effect.needs_dsp() {
-                let encoding = u32::from(memory.half(address).ok()?) << 16
-                    | u32::from(memory.half(address.wrapping_add(2)).ok()?);
-                instruction.effect = Effect::Unknown(encoding);
-            }
-            memory.note_executed(address, u32::from(instruction.facts.size));
-            let (flash, ram) = (self.flash.index(address), self.ram.index(address));
-            if let Some(entry) = self.flash.instructions.get_mut(flash) {
-                *entry = instruction;
-            } else if let Some(entry) = self.ram.instructions.get_mut(ram) {
-                *entry = instruction;
-            } else {
-                let length = self.flash.instructions.len();
-                self.alias
-                    .instructions
-                    .resize(length, Instruction::UNDECODED);
-                let index = self.alias.index(address);
-                if let Some(entry) = self.alias.instructions.get_mut(index) {
-                    *entry = instruction;
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// Forgets what was decoded from RAM.
-    #[cold]
-    pub(super) fn forget_ram(&mut self) {
-        self.ram.instructions.fill(Instruction::UNDECODED);
     }
 }

@@ -1,6 +1,7 @@
 //! The machine: registers, memory, decoded code, and the loop that executes.
 
 mod arithmetic;
+mod block;
 mod devices;
 mod exceptions;
 mod execute;
@@ -9,14 +10,16 @@ mod registers;
 mod semihosting;
 mod transfer;
 
+pub use block::Block;
+pub(crate) use block::LONGEST;
 pub use devices::Stub;
 pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 
-use crate::instruction::{Condition, Instruction, Register};
-use crate::timing::{Outcome, Retired, Timing};
+use crate::instruction::Register;
+use crate::timing::{Noted, Retired, Timing};
+use block::Code;
 use devices::Devices;
-use memory::Code;
 
 /// How execution ended.
 #[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
@@ -91,16 +94,12 @@ struct Interrupted;
 enum Halt {
     /// `BKPT`
     Breakpoint(u8),
-    /// The program asked for the end.
-    Exit(u32),
     /// A register that has to know the time.
     Device,
     /// An exception of that number.
     Exception(u32),
     /// ISB: what follows is fetched as it now stands in memory.
     Refetch,
-    /// It has to be decoded first.
-    Undecoded,
     /// It cannot go on.
     Fault(Reason),
 }
@@ -114,11 +113,11 @@ pub struct Machine {
     pub memory: Memory,
     code: Code,
     pc: u32,
+    /// Where it goes on behind the block that is executed.
+    next: u32,
     executed: u64,
-    /// First address of the last load or store: for the timing model.
-    access: u32,
-    /// Magnitudes of the last long product's or division's operands, likewise.
-    operands: (u32, u32),
+    /// What the timing model has to know of that block.
+    noted: Noted,
     /// The state of the local exclusive monitor (A3.4.1), since a load-exclusive.
     exclusive: bool,
     halt: Option<Halt>,
@@ -142,14 +141,15 @@ impl Machine {
         let mut registers = Registers::default();
         registers.set(Register::SP, stack);
         registers.set(Register::LR, 0xffff_ffff);
+        registers.set_apsr(0, 3);
         Self {
             registers,
             memory,
             code,
             pc: entry & !1,
+            next: 0,
             executed: 0,
-            access: 0,
-            operands: (0, 0),
+            noted: Noted::default(),
             exclusive: false,
             halt: None,
             devices: Devices::default(),
@@ -177,6 +177,13 @@ impl Machine {
     /// The same with the vector table there, as VTOR says after a reset.
     pub fn with_vectors(mut self, address: u32) -> Self {
         self.devices.set_vectors(address);
+        self
+    }
+
+    /// The same where code is called otherwise from each of these addresses on, so that no [`Block`] goes across. To be
+    /// said before it runs.
+    pub fn with_boundaries(mut self, addresses: impl Iterator<Item = u32>) -> Self {
+        self.code.boundaries = addresses.collect();
         self
     }
 
@@ -216,10 +223,14 @@ impl Machine {
             {
                 return self.fault(reason);
             }
-            let until = end.min(self.executed.saturating_add(self.stretch(timing)));
-            // Apart from the machine, so that an instruction can be borrowed while it executes.
+            // One instruction where a register has asked for the time.
+            let stretch = self.now.map_or_else(|| self.stretch(timing), |_| 1);
+            let until = end.min(self.executed.saturating_add(stretch));
+            // Apart from the machine, so that a block can be borrowed while it executes.
             let mut code = std::mem::take(&mut self.code);
             let pause = self.run_decoded(&code, timing, until);
+            let undecoded = matches!(pause, Pause::Undecoded);
+            self.now = self.now.filter(|_| undecoded);
             let stop = match pause {
                 Pause::Undecoded if code.decode(self.pc, &mut self.memory).is_some() => None,
                 Pause::Undecoded if self.leaves_exception() => {
@@ -236,10 +247,14 @@ impl Machine {
                     let entered = self.enter(number, timing);
                     entered.err().map(|reason| self.fault(reason))
                 }
-                Pause::Look => None,
+                Pause::Device => {
+                    self.now = Some(self.time(timing));
+                    None
+                }
                 Pause::Stop(Stop::Limit) if self.executed < end => None,
                 Pause::Stale => {
-                    code.forget_ram();
+                    code.forget();
+                    timing.forget();
                     None
                 }
                 Pause::Stop(stop) => Some(stop),
@@ -281,119 +296,50 @@ impl Machine {
     /// so that its registers are not shared with whatever calls it.
     #[inline(never)]
     fn run_decoded<T: Timing>(&mut self, code: &Code, timing: &mut T, end: u64) -> Pause {
-        let (mut pc, mut executed) = (self.pc, self.executed);
-        let pause = loop {
-            if executed >= end {
-                break Pause::Stop(Stop::Limit);
+        loop {
+            if self.executed >= end {
+                return Pause::Stop(Stop::Limit);
             }
-            let Some(instruction) = code.at(pc) else {
-                break Pause::Undecoded;
+            let Some(block) = code.block(self.pc) else {
+                return Pause::Undecoded;
             };
-            if let Ok(next) = self.step(instruction, pc, timing) {
-                executed += 1;
-                let straight = next == pc.wrapping_add(u32::from(instruction.facts.size));
-                pc = next;
-                if !straight && self.memory.take_stale() {
-                    break Pause::Stale;
-                }
-                continue;
-            }
-            match self.interrupted(instruction, pc, timing) {
-                Halt::Breakpoint(_) => {
-                    executed += 1;
-                    pc = pc.wrapping_add(u32::from(instruction.facts.size));
-                    if self.output.len() >= MOST_OUTPUT {
-                        break Pause::Stop(Stop::Output);
-                    }
-                }
-                Halt::Device => {
-                    self.executed = executed;
-                    match self.step_with_time(instruction, pc, timing) {
-                        Ok(next) => {
-                            executed += 1;
-                            pc = next;
-                            break Pause::Look;
-                        }
-                        Err(reason) => break Pause::fault(pc, reason),
-                    }
-                }
-                Halt::Exception(number) => {
-                    executed += 1;
-                    pc = pc.wrapping_add(u32::from(instruction.facts.size));
-                    break Pause::Exception(number);
-                }
-                Halt::Exit(code) => {
-                    executed += 1;
-                    break Pause::Stop(Stop::Exit(code));
-                }
-                Halt::Refetch => {
-                    executed += 1;
-                    pc = pc.wrapping_add(u32::from(instruction.facts.size));
-                    if self.memory.take_stale() {
-                        break Pause::Stale;
-                    }
-                }
-                Halt::Undecoded => break Pause::Undecoded,
-                Halt::Fault(reason) => {
-                    let reason = self.explained(reason);
-                    break Pause::fault(pc, reason);
-                }
-            }
-        };
-        self.executed = executed;
-        self.pc = pc;
-        pause
-    }
-
-    /// Executes one instruction; gives the address of the next.
-    #[inline(always)]
-    fn step<T: Timing>(
-        &mut self,
-        instruction: &Instruction,
-        pc: u32,
-        timing: &mut T,
-    ) -> Result<u32, Interrupted> {
-        let after = pc.wrapping_add(u32::from(instruction.facts.size));
-        self.registers.set(Register::PC, pc.wrapping_add(4));
-        let (next, outcome) = if instruction.facts.condition == Condition::Al
-            || self.holds(instruction.facts.condition)
-        {
-            let next = self.execute(&instruction.effect, after)?;
-            let outcome = if next == after {
-                Outcome::Executed
+            let left = end - self.executed;
+            let pause = if left < block.instructions.len() as u64 {
+                self.run_block(&block.shortened(left as usize), timing)
             } else {
-                Outcome::Taken
+                self.run_block(block, timing)
             };
-            (next, outcome)
-        } else {
-            (after, Outcome::Skipped)
-        };
-        let retired = Retired {
-            address: pc,
-            next,
-            outcome,
-            access: self.access,
-            operands: self.operands,
-        };
-        timing.retire(instruction, &retired);
-        Ok(next)
+            if let Some(pause) = pause {
+                return pause;
+            }
+        }
     }
 
-    /// Executes one that asks a register for the time.
-    #[cold]
-    fn step_with_time<T: Timing>(
-        &mut self,
-        instruction: &Instruction,
-        pc: u32,
-        timing: &mut T,
-    ) -> Result<u32, Reason> {
-        self.now = Some(self.time(timing));
-        let done = self.step(instruction, pc, timing);
-        self.now = None;
-        done.map_err(|Interrupted| match self.halt.take() {
-            Some(Halt::Fault(reason)) => reason,
-            _ => Reason::NoCode,
-        })
+    /// Executes one to its end, or where it is left before.
+    #[inline(always)]
+    fn run_block<T: Timing>(&mut self, block: &Block, timing: &mut T) -> Option<Pause> {
+        self.noted.skipped = 0;
+        self.next = block.after;
+        if block.first.run(self).is_err() {
+            return self.interrupted(block, timing);
+        }
+        let next = self.next;
+        let taken = next != block.after;
+        self.retire(block, next, taken, timing);
+        (taken && self.memory.take_stale()).then_some(Pause::Stale)
+    }
+
+    /// Counts and times it; it goes on at `next`.
+    #[inline(always)]
+    fn retire<T: Timing>(&mut self, block: &Block, next: u32, taken: bool, timing: &mut T) {
+        timing.retire(&Retired {
+            block,
+            next,
+            taken,
+            noted: &self.noted,
+        });
+        self.executed += block.instructions.len() as u64;
+        self.pc = next;
     }
 
     /// A failed access, with what it says of the stack: it grows out of RAM at the lower end.
@@ -410,51 +356,43 @@ impl Machine {
         }
     }
 
-    /// Whether an instruction of an IT block is executed. Apart, so that those outside of one need no more
-    /// than a comparison.
-    #[inline(never)]
-    fn holds(&self, condition: Condition) -> bool {
-        self.registers.holds(condition)
-    }
-
-    /// Sees to breakpoints, and says what else there is.
+    /// Sees to what did not simply go on, and to those before it; says why the loop is left, if it is.
     #[cold]
-    fn interrupted<T: Timing>(
-        &mut self,
-        instruction: &Instruction,
-        pc: u32,
-        timing: &mut T,
-    ) -> Halt {
-        let halt = self.halt.take().unwrap_or(Halt::Undecoded);
-        if !matches!(
-            halt,
-            Halt::Breakpoint(_) | Halt::Refetch | Halt::Exception(_)
-        ) {
-            return halt;
-        }
-        let retired = Retired {
-            address: pc,
-            next: pc.wrapping_add(u32::from(instruction.facts.size)),
+    fn interrupted<T: Timing>(&mut self, block: &Block, timing: &mut T) -> Option<Pause> {
+        let index = usize::from(self.noted.at);
+        let halt = self.halt.take()?;
+        let count = match halt {
+            Halt::Breakpoint(_) | Halt::Refetch | Halt::Exception(_) => index + 1,
+            Halt::Device | Halt::Fault(_) => index,
+        };
+        if count > 0 {
             // Behind ISB the pipeline is filled anew, as behind a branch.
-            outcome: match halt {
-                Halt::Refetch => Outcome::Taken,
-                _ => Outcome::Executed,
-            },
-            access: 0,
-            operands: (0, 0),
-        };
-        timing.retire(instruction, &retired);
-        let Halt::Breakpoint(number) = halt else {
-            return halt;
-        };
-        if number != SEMIHOSTING {
-            timing.marker(number);
-            return Halt::Breakpoint(number);
+            let refetches = halt == Halt::Refetch;
+            let shortened = (count < block.instructions.len()).then(|| block.shortened(count));
+            let done = shortened.as_ref().unwrap_or(block);
+            self.retire(done, done.after, refetches, timing);
         }
-        match self.semihosting(self.time(timing)) {
-            Ok(None) => Halt::Breakpoint(number),
-            Ok(Some(code)) => Halt::Exit(code),
-            Err(reason) => Halt::Fault(reason),
+        match halt {
+            Halt::Breakpoint(SEMIHOSTING) => match self.semihosting(self.time(timing)) {
+                Ok(Some(code)) => Some(Pause::Stop(Stop::Exit(code))),
+                Ok(None) if self.output.len() >= MOST_OUTPUT => Some(Pause::Stop(Stop::Output)),
+                Ok(None) => None,
+                Err(reason) => {
+                    (self.executed, self.pc) = (self.executed - 1, block.address(index));
+                    Some(Pause::Stop(self.fault(reason)))
+                }
+            },
+            Halt::Breakpoint(number) => {
+                timing.marker(number);
+                None
+            }
+            Halt::Device => Some(Pause::Device),
+            Halt::Exception(number) => Some(Pause::Exception(number)),
+            Halt::Refetch => self.memory.take_stale().then_some(Pause::Stale),
+            Halt::Fault(reason) => {
+                let reason = self.explained(reason);
+                Some(Pause::Stop(self.fault(reason)))
+            }
         }
     }
 }
@@ -463,8 +401,8 @@ impl Machine {
 enum Pause {
     /// The next instruction has to be decoded.
     Undecoded,
-    /// Registers have changed that decide on exceptions.
-    Look,
+    /// The next instruction asks a register that has to know the time.
+    Device,
     /// An exception is to be taken.
     Exception(u32),
     /// Code in RAM has been written since it was decoded.
@@ -475,12 +413,6 @@ enum Pause {
 
 /// The number of semihosting's breakpoint on M-profile cores.
 const SEMIHOSTING: u8 = 0xab;
-
-impl Pause {
-    const fn fault(address: u32, reason: Reason) -> Self {
-        Self::Stop(Stop::Fault(Fault { address, reason }))
-    }
-}
 
 /// Bytes of output that are kept at most, but for one write.
 const MOST_OUTPUT: usize = 1 << 20;

@@ -6,10 +6,9 @@ use crate::instruction::{Condition, Operands, Register};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registers {
     core: [u32; 16],
-    /// N
-    pub negative: bool,
-    /// Z
-    pub zero: bool,
+    /// The last result that set N and Z, which is not looked at until somebody asks; the top bit is for N beside Z, which
+    /// no result sets.
+    nz: u64,
     /// C
     pub carry: bool,
     /// V
@@ -66,36 +65,47 @@ impl Registers {
     /// N and Z of a result.
     #[inline(always)]
     pub const fn set_nz(&mut self, result: u32) {
-        self.negative = (result as i32) < 0;
-        self.zero = result == 0;
+        self.nz = result as u64;
+    }
+
+    /// N
+    #[inline(always)]
+    pub const fn negative(&self) -> bool {
+        self.nz & (1 << 63 | 1 << 31) != 0
+    }
+
+    /// Z
+    #[inline(always)]
+    pub const fn zero(&self) -> bool {
+        self.nz as u32 == 0
     }
 
     /// Whether a condition holds (A7.3.1).
     #[inline(always)]
     pub const fn holds(&self, condition: Condition) -> bool {
         match condition {
-            Condition::Eq => self.zero,
-            Condition::Ne => !self.zero,
+            Condition::Eq => self.zero(),
+            Condition::Ne => !self.zero(),
             Condition::Cs => self.carry,
             Condition::Cc => !self.carry,
-            Condition::Mi => self.negative,
-            Condition::Pl => !self.negative,
+            Condition::Mi => self.negative(),
+            Condition::Pl => !self.negative(),
             Condition::Vs => self.overflow,
             Condition::Vc => !self.overflow,
-            Condition::Hi => self.carry && !self.zero,
-            Condition::Ls => !self.carry || self.zero,
-            Condition::Ge => self.negative == self.overflow,
-            Condition::Lt => self.negative != self.overflow,
-            Condition::Gt => !self.zero && self.negative == self.overflow,
-            Condition::Le => self.zero || self.negative != self.overflow,
+            Condition::Hi => self.carry && !self.zero(),
+            Condition::Ls => !self.carry || self.zero(),
+            Condition::Ge => self.negative() == self.overflow,
+            Condition::Lt => self.negative() != self.overflow,
+            Condition::Gt => !self.zero() && self.negative() == self.overflow,
+            Condition::Le => self.zero() || self.negative() != self.overflow,
             Condition::Al => true,
         }
     }
 
     /// APSR as MRS reads it.
     pub fn apsr(&self) -> u32 {
-        u32::from(self.negative) << 31
-            | u32::from(self.zero) << 30
+        u32::from(self.negative()) << 31
+            | u32::from(self.zero()) << 30
             | u32::from(self.carry) << 29
             | u32::from(self.overflow) << 28
             | u32::from(self.saturated) << 27
@@ -105,8 +115,8 @@ impl Registers {
     /// Sets what MSR may: the flags (mask bit 1) and GE (mask bit 0).
     pub const fn set_apsr(&mut self, value: u32, mask: u8) {
         if mask & 2 != 0 {
-            self.negative = value >> 31 & 1 == 1;
-            self.zero = value >> 30 & 1 == 1;
+            let not_zero = !value >> 30 & 1;
+            self.nz = ((value & 1 << 31) as u64) << 32 | not_zero as u64;
             self.carry = value >> 29 & 1 == 1;
             self.overflow = value >> 28 & 1 == 1;
             self.saturated = value >> 27 & 1 == 1;

@@ -1,25 +1,36 @@
-//! Loads, stores and special registers.
+//! Loads and stores.
 
+use super::block::Operation;
+use super::execute::{Done, Handler, executes, form};
 use super::{BusError, Halt, Interrupted, Machine};
+use strum::VariantArray as _;
+
 use crate::instruction::{
     Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };
 
+macro_rules! by_access {
+    ($access:expr, $function:ident $(, $parameter:expr)*) => {
+        form!($access, Access: Word Half Byte SignedHalf SignedByte => $function $(, $parameter)*)
+    };
+}
+
 impl Machine {
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn read(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
         let memory = &self.memory;
-        let value = match access {
-            Access::Word => memory.word(address),
-            Access::Half => memory.half(address).map(u32::from),
-            Access::Byte => memory.byte(address).map(u32::from),
-            Access::SignedHalf => memory.half(address).map(|half| half as i16 as i32 as u32),
-            Access::SignedByte => memory.byte(address).map(|byte| byte as i8 as i32 as u32),
+        let value = match access.bytes() {
+            4 => memory.word(address),
+            2 => memory.half(address).map(u32::from),
+            _ => memory.byte(address).map(u32::from),
         };
-        value.or_else(|error| self.read_device(access, address, error))
+        match value {
+            Ok(value) => Ok(access.extend(value)),
+            Err(error) => self.read_device(access, address, error),
+        }
     }
 
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn write(
         &mut self,
         access: Access,
@@ -27,14 +38,35 @@ impl Machine {
         value: u32,
     ) -> Result<(), Interrupted> {
         let memory = &mut self.memory;
-        let written = match access {
-            Access::Word => memory.write(address, value.to_le_bytes()),
-            Access::Half | Access::SignedHalf => {
-                memory.write(address, (value as u16).to_le_bytes())
-            }
-            Access::Byte | Access::SignedByte => memory.write(address, [value as u8]),
+        let written = match access.bytes() {
+            4 => memory.write(address, value.to_le_bytes()),
+            2 => memory.write(address, (value as u16).to_le_bytes()),
+            _ => memory.write(address, [value as u8]),
         };
         written.or_else(|error| self.write_device(access, address, value, error))
+    }
+
+    /// What is read there, if it is in RAM.
+    #[inline(always)]
+    fn in_ram(&self, access: Access, address: u32) -> Option<u32> {
+        let memory = &self.memory;
+        Some(access.extend(match access.bytes() {
+            4 => u32::from_le_bytes(memory.in_ram(address)?),
+            2 => u16::from_le_bytes(memory.in_ram(address)?).into(),
+            _ => u8::from_le_bytes(memory.in_ram(address)?).into(),
+        }))
+    }
+
+    /// Writes there, if it is in RAM and no code.
+    #[inline(always)]
+    fn to_ram(&mut self, access: Access, address: u32, value: u32) -> Option<()> {
+        let memory = &mut self.memory;
+        match access.bytes() {
+            4 => *memory.plain_ram(address)? = value.to_le_bytes(),
+            2 => *memory.plain_ram(address)? = (value as u16).to_le_bytes(),
+            _ => *memory.plain_ram(address)? = [value as u8],
+        }
+        Some(())
     }
 
     /// Reads what is neither flash nor RAM, where that is known.
@@ -50,13 +82,7 @@ impl Machine {
         }
         let now = self.device(address, error)?;
         let value = self.devices.read(address & !3, now) >> (8 * (address & 3));
-        Ok(match access {
-            Access::Word => value,
-            Access::Half => value & 0xffff,
-            Access::Byte => value & 0xff,
-            Access::SignedHalf => value as i16 as i32 as u32,
-            Access::SignedByte => value as i8 as i32 as u32,
-        })
+        Ok(access.extend(value))
     }
 
     /// And writes it.
@@ -95,101 +121,20 @@ impl Machine {
 
     /// The address, and what the base becomes.
     #[inline(always)]
-    fn address(&self, t: &Transfer) -> (u32, u32) {
+    fn address(&self, t: &Transfer, index: Index) -> (u32, u32) {
         let base = self.registers.get(t.rn);
         let moved = base.wrapping_add_signed(t.offset);
-        match t.index {
+        match index {
             Index::Offset => (moved, base),
             Index::Pre => (moved, moved),
             Index::Post => (base, moved),
         }
     }
 
+    #[inline(always)]
     fn scaled(&self, t: &ScaledTransfer) -> u32 {
         let offset = self.registers.get(t.rm) << (t.shift & 3);
         self.registers.get(t.rn).wrapping_add(offset)
-    }
-
-    #[inline(always)]
-    pub(super) fn load(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
-        let (access, rt, address) = match effect {
-            Effect::Load(t) => {
-                let (address, base) = self.address(t);
-                let value = self.read(t.access, address)?;
-                self.registers.set(t.rn, base);
-                return self.loaded(t.rt, address, value, after);
-            }
-            Effect::LoadRegister(t) => (t.access, t.rt, self.scaled(t)),
-            Effect::LoadLiteral(access, rt, address) => (*access, *rt, *address),
-            Effect::LoadExclusive(t) => {
-                let address = self.registers.get(t.rn).wrapping_add_signed(t.offset);
-                self.exclusive = true;
-                (t.access, t.rt, self.check(aligned_for(t.access, address))?)
-            }
-            Effect::LoadDouble(rt2, t) => return self.load_double(*rt2, t, after),
-            Effect::LoadMultiple(t) => return self.load_multiple(t, after),
-            _ => return Ok(after), // `execute` has seen to that.
-        };
-        let value = self.read(access, address)?;
-        self.loaded(rt, address, value, after)
-    }
-
-    /// Puts a loaded value where it goes; LoadWritePC (A2.3.1) for the PC.
-    #[inline(always)]
-    fn loaded(
-        &mut self,
-        rt: Register,
-        address: u32,
-        value: u32,
-        after: u32,
-    ) -> Result<u32, Interrupted> {
-        self.access = address;
-        if rt == Register::PC {
-            return self.exchange(value);
-        }
-        self.registers.set(rt, value);
-        Ok(after)
-    }
-
-    fn load_double(&mut self, rt2: Register, t: &Transfer, after: u32) -> Result<u32, Interrupted> {
-        let (address, base) = self.address(t);
-        // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
-        let address = if t.rn == Register::PC {
-            address & !3
-        } else {
-            address
-        };
-        self.access = self.check(aligned(address))?;
-        let low = self.read(Access::Word, address)?;
-        let high = self.read(Access::Word, address.wrapping_add(4))?;
-        self.registers.set(t.rn, base);
-        self.registers.set(t.rt, low);
-        self.registers.set(rt2, high);
-        Ok(after)
-    }
-
-    #[inline(always)]
-    fn load_multiple(&mut self, t: &MultipleTransfer, after: u32) -> Result<u32, Interrupted> {
-        let (mut address, base) = self.multiple(t)?;
-        self.access = address;
-        let mut next = after;
-        let mut rest = t.list;
-        while rest != 0 {
-            let register = Register::new(rest.trailing_zeros());
-            rest &= rest - 1;
-            let value = self.read(Access::Word, address)?;
-            address = address.wrapping_add(4);
-            if register == Register::PC {
-                next = self.exchange(value)?;
-            } else {
-                self.registers.set(register, value);
-            }
-        }
-        // Last, so that the instruction can begin anew.
-        if t.write_back {
-            self.registers.set(t.rn, base);
-        }
-        Ok(next)
     }
 
     /// The lowest address of a multiple transfer, and what the base becomes.
@@ -203,64 +148,211 @@ impl Machine {
         };
         Ok((self.check(aligned(lowest))?, after))
     }
-
-    #[inline(always)]
-    pub(super) fn store(&mut self, effect: &Effect) -> Result<(), Interrupted> {
-        let (access, rt, address) = match effect {
-            Effect::Store(t) => {
-                let (address, base) = self.address(t);
-                self.access = address;
-                self.write(t.access, address, self.registers.get(t.rt))?;
-                self.registers.set(t.rn, base);
-                return Ok(());
-            }
-            Effect::StoreRegister(t) => (t.access, t.rt, self.scaled(t)),
-            Effect::StoreExclusive(rd, t) => {
-                let address = self.registers.get(t.rn).wrapping_add_signed(t.offset);
-                self.access = self.check(aligned_for(t.access, address))?;
-                // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
-                let fails = !std::mem::take(&mut self.exclusive);
-                if !fails {
-                    self.write(t.access, address, self.registers.get(t.rt))?;
-                }
-                self.registers.set(*rd, u32::from(fails));
-                return Ok(());
-            }
-            Effect::StoreDouble(rt2, t) => return self.store_double(*rt2, t),
-            Effect::StoreMultiple(t) => return self.store_multiple(t),
-            _ => return Ok(()), // `execute` has seen to that.
-        };
-        self.access = address;
-        self.write(access, address, self.registers.get(rt))
-    }
-
-    fn store_double(&mut self, rt2: Register, t: &Transfer) -> Result<(), Interrupted> {
-        let (address, base) = self.address(t);
-        self.access = self.check(aligned(address))?;
-        for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
-            self.write(Access::Word, address, self.registers.get(register))?;
-        }
-        self.registers.set(t.rn, base);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn store_multiple(&mut self, t: &MultipleTransfer) -> Result<(), Interrupted> {
-        let (mut address, base) = self.multiple(t)?;
-        self.access = address;
-        let mut rest = t.list;
-        while rest != 0 {
-            let register = Register::new(rest.trailing_zeros());
-            rest &= rest - 1;
-            self.write(Access::Word, address, self.registers.get(register))?;
-            address = address.wrapping_add(4);
-        }
-        if t.write_back {
-            self.registers.set(t.rn, base);
-        }
-        Ok(())
-    }
 }
+
+macro_rules! by_access_and_index {
+    ($transfer:expr, $function:ident) => {
+        match $transfer.index {
+            Index::Offset => by_access!($transfer.access, $function, Index::Offset as u8),
+            Index::Pre => by_access!($transfer.access, $function, Index::Pre as u8),
+            Index::Post => by_access!($transfer.access, $function, Index::Post as u8),
+        }
+    };
+}
+
+/// What executes that load or store, if it is one.
+pub(super) fn handler(effect: &Effect) -> Option<Handler> {
+    Some(match *effect {
+        Effect::Load(Transfer { rt, .. }) | Effect::LoadRegister(ScaledTransfer { rt, .. })
+            if rt == Register::PC =>
+        {
+            load_any
+        }
+        Effect::Load(t) => by_access_and_index!(t, load),
+        Effect::LoadRegister(t) => by_access!(t.access, load_register),
+        Effect::LoadLiteral(..) => load_any,
+        Effect::LoadDouble(..) => load_double,
+        Effect::LoadMultiple(_) => load_multiple,
+        Effect::Store(t) => by_access_and_index!(t, store),
+        Effect::StoreRegister(t) => by_access!(t.access, store_register),
+        Effect::StoreDouble(..) => store_double,
+        Effect::StoreMultiple(_) => store_multiple,
+        Effect::LoadExclusive(_) => load_exclusive,
+        Effect::StoreExclusive(..) => store_exclusive,
+        _ => return None,
+    })
+}
+
+/// Loads that are from elsewhere than RAM, or to the PC (LoadWritePC, A2.3.1): apart, so that the rest need no stack.
+#[inline(never)]
+fn load_any(machine: &mut Machine, operation: &Operation) -> Done {
+    let (access, rt, address, back) = match operation.effect {
+        Effect::Load(t) => {
+            let (address, base) = machine.address(&t, t.index);
+            (t.access, t.rt, address, Some((t.rn, base)))
+        }
+        Effect::LoadRegister(t) => (t.access, t.rt, machine.scaled(&t), None),
+        Effect::LoadLiteral(access, rt, address) => (access, rt, address, None),
+        _ => return Ok(()),
+    };
+    machine.noted.access(operation.index, address);
+    let value = machine.read(access, address)?;
+    if let Some((rn, base)) = back {
+        machine.registers.set(rn, base);
+    }
+    if rt == Register::PC {
+        return machine.exchange(value);
+    }
+    machine.registers.set(rt, value);
+    operation.go_on(machine)
+}
+
+executes! { load<ACCESS: u8, INDEX: u8>, Effect::Load(t), |machine, operation| {
+    let (address, base) = machine.address(&t, Index::VARIANTS[INDEX as usize]);
+    let Some(value) = machine.in_ram(Access::VARIANTS[ACCESS as usize], address) else {
+        return load_any(machine, operation);
+    };
+    machine.noted.access(operation.index, address);
+    if INDEX != Index::Offset as u8 {
+        machine.registers.set(t.rn, base);
+    }
+    machine.registers.set(t.rt, value);
+} }
+
+executes! { load_register<ACCESS: u8>, Effect::LoadRegister(t), |machine, operation| {
+    let address = machine.scaled(&t);
+    let Some(value) = machine.in_ram(Access::VARIANTS[ACCESS as usize], address) else {
+        return load_any(machine, operation);
+    };
+    machine.noted.access(operation.index, address);
+    machine.registers.set(t.rt, value);
+} }
+
+executes! { load_double, Effect::LoadDouble(rt2, t), |machine, operation| {
+    let (address, base) = machine.address(&t, t.index);
+    // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
+    let address = if t.rn == Register::PC { address & !3 } else { address };
+    machine.noted.access(operation.index, address);
+    machine.check(aligned(address))?;
+    let low = machine.read(Access::Word, address)?;
+    let high = machine.read(Access::Word, address.wrapping_add(4))?;
+    machine.registers.set(t.rn, base);
+    machine.registers.set(t.rt, low);
+    machine.registers.set(rt2, high);
+} }
+
+/// Visits the words of a multiple transfer from the lowest up; the base changes last, so that it can begin anew.
+macro_rules! multiple {
+    ($machine:ident, $operation:ident, $t:ident, |$register:ident, $address:ident| $body:block) => {
+        $machine.noted.at = $operation.index;
+        let (mut $address, base) = $machine.multiple(&$t)?;
+        $machine.noted.access($operation.index, $address);
+        let mut rest = $t.list;
+        while rest != 0 {
+            let $register = Register::new(rest.trailing_zeros());
+            rest &= rest - 1;
+            $body
+            $address = $address.wrapping_add(4);
+        }
+        if $t.write_back {
+            $machine.registers.set($t.rn, base);
+        }
+    };
+}
+
+executes! { load_multiple, Effect::LoadMultiple(t), |machine, operation| {
+    multiple!(machine, operation, t, |register, address| {
+        let value = match machine.in_ram(Access::Word, address) {
+            Some(value) => value,
+            None => machine.read(Access::Word, address)?,
+        };
+        if register == Register::PC {
+            machine.exchange(value)?;
+        } else {
+            machine.registers.set(register, value);
+        }
+    });
+} }
+
+/// Stores to elsewhere than plain RAM.
+#[inline(never)]
+fn store_any(machine: &mut Machine, operation: &Operation) -> Done {
+    let (access, rt, address, (rn, base)) = match operation.effect {
+        Effect::Store(t) => {
+            let (address, base) = machine.address(&t, t.index);
+            (t.access, t.rt, address, (t.rn, base))
+        }
+        Effect::StoreRegister(t) => {
+            let base = (t.rn, machine.registers.get(t.rn));
+            (t.access, t.rt, machine.scaled(&t), base)
+        }
+        _ => return Ok(()),
+    };
+    machine.noted.access(operation.index, address);
+    machine.write(access, address, machine.registers.get(rt))?;
+    machine.registers.set(rn, base);
+    operation.go_on(machine)
+}
+
+executes! { store<ACCESS: u8, INDEX: u8>, Effect::Store(t), |machine, operation| {
+    let (address, base) = machine.address(&t, Index::VARIANTS[INDEX as usize]);
+    let value = machine.registers.get(t.rt);
+    if machine.to_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
+        return store_any(machine, operation);
+    }
+    machine.noted.access(operation.index, address);
+    if INDEX != Index::Offset as u8 {
+        machine.registers.set(t.rn, base);
+    }
+} }
+
+executes! { store_register<ACCESS: u8>, Effect::StoreRegister(t), |machine, operation| {
+    let (address, value) = (machine.scaled(&t), machine.registers.get(t.rt));
+    if machine.to_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
+        return store_any(machine, operation);
+    }
+    machine.noted.access(operation.index, address);
+} }
+
+executes! { store_double, Effect::StoreDouble(rt2, t), |machine, operation| {
+    let (address, base) = machine.address(&t, t.index);
+    machine.noted.access(operation.index, address);
+    machine.check(aligned(address))?;
+    for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
+        machine.write(Access::Word, address, machine.registers.get(register))?;
+    }
+    machine.registers.set(t.rn, base);
+} }
+
+executes! { store_multiple, Effect::StoreMultiple(t), |machine, operation| {
+    multiple!(machine, operation, t, |register, address| {
+        let value = machine.registers.get(register);
+        if machine.to_ram(Access::Word, address, value).is_none() {
+            machine.write(Access::Word, address, value)?;
+        }
+    });
+} }
+
+executes! { load_exclusive, Effect::LoadExclusive(t), |machine, operation| {
+    let (address, _) = machine.address(&t, Index::Offset);
+    machine.noted.access(operation.index, address);
+    machine.exclusive = true;
+    machine.check(aligned_for(t.access, address))?;
+    let value = machine.read(t.access, address)?;
+    machine.registers.set(t.rt, value);
+} }
+
+executes! { store_exclusive, Effect::StoreExclusive(rd, t), |machine, operation| {
+    let (address, _) = machine.address(&t, Index::Offset);
+    machine.noted.access(operation.index, address);
+    machine.check(aligned_for(t.access, address))?;
+    // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
+    let fails = !std::mem::take(&mut machine.exclusive);
+    if !fails {
+        machine.write(t.access, address, machine.registers.get(t.rt))?;
+    }
+    machine.registers.set(rd, u32::from(fails));
+} }
 
 /// The byte and bit that an address of the bit-band regions stands for (B3.1, table B3-1).
 const fn bit_band(address: u32) -> Option<(u32, u32)> {

@@ -155,6 +155,14 @@ impl Account {
             .chain(caches)
     }
 
+    /// Adds another so often.
+    pub(super) fn add_times(&mut self, other: &Self, times: u64) {
+        let mut other = other.clone();
+        for (number, other) in self.numbers().zip(other.numbers()) {
+            *number += *other * times;
+        }
+    }
+
     fn combined(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
         let (mut sum, mut other) = (self.clone(), other.clone());
         for (number, other) in sum.numbers().zip(other.numbers()) {

@@ -8,38 +8,41 @@
 use super::{CacheShape, FlashTiming};
 use crate::machine::Layout;
 
-const QUEUE: usize = FlashTiming::MOST_AHEAD as usize + 1;
+/// Reads that are followed: the one that is executed from and those ahead, in a ring of a power of two.
+const RING: usize = FlashTiming::MOST_AHEAD as usize + 1;
+const _: () = assert!(RING.is_power_of_two());
 
-/// No read has this number: there are too few addresses.
-const NOWHERE: u32 = u32::MAX;
-/// No read begins there.
-const NO_WINDOW: u32 = 1;
+/// No read begins there, and none beside it.
+const NOWHERE: u32 = 1;
 
 /// Where code is executed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Flash,
+    /// Flash behind a cache.
+    Cache,
     Ram,
 }
 
 /// The state of fetching. Times are cycles since the beginning.
 #[derive(Debug, Clone)]
 pub struct Fetch {
-    timing: FlashTiming,
+    /// Bytes of a read, also as a power of two, and cycles that one takes.
+    bytes: u32,
     shift: u32,
+    each: u64,
+    reads_ahead: usize,
     flash_mask: u32,
     ram_base: u32,
     /// The second RAM: its first address and its bytes.
     ccm: (u32, u32),
     source: Source,
-    /// The read that is executed from, or [`NOWHERE`] behind a branch, and the one before that.
+    /// The first address of the read that is executed from, or [`NOWHERE`] behind a branch, and of the one before that.
     current: u32,
-    /// The first address of that read, and which bits tell addresses of other reads from it; behind a branch none is in it.
-    window: u32,
-    window_mask: u32,
     left: u32,
-    /// When it and those after it are there.
-    ready: [u64; QUEUE],
+    /// Where it stands in the ring, and when it and those after it are there.
+    at: usize,
+    ready: [u64; RING],
     /// Until then flash is reading.
     busy: u64,
     instructions: Option<Cache>,
@@ -53,20 +56,24 @@ impl Fetch {
         let flash = layout.flash_size.next_power_of_two();
         let cache = |shape| Cache::new(shape, flash >> shift);
         Self {
+            bytes: u32::from(timing.read_bytes),
             shift,
+            each: u64::from(timing.wait_states) + 1,
+            reads_ahead: usize::from(timing.reads_ahead),
             flash_mask: flash - 1,
             ram_base: layout.ram_base,
             ccm: (layout.ccm_base, layout.ccm_size),
-            source: Source::Flash,
+            source: match timing.instruction_cache {
+                None => Source::Flash,
+                Some(_) => Source::Cache,
+            },
             current: NOWHERE,
-            window: NO_WINDOW,
-            window_mask: !(u32::from(timing.read_bytes) - 1),
             left: NOWHERE,
-            ready: [0; QUEUE],
+            at: 0,
+            ready: [0; RING],
             busy: 0,
             instructions: timing.instruction_cache.map(cache),
             data: timing.data_cache.map(cache),
-            timing,
         }
     }
 
@@ -75,10 +82,16 @@ impl Fetch {
         (self.instructions.as_ref(), self.data.as_ref())
     }
 
+    /// The first address of the read that holds that one.
+    #[inline(always)]
+    pub(super) const fn read_of(&self, address: u32) -> u32 {
+        address & self.bytes.wrapping_neg()
+    }
+
     /// Whether an instruction that ends at `last` is in the read that is executed from.
     #[inline(always)]
     pub(super) const fn holds(&self, last: u32) -> bool {
-        last & self.window_mask == self.window
+        self.read_of(last) == self.current
     }
 
     /// The next instruction is a branch's target.
@@ -86,7 +99,6 @@ impl Fetch {
     pub(super) const fn branch(&mut self) {
         self.left = self.current;
         self.current = NOWHERE;
-        self.window = NO_WINDOW;
     }
 
     /// Whether the next instruction is a branch's target.
@@ -95,86 +107,108 @@ impl Fetch {
         self.current == NOWHERE
     }
 
+    /// When the read so far ahead is there.
+    #[inline(always)]
+    const fn ready(&mut self, ahead: usize) -> &mut u64 {
+        &mut self.ready[(self.at + ahead) % RING]
+    }
+
+    /// The first address of the following read.
+    #[inline(always)]
+    const fn following(&self, read: u32, ahead: u32) -> u32 {
+        read.wrapping_add(ahead * self.bytes)
+    }
+
     /// On to the following read: cycles waited for it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&mut self, now: u64) -> u64 {
-        self.current = self.current.wrapping_add(1);
-        self.window = self.current << self.shift;
-        let [_, first, second, third] = self.ready;
-        self.ready = [first, second, third, third];
-        let wait = self.ready[0].saturating_sub(now);
-        let ahead = u32::from(self.timing.reads_ahead);
-        let ready = self.request(self.current.wrapping_add(ahead), now + wait);
-        self.ready[ahead as usize] = ready;
+        self.current = self.following(self.current, 1);
+        self.at += 1;
+        let wait = self.ready(0).saturating_sub(now);
+        *self.ready(self.reads_ahead) = if self.source == Source::Flash {
+            self.read(now + wait)
+        } else {
+            let furthest = self.following(self.current, self.reads_ahead as u32);
+            self.request(furthest, now + wait)
+        };
         wait
     }
 
     /// Cycles waited for the first read of a branch's target.
-    #[inline]
+    #[inline(always)]
     pub(super) fn target(&mut self, target: u32, now: u64) -> u64 {
-        let read = target >> self.shift;
+        let read = self.read_of(target);
         self.current = self.left;
         if read == self.current {
-            self.window = read << self.shift;
-            return self.ready[0].saturating_sub(now);
+            return self.ready(0).saturating_sub(now);
         }
         // A short way ahead: what the prefetch buffer holds already, or is reading.
-        if read == self.current.wrapping_add(1) {
+        if read == self.following(self.current, 1) {
             return self.next(now);
         }
+        self.current = read;
+        if self.instructions.is_some() || target >= self.ram_base {
+            return self.target_elsewhere(target, now);
+        }
+        self.source = Source::Flash;
+        self.forget_reads_ahead(now);
+        // One behind the other.
+        let (start, each) = (now.max(self.busy), self.each);
+        self.at = 0;
+        self.ready = std::array::from_fn(|ahead| start + each * (ahead as u64 + 1) - 1);
+        self.busy = start + each * (self.reads_ahead as u64 + 1);
+        start + each - 1 - now
+    }
+
+    /// The same in RAM or behind a cache.
+    #[inline(never)]
+    fn target_elsewhere(&mut self, target: u32, now: u64) -> u64 {
         self.source = if target >= self.ram_base {
             Source::Ram
         } else {
-            Source::Flash
+            Source::Cache
         };
         self.forget_reads_ahead(now);
-        self.current = read;
-        self.window = read << self.shift;
+        self.at = 0;
         let mut at = now;
-        for ahead in 0..=self.timing.reads_ahead {
-            let ready = self.request(read + u32::from(ahead), at);
-            self.ready[usize::from(ahead)] = ready;
-            at = ready;
+        for ahead in 0..=self.reads_ahead {
+            at = self.request(self.following(self.current, ahead as u32), at);
+            *self.ready(ahead) = at;
         }
         self.ready[0].saturating_sub(now)
     }
 
     /// The read that flash is at ends; those behind it were not begun.
-    #[inline]
+    #[inline(always)]
     fn forget_reads_ahead(&mut self, now: u64) {
-        let read = u64::from(self.timing.wait_states) + 1;
-        if self.busy > now + read {
-            self.busy = now + 1 + (self.busy - now - 1) % read;
+        // They are few.
+        while self.busy > now + self.each {
+            self.busy -= self.each;
         }
     }
 
-    /// When a read asked for now is there.
-    #[inline]
+    /// When a read asked for now is there, in RAM or behind a cache.
+    #[inline(always)]
     fn request(&mut self, read: u32, now: u64) -> u64 {
-        if self.source == Source::Ram {
-            return now;
-        }
-        if let Some(cache) = &mut self.instructions
-            && cache.access(read & (self.flash_mask >> self.shift))
-        {
-            return now;
-        }
-        self.read(now)
+        let held = match (self.source, &mut self.instructions) {
+            (Source::Ram, _) => true,
+            (Source::Cache, Some(cache)) => cache.access((read & self.flash_mask) >> self.shift),
+            _ => false,
+        };
+        if held { now } else { self.read(now) }
     }
 
     /// A read of the array: when its data is there.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, now: u64) -> u64 {
-        let start = now.max(self.busy);
-        let wait = u64::from(self.timing.wait_states);
-        self.busy = start + wait + 1;
-        start + wait
+        self.busy = now.max(self.busy) + self.each;
+        self.busy - 1
     }
 
     /// Whether data there comes without a wait: from RAM, executing from flash.
     #[inline(always)]
     pub(super) fn is_free(&self, address: u32) -> bool {
-        address >= self.ram_base && self.source == Source::Flash
+        address >= self.ram_base && self.source != Source::Ram
     }
 
     /// Cycles waited for so many bytes of data from that address on; none outside flash.
@@ -206,10 +240,12 @@ impl Fetch {
         self.forget_reads_ahead(now);
         let ready = self.read(now);
         if planned > self.busy {
-            let more = u64::from(self.timing.wait_states) + 1;
-            self.busy = planned + more;
-            for there in self.ready.iter_mut().skip(1).filter(|there| **there > now) {
-                *there += more;
+            self.busy = planned + self.each;
+            for ahead in 1..RING {
+                let (more, there) = (self.each, self.ready(ahead));
+                if *there > now {
+                    *there += more;
+                }
             }
         }
         ready - now
@@ -245,6 +281,7 @@ struct Slot {
     /// The slots of its set that were used before and after it, in a ring.
     older: u8,
     newer: u8,
+    set: u8,
 }
 
 impl Cache {
@@ -260,6 +297,7 @@ impl Cache {
                 valid: 0,
                 older: first + way.checked_sub(1).unwrap_or(ways - 1),
                 newer: first + (way + 1) % ways,
+                set: index / ways,
             }
         };
         Self {
@@ -285,7 +323,7 @@ impl Cache {
             self.replace(line, bit);
             return false;
         }
-        self.touch(slot, line);
+        self.touch(slot);
         let held = &mut self.slots[usize::from(slot)];
         let hit = held.valid & bit != 0;
         held.valid |= bit;
@@ -293,21 +331,17 @@ impl Cache {
         hit
     }
 
-    const fn set(&self, line: u32) -> usize {
-        match self.sets {
-            1 => 0,
-            sets => line as usize % sets,
-        }
-    }
-
     /// It becomes the newest of its set.
-    fn touch(&mut self, slot: u8, line: u32) {
-        let set = self.set(line);
+    #[inline(always)]
+    fn touch(&mut self, slot: u8) {
+        let Slot {
+            older, newer, set, ..
+        } = self.slots[usize::from(slot)];
+        let set = usize::from(set);
         let newest = self.newest[set];
         if newest == slot {
             return;
         }
-        let Slot { older, newer, .. } = self.slots[usize::from(slot)];
         self.slots[usize::from(older)].newer = newer;
         self.slots[usize::from(newer)].older = older;
         let oldest = self.slots[usize::from(newest)].newer;
@@ -318,9 +352,10 @@ impl Cache {
         self.newest[set] = slot;
     }
 
+    #[inline(never)]
     fn replace(&mut self, line: u32, bit: u8) {
         // The ring goes on by one: the oldest is the newest now.
-        let set = self.set(line);
+        let set = line as usize % self.sets;
         let place = self.slots[usize::from(self.newest[set])].newer;
         self.newest[set] = place;
         let slot = &mut self.slots[usize::from(place)];

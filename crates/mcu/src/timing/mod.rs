@@ -1,10 +1,12 @@
 //! What executing costs: a trait that is told of every retired instruction, and what the model of core and flash behind it
-//! is made of. The values of each microcontroller are data (`data/mcu/*.toml`); the rules stand in `pipeline.rs` and
+//! is made of. The values of each microcontroller are data (`data/mcu/*.toml`); the rules stand in `core.rs` and
 //! `fetch.rs`.
 
 mod account;
+mod core;
 mod fetch;
 mod pipeline;
+mod schedule;
 
 pub use account::{Account, CacheUse, Stall, Tally};
 pub use pipeline::{Phase, Pipeline};
@@ -12,43 +14,100 @@ pub use pipeline::{Phase, Pipeline};
 use serde::Deserialize;
 
 use crate::instruction::Instruction;
+use crate::machine::{Block, LONGEST};
 
-/// What happened to an instruction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Executed; the next instruction follows it.
-    Executed,
-    /// Its condition in an IT block did not hold.
-    Skipped,
-    /// It went elsewhere.
-    Taken,
+/// What executing a block has left behind that matters to its timing.
+#[derive(Debug, Clone)]
+pub struct Noted {
+    /// Of each instruction the first address that it loaded from or stored to, or the operands of a long multiplication
+    /// or division (their magnitudes where it is signed).
+    values: [u64; LONGEST],
+    /// A bit for each whose condition in an IT block did not hold.
+    pub(crate) skipped: u64,
+    /// The last one that may not have gone on.
+    pub(crate) at: u8,
 }
 
-/// A retired instruction, as the timing model sees it.
+impl Default for Noted {
+    fn default() -> Self {
+        Self {
+            values: [0; LONGEST],
+            skipped: 0,
+            at: 0,
+        }
+    }
+}
+
+impl Noted {
+    #[inline(always)]
+    pub(crate) const fn access(&mut self, index: u8, address: u32) {
+        self.at = index;
+        self.values[index as usize % LONGEST] = address as u64;
+    }
+
+    #[inline(always)]
+    pub(crate) const fn operands(&mut self, index: u8, (n, m): (u32, u32)) {
+        self.values[index as usize % LONGEST] = (m as u64) << 32 | n as u64;
+    }
+
+    pub(crate) const fn skip(&mut self, index: u8) {
+        self.skipped |= 1 << (index as usize % LONGEST);
+    }
+
+    #[inline(always)]
+    const fn address_of(&self, index: usize) -> u32 {
+        self.values[index % LONGEST] as u32
+    }
+
+    #[inline(always)]
+    const fn operands_of(&self, index: usize) -> (u32, u32) {
+        let value = self.values[index % LONGEST];
+        (value as u32, (value >> 32) as u32)
+    }
+
+    const fn is_skipped(&self, index: usize) -> bool {
+        self.skipped >> (index % LONGEST) & 1 == 1
+    }
+}
+
+/// A block that is retired.
 #[derive(Debug, Clone, Copy)]
-pub struct Retired {
-    /// Its address.
-    pub address: u32,
-    /// That of the one after it.
-    pub next: u32,
-    /// Whether it was executed, and went elsewhere.
-    pub outcome: Outcome,
-    /// The first address that it loaded from or stored to.
-    pub access: u32,
-    /// The operands of a long multiplication or division; their magnitudes where it is signed.
-    pub operands: (u32, u32),
+pub struct Retired<'b> {
+    pub(crate) block: &'b Block,
+    /// The address of the instruction after it.
+    pub(crate) next: u32,
+    /// Whether it went elsewhere.
+    pub(crate) taken: bool,
+    pub(crate) noted: &'b Noted,
 }
 
-/// Told of every retired instruction, in order.
+impl Retired<'_> {
+    /// How many instructions it has.
+    #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
+    pub const fn len(&self) -> usize {
+        self.block.instructions.len()
+    }
+
+    /// The last of them with its address.
+    pub(crate) fn last(&self) -> (u32, Instruction) {
+        let last = self.block.instructions.last();
+        last.copied().unwrap_or((self.next, Instruction::UNDECODED))
+    }
+}
+
+/// Told of every retired instruction of one machine, in order.
 pub trait Timing {
-    /// One more instruction is done.
-    fn retire(&mut self, instruction: &Instruction, retired: &Retired);
+    /// This is done.
+    fn retire(&mut self, retired: &Retired<'_>);
 
     /// `BKPT #number`: a phase begins (0 ends the last).
     fn marker(&mut self, number: u8);
 
     /// An exception is entered or left.
     fn exception(&mut self) {}
+
+    /// Blocks are decoded anew from here on, and numbered anew.
+    fn forget(&mut self) {}
 
     /// Cycles so far, where they are counted.
     fn now(&self) -> Option<u64> {
@@ -62,7 +121,7 @@ pub struct Untimed;
 
 impl Timing for Untimed {
     #[inline(always)]
-    fn retire(&mut self, _: &Instruction, _: &Retired) {}
+    fn retire(&mut self, _: &Retired<'_>) {}
 
     fn marker(&mut self, _: u8) {}
 }

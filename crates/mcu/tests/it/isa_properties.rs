@@ -170,8 +170,8 @@ proptest! {
             let result = unsigned as u32;
             let writes = code < 0x4000;
             prop_assert_eq!(r0, if writes { result } else { a });
-            prop_assert_eq!(registers.negative, (result as i32) < 0);
-            prop_assert_eq!(registers.zero, result == 0);
+            prop_assert_eq!(registers.negative(), (result as i32) < 0);
+            prop_assert_eq!(registers.zero(), result == 0);
             let carry = if adds { unsigned >> 32 != 0 } else { unsigned >= 0 };
             prop_assert_eq!(registers.carry, carry);
             prop_assert_eq!(registers.overflow, i64::from(signed as i32) != signed);

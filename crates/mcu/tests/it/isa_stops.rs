@@ -1,6 +1,6 @@
 //! How programs end that cannot go on, and what becomes of code that changes.
 
-use keymark_mcu::instruction::{Instruction, Register};
+use keymark_mcu::instruction::Register;
 use keymark_mcu::machine::{BusError, Fault, Machine, Reason, Stop};
 use keymark_mcu::timing::{Retired, Timing, Untimed};
 
@@ -197,8 +197,8 @@ struct Markers {
 }
 
 impl Timing for Markers {
-    fn retire(&mut self, _: &Instruction, _: &Retired) {
-        self.retired += 1;
+    fn retire(&mut self, retired: &Retired<'_>) {
+        self.retired += retired.len();
     }
 
     fn marker(&mut self, number: u8) {

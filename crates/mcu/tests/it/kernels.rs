@@ -1,6 +1,9 @@
 //! Every committed kernel in every variant computes what it should.
 
 use keymark_mcu::kernel::{Crt, Kernel, Key, Optimisation, Options, Square, Umaal, Window};
+use keymark_mcu::machine::Stop;
+use keymark_mcu::microcontroller::Microcontroller;
+use keymark_mcu::timing::Pipeline;
 
 use crate::part;
 
@@ -37,5 +40,22 @@ fn every_option_of_rsa_gives_the_same_result() {
                 Kernel::Rsa2048.execute(&mcu, &options).unwrap();
             }
         }
+    }
+}
+
+#[test]
+fn where_a_run_is_cut_changes_nothing() {
+    for name in ["stm32f103", "stm32l432", "stm32f405", "cortex-m3"] {
+        let mcu = Microcontroller::find(name).unwrap();
+        let options = Options::for_core(mcu.core);
+        let whole = Kernel::Ed25519.time(&mcu, &options).unwrap();
+        let image = Kernel::Ed25519.image(&options).unwrap();
+        let mut machine = mcu.load(&image).unwrap();
+        let mut cut = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
+        while machine.run(&mut cut, 41) == Stop::Limit {}
+        assert_eq!(cut.now(), whole.now(), "{name}");
+        assert_eq!(cut.account(), whole.account(), "{name}");
+        assert_eq!(cut.phases(), whole.phases(), "{name}");
+        assert_eq!(cut.account().cycles(), cut.now(), "{name}");
     }
 }

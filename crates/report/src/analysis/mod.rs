@@ -9,6 +9,7 @@ mod limits;
 mod remarks;
 mod scaling;
 pub(crate) mod servers;
+mod services;
 pub(crate) mod tables;
 mod under_load;
 
@@ -32,7 +33,7 @@ pub use limits::{Finding, Undecided};
 pub use remarks::failures;
 pub use scaling::{Bounds, Limit, Refused, Scaling};
 pub use servers::{Rates, RelativeRate};
-pub use under_load::{Loss, Saturated, UnderLoad};
+pub use under_load::{Busy, Loss, Saturated, UnderLoad};
 
 pub(crate) use beside::asks_the_same;
 pub(crate) use key_use::Spent;

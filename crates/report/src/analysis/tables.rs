@@ -60,7 +60,10 @@ pub(crate) fn siege(rows: &[Row]) -> Table {
 pub(crate) fn phases(rows: &[Row]) -> Table {
     handshakes(loaded(rows), |(row, _)| &row.case)
         .optional(1, "connect", |(_, load)| load.connect)
-        .value("handshake", |(_, load)| load.handshake)
+        .value("handshake", |(row, load)| {
+            load.handshake.filter(|_| !row.is_service())
+        })
+        .if_any()
         .optional(2, "first byte", |(_, load)| load.first_byte)
         .value("whole", |(row, _)| row.mean())
         .optional(3, "p95", |(_, load)| load.p95)

@@ -1,6 +1,6 @@
 //! Keys through one program: which is the fastest, what others cost beside it, and how strong they are.
 
-use keymark_bench::{Case, CaseId, Operation, Point, Provenance, StackName, StoreKind, Strength};
+use keymark_bench::{Case, CaseId, Point, Provenance, StackName, StoreKind, Strength};
 
 use super::figure::{Figure, alone, device, listed, range, to, way};
 use super::{Statement, Topic};
@@ -14,10 +14,10 @@ const BESIDE: usize = 3;
 
 /// For each operation the keys that are compared.
 fn best(analysis: &Analysis) -> Vec<Keys<'_>> {
-    // Handshakes are a server's, which has sentences of its own.
+    // Servers have sentences of their own.
     let figures = alone(&analysis.rows).filter(|figure| {
         let case = figure.case();
-        case.provenance.is_of_a_run() && case.operation != Operation::Handshake
+        case.provenance.is_of_a_run() && figure.row.under_load.is_none()
     });
     let groups = grouped(figures, |figure| {
         let case = figure.case();

@@ -319,4 +319,4 @@ fn replaced(text: &str, wanted: &str, by: &str) -> (String, usize) {
 
 #[cfg(test)]
 #[path = "tests/share.rs"]
-mod tests;
+pub(crate) mod tests;

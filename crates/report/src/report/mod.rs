@@ -131,6 +131,8 @@ fn subject(record: &Record) -> String {
         "Predicted times of keys"
     } else if of(&|case| case.operation == Operation::Handshake) {
         "TLS servers"
+    } else if record.cases.iter().any(|case| case.server_load.is_some()) {
+        "Services that sign"
     } else if of(&|case| [StackName::GNUPG, StackName::AGENT].contains(&case.stack)) {
         "GnuPG keys"
     } else {

@@ -1,7 +1,7 @@
 //! The report of a run: which sections there are, and in which order.
 
 use itertools::Itertools;
-use keymark_bench::{LoadLimit, Provenance, Record};
+use keymark_bench::{LoadLimit, Operation, Provenance, Record};
 
 use super::gallery::Gallery;
 use crate::analysis::tables::{self, PARTS};
@@ -41,6 +41,7 @@ impl Analysis {
         if let Some(first) = sections.first_mut() {
             first.blocks.extend(answer);
         }
+        sections.extend(self.services());
         sections.extend(self.servers());
         sections.extend(self.under_load(record));
         sections.extend(pictured(
@@ -137,7 +138,24 @@ impl Analysis {
             );
             Some(Block::remark(RemarkKind::Imprecision, text))
         }));
-        remarks.push(Block::remark(RemarkKind::Basis, SECURITY));
+        if self
+            .rows
+            .iter()
+            .any(|row| row.case.operation == Operation::Handshake)
+        {
+            remarks.push(Block::remark(RemarkKind::Basis, SECURITY));
+        }
+        for case in &record.cases {
+            let clients = case.server_load.iter().flat_map(|load| &load.clients);
+            remarks.extend(clients.filter_map(|(name, lost)| {
+                let text = format!(
+                    "{}: {name} did not load to the end ({}); steady is what all clients load",
+                    case.case,
+                    lost.as_ref()?
+                );
+                Some(Block::remark(RemarkKind::Imprecision, text))
+            }));
+        }
         vec![
             Section::headed(
                 "a transaction with a server: mean of each phase and p95 of the whole in the steady state, processor time \

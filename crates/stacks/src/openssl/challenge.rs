@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Input;
@@ -108,7 +108,7 @@ pub(super) fn files(
             Task::Derive => {
                 let peer = PublicKey::point(public.algorithm(), &input.bytes)
                     .and_then(|peer| peer.spki_der())
-                    .map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+                    .during("i2d_PUBKEY")?;
                 write_private(&path, &peer)?;
             }
             Task::SignDigest(_) | Task::SignMessage | Task::Decrypt => {

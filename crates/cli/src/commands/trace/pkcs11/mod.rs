@@ -11,8 +11,8 @@ use keymark_report::{Document, Section};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace::read;
 use keymark_stacks::private_dir::PrivateDir;
-use keymark_stores::device::{StoreFamily as _, Wish};
-use keymark_stores::pkcs11::Pkcs11Family;
+use keymark_stores::device::Wish;
+use keymark_stores::pkcs11;
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::pkcs11::wrapped::wrapped;
 
@@ -92,7 +92,7 @@ fn origin(module: &std::path::Path) -> Origin {
 /// None where the module has no token now, or does not say.
 fn of_tokens(module: &std::path::Path) -> Option<Provenance> {
     let wish = Wish::Named(vec![module.display().to_string()]);
-    let looked = Pkcs11Family.look(&wish, &user::of_pinentry()).ok()?;
+    let looked = pkcs11::FAMILY.found(&wish, &user::of_pinentry()).ok()?;
     let said: Vec<Provenance> = looked
         .devices
         .iter()

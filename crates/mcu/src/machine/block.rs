@@ -1,0 +1,248 @@
+//! Decoded code: straight stretches of instructions, each with the function that executes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Machine;
+use super::execute::{self, Done, Handler};
+use super::memory::Memory;
+use crate::decode;
+use crate::instruction::{Condition, Effect, Instruction};
+
+/// The most instructions of a block: a bit each says which were skipped.
+pub(crate) const LONGEST: usize = 64;
+
+/// One step of a block, an instruction or what must be done before it, with those behind it: each goes on with the next
+/// itself, so that a host can foresee where from each.
+#[derive(Debug, Clone)]
+pub(super) struct Operation {
+    run: Handler,
+    pub(super) next: Option<Box<Operation>>,
+    pub(super) effect: Effect,
+    /// The instruction's number in its block.
+    pub(super) index: u8,
+}
+
+impl Operation {
+    #[inline(always)]
+    pub(super) fn run(&self, machine: &mut Machine) -> Done {
+        (self.run)(machine, self)
+    }
+
+    /// With the operation behind it, if there is one: they are too few to matter to the stack.
+    #[inline(always)]
+    pub(super) fn go_on(&self, machine: &mut Machine) -> Done {
+        match &self.next {
+            Some(next) => next.run(machine),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Instructions that are executed one behind the other. Only the last may go elsewhere.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// Where it stands among the machine's, if it is kept: timing models keep there what they know of it.
+    pub(crate) number: usize,
+    /// With their addresses.
+    pub(crate) instructions: Vec<(u32, Instruction)>,
+    /// The address behind it.
+    pub(super) after: u32,
+    pub(super) first: Operation,
+}
+
+impl Block {
+    /// The number of those that are not kept.
+    pub(crate) const PASSING: usize = usize::MAX;
+
+    /// There is one instruction at least.
+    fn new(number: usize, instructions: Vec<(u32, Instruction)>, after: u32) -> Self {
+        let mut first = None;
+        let mut put = |run, effect, index| {
+            let next = first.take().map(Box::new);
+            first = Some(Operation {
+                run,
+                next,
+                effect,
+                index,
+            });
+        };
+        // From the last on, since each holds those behind it.
+        for (index, (address, instruction)) in instructions.iter().enumerate().rev() {
+            let (index, effect) = (index as u8, instruction.effect);
+            put(execute::handler(&effect), effect, index);
+            if instruction.facts.condition != Condition::Al {
+                put(
+                    execute::unless(instruction.facts.condition),
+                    Effect::If,
+                    index,
+                );
+            }
+            if effect.reads_pc() {
+                put(
+                    execute::SET_PC,
+                    Effect::Branch(address.wrapping_add(4)),
+                    index,
+                );
+            }
+        }
+        let nothing = || Operation {
+            run: execute::handler(&Effect::Nop),
+            next: None,
+            effect: Effect::Nop,
+            index: 0,
+        };
+        Self {
+            number,
+            first: first.unwrap_or_else(nothing),
+            instructions,
+            after,
+        }
+    }
+
+    /// Its first instructions alone.
+    #[cold]
+    pub(super) fn shortened(&self, count: usize) -> Self {
+        let instructions = self.instructions.iter().copied().take(count).collect();
+        Self::new(Self::PASSING, instructions, self.address(count))
+    }
+
+    /// The address of an instruction by its number, or that behind the last.
+    pub(crate) fn address(&self, index: usize) -> u32 {
+        let there = self.instructions.get(index);
+        there.map_or(self.after, |(address, _)| *address)
+    }
+}
+
+/// What has been decoded of flash and RAM.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Code {
+    blocks: Vec<Block>,
+    flash: Region,
+    ram: Region,
+    /// Flash by its other name, since targets of branches are absolute: empty until executed from.
+    alias: Region,
+    instructions: BTreeMap<u32, Instruction>,
+    /// Addresses before which a block ends at the latest: where code gets another name.
+    pub(super) boundaries: BTreeSet<u32>,
+    /// Whether the DSP extension is not known.
+    pub(super) lacks_dsp: bool,
+}
+
+/// The numbers of the blocks that begin at each halfword, from 1 on; 0 where none does.
+#[derive(Debug, Clone, Default)]
+struct Region {
+    base: u32,
+    numbers: Vec<u32>,
+}
+
+impl Region {
+    fn new(base: u32, size: u32) -> Self {
+        Self {
+            base,
+            numbers: vec![0; size as usize / 2],
+        }
+    }
+
+    #[inline(always)]
+    const fn index(&self, address: u32) -> usize {
+        (address.wrapping_sub(self.base) >> 1) as usize
+    }
+}
+
+impl Code {
+    /// Nothing decoded yet. `flash_base` is the name by which flash is executed from, as a rule.
+    pub(super) fn new(memory: &Memory, flash_base: u32) -> Self {
+        let layout = memory.layout();
+        let other = if flash_base == 0 {
+            layout.flash_base
+        } else {
+            0
+        };
+        Self {
+            flash: Region::new(flash_base, layout.flash_size),
+            ram: Region::new(layout.ram_base, layout.ram_size),
+            alias: Region::new(other, 0),
+            ..Self::default()
+        }
+    }
+
+    /// The block that begins there, if it is decoded.
+    #[inline(always)]
+    pub(super) fn block(&self, address: u32) -> Option<&Block> {
+        let number = (self.flash.numbers.get(self.flash.index(address)))
+            .or_else(|| self.ram.numbers.get(self.ram.index(address)))
+            .or_else(|| self.alias.numbers.get(self.alias.index(address)))?;
+        self.blocks.get((*number as usize).wrapping_sub(1))
+    }
+
+    /// Decodes what stands there; `None` where nothing can be read.
+    #[cold]
+    pub(super) fn decode(&mut self, address: u32, memory: &mut Memory) -> Option<()> {
+        let (mut instructions, mut next) = (Vec::new(), address);
+        while let Some(instruction) = self.instruction(next, memory) {
+            instructions.push((next, instruction));
+            next = next.wrapping_add(u32::from(instruction.facts.size));
+            if instruction.effect.ends_block()
+                || instructions.len() == LONGEST
+                || self.boundaries.contains(&next)
+            {
+                break;
+            }
+        }
+        if instructions.is_empty() {
+            return None;
+        }
+        let block = Block::new(self.blocks.len(), instructions, next);
+        self.blocks.push(block);
+        let number = self.blocks.len() as u32;
+        *self.entry(address)? = number;
+        Some(())
+    }
+
+    fn entry(&mut self, address: u32) -> Option<&mut u32> {
+        let (flash, ram) = (self.flash.index(address), self.ram.index(address));
+        if flash < self.flash.numbers.len() {
+            return self.flash.numbers.get_mut(flash);
+        }
+        if ram < self.ram.numbers.len() {
+            return self.ram.numbers.get_mut(ram);
+        }
+        self.alias.numbers.resize(self.flash.numbers.len(), 0);
+        let index = self.alias.index(address);
+        self.alias.numbers.get_mut(index)
+    }
+
+    /// One instruction; IT decodes those of its block as well.
+    fn instruction(&mut self, address: u32, memory: &mut Memory) -> Option<Instruction> {
+        if let Some(known) = self.instructions.get(&address) {
+            return Some(*known);
+        }
+        let mut decoded = Vec::with_capacity(5);
+        decode::decode_at(
+            address,
+            |address| memory.half(address).ok(),
+            |address, instruction| decoded.push((address, instruction)),
+        )?;
+        for (address, mut instruction) in decoded {
+            if self.lacks_dsp && instruction.effect.needs_dsp() {
+                let encoding = u32::from(memory.half(address).ok()?) << 16
+                    | u32::from(memory.half(address.wrapping_add(2)).ok()?);
+                instruction.effect = Effect::Unknown(encoding);
+            }
+            memory.note_executed(address, u32::from(instruction.facts.size));
+            self.instructions.insert(address, instruction);
+        }
+        self.instructions.get(&address).copied()
+    }
+
+    /// Forgets what was decoded.
+    #[cold]
+    pub(super) fn forget(&mut self) {
+        self.instructions.clear();
+        for block in std::mem::take(&mut self.blocks) {
+            if let Some(entry) = self.entry(block.address(0)) {
+                *entry = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What is known of a block before it runs: its cycles but for what hangs on addresses, operands and the time, which are
+//! the steps that are left to be looked at whenever it runs.
+
+use super::Retired;
+use super::account::{Account, Stall};
+use super::core::{Core, Neighbour, TRANSFERS, is_in, unaligned};
+use crate::instruction::{Class, Condition, Facts};
+use crate::machine::Block;
+
+/// What has to be looked at.
+#[derive(Debug, Clone, Copy)]
+enum Look {
+    /// Another read of flash is executed from.
+    Fetch,
+    /// An access to memory.
+    Access,
+    /// The operands of a multiplication or division.
+    Operands,
+    /// That instruction is the neighbour of the next one to be looked at, if it is not skipped.
+    Neighbour,
+    /// The neighbour is the one of that number among those that are known.
+    Known,
+    /// All of an instruction beyond its first cycle: it is conditional, or its neighbour is not known beforehand.
+    Whole,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Cycles since the step before that are the same every time.
+    cycles: u32,
+    look: Look,
+    /// The instruction's number, class and bytes moved.
+    index: u8,
+    class: Class,
+    bytes: u8,
+}
+
+/// What is known of the instruction before.
+#[derive(Debug, Clone, Copy)]
+enum Before {
+    /// All.
+    Known(Neighbour),
+    /// Its number: it may be skipped.
+    Conditional(usize),
+    /// Whatever the core says.
+    Unknown,
+}
+
+/// How a block is entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Entry {
+    /// From the instruction before it.
+    #[default]
+    Straight,
+    /// With the pipeline empty.
+    Refilled,
+}
+
+/// What is known of a block, entered in one way.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Schedule {
+    /// The addresses of the first instruction's first and last bytes.
+    first: u32,
+    first_last: u32,
+    /// Whether it is entered by a branch.
+    entry: Entry,
+    steps: Vec<Step>,
+    neighbours: Vec<Neighbour>,
+    /// Cycles behind the last step.
+    rest: u32,
+    /// Cycles of refilling the pipeline where the last instruction goes elsewhere.
+    refill: u8,
+    /// What the last instruction is to the one behind it, where that is known.
+    last: Option<Neighbour>,
+    /// What is counted whenever it runs.
+    account: Box<Account>,
+    /// How often it has run since that was counted.
+    pub(super) runs: u64,
+}
+
+impl Schedule {
+    pub(super) fn new(core: &Core, block: &Block, entry: Entry) -> Self {
+        let mut schedule = Self {
+            entry,
+            ..Self::default()
+        };
+        let mut before = match entry {
+            Entry::Straight => Before::Unknown,
+            Entry::Refilled => Before::Known(Neighbour::BEHIND_REFILL),
+        };
+        let mut fetched = None;
+        for (index, (address, instruction)) in block.instructions.iter().enumerate() {
+            let facts = instruction.facts;
+            let last = address.wrapping_add(u32::from(facts.size) - 1);
+            let read = core.fetch.read_of(last);
+            match fetched {
+                None => (schedule.first, schedule.first_last) = (*address, last),
+                Some(fetched) if fetched != read => schedule.look(index, &facts, Look::Fetch),
+                Some(_) => {}
+            }
+            fetched = Some(read);
+            schedule.refill = core.refill_of(facts.class);
+            schedule.rest += 1;
+            schedule.account.counts[facts.class as usize] += 1;
+            before = schedule.plan(core, before, index, (*address, facts));
+        }
+        match before {
+            Before::Known(last) => schedule.last = Some(last),
+            Before::Conditional(index) => schedule.look(index, &Facts::NONE, Look::Neighbour),
+            Before::Unknown => {}
+        }
+        schedule
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.first_last == 0
+    }
+
+    fn look(&mut self, index: usize, facts: &Facts, look: Look) {
+        self.steps.push(Step {
+            cycles: std::mem::take(&mut self.rest),
+            look,
+            index: index as u8,
+            class: facts.class,
+            bytes: facts.bytes,
+        });
+    }
+
+    /// Plans an instruction but for its first cycle; gives what it is to the one behind it.
+    fn plan(
+        &mut self,
+        core: &Core,
+        before: Before,
+        index: usize,
+        (address, facts): (u32, Facts),
+    ) -> Before {
+        let known = Before::Known(core.neighbour(&facts, address));
+        let is_conditional = facts.condition != Condition::Al;
+        let is_transfer = is_in(facts.class, TRANSFERS);
+        match before {
+            _ if core.is_single(facts.class) && is_conditional => Before::Conditional(index),
+            _ if core.is_single(facts.class) => known,
+            Before::Known(before) if is_transfer && !is_conditional => {
+                let wait = core.address_wait(before, &facts);
+                self.rest += wait as u32;
+                self.account.waits[Stall::Address as usize] += wait;
+                self.look(index, &facts, Look::Access);
+                self.extra(facts.class, core.transfer(before, &facts, address));
+                known
+            }
+            // IT leaves its neighbour to what follows if it folds.
+            Before::Known(neighbour) if facts.class == Class::If && core.folds(neighbour) => {
+                self.account.folded += 1;
+                // The cycle that was just counted.
+                self.rest -= 1;
+                before
+            }
+            Before::Known(_) if facts.class == Class::If => known,
+            _ if is_conditional || is_transfer || facts.class == Class::If => {
+                match before {
+                    Before::Known(before) => {
+                        self.neighbours.push(before);
+                        let place = self.neighbours.len() - 1;
+                        self.look(place, &facts, Look::Known);
+                    }
+                    Before::Conditional(before) => self.look(before, &facts, Look::Neighbour),
+                    Before::Unknown => {}
+                }
+                self.look(index, &facts, Look::Whole);
+                Before::Unknown
+            }
+            _ if core.looks_at_operands(facts.class) => {
+                self.look(index, &facts, Look::Operands);
+                known
+            }
+            _ => {
+                self.extra(facts.class, core.arithmetic(facts.class, (0, 0)));
+                known
+            }
+        }
+    }
+
+    fn extra(&mut self, class: Class, cycles: u64) {
+        self.rest += cycles as u32;
+        self.account.extra[class as usize] += cycles;
+    }
+
+    /// Adds what is the same every time.
+    pub(super) fn count(&self, account: &mut Account) {
+        account.add_times(&self.account, self.runs);
+    }
+
+    /// Times one run of it. The time is kept in a register of the host.
+    #[inline(always)]
+    pub(super) fn replay(&self, core: &mut Core, retired: &Retired<'_>) {
+        let mut now = core.now;
+        if self.entry == Entry::Refilled {
+            now = core.fetch_target(self.first, self.first_last, now);
+        } else if !core.fetch.holds(self.first_last) {
+            now += core.fetch_next(now);
+        }
+        for step in &self.steps {
+            now += u64::from(step.cycles);
+            // The usual ones first.
+            if let Look::Fetch = step.look {
+                now += core.fetch_next(now);
+            } else if let Look::Access = step.look {
+                let access = retired.noted.address_of(usize::from(step.index));
+                if access & 3 == 0 && core.fetch.is_free(access) {
+                    continue;
+                }
+                now += core.data_wait(access, step.bytes, now);
+                now += core.extra(step.class, unaligned(step.class, step.bytes, access));
+            } else {
+                core.now = now;
+                self.rare(step, core, retired);
+                now = core.now;
+            }
+        }
+        core.now = now + u64::from(self.rest);
+        if retired.taken {
+            core.refill(u64::from(self.refill));
+        } else if let Some(last) = self.last {
+            core.before = last;
+        }
+    }
+}
+
+impl Schedule {
+    #[inline(never)]
+    fn rare(&self, step: &Step, core: &mut Core, retired: &Retired<'_>) {
+        let index = usize::from(step.index);
+        match step.look {
+            Look::Operands => {
+                let operands = retired.noted.operands_of(index);
+                core.now += core.extra(step.class, core.arithmetic(step.class, operands));
+            }
+            Look::Neighbour => core.before = core.neighbour_of(retired, index),
+            Look::Known => core.before = self.neighbours[index],
+            Look::Whole => core.beyond_first(retired, index),
+            Look::Fetch | Look::Access => {}
+        }
+    }
+}
