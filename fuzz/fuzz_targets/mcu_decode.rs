@@ -18,6 +18,8 @@ const LAYOUT: Layout = Layout {
     flash_size: 0x1000,
     ram_base: 0x2000_0000,
     ram_size: 0x1000,
+    ccm_base: 0,
+    ccm_size: 0,
 };
 
 fuzz_target!(|data: &[u8]| {

@@ -14,11 +14,9 @@ fuzz_target!(|data: &[u8]| {
     let Ok(image) = Image::parse(data) else {
         return;
     };
-    // The names of functions are what its profile is made of.
-    let functions = image
-        .functions()
-        .filter(|function| image.symbol(&function.name).is_ok());
-    assert_eq!(functions.count(), image.functions().count());
+    for label in image.code() {
+        assert!(!image.place(label.address).is_empty());
+    }
     let part = Microcontroller::find("stm32f103").expect("it is shipped");
     let Ok(mut machine) = image.machine(&part.layout) else {
         return;

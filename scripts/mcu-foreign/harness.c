@@ -3,9 +3,16 @@
 
 extern uint32_t data_start, data_end, data_load, bss_start, bss_end, stack_top;
 
+/* By words where that goes, as every C library does. */
 void *memcpy(void *to, const void *from, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
+    size_t i = 0;
+    if ((((uintptr_t)to | (uintptr_t)from) & 3) == 0) {
+        for (; i + 4 <= length; i += 4) {
+            *(uint32_t *)((uint8_t *)to + i) = *(const uint32_t *)((const uint8_t *)from + i);
+        }
+    }
+    for (; i < length; i++) {
         ((uint8_t *)to)[i] = ((const uint8_t *)from)[i];
     }
     return to;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
 use crate::machine::{Layout, Machine, Stub};
-use crate::timing::{CacheShape, CoreTiming, FlashTiming};
+use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
 
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
@@ -260,6 +260,7 @@ impl File {
             read_bytes: self.flash.read_bytes,
             wait_states,
             reads_ahead: self.flash.reads_ahead,
+            ports: Ports::Shared,
             instruction_cache: self.flash.instruction_cache,
             data_cache: self.flash.data_cache,
         }
@@ -395,6 +396,10 @@ mod tests {
         for refused in ["stm32f103@73", "stm32f103@0", "stm32f103@fast", "z80"] {
             assert!(Microcontroller::find(refused).is_err(), "{refused}");
         }
+        // It has one clock.
+        let slow = Microcontroller::find("nrf52840@63").unwrap_err();
+        let said = slow.to_string();
+        assert!(said.contains("runs at 64 MHz to 64 MHz"), "{said}");
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::kernel::{Kernel, KernelError};
 use crate::microcontroller::Microcontroller;
 use crate::target::Target;
 use crate::timing::{
-    Account, CoreTiming, FlashTiming, Folding, LongMultiply, Pairing, Phase, Pipeline, Retired,
-    Timing,
+    Account, CoreTiming, FlashTiming, Folding, LongMultiply, Pairing, Phase, Pipeline, Ports,
+    Retired, Timing,
 };
 
 /// What a kernel would cost.
@@ -113,7 +113,7 @@ const fn doubt(name: &'static str, vary: fn(&mut CoreTiming, &mut FlashTiming)) 
     }
 }
 
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 13] = [
     doubt("no early termination", |core, _| {
         if core.long_multiply == LongMultiply::EarlyTermination {
             core.long_multiply = LongMultiply::Worst;
@@ -128,6 +128,9 @@ const ROWS: [Row; 12] = [
     // Loads overlap only if they are narrow or aligned, and do not update their base.
     doubt("fewer loads overlap", |core, _| {
         core.pairing = Pairing::Hindered;
+    }),
+    doubt("data beside instructions", |_, flash| {
+        flash.ports = Ports::Apart;
     }),
     doubt("one read ahead", |_, flash| flash.reads_ahead = 1),
     doubt("three reads ahead", |_, flash| {

@@ -292,10 +292,9 @@ impl Timing for Profiler {
         }
         self.timing.retire(retired);
         self.executed += retired.len() as u64;
-        if retired.taken {
-            let (address, instruction) = retired.last();
-            if instruction.facts.class == Class::Call {
-                let behind = address.wrapping_add(u32::from(instruction.facts.size));
+        if let Some((address, facts)) = retired.last().filter(|_| retired.taken) {
+            if facts.class == Class::Call {
+                let behind = address.wrapping_add(u32::from(facts.size));
                 self.call(behind, retired.next);
             } else if self
                 .stack

@@ -88,8 +88,8 @@ fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
         million / qemu
     );
     Ok(vec![
-        figure("functional execution", qemu / functional, 0.20),
-        figure("timed execution", qemu / timed, 0.09),
+        figure("functional execution", qemu / functional, 0.35),
+        figure("timed execution", qemu / timed, 0.17),
     ])
 }
 

@@ -56,7 +56,9 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Plot(own) => plot::run(own, &readable(arguments)?),
         Command::Export(own) => export::run(own, &readable(arguments)?),
         Command::Report(own) => report::run(own, &readable(arguments)?),
-        Command::Serve(own) if own.allow_import => serve::run(own, archive(arguments)?),
+        Command::Serve(own) if own.allow_import => {
+            serve::run(own, archive::open(arguments.archive.as_ref())?)
+        }
         Command::Serve(own) => serve::run(own, readable(arguments)?),
         Command::Compare(own) => compare::run(own, &readable(arguments)?),
         Command::History(own) => history::run(own, &readable(arguments)?),
@@ -96,10 +98,6 @@ fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
     }
     serve()?;
     Ok(Exit::Fine)
-}
-
-fn archive(arguments: &Arguments) -> Result<Archive, Failure> {
-    Ok(archive::open(arguments.archive.as_ref())?)
 }
 
 /// For who changes nothing in it.

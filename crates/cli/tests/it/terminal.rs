@@ -42,3 +42,18 @@ fn a_picture_is_for_a_person_at_a_terminal_that_is_wide_enough() {
     let piped = place.keymark("show last").env("LC_ALL", "C.UTF-8").output();
     assert!(!has_picture(&text(&piped.unwrap().stdout)));
 }
+
+#[test]
+fn a_person_sees_how_far_a_long_simulation_is() {
+    let place = Place::new(KEYMARK);
+    let elf = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../mcu/kernels/elf/rsa-umull-o2.elf"
+    );
+    let run = format!("mcu run {elf} --mcu stm32f103");
+    let shown = on_a_terminal(&place, 140, &run);
+    assert!(shown.contains("M instructions"), "{shown}");
+    let piped = place.keymark(&run).output().unwrap();
+    let said = text(&piped.stdout) + &text(&piped.stderr);
+    assert!(!said.contains("M instructions"), "{said}");
+}

@@ -103,8 +103,7 @@ impl Effect {
             }
             Self::If => Facts::of(Class::If, 0),
             Self::ReadSpecial(rd, _) => Facts::of(Class::System, rd.bit()),
-            Self::Undecoded
-            | Self::ClearExclusive
+            Self::ClearExclusive
             | Self::Nop
             | Self::MaskExceptions { .. }
             | Self::Barrier
@@ -195,7 +194,6 @@ impl Effect {
             | Self::Barrier
             | Self::Breakpoint(_)
             | Self::SupervisorCall
-            | Self::Undecoded
             | Self::Unknown(_) => true,
             _ => false,
         }

@@ -85,12 +85,6 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// What stands where nothing has been decoded.
-    pub const UNDECODED: Self = Self {
-        effect: Effect::Undecoded,
-        facts: Facts::NONE,
-    };
-
     /// Adds what follows from the effect: class, registers.
     pub fn new(effect: Effect, size: u8, condition: Condition) -> Self {
         let facts = Facts {
@@ -106,8 +100,6 @@ impl Instruction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the architecture manual")]
 pub enum Effect {
-    /// Not looked at yet, or data.
-    Undecoded,
     DataImmediate(Alu, Flags, Operands, ImmediateCarry, u32),
     DataRegister(Alu, Flags, Operands),
     DataShifted(Alu, Flags, Operands, (Shift, u8)),

@@ -25,7 +25,7 @@ struct Markers {
 
 impl Timing for Markers {
     fn retire(&mut self, retired: &Retired<'_>) {
-        self.last = retired.last().0;
+        self.last = retired.last().map_or(0, |(address, _)| address);
     }
 
     fn marker(&mut self, _: u8) {

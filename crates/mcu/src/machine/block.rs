@@ -9,7 +9,7 @@ use crate::decode;
 use crate::instruction::{Condition, Effect, Instruction};
 
 /// The most instructions of a block: a bit each says which were skipped.
-pub(crate) const LONGEST: usize = 64;
+pub(crate) const LONGEST: usize = 32;
 
 /// One step of a block, an instruction or what must be done before it, with those behind it: each goes on with the next
 /// itself, so that a host can foresee where from each.
@@ -79,7 +79,7 @@ impl Block {
             }
             if effect.reads_pc() {
                 put(
-                    execute::SET_PC,
+                    execute::set_pc,
                     Effect::Branch(address.wrapping_add(4)),
                     index,
                 );

@@ -49,7 +49,7 @@ impl Machine {
         registers.special[CONTROL] &= !2;
         for (offset, word) in (0..).step_by(4).zip(words) {
             self.memory
-                .write(bottom.wrapping_add(offset), word.to_le_bytes())?;
+                .write(bottom.wrapping_add(offset), &word.to_le_bytes())?;
         }
         self.exclusive = false;
         self.devices.taken(number);

@@ -2,13 +2,13 @@
 //!
 //! The plain ones have a function for each of their forms, chosen once, so that nothing is decided while they execute.
 
+use strum::VariantArray as _;
+
 use super::arithmetic::{self, shift_with_carry, unary};
 use super::block::Operation;
 use super::exceptions::SUPERVISOR_CALL;
 use super::registers::{FAULTMASK, PRIMASK};
 use super::{BusError, Halt, Interrupted, Machine, Reason, transfer};
-use strum::VariantArray as _;
-
 use crate::instruction::{
     Alu, Condition, Effect, Flags, Indirect, Long, NonZero, Register, Shift, Sign,
 };
@@ -21,21 +21,13 @@ pub(super) type Handler = fn(&mut Machine, &Operation) -> Done;
 
 /// Chooses among a function's forms by the variant of an enumeration, the number of which is its parameter.
 macro_rules! form {
-    ($of:expr, $enum:ident: $($variant:ident)+ => $function:ident) => {
+    ($of:expr, $enum:ident: $($variant:ident)+ => $function:ident $parameters:tt) => {
         match $of {
-            $($enum::$variant => $function::<{ $enum::$variant as u8 }>,)+
+            $($enum::$variant => form!(@ $function, $enum::$variant, $parameters),)+
         }
     };
-    ($of:expr, $enum:ident: $($variant:ident)+ => $function:ident, $($parameter:expr),+) => {
-        form!(@ $of, $enum: $($variant)+ => $function { $($parameter),+ })
-    };
-    (@ $of:expr, $enum:ident: $($variant:ident)+ => $function:ident $parameters:tt) => {
-        match $of {
-            $($enum::$variant => form!(@@ $function, $enum::$variant, $parameters),)+
-        }
-    };
-    (@@ $function:ident, $variant:path, { $($parameter:expr),+ }) => {
-        $function::<{ $variant as u8 }, $({ $parameter }),+>
+    (@ $function:ident, $variant:path, [$($parameter:expr),*]) => {
+        $function::<{ $variant as u8 } $(, { $parameter })*>
     };
 }
 pub(super) use form;
@@ -45,23 +37,23 @@ macro_rules! by_alu {
     ($alu:expr, $flags:expr, $function:ident $(, $parameter:expr)?) => {
         match $flags {
             Flags::Keep => form!($alu, Alu: And Bic Orr Orn Eor Add Adc Sub Sbc Rsb Mov Mvn Tst Teq Cmp Cmn
-                => $function, false $(, $parameter)?),
+                => $function [false $(, $parameter)?]),
             Flags::Set => form!($alu, Alu: And Bic Orr Orn Eor Add Adc Sub Sbc Rsb Mov Mvn Tst Teq Cmp Cmn
-                => $function, true $(, $parameter)?),
+                => $function [true $(, $parameter)?]),
         }
     };
 }
 
 macro_rules! by_condition {
     ($condition:expr, $function:ident) => {
-        form!($condition, Condition: Eq Ne Cs Cc Mi Pl Vs Vc Hi Ls Ge Lt Gt Le Al => $function)
+        form!($condition, Condition: Eq Ne Cs Cc Mi Pl Vs Vc Hi Ls Ge Lt Gt Le Al => $function [])
     };
 }
 
 /// Declares one: of which effect, and what it does before it goes on.
 macro_rules! executes {
-    ($name:ident $(<$($parameter:ident: $type:ty),+>)?, $effect:pat, |$machine:ident, $operation:ident| $body:block) => {
-        fn $name$(<$(const $parameter: $type),+>)?($machine: &mut Machine, $operation: &Operation) -> Done {
+    ($visibility:vis $name:ident $(<$($parameter:ident: $type:ty),+>)?, $effect:pat, |$machine:ident, $operation:ident| $body:block) => {
+        $visibility fn $name$(<$(const $parameter: $type),+>)?($machine: &mut Machine, $operation: &Operation) -> Done {
             if let $effect = $operation.effect $body
             $operation.go_on($machine)
         }
@@ -82,7 +74,7 @@ pub(super) fn handler(effect: &Effect) -> Handler {
             Shift::Rrx => by_alu!(alu, flags, data_shifted, Shift::Rrx as u8),
         },
         Effect::MultiplyLong(long, _) => {
-            form!(long, Long: Umull Smull Umlal Smlal Umaal => multiply_long)
+            form!(long, Long: Umull Smull Umlal Smlal Umaal => multiply_long [])
         }
         Effect::Branch(_) => branch,
         Effect::BranchConditional(condition, _) => by_condition!(condition, branch_if),
@@ -112,10 +104,9 @@ fn skip_unless<const CONDITION: u8>(machine: &mut Machine, operation: &Operation
 }
 
 // What R15 reads as, for those that read it.
-executes! { set_pc, Effect::Branch(pc), |machine, operation| {
+executes! { pub(super) set_pc, Effect::Branch(pc), |machine, operation| {
     machine.registers.set(Register::PC, pc);
 } }
-pub(super) const SET_PC: Handler = set_pc;
 
 fn nop(machine: &mut Machine, operation: &Operation) -> Done {
     operation.go_on(machine)

@@ -112,31 +112,21 @@ impl Memory {
         place.try_into().ok()
     }
 
-    /// Writes a little-endian value of `N` bytes, aligned or not.
-    pub(super) fn write<const N: usize>(
-        &mut self,
-        address: u32,
-        value: [u8; N],
-    ) -> Result<(), BusError> {
-        let offset = address.wrapping_sub(self.layout.ram_base) as usize;
-        let place = offset
-            .checked_add(N)
-            .and_then(|end| self.ram.get_mut(offset..end));
-        let Some(place) = place else {
-            return self.write_ccm(address, &value);
+    /// Writes to RAM, aligned or not.
+    pub(super) fn write(&mut self, address: u32, value: &[u8]) -> Result<(), BusError> {
+        let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
+            (&mut self.ram, offset as usize)
+        } else {
+            let offset = self.ccm_offset(address).ok_or(BusError::Write(address))?;
+            (&mut self.ccm, offset as usize)
         };
-        place.copy_from_slice(&value);
-        self.stale |= self.is_code(offset, N);
-        Ok(())
-    }
-
-    #[cold]
-    fn write_ccm(&mut self, address: u32, value: &[u8]) -> Result<(), BusError> {
-        let offset = self.ccm_offset(address).ok_or(BusError::Write(address))? as usize;
-        let place = self.ccm.get_mut(offset..offset + value.len());
+        let place = memory.get_mut(offset..offset + value.len());
         place
             .ok_or(BusError::Write(address))?
             .copy_from_slice(value);
+        if self.ram_offset(address).is_some() {
+            self.stale |= self.is_code(offset, value.len());
+        }
         Ok(())
     }
 

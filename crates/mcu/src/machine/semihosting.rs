@@ -81,9 +81,9 @@ impl Machine {
             SYS_TIME => seconds as u32,
             SYS_GET_CMDLINE => {
                 let buffer = word(self, 0)?;
-                self.memory.write(buffer, [0])?;
+                self.memory.write(buffer, &[0])?;
                 self.memory
-                    .write(argument.wrapping_add(4), 0u32.to_le_bytes())?;
+                    .write(argument.wrapping_add(4), &0u32.to_le_bytes())?;
                 0
             }
             SYS_HEAPINFO => {
@@ -108,7 +108,7 @@ impl Machine {
             .unwrap_or_default();
         let mut left = length;
         for (offset, byte) in (0..length).zip(rest) {
-            self.memory.write(buffer.wrapping_add(offset), [*byte])?;
+            self.memory.write(buffer.wrapping_add(offset), &[*byte])?;
             left -= 1;
         }
         self.features_read += length - left;
@@ -133,7 +133,7 @@ impl Machine {
         let end = layout.ram_base.wrapping_add(layout.ram_size);
         for (offset, value) in [(0, 0), (4, 0), (8, end), (12, layout.ram_base)] {
             self.memory
-                .write(block.wrapping_add(offset), u32::to_le_bytes(value))?;
+                .write(block.wrapping_add(offset), &u32::to_le_bytes(value))?;
         }
         Ok(())
     }

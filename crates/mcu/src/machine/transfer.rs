@@ -1,48 +1,62 @@
 //! Loads and stores.
 
+use strum::VariantArray as _;
+
 use super::block::Operation;
 use super::execute::{Done, Handler, executes, form};
 use super::{BusError, Halt, Interrupted, Machine};
-use strum::VariantArray as _;
-
 use crate::instruction::{
     Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
 };
 
 macro_rules! by_access {
     ($access:expr, $function:ident $(, $parameter:expr)*) => {
-        form!($access, Access: Word Half Byte SignedHalf SignedByte => $function $(, $parameter)*)
+        form!($access, Access: Word Half Byte SignedHalf SignedByte => $function [$($parameter),*])
     };
 }
 
 impl Machine {
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn read(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
-        let memory = &self.memory;
-        let value = match access.bytes() {
-            4 => memory.word(address),
-            2 => memory.half(address).map(u32::from),
-            _ => memory.byte(address).map(u32::from),
-        };
-        match value {
-            Ok(value) => Ok(access.extend(value)),
-            Err(error) => self.read_device(access, address, error),
+        match self.in_ram(access, address) {
+            Some(value) => Ok(value),
+            None => self.read_elsewhere(access, address),
         }
     }
 
     #[inline(never)]
+    fn read_elsewhere(&mut self, access: Access, address: u32) -> Result<u32, Interrupted> {
+        let mut value = [0; 4];
+        let place = &mut value[..access.bytes().into()];
+        match self.memory.bytes(address, place.len()) {
+            Ok(bytes) => place.copy_from_slice(bytes),
+            Err(error) => return self.read_device(access, address, error),
+        }
+        Ok(access.extend(u32::from_le_bytes(value)))
+    }
+
+    #[inline(always)]
     pub(super) fn write(
         &mut self,
         access: Access,
         address: u32,
         value: u32,
     ) -> Result<(), Interrupted> {
-        let memory = &mut self.memory;
-        let written = match access.bytes() {
-            4 => memory.write(address, value.to_le_bytes()),
-            2 => memory.write(address, (value as u16).to_le_bytes()),
-            _ => memory.write(address, [value as u8]),
-        };
+        match self.to_ram(access, address, value) {
+            Some(()) => Ok(()),
+            None => self.write_elsewhere(access, address, value),
+        }
+    }
+
+    #[inline(never)]
+    fn write_elsewhere(
+        &mut self,
+        access: Access,
+        address: u32,
+        value: u32,
+    ) -> Result<(), Interrupted> {
+        let bytes = &value.to_le_bytes()[..access.bytes().into()];
+        let written = self.memory.write(address, bytes);
         written.or_else(|error| self.write_device(access, address, value, error))
     }
 
@@ -262,10 +276,7 @@ macro_rules! multiple {
 
 executes! { load_multiple, Effect::LoadMultiple(t), |machine, operation| {
     multiple!(machine, operation, t, |register, address| {
-        let value = match machine.in_ram(Access::Word, address) {
-            Some(value) => value,
-            None => machine.read(Access::Word, address)?,
-        };
+        let value = machine.read(Access::Word, address)?;
         if register == Register::PC {
             machine.exchange(value)?;
         } else {
@@ -326,10 +337,7 @@ executes! { store_double, Effect::StoreDouble(rt2, t), |machine, operation| {
 
 executes! { store_multiple, Effect::StoreMultiple(t), |machine, operation| {
     multiple!(machine, operation, t, |register, address| {
-        let value = machine.registers.get(register);
-        if machine.to_ram(Access::Word, address, value).is_none() {
-            machine.write(Access::Word, address, value)?;
-        }
+        machine.write(Access::Word, address, machine.registers.get(register))?;
     });
 } }
 

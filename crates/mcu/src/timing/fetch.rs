@@ -5,7 +5,7 @@
 //! 2.3.2), so that a wait is felt only where instructions are consumed faster than they come. After a
 //! branch the first read of its target is waited for, unless a buffer or cache holds it.
 
-use super::{CacheShape, FlashTiming};
+use super::{CacheShape, FlashTiming, Ports};
 use crate::machine::Layout;
 
 /// Reads that are followed: the one that is executed from and those ahead, in a ring of a power of two.
@@ -32,6 +32,7 @@ pub struct Fetch {
     shift: u32,
     each: u64,
     reads_ahead: usize,
+    ports: Ports,
     flash_mask: u32,
     ram_base: u32,
     /// The second RAM: its first address and its bytes.
@@ -60,6 +61,7 @@ impl Fetch {
             shift,
             each: u64::from(timing.wait_states) + 1,
             reads_ahead: usize::from(timing.reads_ahead),
+            ports: timing.ports,
             flash_mask: flash - 1,
             ram_base: layout.ram_base,
             ccm: (layout.ccm_base, layout.ccm_size),
@@ -234,6 +236,9 @@ impl Fetch {
             && cache.access((address & self.flash_mask) >> self.shift)
         {
             return 0;
+        }
+        if self.ports == Ports::Apart {
+            return self.each - 1;
         }
         // It comes before reads ahead that are not begun, and these after it.
         let planned = self.busy;

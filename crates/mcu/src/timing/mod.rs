@@ -13,29 +13,19 @@ pub use pipeline::{Phase, Pipeline};
 
 use serde::Deserialize;
 
-use crate::instruction::Instruction;
+use crate::instruction::Facts;
 use crate::machine::{Block, LONGEST};
 
 /// What executing a block has left behind that matters to its timing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Noted {
     /// Of each instruction the first address that it loaded from or stored to, or the operands of a long multiplication
     /// or division (their magnitudes where it is signed).
     values: [u64; LONGEST],
     /// A bit for each whose condition in an IT block did not hold.
-    pub(crate) skipped: u64,
+    pub(crate) skipped: u32,
     /// The last one that may not have gone on.
     pub(crate) at: u8,
-}
-
-impl Default for Noted {
-    fn default() -> Self {
-        Self {
-            values: [0; LONGEST],
-            skipped: 0,
-            at: 0,
-        }
-    }
 }
 
 impl Noted {
@@ -89,9 +79,9 @@ impl Retired<'_> {
     }
 
     /// The last of them with its address.
-    pub(crate) fn last(&self) -> (u32, Instruction) {
-        let last = self.block.instructions.last();
-        last.copied().unwrap_or((self.next, Instruction::UNDECODED))
+    pub(crate) fn last(&self) -> Option<(u32, Facts)> {
+        let (address, last) = self.block.instructions.last()?;
+        Some((*address, last.facts))
     }
 }
 
@@ -211,6 +201,16 @@ pub struct CacheShape {
     pub ways: u16,
 }
 
+/// What a read of data in flash waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ports {
+    /// For the read of instructions that is under way: there is one array ("LDR Rx,\[PC,#imm\] might add a cycle because of
+    /// contention with the fetch unit", DDI 0337I, 3.3.2).
+    Shared,
+    /// For itself alone.
+    Apart,
+}
+
 /// Flash and what stands before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlashTiming {
@@ -221,6 +221,8 @@ pub struct FlashTiming {
     /// Reads begun ahead of the one that is executed from: the core's prefetch unit of three words
     /// and the flash's own prefetch buffer together.
     pub reads_ahead: u8,
+    /// Whether instructions and data meet there.
+    pub ports: Ports,
     /// Cache of what is fetched, if the part has one.
     pub instruction_cache: Option<CacheShape>,
     /// Cache of literals and constants, likewise.

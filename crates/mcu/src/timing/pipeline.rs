@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::account::{Account, CacheUse};
 use super::core::Core;
 use super::fetch::Cache;
-use super::schedule::{Entry, Schedule};
+use super::schedule::Schedule;
 use super::{CoreTiming, FlashTiming, Retired, Timing};
 use crate::machine::{Block, Layout};
 
@@ -81,11 +81,11 @@ impl Pipeline {
     }
 
     #[cold]
-    fn prepare(&mut self, number: usize, block: &Block, entry: Entry) {
+    fn prepare(&mut self, number: usize, block: &Block) {
         if number >= self.schedules.len() {
             self.schedules.resize_with(number + 1, Schedule::default);
         }
-        self.schedules[number] = Schedule::new(&self.core, block, entry);
+        self.schedules[number] = Schedule::new(&self.core, block);
     }
 
     /// The phases by number, with the stretch under way.
@@ -116,20 +116,17 @@ impl Pipeline {
 impl Timing for Pipeline {
     #[inline(always)]
     fn retire(&mut self, retired: &Retired<'_>) {
-        let entry = match self.core.fetch.has_branched() {
-            true => Entry::Refilled,
-            false => Entry::Straight,
-        };
         if retired.block.number == Block::PASSING {
-            let mut schedule = Schedule::new(&self.core, retired.block, entry);
+            let mut schedule = Schedule::new(&self.core, retired.block);
             schedule.runs = 1;
             schedule.replay(&mut self.core, retired);
             return schedule.count(&mut self.core.account);
         }
-        let number = 2 * retired.block.number + entry as usize;
+        let refilled = usize::from(self.core.fetch.has_branched());
+        let number = 2 * retired.block.number + refilled;
         let known = self.schedules.get(number);
         if known.is_none_or(Schedule::is_empty) {
-            self.prepare(number, retired.block, entry);
+            self.prepare(number, retired.block);
         }
         let schedule = &mut self.schedules[number];
         if schedule.runs == 0 {

@@ -18,8 +18,6 @@ enum Look {
     Operands,
     /// That instruction is the neighbour of the next one to be looked at, if it is not skipped.
     Neighbour,
-    /// The neighbour is the one of that number among those that are known.
-    Known,
     /// All of an instruction beyond its first cycle: it is conditional, or its neighbour is not known beforehand.
     Whole,
 }
@@ -38,22 +36,12 @@ struct Step {
 /// What is known of the instruction before.
 #[derive(Debug, Clone, Copy)]
 enum Before {
-    /// All.
-    Known(Neighbour),
+    /// All, and its number where the core does not say so already.
+    Known(Neighbour, Option<usize>),
     /// Its number: it may be skipped.
     Conditional(usize),
     /// Whatever the core says.
     Unknown,
-}
-
-/// How a block is entered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Entry {
-    /// From the instruction before it.
-    #[default]
-    Straight,
-    /// With the pipeline empty.
-    Refilled,
 }
 
 /// What is known of a block, entered in one way.
@@ -62,10 +50,9 @@ pub(super) struct Schedule {
     /// The addresses of the first instruction's first and last bytes.
     first: u32,
     first_last: u32,
-    /// Whether it is entered by a branch.
-    entry: Entry,
+    /// Whether it is entered with the pipeline empty.
+    refilled: bool,
     steps: Vec<Step>,
-    neighbours: Vec<Neighbour>,
     /// Cycles behind the last step.
     rest: u32,
     /// Cycles of refilling the pipeline where the last instruction goes elsewhere.
@@ -79,14 +66,16 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(core: &Core, block: &Block, entry: Entry) -> Self {
+    /// As the core is about to enter the block.
+    pub(super) fn new(core: &Core, block: &Block) -> Self {
         let mut schedule = Self {
-            entry,
+            refilled: core.fetch.has_branched(),
             ..Self::default()
         };
-        let mut before = match entry {
-            Entry::Straight => Before::Unknown,
-            Entry::Refilled => Before::Known(Neighbour::BEHIND_REFILL),
+        let mut before = if schedule.refilled {
+            Before::Known(Neighbour::BEHIND_REFILL, None)
+        } else {
+            Before::Unknown
         };
         let mut fetched = None;
         for (index, (address, instruction)) in block.instructions.iter().enumerate() {
@@ -105,7 +94,7 @@ impl Schedule {
             before = schedule.plan(core, before, index, (*address, facts));
         }
         match before {
-            Before::Known(last) => schedule.last = Some(last),
+            Before::Known(last, _) => schedule.last = Some(last),
             Before::Conditional(index) => schedule.look(index, &Facts::NONE, Look::Neighbour),
             Before::Unknown => {}
         }
@@ -134,13 +123,13 @@ impl Schedule {
         index: usize,
         (address, facts): (u32, Facts),
     ) -> Before {
-        let known = Before::Known(core.neighbour(&facts, address));
+        let known = Before::Known(core.neighbour(&facts, address), Some(index));
         let is_conditional = facts.condition != Condition::Al;
         let is_transfer = is_in(facts.class, TRANSFERS);
         match before {
             _ if core.is_single(facts.class) && is_conditional => Before::Conditional(index),
             _ if core.is_single(facts.class) => known,
-            Before::Known(before) if is_transfer && !is_conditional => {
+            Before::Known(before, _) if is_transfer && !is_conditional => {
                 let wait = core.address_wait(before, &facts);
                 self.rest += wait as u32;
                 self.account.waits[Stall::Address as usize] += wait;
@@ -149,22 +138,16 @@ impl Schedule {
                 known
             }
             // IT leaves its neighbour to what follows if it folds.
-            Before::Known(neighbour) if facts.class == Class::If && core.folds(neighbour) => {
+            Before::Known(neighbour, _) if facts.class == Class::If && core.folds(neighbour) => {
                 self.account.folded += 1;
                 // The cycle that was just counted.
                 self.rest -= 1;
                 before
             }
-            Before::Known(_) if facts.class == Class::If => known,
+            Before::Known(..) if facts.class == Class::If => known,
             _ if is_conditional || is_transfer || facts.class == Class::If => {
-                match before {
-                    Before::Known(before) => {
-                        self.neighbours.push(before);
-                        let place = self.neighbours.len() - 1;
-                        self.look(place, &facts, Look::Known);
-                    }
-                    Before::Conditional(before) => self.look(before, &facts, Look::Neighbour),
-                    Before::Unknown => {}
+                if let Before::Known(_, Some(before)) | Before::Conditional(before) = before {
+                    self.look(before, &facts, Look::Neighbour);
                 }
                 self.look(index, &facts, Look::Whole);
                 Before::Unknown
@@ -194,7 +177,7 @@ impl Schedule {
     #[inline(always)]
     pub(super) fn replay(&self, core: &mut Core, retired: &Retired<'_>) {
         let mut now = core.now;
-        if self.entry == Entry::Refilled {
+        if self.refilled {
             now = core.fetch_target(self.first, self.first_last, now);
         } else if !core.fetch.holds(self.first_last) {
             now += core.fetch_next(now);
@@ -213,7 +196,7 @@ impl Schedule {
                 now += core.extra(step.class, unaligned(step.class, step.bytes, access));
             } else {
                 core.now = now;
-                self.rare(step, core, retired);
+                step.rare(core, retired);
                 now = core.now;
             }
         }
@@ -226,17 +209,16 @@ impl Schedule {
     }
 }
 
-impl Schedule {
+impl Step {
     #[inline(never)]
-    fn rare(&self, step: &Step, core: &mut Core, retired: &Retired<'_>) {
-        let index = usize::from(step.index);
-        match step.look {
+    fn rare(&self, core: &mut Core, retired: &Retired<'_>) {
+        let index = usize::from(self.index);
+        match self.look {
             Look::Operands => {
                 let operands = retired.noted.operands_of(index);
-                core.now += core.extra(step.class, core.arithmetic(step.class, operands));
+                core.now += core.extra(self.class, core.arithmetic(self.class, operands));
             }
             Look::Neighbour => core.before = core.neighbour_of(retired, index),
-            Look::Known => core.before = self.neighbours[index],
             Look::Whole => core.beyond_first(retired, index),
             Look::Fetch | Look::Access => {}
         }

@@ -80,6 +80,16 @@ fn a_stack_outside_of_ram_is_refused() {
 }
 
 #[test]
+fn a_big_endian_program_is_named_as_that() {
+    let words = ["-mcpu=cortex-m4", "-mbig-endian"];
+    let Some(elf) = build_at(0x0800_0000, &with_vectors(0x2000_1000, PLAIN), &words) else {
+        return;
+    };
+    let refused = Image::parse(&elf).unwrap_err().to_string();
+    assert!(refused.contains("big-endian Arm"), "{refused}");
+}
+
+#[test]
 fn a_program_begins_where_its_vector_table_says() {
     let code = "bx lr\n.thumb_func\nreset: b .\n.thumb_func\nother: b .\n.global reset, other";
     let Some(elf) = build_at(

@@ -2,7 +2,9 @@
 
 use keymark_mcu::instruction::Class;
 use keymark_mcu::machine::Stop;
-use keymark_mcu::timing::{Account, CacheShape, CoreTiming, FlashTiming, Pairing, Pipeline, Stall};
+use keymark_mcu::timing::{
+    Account, CacheShape, CoreTiming, FlashTiming, Pairing, Pipeline, Ports, Stall,
+};
 
 use crate::{LAYOUT, machine, set};
 
@@ -16,6 +18,7 @@ const NO_WAIT: FlashTiming = FlashTiming {
     read_bytes: 8,
     wait_states: 0,
     reads_ahead: 2,
+    ports: Ports::Shared,
     instruction_cache: None,
     data_cache: None,
 };

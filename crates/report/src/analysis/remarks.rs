@@ -238,15 +238,15 @@ impl Analysis {
                 refused.map(|too_many| (Limit::Sessions.to_string(), refused_text(*too_many)));
             found.chain(refused).map(move |said| (said, group.name()))
         });
-        let line = |(_, groups): (String, Vec<((String, String), String)>)| {
+        let kinds = grouped(said, |((kind, _), _)| kind.clone()).into_iter();
+        let lines = kinds.map(|(_, groups)| {
             let mut names = groups.iter().map(|(_, name)| name.clone());
             let first = names.next().unwrap_or_default();
             let others = and(&names.collect::<Vec<_>>());
             let ((_, text), _) = &groups[0];
             Remark::new(RemarkKind::Limit, format!("{first}: {text}{others}"))
-        };
-        let kinds = grouped(said, |((kind, _), _)| kind.clone());
-        kinds.into_iter().map(line).collect()
+        });
+        lines.collect()
     }
 
     /// "A thread of 50 messages opens in …", for what opens messages.

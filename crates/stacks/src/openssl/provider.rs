@@ -102,7 +102,7 @@ impl OpenSslProvider {
         let reached = |can: &Capability| !on_token || is_known_to_programs(can.algorithm.family());
         let there = device.present().iter().copied();
         Ok(there
-            .filter(|can| Task::is_known(*can) && reached(can))
+            .filter(|can| Task::known(*can).is_some() && reached(can))
             .collect())
     }
 }

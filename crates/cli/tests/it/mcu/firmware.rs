@@ -117,6 +117,27 @@ fn explanations_and_profiles_add_up_as_json() {
 }
 
 #[test]
+fn json_tells_a_fault_from_a_limit() {
+    let place = Place::new(KEYMARK);
+    let elf = kernel("x25519-umaal-o2.elf");
+    let end = |arguments: &str| -> Value {
+        let run = format!("mcu run {elf} --json {arguments}");
+        let output = place.keymark(&run).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments}");
+        let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+        row["end"].clone()
+    };
+    let fault = end("--mcu stm32f103");
+    assert_eq!(fault["ending"], "fault");
+    assert_says(fault["reason"].as_str().unwrap(), ["no DSP extension"]);
+    assert!(fault["address"].as_u64().unwrap() >= 0x0800_0000, "{fault}");
+    assert!(!fault["place"].as_str().unwrap().is_empty(), "{fault}");
+    let limit = end("--mcu stm32f405 --limit 1000");
+    assert_eq!(limit["ending"], "limit");
+    assert!(limit["reason"].is_null(), "{limit}");
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_with_the_reason() {
     let place = Place::new(KEYMARK);
     let elf = kernel("x25519-umull-o2.elf");
