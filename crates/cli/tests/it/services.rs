@@ -179,7 +179,7 @@ fn wrong_answers_are_failures_by_class_and_never_samples() {
     for (wrong, class) in [
         (Wrong::Nonce, "not as expected: the nonce"),
         (Wrong::Key, "not as expected: the key"),
-        (Wrong::Signature, "not as expected: the signature"),
+        (Wrong::Signature, "not as expected: a valid signature"),
         (Wrong::Status, "status 500"),
         (Wrong::Half, "short body"),
     ] {
@@ -223,7 +223,7 @@ fn zeitgitterd_signs_by_one_agent_and_by_two() {
     let home = place.path("home");
     fs::create_dir(&home).unwrap();
     let mut bench = place.keymark(
-        "service bench --service zeitgitterd --algorithm ed25519 --clients 2 --parameter agents=1,2 --duration 3s \
+        "service bench --service zeitgitterd --algorithm ed25519 --clients 2 --parameter agents=1,2 --duration 4s \
          --seed 1 --json",
     );
     let output = ended(bench.env("HOME", &home).output().unwrap(), 0);

@@ -83,21 +83,22 @@ impl Analysis {
             let own = gains.find(|(level, _)| *level == row.case.concurrency());
             own?.1.high
         };
-        let is_token = row.case.store != StoreKind::SOFTWARE;
+        // Of somebody else's service nobody knows what is busy.
+        let on_token = row.case.store != StoreKind::SOFTWARE && load.busy.is_some();
+        let alone = row.case.concurrency() == 1 && row.case.load.pacing.rate().is_none();
+        let nothing = !alone && gained().is_some_and(|gain| gain.0 < NOTHING);
         Some(
             match load.busy {
-                _ if load.limit == LoadLimit::Client => "keymark's client",
                 Some(busy) if busy.agents.is_some_and(|agents| above(agents.0)) => "agent",
+                // Other programs may keep the cores busy meanwhile.
+                _ if on_token && alone => "one client",
+                _ if on_token && nothing => "token",
                 Some(busy) if above(busy.cores.0) => "cores",
+                _ if load.limit == LoadLimit::Client => "keymark's client",
                 _ if row.case.load.pacing.rate().is_some() => "arrivals",
-                _ if row.case.concurrency() == 1 => "one client",
-                _ if gained().is_some_and(|gain| gain.0 < NOTHING) => {
-                    if is_token {
-                        "token"
-                    } else {
-                        "lock"
-                    }
-                }
+                _ if alone => "one client",
+                Some(_) if nothing => "lock",
+                None if nothing => "service",
                 _ => "undecided",
             }
             .to_owned(),
@@ -115,4 +116,83 @@ fn published(row: &Row, article: &Record) -> Option<String> {
     let [least, most] =
         [rates.first()?, rates.last()?].map(|rate| units::rate(keymark_stats::PerSecond(*rate)));
     Some(format!("[{}–{most}]", least.trim_end_matches("/s")))
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_bench::case::Case;
+    use keymark_bench::record::CaseRecord;
+    use keymark_bench::server_load::{ServerLoad, ServiceCpu};
+    use keymark_testkit::assert_says;
+    use keymark_testkit::record::{batch, case, mixed, server_load};
+
+    use super::*;
+
+    /// A service that has answered, whose machine and agent were busy for that share of the time.
+    fn load(machine: f64, agent: f64) -> ServerLoad {
+        let mut load = server_load();
+        let steady = load.steady.as_mut().unwrap();
+        steady.batches = (0..20).map(|part| batch(part, 50, 1_000_000_000)).collect();
+        let of = |share: f64, all: u64| (share * (load.elapsed_ns * all) as f64) as u64;
+        load.service_cpu = Some(ServiceCpu {
+            agent_ns: Some(of(agent, 1)),
+            machine_ns: of(machine, 2),
+            cores: 2,
+        });
+        load
+    }
+
+    fn limit(load: ServerLoad) -> String {
+        let mut record = mixed("run");
+        let mut own = CaseRecord::new(Case {
+            operation: Operation::Sign,
+            ..case("rsa2048", ZEITGITTERD)
+        });
+        own.server_load = Some(Box::new(load));
+        record.plan.cases = vec![own.case.clone()];
+        record.cases = vec![own];
+        let analysis = Analysis::of(&record, &[]);
+        assert_says(
+            &format!("{:?}", analysis.services().unwrap()),
+            ["timestamps a second", "rsa2048"],
+        );
+        analysis.limit_of(&analysis.rows[0]).unwrap()
+    }
+
+    const ZEITGITTERD: StackName = StackName::of("zeitgitterd");
+
+    #[test]
+    fn what_is_busy_all_the_time_is_the_limit() {
+        assert_eq!(limit(load(0.5, 0.95)), "agent");
+        assert_eq!(limit(load(0.95, 0.5)), "cores");
+        assert_eq!(limit(load(0.5, 0.5)), "one client");
+        let slow = ServerLoad {
+            limit: LoadLimit::Client,
+            ..load(0.5, 0.5)
+        };
+        assert_eq!(limit(slow), "keymark's client");
+    }
+
+    #[test]
+    fn without_a_service_nothing_is_said() {
+        let analysis = Analysis::of(&mixed("run"), &[]);
+        assert!(analysis.services().is_none());
+    }
+
+    #[test]
+    fn published_means_are_rates_of_the_slowest_and_the_fastest() {
+        let article = Shipped::named("zeitgitter-2019").unwrap().record().unwrap();
+        let of = |algorithm: &str| {
+            let mut record = mixed("run");
+            let own = CaseRecord::new(Case {
+                operation: Operation::Sign,
+                ..case(algorithm, StackName::GNUPG)
+            });
+            record.plan.cases = vec![own.case.clone()];
+            record.cases = vec![own];
+            published(&Analysis::of(&record, &[]).rows[0], &article)
+        };
+        assert_eq!(of("dsa3072").as_deref(), Some("[2.51–100/s]"));
+        assert_eq!(of("rsa2048"), None);
+    }
 }

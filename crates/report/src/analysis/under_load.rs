@@ -110,7 +110,11 @@ impl Busy {
     fn of(load: &ServerLoad) -> Option<Self> {
         let spent = load.service_cpu?;
         let agents = load.server.get("agents").and_then(|word| word.parse().ok());
-        let share = |time: u64, of: u64| Ratio(time as f64 / (load.elapsed_ns * of.max(1)) as f64);
+        // Readings are a little further apart than the load is long.
+        let share = |time: u64, of: u64| {
+            let whole = (load.elapsed_ns * of.max(1)) as f64;
+            Ratio((time as f64 / whole).min(1.0))
+        };
         Some(Self {
             cores: share(spent.machine_ns, spent.cores),
             agents: spent.agent_ns.map(|time| share(time, agents.unwrap_or(1))),

@@ -116,12 +116,18 @@ fn keys(loads: &[Rate<'_>]) -> Option<Statement> {
     });
     let others: String = others.collect();
     let elsewhere = case.store != StoreKind::SOFTWARE;
-    let on = elsewhere.then(|| format!(", key on {}", device(case)));
+    let way = case.way();
+    let way = way.trim_start_matches(case.stack.word()).trim();
+    let way = (!way.is_empty()).then(|| way.to_owned());
+    let on = elsewhere.then(|| format!("key on {}", device(case)));
+    let besides: Vec<String> = way.into_iter().chain(on).collect();
+    let besides = match besides.as_slice() {
+        [] => String::new(),
+        some => format!(" ({})", some.join(", ")),
+    };
     let text = format!(
-        "{} ({}{}) does {} {} a second with {}{others}.",
+        "{}{besides} does {} {} a second with {}{others}.",
         case.stack,
-        case.way().trim_start_matches(case.stack.word()).trim(),
-        on.unwrap_or_default(),
         first.words(),
         if first.row.is_service() {
             "timestamps"

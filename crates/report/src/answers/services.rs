@@ -8,6 +8,9 @@ use super::{Statement, Topic};
 use crate::analysis::{Analysis, Row, Scaling};
 use crate::units::{self, counted};
 
+/// The key of the article's riddle.
+const ARTICLE: &str = "dsa3072";
+
 /// What is known of a key's signatures, alone and at once.
 struct Riddle<'a> {
     scaling: &'a Scaling,
@@ -44,14 +47,17 @@ impl<'a> Riddle<'a> {
     }
 }
 
-/// With the key that gains most, beside the one that gains least; where services were measured.
+/// With the article's key or that of which the agent has least, beside the one of which it has most; where services were
+/// measured.
 pub(super) fn services(analysis: &Analysis) -> Option<Statement> {
     analysis.rows.iter().find(|row| row.is_service())?;
     let known = analysis.scaling.iter().filter_map(Riddle::of);
     let mut known: Vec<Riddle<'_>> = known.collect();
-    known.sort_by(|a, b| a.time.total_cmp(&b.time));
-    let first = known.first().filter(|first| first.is_less)?;
-    let last = known.last().filter(|last| last.time > first.time);
+    known.sort_by(|a, b| a.agent.total_cmp(&b.agent));
+    let named = |riddle: &&Riddle<'_>| riddle.scaling.case.algorithm.name() == ARTICLE;
+    let first = known.iter().find(named).or(known.first());
+    let first = first.filter(|first| first.is_less)?;
+    let last = known.last().filter(|last| last.agent > first.agent);
     let last = last.map(|last| {
         format!(
             " With {} it has {}, and they take {} of it.",

@@ -1,6 +1,7 @@
 //! Loads of services: each is started, driven in rounds with the others, and ended.
 
 use std::cell::OnceCell;
+use std::time::Duration;
 
 use keymark_bench::case::{Case, Provenance};
 use keymark_bench::error::Error;
@@ -16,6 +17,9 @@ use crate::gnupg::homes::GnupgHomes;
 use crate::tls::measuring::{Client, Told, Watch, keys_of};
 use crate::tls::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
 use crate::tls::{Keys, saturating};
+
+/// Ten clients of a service that takes tenths of a second settle late.
+const SHORTEST: Duration = Duration::from_secs(8);
 
 /// What cases are measured with.
 #[derive(Debug)]
@@ -83,7 +87,7 @@ impl Loads for Loading<'_> {
         let rounds = if whole {
             Rounds::one(duration)
         } else {
-            Rounds::of(duration)
+            Rounds::of(duration, SHORTEST)
         };
         Ok((running, rounds))
     }

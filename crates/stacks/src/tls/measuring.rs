@@ -30,6 +30,8 @@ pub(super) const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 /// So long a server may be busy, after a load, with what nobody waits for.
 const DRAIN: Duration = Duration::from_secs(120);
 
+/// Shorter loads have too little beside their beginning.
+const SHORTEST: Duration = Duration::from_millis(2500);
 /// Users who think for longer settle late.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -167,7 +169,7 @@ impl Measuring<'_> {
         Ok(if whole {
             Rounds::one(duration)
         } else {
-            Rounds::of(duration)
+            Rounds::of(duration, SHORTEST)
         })
     }
 

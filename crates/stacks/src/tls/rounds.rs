@@ -17,8 +17,6 @@ use rand_chacha::ChaCha8Rng;
 
 use super::outcome::{self, Loaded};
 
-/// Shorter loads have too little beside their beginning.
-const SHORTEST: Duration = Duration::from_millis(2500);
 /// More rounds tell little more of their spread.
 const MOST: u32 = 8;
 /// What a server that has been loaded before needs until it is settled again.
@@ -64,8 +62,9 @@ impl Rounds {
         }
     }
 
-    pub(crate) fn of(duration: Duration) -> Self {
-        let number = (duration.as_millis() / SHORTEST.as_millis()) as u32;
+    /// None shorter than that.
+    pub(crate) fn of(duration: Duration, shortest: Duration) -> Self {
+        let number = (duration.as_millis() / shortest.as_millis()) as u32;
         let number = number.clamp(1, MOST);
         Self {
             number,
