@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use keymark_bench::record::{Record, RunState};
+use keymark_bench::{Record, RunState};
 use keymark_report::archive::{Archive, ArchiveError, Identity, RunSelector};
 
 use crate::exit::Failure;

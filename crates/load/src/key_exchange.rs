@@ -1,8 +1,7 @@
 //! What client and server agree on: versions of TLS and key exchanges, by the words that records have.
 
-use keymark_bench::algorithm::{Curve, Family};
-use keymark_bench::strength::{Strength, Table};
 use keymark_bench::words::words;
+use keymark_bench::{Curve, Family, Strength, Table};
 
 words! {
     /// A version of TLS.

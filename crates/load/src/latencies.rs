@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::iterators::IterationValue;
-use keymark_bench::server_load::Durations;
+use keymark_bench::Durations;
 
 /// Significant decimal digits of what is kept.
 const DIGITS: u8 = 3;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use keymark_bench::server_load::{
+use keymark_bench::{
     Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction, Tried, TriedDemand,
 };
 use keymark_stats::Ratio;

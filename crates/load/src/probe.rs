@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use keymark_bench::clock::Clock;
+use keymark_bench::Clock;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use keymark_bench::clock::Timestamp;
-use keymark_bench::server_load::{Second, Totals, Transaction};
+use keymark_bench::{Second, Timestamp, Totals, Transaction};
 
 use crate::failure::Failure;
 use crate::latencies::{durations, histogram, nanoseconds};

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use keymark_bench::clock::{Clock, Timestamp};
+use keymark_bench::{Clock, Timestamp};
 use keymark_stats::PerSecond;
 
 use crate::descriptors::make_room;

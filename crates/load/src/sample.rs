@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use keymark_bench::server_load::Transaction;
+use keymark_bench::Transaction;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

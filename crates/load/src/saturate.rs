@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use keymark_bench::server_load::{Saturation, Tried, TriedDemand};
+use keymark_bench::{Saturation, Tried, TriedDemand};
 
 /// A gain of less than this is none: rates of one load differ as much by chance.
 const GAIN: f64 = 1.03;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
 
-use keymark_bench::server_load::{Second, ServerLoad, Totals, Transaction};
+use keymark_bench::{Second, ServerLoad, Totals, Transaction};
 use rand::SeedableRng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;

@@ -17,7 +17,7 @@
 
 use std::time::Duration;
 
-use keymark_bench::server_load::{Batch, Steady};
+use keymark_bench::{Batch, Steady};
 
 use crate::latencies::nanoseconds;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use keymark_bench::algorithm::Algorithm;
+use keymark_bench::Algorithm;
 
 use crate::key_exchange::{KeyExchange, TlsVersion};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 use crate::program;
 

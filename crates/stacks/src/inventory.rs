@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName, StackName};
-use keymark_bench::error::Error;
-use keymark_bench::plan::{Offer, Plan, Standing};
 use keymark_bench::runner::Stacks;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
+use keymark_bench::{Case, DeviceName, Error, Offer, Plan, StackName, Standing, StoreIdentity};
 use keymark_stores::device::{Device, Looked, Run, Visited, Wish};
 use keymark_stores::registry as stores;
 use keymark_stores::store::KeyStore;

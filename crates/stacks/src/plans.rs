@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{ParameterChoice, StackName, StoreKind};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::{AlgorithmChoice, Offer, Selection};
 use keymark_bench::shipped::shipped;
 use keymark_bench::store::Capability;
 use keymark_bench::words;
+use keymark_bench::{
+    Algorithm, AlgorithmChoice, Offer, Operation, ParameterChoice, Selection, StackName, StoreKind,
+};
 use serde::Deserialize;
 
 use crate::registry;

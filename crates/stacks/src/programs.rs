@@ -13,9 +13,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::sample::CpuTime;
 use keymark_bench::workload::copy_answer;
+use keymark_bench::{CpuTime, During as _, Error};
 use parking_lot::Mutex;
 use wait4::Wait4;
 

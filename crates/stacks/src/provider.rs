@@ -6,12 +6,11 @@ use std::fmt::{Debug, Display};
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Dimension, Parameters, StackName, Worker};
-use keymark_bench::error::Error;
-use keymark_bench::layers::{Comparison, Layers};
-use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
+use keymark_bench::{
+    Case, Comparison, Dimension, Error, Layers, Parameters, StackName, Standing, Worker,
+};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::store::KeyStore;
 

@@ -1,8 +1,8 @@
 //! The families of stacks: adding one is a folder and a line here.
 
-use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{Case, Dimension, ParameterChoice, Provenance, StackName, USUAL};
-use keymark_bench::layers::{Comparison, Layers};
+use keymark_bench::{
+    Baseline, Case, Comparison, Dimension, Layers, ParameterChoice, Provenance, StackName, USUAL,
+};
 
 use crate::provider::StackFamily;
 use crate::{gnupg, openssl, raw, services, ssh, tls};

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use askama::Template;
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 
 /// Whether the comments are written as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

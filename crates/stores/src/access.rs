@@ -5,10 +5,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use keymark_bench::case::StoreKind;
-use keymark_bench::error::{During as _, Error};
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
+use keymark_bench::{During as _, Error, StoreKind};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 

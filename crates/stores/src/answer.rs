@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::operation::Operation;
 use keymark_bench::workload::{Verifiable, Verifier};
+use keymark_bench::{Algorithm, Family, Operation};
 
 use crate::public_key::der_signature;
 

@@ -3,9 +3,7 @@
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
+use keymark_bench::{Algorithm, Error, Operation};
 
 use crate::public_key::PublicKey;
 use crate::store::KeyStore;

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Digest};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, Verifiable, Verifier};
+use keymark_bench::{Algorithm, Digest, During as _, Error, Operation};
 use openssl::error::ErrorStack;
 use openssl::hash::{MessageDigest, hash};
 use rand::{Rng, SeedableRng};

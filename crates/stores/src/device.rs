@@ -6,11 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
-use keymark_bench::error::Error;
-use keymark_bench::profile::Profile;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{DeviceName, Error, Profile, Provenance, StoreIdentity, StoreKind};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{AccessKind, KeyUse};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::places::private_dir::{PrivateDir, record};
 use crate::places::program;
 use crate::places::watchdog::Watchdog;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 /// What libtpms, of which swtpm is made, calls its TPMs: its maker, IBM, has made some of silicon, too.
 pub(crate) const LIBTPMS: &str = "SW   TPM";

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{Algorithm, During as _, Error, Family};
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
 use openssl::dsa::Dsa;

@@ -1,6 +1,6 @@
 //! The families of key stores: adding one is a folder and a line here.
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 use crate::device::{Looked, StoreFamily, Wish};
 use crate::user::User;

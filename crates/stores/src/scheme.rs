@@ -3,10 +3,9 @@
 //!
 //! OAEP with SHA-256 and with SHA-1 are two schemes, since no token says which digests it accepts.
 
-use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
+use keymark_bench::{Algorithm, Digest, Family, Operation};
 use openssl::error::ErrorStack;
 use openssl::md::{Md, MdRef};
 use openssl::pkey_ctx::PkeyCtxRef;

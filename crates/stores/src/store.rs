@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, KeyHandle};
+use keymark_bench::{Error, KeyRef, Operation};
 
 use crate::access::Access;
 use crate::answer::Answers;

@@ -1,7 +1,6 @@
 //! Private keys made for measuring.
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family, SlhVariant};
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{Algorithm, Curve, During as _, Error, Family, SlhVariant};
 use keymark_native::evp::generate;
 use openssl::bn::BigNumRef;
 use openssl::dsa::Dsa;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use keymark_bench::error::{During as _, Error};
 use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{During as _, Error};
 
 use crate::access::{Access, Errand, KeyUse};
 use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess, accept};

@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, StackName, StoreKind};
-use keymark_bench::clock::ManualClock;
-use keymark_bench::error::Error;
 use keymark_bench::workload::{Crew, Input, KeyHandle, Performed, Stack, Verifiable, Workload};
+use keymark_bench::{Case, Error, ManualClock, StackName, StoreKind};
 
 use crate::CaseBuilder;
 

@@ -16,7 +16,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use keymark_bench::error::During as _;
+use keymark_bench::During as _;
 use keymark_stores::places::ports::two_free_ports;
 use keymark_stores::places::private_dir;
 use keymark_stores::places::watchdog::Watchdog;

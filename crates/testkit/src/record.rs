@@ -2,16 +2,11 @@
 
 use std::time::Duration;
 
-use keymark_bench::case::{Case, StackName};
-use keymark_bench::clock::Timestamp;
-use keymark_bench::environment::Environment;
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::{Plan, Settings};
-use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState, SCHEMA};
-use keymark_bench::sample::{Block, CpuTime, Sample};
-use keymark_bench::server_load::{Batch, ServerLoad};
-use keymark_bench::stop::Stopped;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::{
+    Batch, Block, Case, CaseRecord, CpuTime, Ending, Environment, Operation, Plan, PublishedMean,
+    Record, RunId, RunState, SCHEMA, Sample, ServerLoad, Settings, StackName, Stopped,
+    StoreIdentity, Timestamp,
+};
 use keymark_stats::Seconds;
 
 /// A case of the software store.

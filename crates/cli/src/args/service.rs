@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{ParameterChoice, Rate, StackName};
+use keymark_bench::{Algorithm, ParameterChoice, Rate, StackName};
 use keymark_stacks::services;
 use keymark_stacks::tls::Address;
 

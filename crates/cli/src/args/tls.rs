@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Rate, StackName};
+use keymark_bench::{Algorithm, Rate, StackName};
 use keymark_stacks::tls::servers::{TokenWay, kind};
 use keymark_stacks::tls::{Address, KeyExchange, TlsVersion};
 

@@ -9,12 +9,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Load, Pacing, Rate, Worker};
-use keymark_bench::clock::Clock;
-use keymark_bench::plan::Settings;
-use keymark_bench::record::{Record, RunState};
 use keymark_bench::runner::Observer;
-use keymark_bench::stop::StopRule;
+use keymark_bench::{
+    Case, Clock, Load, Pacing, Rate, Record, RunState, Settings, StopRule, Worker,
+};
 use keymark_report::units;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::servers::Weak;

@@ -1,7 +1,7 @@
 //! A line on the terminal while servers are under load: rate, failures, p99, time left.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use keymark_bench::case::Case;
+use keymark_bench::Case;
 use keymark_load::Progress;
 use keymark_report::{units, visible};
 use keymark_stacks::tls::Watch;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use keymark_bench::algorithm::Algorithm;
+use keymark_bench::Algorithm;
 
 use super::{Weak, leaf};
 use crate::key_exchange::{KeyExchange, TlsVersion};

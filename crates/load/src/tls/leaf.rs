@@ -1,6 +1,6 @@
 //! The key of a certificate.
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::{Algorithm, Family};
 use openssl::x509::X509;
 use spki::SubjectPublicKeyInfoRef;
 

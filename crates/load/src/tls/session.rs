@@ -3,7 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::{Algorithm, Curve, Family};
 use mio::net::TcpStream;
 use openssl::error::ErrorStack;
 use openssl::nid::Nid;

@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::{io, mem};
 
-use keymark_bench::clock::{Clock, Timestamp};
-use keymark_bench::server_load::Transaction;
+use keymark_bench::{Clock, Timestamp, Transaction};
 use mio::net::TcpStream;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

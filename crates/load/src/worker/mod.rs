@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::clock::{Clock, Timestamp};
-use keymark_bench::server_load::Transaction;
+use keymark_bench::{Clock, Timestamp, Transaction};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 use rand::SeedableRng;

@@ -1,15 +1,11 @@
 //! Timestamps a second: what services that sign do with each key, beside gpg alone, and what limits each.
 
-use keymark_bench::case::{StackName, StoreKind};
-use keymark_bench::operation::Operation;
-use keymark_bench::record::Record;
-use keymark_bench::server_load::LoadLimit;
+use keymark_bench::{LoadLimit, Operation, Record, StackName, StoreKind};
 
 use super::{Analysis, Row, Scaling, asks_the_same};
-use crate::document::{Block, RemarkKind};
-use crate::document::{Cell, Column, Section, TableOf};
 use crate::exchange::Shipped;
 use crate::units;
+use crate::{Block, Cell, Column, RemarkKind, Section, TableOf};
 
 /// Busy for such a share of the time is busy.
 const BUSY: f64 = 0.9;

@@ -1,8 +1,7 @@
 //! Services that sign: how the riddle of their article comes about, that ten signatures of gpg at once take less than ten
 //! times one although one agent makes them one after the other.
 
-use keymark_bench::case::StackName;
-use keymark_bench::operation::Operation;
+use keymark_bench::{Operation, StackName};
 
 use super::{Statement, Topic};
 use crate::analysis::{Analysis, Row, Scaling};

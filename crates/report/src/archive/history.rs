@@ -5,13 +5,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use itertools::Itertools as _;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, CaseKey};
-use keymark_bench::environment::Environment;
-use keymark_bench::operation::Operation;
-use keymark_bench::record::{CaseRecord, Record, RunId};
 use keymark_bench::series::SeriesId;
-use keymark_bench::server_load::ServerLoad;
+use keymark_bench::{
+    Algorithm, Case, CaseKey, CaseRecord, Environment, Operation, Record, RunId, ServerLoad,
+};
 use keymark_stats::{BetweenRuns, RunDependence, Seconds, Summary};
 
 use super::database::{Database, Row};

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::mem;
 
-use keymark_bench::record::{CaseRecord, Record};
+use keymark_bench::{CaseRecord, Record};
 use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
-use keymark_bench::sample::Outcome;
+use keymark_bench::Outcome;
 
 use database::Database;
 use error::Fault;

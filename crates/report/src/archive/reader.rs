@@ -5,13 +5,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::DeviceName;
-use keymark_bench::clock::Timestamp;
-use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
-use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use keymark_bench::series::SeriesId;
-use keymark_bench::server_load::ServerLoad;
+use keymark_bench::{
+    Algorithm, Block, CaseRecord, CpuTime, DeviceName, Outcome, Record, RunId, RunState, Sample,
+    ServerLoad, Stretch, Timestamp,
+};
 use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use keymark_bench::clock::{Harness, Timestamp};
-use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
-use keymark_bench::sample::{Block, Sample};
+use keymark_bench::{Block, CaseRecord, Harness, Record, RunId, RunState, Sample, Timestamp};
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use serde::Serialize;

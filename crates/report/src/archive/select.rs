@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use itertools::Itertools;
-use keymark_bench::record::Record;
+use keymark_bench::Record;
 use keymark_bench::series::SeriesId;
 
 use super::{Archive, ArchiveError};

@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::record::RunId;
+use keymark_bench::RunId;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{Archive, ArchiveError, Parting, Result};

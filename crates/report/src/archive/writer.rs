@@ -3,11 +3,8 @@
 
 use std::time::Duration;
 
-use keymark_bench::case::CaseId;
-use keymark_bench::clock::Harness;
-use keymark_bench::record::{CaseRecord, Record, RunState};
 use keymark_bench::runner::Observer;
-use keymark_bench::sample::Block;
+use keymark_bench::{Block, CaseId, CaseRecord, Harness, Record, RunState};
 
 use super::identity::Parted;
 use super::rows::Writing;

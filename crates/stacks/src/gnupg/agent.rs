@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::case::Case;
-use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
 use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
     copy_answer,
 };
+use keymark_bench::{Algorithm, Case, Digest, Error, Family, Operation};
 use keymark_native::gcrypt::sexp::{Sexp, list};
 use keymark_stores::challenge::{Challenge, INPUTS};
 use keymark_stores::public_key::{PublicKey, verdict};

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use percent_encoding::percent_decode;
 use zeroize::Zeroizing;
 

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{Algorithm, During as _, Error};
 use keymark_stores::card::{Aid, CardAccess, CardPlace, SigningPin as CardSigningPin, Slot};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::places::library::OwnLibrary;

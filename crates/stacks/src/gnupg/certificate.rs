@@ -5,10 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Composite, Family};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, Composite, During as _, Error, Family, Operation};
 use keymark_stores::software::libgcrypt::key;
 use keymark_stores::store::KeyStore;
 use keymark_stores::test_key::TestKey;

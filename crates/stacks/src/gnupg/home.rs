@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 use zeroize::Zeroizing;
 
 use super::assuan::Assuan;

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Case, DeviceName};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Case, DeviceName, Error, Family};
 use keymark_stores::access::{Certificate, ModuleAccess};
 use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};

@@ -5,12 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::Case;
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
-use keymark_bench::parts::{Part, PartSums};
-use keymark_bench::sample::CpuTime;
 use keymark_bench::workload::{Calculates, Input, KeyHandle, Performed};
+use keymark_bench::{Case, CpuTime, During as _, Error, Operation, Part, PartSums};
 use keymark_shim_protocol::trace::{TraceReader, TracedCall};
 use keymark_stores::card::{CardAccess, Slot, TouchPolicy};
 use keymark_stores::tokens::socket::CardServer;

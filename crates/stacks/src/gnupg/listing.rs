@@ -1,8 +1,7 @@
 //! A keyring as gpg lists it for machines (doc/DETAILS, "Format of the --list-keys output"), and which of
 //! its keys gpg would use.
 
-use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
+use keymark_bench::{Error, Operation};
 
 /// One key or subkey of a colons listing.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,8 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use keymark_bench::algorithm::{Algorithm, Composite, Family};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Composite, Error, Family};
 
 use crate::installed::Version;
 use crate::program;

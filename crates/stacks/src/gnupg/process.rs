@@ -11,12 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use keymark_bench::case::Case;
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
 };
+use keymark_bench::{Case, During as _, Error, Operation};
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::user::Pin;
 

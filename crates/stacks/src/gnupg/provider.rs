@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::algorithm::Family;
-use keymark_bench::case::{
-    Case, Dimension, Parameters, Scope, StackName, StoreKind, Words, Worker,
-};
-use keymark_bench::error::Error;
-use keymark_bench::layers::{Bottleneck, End, Layers, OwnLibrary, Point, Step};
-use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
+use keymark_bench::{
+    Bottleneck, Case, Dimension, End, Error, Family, Layers, OwnLibrary, Parameters, Point, Scope,
+    StackName, Standing, Step, StoreKind, Words, Worker,
+};
 use keymark_stores::access::{AccessKind, Library};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::places::library;

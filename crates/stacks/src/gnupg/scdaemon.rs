@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_shim_protocol::{CARD, SHARED, TRACE};
 
 use super::token_home::TokenLink;

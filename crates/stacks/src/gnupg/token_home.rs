@@ -6,8 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::algorithm::Family;
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error, Family};
 use keymark_native::gcrypt::sexp::Sexp;
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::public_key::PublicKey;

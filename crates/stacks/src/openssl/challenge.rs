@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Input;
+use keymark_bench::{Algorithm, Digest, During as _, Error, Family, Operation};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::store::unsupported;
 

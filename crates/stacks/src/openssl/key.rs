@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::test_key::TestKey;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use askama::Template;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 use crate::installed::{Program, SearchPath};
 

@@ -8,11 +8,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_bench::error::Error;
-use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::runner::measure_alone;
 use keymark_bench::workload::{Calculates, Input, KeyHandle, Performed, Workload};
+use keymark_bench::{Clock, Error, MonotonicClock, Part, PartSums};
 
 use super::challenge::Task;
 use super::key::{ADVICE, Errand, OpenSslKey, run};

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{
-    Case, Dimension, Parameters, Scope, StackName, StoreKind, Words, Worker,
-};
-use keymark_bench::error::Error;
-use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
-use keymark_bench::plan::Standing;
-use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::{Crew, KeyHandle, Workload};
+use keymark_bench::{
+    Case, Dimension, End, Error, KeyRef, Layers, OwnLibrary, Parameters, Point, Scope, StackName,
+    Standing, Step, StoreKind, Words, Worker,
+};
 use keymark_stores::access::{Access, AccessKind, Certificate, Library};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Run};

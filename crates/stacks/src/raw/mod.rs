@@ -4,13 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Dimension, Load, Parameters, Scope, StackName, Words, Worker};
-use keymark_bench::error::Error;
-use keymark_bench::layers::Point;
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::{Standing, default_input_bytes};
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Stack, Workload};
+use keymark_bench::{
+    Case, Dimension, Error, Load, Operation, Parameters, Point, Scope, StackName, Standing, Words,
+    Worker, default_input_bytes,
+};
 use keymark_stores::access::{AccessKind, KeyUse, Library};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Run};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_stores::places::process::Process;
 
 use crate::gnupg::home::Home;

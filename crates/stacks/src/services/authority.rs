@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::clock::Clock;
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Clock, Error};
 use keymark_load::{Service, Timeouts, ask, key_of_certificate};
 use openssl::x509::X509;
 

@@ -3,12 +3,8 @@
 use std::cell::OnceCell;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Provenance};
-use keymark_bench::error::Error;
-use keymark_bench::plan::{Order, Plan};
-use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::server_load::ServerLoad;
+use keymark_bench::{Case, CaseRecord, Error, Order, Plan, Provenance, ServerLoad};
 use keymark_load::nanoseconds;
 
 use super::running::Running;

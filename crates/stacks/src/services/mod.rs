@@ -17,9 +17,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::case::{Case, Dimension, Scope, StackName, Words};
-use keymark_bench::error::Error;
-use keymark_bench::plan::Standing;
+use keymark_bench::{Case, Dimension, Error, Scope, StackName, Standing, Words};
 
 pub use self::authority::RunningAuthority;
 pub use self::measuring::Measuring;

@@ -3,8 +3,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use keymark_bench::case::Case;
-use keymark_bench::error::Error;
+use keymark_bench::{Case, Error};
 use keymark_stores::places::program;
 use keymark_stores::store::unsupported;
 use openssl::error::ErrorStack;

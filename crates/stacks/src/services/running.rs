@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::clock::MonotonicClock;
-use keymark_bench::error::Error;
-use keymark_bench::server_load::ServiceCpu;
+use keymark_bench::{Error, MonotonicClock, ServiceCpu};
 use keymark_load::{Exchange, Service, Timeouts, ask, nanoseconds};
 
 use super::agents::Agents;

@@ -6,9 +6,7 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use askama::Template;
-use keymark_bench::case::Case;
-use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
+use keymark_bench::{Case, Error, Operation};
 use keymark_stores::places::program;
 
 use super::agents::Agents;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::test_key::TestKey;
 use keymark_stores::user::Pin;

@@ -1,9 +1,7 @@
 //! Keys as SSH has them, and how each kind signs.
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, Curve, During as _, Error, Family, Operation};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::store::unsupported;
 use keymark_stores::test_key::{Numbers, TestKey};

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 use ssh_encoding::{Decode, Encode, Reader};
 use ssh_key::Mpint;
 use zeroize::Zeroizing;

@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Words, Worker};
-use keymark_bench::error::Error;
-use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::Workload;
+use keymark_bench::{
+    Algorithm, Case, Dimension, End, Error, Layers, Operation, OwnLibrary, Parameters, Point,
+    Scope, StackName, Standing, Step, Words, Worker,
+};
 use keymark_stores::access::{AccessKind, Certificate, ModuleAccess};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::is_known_to_programs;

@@ -4,11 +4,10 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use keymark_bench::algorithm::Family;
-use keymark_bench::error::Error;
 use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload,
 };
+use keymark_bench::{Error, Family};
 use keymark_stores::challenge::INPUTS;
 use keymark_stores::public_key::{PublicKey, der_signature, verdict};
 use openssl::hash::hash;

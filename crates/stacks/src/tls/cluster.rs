@@ -6,9 +6,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, StackName};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Case, Error, StackName};
 
 use super::handshake::{Arrangement, Handshake};
 use super::keys::Keys;

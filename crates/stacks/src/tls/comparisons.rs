@@ -1,7 +1,6 @@
 //! What rates of servers are compared with: the case that differs in one thing.
 
-use keymark_bench::case::Parameters;
-use keymark_bench::layers::{Comparison, Times};
+use keymark_bench::{Comparison, Parameters, Times};
 
 use super::handshake::{ARRANGEMENT, Arrangement, Fate, KEY_EXCHANGE, VERSION};
 use super::{KeyExchange, TlsVersion};

@@ -5,11 +5,9 @@ use std::num::NonZeroU8;
 use std::str::FromStr;
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Dimension, Parameters, Scope, Words};
-use keymark_bench::error::Error;
-use keymark_bench::strength::{self, Strength};
+use keymark_bench::strength;
 use keymark_bench::words::{as_text, words};
+use keymark_bench::{Algorithm, Case, Dimension, Error, Parameters, Scope, Strength, Words};
 use keymark_load::{KeyExchange, TlsVersion};
 use serde::Deserialize;
 

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::tls::servers::{CallsSoFar, Installed, RunningServer};
-use keymark_bench::case::Case;
-use keymark_bench::clock::Clock;
-use keymark_bench::error::Error;
-use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
-use keymark_bench::operation::Operation;
 use keymark_bench::runner::measure_alone;
-use keymark_bench::server_load::{Durations, ServerLoad};
 use keymark_bench::workload::Workload;
+use keymark_bench::{
+    Calculator, Case, Clock, Durations, Error, FunctionCalls, Operation, OperationAlone,
+    ServerLoad, TokenCalls,
+};
 use keymark_load::{KeyExchange, nanoseconds};
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use crate::tls::servers::{Identity, Installed, ServerError, TokenKey, TokenWay, Tracing};
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, Error, Operation, StoreIdentity};
 use keymark_stores::access::Certificate;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::tpm2_pkcs11;

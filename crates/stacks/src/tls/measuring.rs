@@ -4,13 +4,10 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, CaseId, Pacing, Provenance};
-use keymark_bench::clock::Clock;
-use keymark_bench::error::Error;
-use keymark_bench::plan::{Order, Plan};
-use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::server_load::{Saturation, ServerLoad};
+use keymark_bench::{
+    Case, CaseId, CaseRecord, Clock, Error, Order, Pacing, Plan, Provenance, Saturation, ServerLoad,
+};
 use keymark_load::{
     Asked, Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target,
     Timeouts, ToldSecond, Weak, nanoseconds,

@@ -16,8 +16,7 @@ pub(crate) mod saturating;
 pub mod servers;
 mod trust;
 
-use keymark_bench::case::StackName;
-use keymark_bench::plan::Standing;
+use keymark_bench::{StackName, Standing};
 
 use crate::provider::StackFamily;
 

@@ -2,10 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use keymark_bench::error::Error;
-use keymark_bench::record::{CaseRecord, Ending};
-use keymark_bench::server_load::ServerLoad;
-use keymark_bench::stop::Stopped;
+use keymark_bench::{CaseRecord, Ending, Error, ServerLoad, Stopped};
 
 /// A load, and how the server ended if it did before its time.
 #[derive(Debug)]

@@ -7,14 +7,11 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName, Provenance, StackName, StoreKind};
-use keymark_bench::clock::Clock;
-use keymark_bench::error::Error;
-use keymark_bench::plan::Plan;
-use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::server_load::ServerLoad;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::{
+    Case, CaseRecord, Clock, DeviceName, Error, Plan, Provenance, ServerLoad, StackName,
+    StoreIdentity, StoreKind,
+};
 use keymark_load::{
     Certificate, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed, Target, Timeouts,
     TlsVersion, Weak, joined, probe,

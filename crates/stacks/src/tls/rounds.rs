@@ -5,12 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, CaseId};
-use keymark_bench::error::Error;
-use keymark_bench::plan::{Order, Plan};
-use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::server_load::ServerLoad;
+use keymark_bench::{Case, CaseId, CaseRecord, Error, Order, Plan, ServerLoad};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use keymark_bench::case::Load;
-use keymark_bench::error::Error;
-use keymark_bench::server_load::{Saturation, TriedDemand};
+use keymark_bench::{Error, Load, Saturation, TriedDemand};
 use keymark_load::{Arrivals, Demand, Measurement, Spacing, Users};
 use keymark_stats::PerSecond;
 use std::num::NonZeroU32;

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use openssl::error::ErrorStack;
 use openssl::stack::Stack;
 use openssl::x509::store::{X509Store, X509StoreBuilder};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 use parking_lot::{Mutex, MutexGuard};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

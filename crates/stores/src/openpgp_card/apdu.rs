@@ -1,6 +1,6 @@
 //! The commands of the three private-key operations (OpenPGP card 3.4.1 §7.2.10, §7.2.11, §7.2.13).
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::{Algorithm, Family};
 
 use super::facts::Transfer;
 use crate::card::Slot;

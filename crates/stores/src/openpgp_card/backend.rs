@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use card_backend::{CardBackend, CardCaps, CardTransaction, PinType, SmartcardError};
-use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_bench::error::{Error, ReturnCode};
+use keymark_bench::{Clock, Error, MonotonicClock, ReturnCode};
 use parking_lot::Mutex;
 
 use super::channel::Channel;

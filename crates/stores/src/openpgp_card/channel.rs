@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 /// One connection to a card; commands and responses as the card sees them.
 pub trait Channel: Send + Sync {

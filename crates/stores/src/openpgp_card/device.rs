@@ -6,11 +6,9 @@ use std::sync::{Arc, OnceLock};
 use crate::tokens::firmware::MANUFACTURER;
 use crate::tokens::identity_tag::{GET_TAG, IdentityTag};
 use crate::tokens::reader::Reader;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
-use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{Algorithm, DeviceName, Error, KeyRef, Provenance, StoreIdentity, StoreKind};
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
 use openpgp_card::ocard::data::Fingerprint;
 

@@ -1,7 +1,6 @@
 //! What a card says of itself, read once and outside every timed region.
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Error, Family};
 use openpgp_card::ocard::KeyType;
 use openpgp_card::ocard::algorithm::AlgorithmAttributes;
 use openpgp_card::ocard::data::{

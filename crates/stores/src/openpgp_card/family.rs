@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use keymark_bench::case::StoreKind;
-use keymark_bench::error::Error;
-use keymark_bench::profile::{Profile, ProfileStore};
+use keymark_bench::{Error, Profile, ProfileStore, StoreKind};
 
 use super::inserted::InsertedCard;
 use super::pcsc;

@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::Error;
-use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_bench::{Algorithm, Error, Part, PartSums};
 
 use super::apdu;
 use super::channel::Channel;

@@ -1,7 +1,6 @@
 //! Test keys on their way to a card.
 
-use keymark_bench::algorithm::Family;
-use keymark_bench::error::Error;
+use keymark_bench::{Error, Family};
 use openpgp_card::ocard::crypto::{CardUploadableKey, EccKey, EccType, PrivateKeyMaterial, RSAKey};
 use openpgp_card::ocard::data::{Fingerprint, KeyGenerationTime};
 use openpgp_card::state::Transaction;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::tokens::identity_tag::IdentityTag;
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{DeviceName, During as _, Error, Provenance, StoreIdentity};
 
 use super::catalogue::{Catalogue, Evidence, usb_id_of};
 use super::channel::Port;

@@ -6,8 +6,7 @@ use openpgp_card::ocard::data::{Fingerprint, KeyGenerationTime, KeyStatus};
 use openpgp_card::state::Transaction;
 use openpgp_card::{Card, Error as CardError};
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Error};
 use serde::{Deserialize, Serialize};
 
 use super::facts::{algorithm, fingerprint, key_status};

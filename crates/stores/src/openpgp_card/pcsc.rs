@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::error::{Error, ReturnCode};
+use keymark_bench::{Error, ReturnCode};
 use pcsc::{Attribute, Context, Disposition, Protocols, ReaderState, Scope, ShareMode, State};
 
 use super::channel::{Channel, Port, Reset};

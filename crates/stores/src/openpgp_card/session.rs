@@ -7,8 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use card_backend::CardBackend;
-use keymark_bench::clock::MonotonicClock;
-use keymark_bench::error::{Error, ReturnCode};
+use keymark_bench::{Error, MonotonicClock, ReturnCode};
 use openpgp_card::ocard::StatusBytes;
 use openpgp_card::ocard::data::ApplicationIdentifier;
 use openpgp_card::state::{Open, Transaction};

@@ -9,12 +9,12 @@ use crate::tokens::card::{Card, CardFault};
 use crate::tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
 use crate::tokens::reader::{Connection, Reader};
 use crate::tokens::twin::{self, Twin};
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, StoreKind};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::profile::{Profile, ProfileError, ProfileStore};
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{
+    Algorithm, DeviceName, During as _, Error, KeyRef, Profile, ProfileError, ProfileStore,
+    StoreIdentity, StoreKind,
+};
 use parking_lot::Mutex;
 
 use super::channel::{Channel, Port, Reset};

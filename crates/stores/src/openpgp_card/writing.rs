@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, Error};
 
 use super::channel::Reset;
 use super::device::CardDevice;

@@ -1,8 +1,7 @@
 //! What can be measured with test keys on a token, by what it says of its mechanisms.
 
-use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, Digest, Family, Operation};
 use keymark_native::cryptoki::{Mechanism, MechanismInfo};
 
 use super::keys::secret_length;

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{Error, StoreIdentity};
 use keymark_native::cryptoki::Mechanism;
 
 use super::capabilities::{offered, used_by};

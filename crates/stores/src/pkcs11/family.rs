@@ -5,8 +5,7 @@
 
 use std::path::PathBuf;
 
-use keymark_bench::case::StoreKind;
-use keymark_bench::error::Error;
+use keymark_bench::{Error, StoreKind};
 
 use super::capabilities::offered;
 use super::device::{TokenDevice, Wanted};

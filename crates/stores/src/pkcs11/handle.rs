@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_native::cryptoki::{Derived, Fault, Mechanism, Operator};

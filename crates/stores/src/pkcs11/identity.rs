@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::{DeviceName, Provenance, StoreIdentity, StoreKind};
 use keymark_shim_protocol::pkcs11::twin;
 
 use super::token_info::{ModuleInfo, TokenInfo};

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error as CryptokiError, RvError};
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 use keymark_native::cryptoki::Calls;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 

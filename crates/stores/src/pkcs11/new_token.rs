@@ -5,7 +5,7 @@ use cryptoki::error::Error as CryptokiError;
 use cryptoki::session::UserType;
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};

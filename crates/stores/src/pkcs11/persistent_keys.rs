@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use cryptoki::object::{Attribute, ObjectHandle};
 use cryptoki::session::Session;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, Error};
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};

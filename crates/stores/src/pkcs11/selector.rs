@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 use super::managed::ManagedKind;
 use super::module::ModuleFile;

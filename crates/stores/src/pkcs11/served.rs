@@ -5,10 +5,8 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::places::private_dir::PIN_FILE;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, During as _, Error, Operation, StoreIdentity};
 use keymark_shim_protocol::pkcs11::twin::{HOLDER, Holder, SAID_AFTER, SINCE};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;

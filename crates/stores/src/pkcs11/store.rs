@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cryptoki::session::Session;
-use keymark_bench::case::DeviceName;
-use keymark_bench::error::{During as _, Error, ReturnCode};
-use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{DeviceName, During as _, Error, KeyRef, ReturnCode};
 use parking_lot::Mutex;
 
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use cryptoki::context::Pkcs11;
 use cryptoki::slot::{Limit, Slot, TokenInfo as SaidOfToken};
 use cryptoki::types::Version;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_native::cryptoki::{Mechanism, MechanismInfo};
 use keymark_shim_protocol::pkcs11::Call;

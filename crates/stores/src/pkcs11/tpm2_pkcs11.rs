@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cryptoki::context::Pkcs11;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 use super::codes::failed;
 

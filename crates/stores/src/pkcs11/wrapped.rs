@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::places::library::OwnLibrary;
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 
 /// Puts keymark's module there, with its settings, under that name. It is a copy: a process that loads two

@@ -11,9 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::clock::{Clock as _, MonotonicClock, Timestamp};
-use keymark_bench::error::{During as _, Error};
 use keymark_bench::worker;
+use keymark_bench::{Clock as _, During as _, Error, MonotonicClock, Timestamp};
 use keymark_native::cryptoki::under_way::Watched;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, killpg};

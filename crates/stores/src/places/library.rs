@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 /// Debian's name of the architecture that this is built for, as directories of libraries have it: `x86_64-linux-gnu`.
 pub const MULTIARCH: &str = env!("KEYMARK_MULTIARCH");

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 use rustix::fs::{MemfdFlags, Mode, SealFlags, fchmod, fcntl_add_seals, memfd_create};
 
 /// By what name a program finds its standard input (proc(5)). Each opening begins at the start.

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 
 /// A port at which nobody listens, nor at the next one.
 pub fn two_free_ports() -> Result<u16, Error> {

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 
 use crate::places::process::Process;
 use crate::places::{private_dir, program};

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
-use keymark_bench::environment::Environment;
-use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{DeviceName, Environment, Error, Provenance, StoreIdentity, StoreKind};
 
 use super::SoftwareStore;
 use crate::access::{AccessKind, KeyUse, Library, read_errand};

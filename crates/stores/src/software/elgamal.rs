@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::error::ErrorStack;

@@ -1,10 +1,8 @@
 //! Operations of OpenSSL on a test key.
 
-use keymark_bench::algorithm::Family;
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{During as _, Error, Family, Operation};
 use keymark_native::evp::{Decapsulator, MessageSigner};
 use openssl::bn::BigNumContext;
 use openssl::ec::{EcKey, EcPoint};

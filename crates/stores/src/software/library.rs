@@ -2,11 +2,9 @@
 
 use std::fmt::{Debug, Display};
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_bench::{Algorithm, During as _, Error, Family, Operation};
 
 use crate::test_key::TestKey;
 

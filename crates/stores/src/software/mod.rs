@@ -13,12 +13,9 @@ mod rustcrypto;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::StoreKind;
-use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{Algorithm, Error, Family, KeyRef, Operation, StoreKind};
 use parking_lot::Mutex;
 
 use crate::access::{Access, Errand, Library};

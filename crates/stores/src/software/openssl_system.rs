@@ -1,10 +1,8 @@
 //! Test keys used by the distribution's libcrypto, as servers and ssh use theirs.
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_bench::{Algorithm, During as _, Error, Family, Operation};
 use keymark_native::NativeError;
 use keymark_native::libcrypto::{Context, FILE, Key, Libcrypto, MessageSigner, Padding};
 

@@ -2,11 +2,9 @@
 
 use ecdsa::signature::hazmat::PrehashSigner;
 use ed25519_dalek::Signer;
-use keymark_bench::algorithm::{Curve, Family};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{Curve, During as _, Error, Family, Operation};
 use p256::pkcs8::DecodePrivateKey;
 use rand_core_06::OsRng;
 use rsa::sha2::Sha256;

@@ -1,6 +1,6 @@
 //! Algorithm attributes of a key slot (OpenPGP card 3.4.1 §4.4.3.9).
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::{Algorithm, Family};
 
 const RSA: u8 = 0x01;
 

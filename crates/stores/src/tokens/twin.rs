@@ -4,15 +4,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_bench::operation::Operation;
+use keymark_bench::{
+    Algorithm, Clock, Curve, Family, MonotonicClock, Operation, Profile, Sampler, ServiceTime,
+};
 
 use crate::tokens::attributes;
 use crate::tokens::card::{Answer, Card, CardFault, StatusWord};
 use crate::tokens::firmware::AllowedAlgorithms;
 use crate::tokens::identity_tag::IdentityTag;
-use keymark_bench::profile::{Profile, Sampler, ServiceTime};
 
 const SELECT: u8 = 0xA4;
 const GET_DATA: u8 = 0xCA;

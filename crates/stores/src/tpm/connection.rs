@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::places::ports::two_free_ports;
 use crate::places::private_dir::PrivateDir;
 use crate::places::program;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use serde::{Deserialize, Serialize};
 use tss_esapi::interface_types::session_handles::AuthSession;
 use tss_esapi::tcti_ldr::TctiNameConf;

@@ -4,10 +4,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
-use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
+use keymark_bench::{DeviceName, Error, KeyRef, Provenance, StoreIdentity, StoreKind};
 use parking_lot::Mutex;
 use tss_esapi::Context;
 use tss_esapi::constants::PropertyTag;

@@ -1,10 +1,8 @@
 //! One worker's way to a key: a connection of its own, and what is timed in it.
 
-use keymark_bench::algorithm::Family;
-use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
+use keymark_bench::{Error, Family, Operation};
 use tss_esapi::constants::tss::{TPM2_RH_NULL, TPM2_ST_HASHCHECK};
 use tss_esapi::handles::KeyHandle as Loaded;
 use tss_esapi::structures::{

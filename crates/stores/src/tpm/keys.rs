@@ -1,9 +1,7 @@
 //! Test keys: made under a primary key, and saved.
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, Curve, During as _, Error, Family, Operation};
 use tss_esapi::attributes::{ObjectAttributes, ObjectAttributesBuilder};
 use tss_esapi::interface_types::algorithm::{HashingAlgorithm, PublicAlgorithm};
 use tss_esapi::interface_types::ecc::EccCurve;

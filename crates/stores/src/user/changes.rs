@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use parking_lot::Mutex;
 
 use super::{Notice, TokenId};

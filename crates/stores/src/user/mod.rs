@@ -8,7 +8,7 @@ mod token;
 
 use std::sync::Arc;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 pub use changes::{Agreements, Change, Loss};
 pub use pin::{AskForPin, Pin, PinSource, Pins};

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use nix::sys::prctl::set_dumpable;
 use nix::sys::resource::{Resource, setrlimit};
 use zeroize::Zeroizing;

@@ -1,7 +1,7 @@
 //! The rules under which a PIN is tried, whatever the device: fetched once, never when fewer than two
 //! tries are left, never again once it was refused or its fate is not known.
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use parking_lot::Mutex;
 
 use super::pin::{Pin, Pins};

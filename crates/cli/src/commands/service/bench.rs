@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use itertools::iproduct;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Parameters, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, Case, Operation, Parameters, StackName, StoreIdentity};
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::services;
 

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use keymark_bench::case::Case;
-use keymark_bench::clock::MonotonicClock;
+use keymark_bench::{Case, MonotonicClock};
 use keymark_stacks::services::{RFC3161, RunningAuthority, Services};
 use keymark_stacks::tls::Address;
 

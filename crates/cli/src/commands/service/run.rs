@@ -3,12 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, StackName};
-use keymark_bench::clock::MonotonicClock;
-use keymark_bench::plan::Plan;
 use keymark_bench::reference;
 use keymark_bench::runner::Runner;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::{Case, MonotonicClock, Plan, StackName, StoreIdentity};
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::services::{Installed, Measuring, Services};
 use keymark_stacks::tls::Keys;

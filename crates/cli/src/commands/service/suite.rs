@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use itertools::{Itertools, iproduct};
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Load, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::{AlgorithmChoice, Plan, Selection, Settings};
 use keymark_bench::shipped::shipped;
+use keymark_bench::{
+    Algorithm, AlgorithmChoice, Case, Load, Operation, Plan, Selection, Settings, StackName,
+};
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::registry;
 use keymark_stores::device::Wish;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use keymark_bench::case::{Case, Load};
+use keymark_bench::{Case, Load};
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::{Handshake, Saturating};
 

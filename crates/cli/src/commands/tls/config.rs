@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use keymark_bench::algorithm::Algorithm;
+use keymark_bench::Algorithm;
 use keymark_stacks::tls::servers::administrator::{Source, guide};
 use keymark_stacks::tls::servers::{Installed, SearchPath, TokenKey, TokenWay, kind};
 use keymark_stores::pkcs11::uri::Pkcs11Uri;

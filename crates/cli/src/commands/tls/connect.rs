@@ -5,10 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use keymark_bench::case::Case;
-use keymark_bench::clock::MonotonicClock;
-use keymark_bench::plan::Plan;
-use keymark_bench::record::CaseRecord;
+use keymark_bench::{Case, CaseRecord, MonotonicClock, Plan};
 use keymark_load::Progress;
 use keymark_stacks::tls::{
     Address, Asking, CONNECT, Client, Clients, Handshake, Remote, Timeouts, ToldLine, Tried, Trust,

@@ -11,10 +11,8 @@ mod trace;
 
 use std::path::PathBuf;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Load, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{Algorithm, Case, Load, Operation, StackName, StoreIdentity};
 use keymark_stacks::tls::servers::Weak;
 use keymark_stacks::tls::{Handshake, KeyExchange, TlsVersion};
 

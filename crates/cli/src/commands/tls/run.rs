@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
-use keymark_bench::clock::MonotonicClock;
-use keymark_bench::plan::Plan;
+use keymark_bench::{Case, DeviceName, MonotonicClock, Plan, Provenance, StackName};
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::tls::servers::Port;
 use keymark_stacks::tls::{Arrangement, Client, Keys, Measuring, Servers, Starting, Timeouts};

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
 
-use keymark_bench::case::Load;
+use keymark_bench::Load;
 use keymark_stacks::tls::servers::{Port, RunningServer};
 use keymark_stacks::tls::{Keys, Servers, Starting};
 use keymark_stores::device::Run;

@@ -8,10 +8,8 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use itertools::{Itertools, iproduct};
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Load, Pacing, StackName};
-use keymark_bench::operation::Operation;
 use keymark_bench::shipped::shipped;
+use keymark_bench::{Algorithm, Case, Load, Operation, Pacing, StackName};
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::tls::{
     Arrangement, CADDY, Handshake, KeyExchange, Saturating, Servers, TlsVersion, VERSION,

@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_bench::workload::{Verifiable, Verifier, verify_each};
 pub use signer::Signer;
 

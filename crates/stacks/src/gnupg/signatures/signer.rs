@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::{Algorithm, Family};
 use keymark_load::Expectation;
 use keymark_stores::public_key::{PublicKey, der_signature};
 use openssl::md::{Md, MdRef};

@@ -5,8 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use askama::Template;
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Curve, Error, Family};
 
 use crate::installed::BroughtBy;
 use crate::openssl::{Configuration, TokenWay};

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use askama::Template;
-use keymark_bench::case::StackName;
-use keymark_bench::error::Error;
+use keymark_bench::{Error, StackName};
 
 use crate::installed::Program;
 use crate::templates::written;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use askama::Template;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_stores::places::program;
 
 use crate::installed::{Program, SearchPath, Version};

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use askama::Template;
-use keymark_bench::algorithm::{Curve, Family};
-use keymark_bench::case::StackName;
-use keymark_bench::error::Error;
+use keymark_bench::{Curve, Error, Family, StackName};
 use keymark_load::{CipherSuite, KeyExchange, TlsVersion};
 
 use crate::installed::{BroughtBy, Program, Version};

@@ -1,8 +1,7 @@
 //! X.509 certificates for a measurement: a leaf for the server's key, issued by an authority that is made for it and has
 //! its private key in memory alone. So a key on a token signs nothing to get its certificate.
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Curve, Error, Family};
 use keymark_stores::test_key::TestKey;
 use openssl::asn1::Asn1Time;
 use openssl::bn::{BigNum, MsbOption};

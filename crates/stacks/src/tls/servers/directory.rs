@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_stores::places::private_dir::PrivateDir;
 use openssl::error::ErrorStack;
 

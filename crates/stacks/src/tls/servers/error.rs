@@ -1,7 +1,6 @@
 //! Why a server cannot be had.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Error};
 use keymark_load::{KeyExchange, TlsVersion};
 
 use crate::installed::Version;

@@ -3,8 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Curve, Error, Family};
 use keymark_stores::pkcs11::uri::{ObjectKind, ObjectPart, Pkcs11Uri};
 use keymark_stores::pkcs11::{ProgramKey, is_known_to_programs};
 use keymark_stores::test_key::TestKey;

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use keymark_bench::case::StackName;
-use keymark_bench::error::Error;
+use keymark_bench::{Error, StackName};
 
 use crate::installed::{Program, SearchPath, Version};
 use crate::tls::servers::directory::ServerDirectory;

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use askama::Template;
-use keymark_bench::case::StackName;
+use keymark_bench::StackName;
 
 use crate::installed::{Program, Version};
 use crate::templates::written;

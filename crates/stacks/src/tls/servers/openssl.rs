@@ -5,8 +5,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Error, Family};
 use keymark_load::{CipherSuite, KeyExchange, SuiteAuthentication, SuiteExchange, TlsVersion};
 use keymark_stores::places::program;
 use openssl::error::ErrorStack;

@@ -10,8 +10,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_bench::error::Error;
+use keymark_bench::{Clock, Error, MonotonicClock};
 use keymark_stores::places::private_dir;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;

@@ -7,8 +7,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_bench::error::Error;
+use keymark_bench::{Clock, Error, MonotonicClock};
 use keymark_load::{Certificate, Expected, Target, Timeouts, TlsVersion, Weak, probe};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;

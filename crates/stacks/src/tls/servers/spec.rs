@@ -3,8 +3,8 @@
 use std::num::NonZeroU16;
 use std::str::FromStr;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::strength::{self, Strength};
+use keymark_bench::strength;
+use keymark_bench::{Algorithm, Strength};
 use keymark_load::{KeyExchange, TlsVersion, Weak};
 
 use crate::tls::servers::error::Impossible;

@@ -12,7 +12,7 @@ use ::openssl::rsa::Rsa;
 use der::asn1::{AnyRef, Utf8StringRef};
 use der::pem::{LineEnding, PemLabel};
 use der::{EncodePem, Sequence, Tag};
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_shim_protocol::pkcs11::Traced;
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace::{self, CallTimes};

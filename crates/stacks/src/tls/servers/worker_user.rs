@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_stores::places::private_dir;
 use nix::unistd::{Gid, Group, Uid, User, geteuid};
 

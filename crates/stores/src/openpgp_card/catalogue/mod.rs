@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use serde::{Deserialize, Deserializer};
 
 pub use identify::Evidence;

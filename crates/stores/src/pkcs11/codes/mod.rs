@@ -1,7 +1,7 @@
 //! Return codes of PKCS#11 modules (3.2 §5.1): their names, and what to do.
 
 use cryptoki::error::{Error as CryptokiError, Rv, RvError};
-use keymark_bench::error::{Error, ReturnCode};
+use keymark_bench::{Error, ReturnCode};
 use keymark_native::cryptoki::Fault;
 
 use crate::sayings;

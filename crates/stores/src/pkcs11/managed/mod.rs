@@ -10,11 +10,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::places::private_dir::PrivateDir;
-use keymark_bench::algorithm::{Curve, Family};
-use keymark_bench::case::StoreKind;
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::profile::Profile;
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{Curve, During as _, Error, Family, Profile, StoreIdentity, StoreKind};
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 
 pub use self::twin::TwinDevice;

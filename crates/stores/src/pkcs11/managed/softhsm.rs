@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::places::private_dir::PrivateDir;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 use super::super::modules::Places;
 use super::ManagedPlace;

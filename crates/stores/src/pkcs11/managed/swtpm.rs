@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::places::private_dir::{PrivateDir, check_room_for_socket};
 use crate::places::program;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 use super::super::module::ModuleFile;
 use super::super::modules::Places;

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::profile::{Profile, ProfileStore};
+use keymark_bench::{During as _, Error, Profile, ProfileStore};
 use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
 
 use super::super::wrapped::wrapped;

@@ -8,9 +8,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess};
-use keymark_bench::clock::{Clock as _, MonotonicClock};
-use keymark_bench::error::Error;
 use keymark_bench::worker::{Order, Word};
+use keymark_bench::{Clock as _, Error, MonotonicClock};
 use keymark_native::cryptoki::under_way::Watched;
 use keymark_shim_protocol::pkcs11::Call;
 use parking_lot::Mutex;

@@ -18,10 +18,9 @@ mod store;
 use std::path::PathBuf;
 
 use derive_more::TryInto;
-use keymark_bench::case::DeviceName;
-use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::{Order, Word};
+use keymark_bench::{DeviceName, Error};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use crate::places::keymark_process::accept;
 use cryptoki::slot::Slot;
-use keymark_bench::error::{During as _, Error};
 use keymark_bench::worker::{self, Order, Talk, Workers};
 use keymark_bench::workload::Crew;
+use keymark_bench::{During as _, Error};
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use parking_lot::Mutex;
 

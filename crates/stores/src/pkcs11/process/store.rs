@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::store::Capability;
 use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
+use keymark_bench::{During as _, Error, KeyRef};
 use openssl::pkey::PKey;
 use parking_lot::Mutex;
 

@@ -14,7 +14,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 
 use identity_tag::IdentityTag;
 pub use process::{RECORD, record};

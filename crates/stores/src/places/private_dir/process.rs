@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use keymark_bench::error::{During as _, Error};
+use keymark_bench::{During as _, Error};
 use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! What libgcrypt answers, in OpenSSL's forms.
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::{Algorithm, Family};
 use keymark_native::gcrypt::sexp::Sexp;
 
 use crate::public_key::der_signature;

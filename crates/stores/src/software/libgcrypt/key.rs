@@ -1,7 +1,6 @@
 //! Private keys as libgcrypt's S-expressions, and gpg-agent's (agent/keyformat.txt of GnuPG).
 
-use keymark_bench::algorithm::{Curve, Family};
-use keymark_bench::error::Error;
+use keymark_bench::{Curve, Error, Family};
 use keymark_native::gcrypt::sexp::{Sexp, list};
 use zeroize::Zeroizing;
 

@@ -3,11 +3,9 @@
 pub mod answer;
 pub mod key;
 
-use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::error::{During as _, Error};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
+use keymark_bench::{Algorithm, Digest, During as _, Error, Family, Operation};
 use keymark_native::gcrypt::{Expression, FILE, Libgcrypt};
 
 use super::library::{Loaded, capabilities_of, missing};

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use iso7816::Status;
 use iso7816::command::CommandView;
-use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::{Clock, MonotonicClock};
 pub use opcard::AllowedAlgorithms;
 use rand_core_06::{OsRng, RngCore};
 use trussed::ClientImplementation;

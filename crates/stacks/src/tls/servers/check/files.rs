@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 use super::Setting;
 use super::advice::{Finding, Problem};

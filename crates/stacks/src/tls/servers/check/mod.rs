@@ -10,7 +10,7 @@ mod nginx;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 pub use advice::{Finding, Problem};
 

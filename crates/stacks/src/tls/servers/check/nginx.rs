@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::path::Path;
 use std::str::Chars;
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 
 use super::files::{self, Included};
 use super::host::{Directive, Host, NGINX};
