@@ -219,15 +219,14 @@ impl Archive {
     fn parts_of(&self, parted: &Parted<'_>, part: usize) -> Result<(), Fault> {
         self.database.be_patient(PATIENCE)?;
         let record = &*parted.common;
-        let place = self.place(record)?;
+        let Some(mut place) = self.place(record)? else {
+            return Ok(());
+        };
         let writing = Writing::begin(self)?;
         for (number, whole) in &parted.own {
             writing.own(&record.id, *number, whole)?;
         }
         writing.commit()?;
-        let Some(mut place) = place else {
-            return Ok(());
-        };
         loop {
             match self.add_part(record, &mut place, part) {
                 Ok(true) => std::thread::sleep(TURN),
