@@ -150,7 +150,12 @@ impl Schedule {
                     self.look(before, &facts, Look::Neighbour);
                 }
                 self.look(index, &facts, Look::Whole);
-                Before::Unknown
+                // Whether it is skipped or folds is not known.
+                if is_conditional || facts.class == Class::If {
+                    Before::Unknown
+                } else {
+                    known
+                }
             }
             _ if core.looks_at_operands(facts.class) => {
                 self.look(index, &facts, Look::Operands);
