@@ -6,7 +6,7 @@ use super::Machine;
 use super::execute::{self, Done, Handler};
 use super::memory::Memory;
 use crate::decode;
-use crate::instruction::{Condition, Effect, Instruction};
+use crate::instruction::{Condition, Effect, Instruction, Register};
 
 /// The most instructions of a block: a bit each says which were skipped.
 pub(crate) const LONGEST: usize = 32;
@@ -77,7 +77,8 @@ impl Block {
                     index,
                 );
             }
-            if effect.reads_pc() {
+            let addresses_by_pc = instruction.facts.address & Register::PC.bit() != 0;
+            if addresses_by_pc || effect.reads_pc() {
                 put(
                     execute::set_pc,
                     Effect::Branch(address.wrapping_add(4)),
