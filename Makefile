@@ -18,9 +18,9 @@ KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 # As Debian calls this architecture: x86_64-linux-gnu, arm-linux-gnueabihf.
 LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy ciw test browser lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw test browser lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-dist build clean serve deb dist package-test ansible \
-    fleet-test
+    fleet-test locust locust-test
 
 # Measures this machine, and ends with the file of its report: the default plan, or
 # `make bench ARGS="--algorithm longest --runs 10"`.
@@ -64,6 +64,15 @@ kryoptic: packages-bench
 caddy:
 	scripts/caddy $(CADDY_VERSION)
 
+# Services that sign and timestamp: zeitgitterd in seconds, an RFC 3161 authority from its Go module in some minutes of
+# processor time.
+services: zeitgitterd
+	scripts/services rfc3161
+
+zeitgitterd:
+	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv git:git
+	scripts/services zeitgitterd
+
 # The library of queues that the planner is held against, from PyPI.
 ciw:
 	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv
@@ -97,6 +106,17 @@ ansible:
 fleet-test: dist ansible
 	scripts/packages mmdebstrap:mmdebstrap unshare:util-linux ip:iproute2
 	scripts/fleet-test
+
+# Locust, at the version of deploy/locust/requirements.txt, from PyPI (docs/locust.md).
+locust:
+	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv
+	[ -x target/locust/bin/python ] || python3 -m venv target/locust
+	target/locust/bin/pip install -q --disable-pip-version-check --only-binary :all: -r deploy/locust/requirements.txt
+
+# Load from one, two and four workers in network namespaces here, and on bad days. As root; four minutes.
+locust-test: packages-bench packages-tls locust build
+	scripts/packages ip:iproute2 faketime:faketime haproxy:haproxy
+	scripts/locust-test $(BIN)
 
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
 # cargo does not build the C libraries for the tests that load them.
@@ -173,7 +193,7 @@ packages-tls:
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and the programs of docs/your-program.md.
-packages-test: packages-bench packages-soft packages-tls caddy ciw
+packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd ciw
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    sqlite3:sqlite3 jq:jq pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \

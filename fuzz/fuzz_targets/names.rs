@@ -2,7 +2,8 @@
 
 #![no_main]
 
-use keymark_report::render::text;
+use keymark_report::document::TableOf;
+use keymark_report::render::{Width, text};
 use keymark_report::visible::{json, no_formula, visible, visible_lines};
 use keymark_stacks::gnupg::scdaemon::ScdaemonReader;
 use keymark_stores::openpgp_card::catalogue::{Catalogue, Evidence};
@@ -19,7 +20,8 @@ fuzz_target!(|name: &str| {
         serde_json::from_str::<String>(&written).ok().as_deref(),
         Some(name)
     );
-    let table = text::plain(&["reader"], 1, vec![vec![name.to_owned()]]);
+    let table = TableOf::plain([name]).name("reader", |name| (*name).to_owned());
+    let table = text::table(&table.table(), Width::Unlimited);
     assert_eq!(table.lines().count(), 2, "{table:?}");
 
     let reader = ScdaemonReader::Pcscd {

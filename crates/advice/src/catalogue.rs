@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::operation::Operation;
 use keymark_bench::shipped::shipped;
+use keymark_bench::{Algorithm, Family, Operation};
 use serde::Deserialize;
 
 use crate::policy::Use;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
+use keymark_bench::Algorithm;
 use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 

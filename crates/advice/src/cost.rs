@@ -1,12 +1,8 @@
 //! What operations cost, from whatever has a figure of it: the archive's runs, published tables, profiles of devices.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Provenance, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::profile::Profile;
-use keymark_bench::record::Record;
+use keymark_bench::{Algorithm, Operation, Profile, Provenance, Record, StackName};
 use keymark_report::analysis::Analysis;
-use keymark_report::site::Catalogue;
+use keymark_report::site::Identified;
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
 /// Keys of this CPU.
@@ -66,7 +62,6 @@ impl Figures {
     }
 
     fn add(&mut self, record: &Record) {
-        let catalogue = Catalogue::shipped().ok();
         for row in Analysis::of(record, &[]).rows {
             let case = &row.case;
             let source = record.id.to_string();
@@ -95,10 +90,7 @@ impl Figures {
                 Provenance::Measured
                 | Provenance::Twin
                 | Provenance::Predicted
-                | Provenance::Published => match catalogue {
-                    Some(catalogue) => catalogue.identify(record, case).id.to_string(),
-                    None => continue,
-                },
+                | Provenance::Published => Identified::of(record, case).id,
             };
             self.operations.push(Figure {
                 owner,

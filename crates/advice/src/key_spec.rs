@@ -1,10 +1,13 @@
 //! A key as policies speak of it: any length of modulus, and curves that keymark does not measure.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
-use keymark_bench::algorithm::{Algorithm, Family, UnknownAlgorithm};
-use keymark_bench::strength::{Strength, Table};
+use keymark_bench::shipped::shipped;
+use keymark_bench::{Algorithm, Family, Strength, Table, UnknownAlgorithm};
+use serde::Deserialize;
 
 /// Algorithm and size of a public key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,61 +21,32 @@ pub enum KeySpec {
 }
 
 /// A curve of ECDSA or ECDH that is met in keys, and that keymark does not measure.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct OtherCurve {
     /// The first of which is keymark's.
-    pub names: &'static [&'static str],
+    pub names: Vec<String>,
     /// Of the order of the base point.
     order_bits: u32,
     /// Its identifier.
-    pub oid: &'static str,
+    pub oid: String,
 }
 
-impl OtherCurve {
-    const fn new(names: &'static [&'static str], order_bits: u32, oid: &'static str) -> Self {
-        Self {
-            names,
-            order_bits,
-            oid,
-        }
-    }
-
-    /// The one with that identifier.
-    pub fn of_oid(oid: &str) -> Option<&'static Self> {
-        OTHER_CURVES.iter().find(|curve| curve.oid == oid)
-    }
+/// Object identifiers that stand for no algorithm that is measured.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identifiers {
+    /// Curves.
+    pub curve: Vec<OtherCurve>,
+    /// ML-DSA, SLH-DSA and ML-KEM, by keymark's name.
+    pub post_quantum: BTreeMap<String, String>,
+    /// Hashes that signatures must not be made with any more.
+    pub broken_hash: BTreeMap<String, String>,
 }
 
-/// Curves of SEC 2, RFC 5639, ANSI X9.62, FIPS 186-4 appendix D, GB/T 32918.5, and JORF 2011-10-16 for FRP256v1.
-pub static OTHER_CURVES: [OtherCurve; 23] = [
-    OtherCurve::new(
-        &["nistp192", "p192", "secp192r1", "prime192v1"],
-        192,
-        "1.2.840.10045.3.1.1",
-    ),
-    OtherCurve::new(&["nistp224", "p224", "secp224r1"], 224, "1.3.132.0.33"),
-    OtherCurve::new(&["secp160k1"], 161, "1.3.132.0.9"),
-    OtherCurve::new(&["secp160r1"], 161, "1.3.132.0.8"),
-    OtherCurve::new(&["secp160r2"], 161, "1.3.132.0.30"),
-    OtherCurve::new(&["secp192k1"], 192, "1.3.132.0.31"),
-    OtherCurve::new(&["secp224k1"], 225, "1.3.132.0.32"),
-    OtherCurve::new(&["brainpoolp160r1"], 160, "1.3.36.3.3.2.8.1.1.1"),
-    OtherCurve::new(&["brainpoolp192r1"], 192, "1.3.36.3.3.2.8.1.1.3"),
-    OtherCurve::new(&["brainpoolp224r1"], 224, "1.3.36.3.3.2.8.1.1.5"),
-    OtherCurve::new(&["brainpoolp320r1"], 320, "1.3.36.3.3.2.8.1.1.9"),
-    OtherCurve::new(&["sect163k1"], 163, "1.3.132.0.1"),
-    OtherCurve::new(&["sect163r2"], 163, "1.3.132.0.15"),
-    OtherCurve::new(&["sect233k1"], 232, "1.3.132.0.26"),
-    OtherCurve::new(&["sect233r1"], 233, "1.3.132.0.27"),
-    OtherCurve::new(&["sect283k1"], 281, "1.3.132.0.16"),
-    OtherCurve::new(&["sect283r1"], 282, "1.3.132.0.17"),
-    OtherCurve::new(&["sect409k1"], 407, "1.3.132.0.36"),
-    OtherCurve::new(&["sect409r1"], 409, "1.3.132.0.37"),
-    OtherCurve::new(&["sect571k1"], 570, "1.3.132.0.38"),
-    OtherCurve::new(&["sect571r1"], 570, "1.3.132.0.39"),
-    OtherCurve::new(&["sm2"], 256, "1.2.156.10197.1.301"),
-    OtherCurve::new(&["frp256v1"], 256, "1.2.250.1.223.101.256.1"),
-];
+/// Those that come with keymark.
+pub static IDENTIFIERS: LazyLock<Identifiers> =
+    LazyLock::new(|| shipped(include_str!("../../../data/identifiers.toml")));
 
 /// What makes a key of so many bits.
 type OfBits = fn(u32) -> KeySpec;
@@ -148,10 +122,8 @@ impl FromStr for KeySpec {
             Ok(algorithm) => return Ok(algorithm.into()),
             Err(unknown) => unknown,
         };
-        let curve = OTHER_CURVES
-            .iter()
-            .find(|curve| curve.names.contains(&lower.as_str()));
-        if let Some(curve) = curve {
+        let mut curves = IDENTIFIERS.curve.iter();
+        if let Some(curve) = curves.find(|curve| curve.names.contains(&lower)) {
             return Ok(Self::Curve(curve));
         }
         let sized = KINDS.iter().find_map(|(kind, make)| {
@@ -169,7 +141,7 @@ impl fmt::Display for KeySpec {
             return f.pad(algorithm.name());
         }
         let name = match self {
-            Self::Curve(curve) => curve.names[0].to_owned(),
+            Self::Curve(curve) => curve.names[0].clone(),
             Self::Dh(bits) => format!("dh{bits}"),
             Self::Family(family) => {
                 // Every family but those of primes has only the sizes that keymark measures.

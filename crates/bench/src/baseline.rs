@@ -7,9 +7,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
-use crate::case::{Case, CaseKey, DeviceName, Load, Parameters, StackName};
 use crate::words::as_text;
+use crate::{Algorithm, Case, CaseKey, DeviceName, Parameters, StackName};
 
 /// A pattern: the axes it names replace those of a case, and the case so described is its baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -98,10 +97,7 @@ impl Baseline {
             }
         }
         if let Some(concurrency) = self.concurrency {
-            wanted.load = Load {
-                concurrency,
-                ..wanted.load
-            };
+            wanted.load = wanted.load.with(concurrency);
         }
         wanted
     }

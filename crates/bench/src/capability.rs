@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
-use crate::operation::Operation;
+use crate::{Algorithm, Operation};
 
 /// One algorithm and operation that a device offers.
 #[derive(

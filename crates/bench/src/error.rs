@@ -1,12 +1,12 @@
 //! Why an operation, a preparation or a device failed, with the failing call and what to do.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
-use crate::operation::Operation;
+use crate::{Algorithm, Operation};
 
 /// What a key store or a stack reports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
@@ -93,6 +93,18 @@ impl ReturnCode {
             name: name.into(),
             number,
         }
+    }
+}
+
+/// What was being done when something failed.
+pub trait During<T> {
+    /// The failure of that call, which is put into words only then; there is nothing to advise.
+    fn during(self, call: impl Display) -> Result<T, Error>;
+}
+
+impl<T, E: ToString> During<T> for Result<T, E> {
+    fn during(self, call: impl Display) -> Result<T, Error> {
+        self.map_err(|error| Error::call(call.to_string(), error, ""))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Kinds of algorithms, as people choose among them.
 
-use crate::algorithm::{Algorithm, Family};
 use crate::words::words;
+use crate::{Algorithm, Family};
 
 words! {
     /// On what an algorithm's security rests.

@@ -6,8 +6,7 @@ use keymark_stats::Seconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operation::Operation;
-use crate::server_load::Durations;
+use crate::{Durations, Operation};
 
 /// The calls to a PKCS#11 module from the start of a load to the end of its drain, all processes of the server together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! How stacks of one family lie on one another, and what their rates are compared with: what analysis subtracts from
 //! what, and divides by what, as data, so that it knows no stack by name.
 
-use crate::case::{Case, Parameters, StackName, StoreKind};
+use crate::{Case, Parameters, StackName, StoreKind};
 
 /// A way to a key: through which stack, with which of its family's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -35,3 +35,10 @@ pub mod strength;
 pub mod words;
 
 pub use runner::{worker, workload};
+
+// The vocabulary, which everybody speaks.
+pub use self::{
+    algorithm::*, baseline::*, capability::*, case::*, clock::*, environment::*, error::*,
+    key_family::*, key_use::*, layers::*, operation::*, parts::*, plan::*, profile::*, record::*,
+    sample::*, server_load::*, stop::*, store::*, strength::*,
+};

@@ -3,11 +3,7 @@
 
 use std::time::Duration;
 
-use crate::case::{Case, CaseId};
-use crate::clock::Timestamp;
-use crate::plan::Plan;
-use crate::sample::Block;
-use crate::stop::StopRule;
+use crate::{Block, Case, CaseId, Plan, StopRule, Timestamp};
 
 /// Over a plan from its first preparation to its last block. Time passes evenly between two reports.
 #[derive(Debug, Clone)]

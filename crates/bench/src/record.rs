@@ -1,23 +1,16 @@
 //! A finished run: plan, environment, samples. Serialised, this is the exchange format
 //! (`schema/record-1.json`).
 
-use std::borrow::Cow;
-
+use derive_more::Display;
 use keymark_stats::{Band, Seconds};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use crate::case::Case;
-use crate::clock::{Harness, Timestamp};
-use crate::environment::Environment;
-use crate::error::ReturnCode;
-use crate::parts::Parts;
-use crate::plan::Plan;
-use crate::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use crate::series::InSeries;
-use crate::server_load::ServerLoad;
-use crate::stop::Stopped;
-use crate::store::StoreIdentity;
+use crate::{
+    Block, Case, Environment, Harness, Outcome, Parts, Plan, ReturnCode, Sample, ServerLoad,
+    Stopped, StoreIdentity,
+};
 
 /// Version of the exchange format.
 pub const SCHEMA: u32 = 1;
@@ -27,7 +20,7 @@ pub const SCHEMA: u32 = 1;
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
-#[derive(derive_more::Display)]
+#[derive(Display)]
 pub struct RunId(pub String);
 
 impl RunId {
@@ -44,8 +37,9 @@ impl RunId {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Display)]
 #[serde(rename_all = "snake_case")]
+#[display(rename_all = "snake_case")]
 pub enum RunState {
     /// Not yet; or keymark was killed.
     Unfinished,
@@ -216,28 +210,11 @@ pub struct Record {
     pub cases: Vec<CaseRecord>,
 }
 
-/// `[worker, scheduled, start, end, outcome, user_us, system_us]`: samples come by the million.
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Row(u32, u64, u64, u64, Outcome, Option<u32>, Option<u32>);
-
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct BlockRows {
-    round: u32,
-    samples: Vec<Row>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    queue: Option<Stretch>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reference_ns: Option<u64>,
-}
-
-impl JsonSchema for Block {
-    fn schema_name() -> Cow<'static, str> {
-        "Block".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        BlockRows::json_schema(generator)
+impl Record {
+    /// Whether keymark ran any of it; else it is what a model or an article says.
+    pub fn is_of_a_run(&self) -> bool {
+        let mut cases = self.cases.iter();
+        self.state != RunState::Published && cases.any(|case| case.case.provenance.is_of_a_run())
     }
 }
 
@@ -250,62 +227,6 @@ pub fn json_schema() -> Schema {
     let description = "One run of keymark with every sample, as 'keymark export' writes it";
     schema.insert("description".to_owned(), description.into());
     schema
-}
-
-impl Serialize for Block {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let row = |sample: &Sample| {
-            let Sample {
-                worker,
-                scheduled,
-                start,
-                end,
-                outcome,
-                cpu,
-            } = *sample;
-            let (user, system) = (cpu.map(|cpu| cpu.user_us), cpu.map(|cpu| cpu.system_us));
-            Row(worker, scheduled.0, start.0, end.0, outcome, user, system)
-        };
-        BlockRows {
-            round: self.round,
-            samples: self.samples.iter().map(row).collect(),
-            queue: self.queue,
-            reference_ns: self.reference_ns,
-        }
-        .serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Block {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let BlockRows {
-            round,
-            samples,
-            queue,
-            reference_ns,
-        } = BlockRows::deserialize(deserializer)?;
-        let sample = |Row(worker, scheduled, start, end, outcome, user, system): Row| {
-            if start > end || scheduled > start {
-                return Err(serde::de::Error::custom("a sample ends before it starts"));
-            }
-            Ok(Sample {
-                worker,
-                scheduled: Timestamp(scheduled),
-                start: Timestamp(start),
-                end: Timestamp(end),
-                outcome,
-                cpu: user
-                    .zip(system)
-                    .map(|(user_us, system_us)| CpuTime { user_us, system_us }),
-            })
-        };
-        Ok(Self {
-            round,
-            samples: samples.into_iter().map(sample).collect::<Result<_, _>>()?,
-            queue,
-            reference_ns,
-        })
-    }
 }
 
 #[cfg(test)]

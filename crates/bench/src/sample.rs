@@ -7,7 +7,7 @@ use keymark_stats::Window;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Timestamp;
+use crate::Timestamp;
 use crate::words::words;
 
 words! {
@@ -50,6 +50,7 @@ impl CpuTime {
 
 /// One timed operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Row", into = "Row")]
 pub struct Sample {
     /// Which worker did it.
     pub worker: u32,
@@ -89,6 +90,41 @@ impl Sample {
     }
 }
 
+/// `[worker, scheduled, start, end, outcome, user_us, system_us]`: samples come by the million.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Row(u32, u64, u64, u64, Outcome, Option<u32>, Option<u32>);
+
+impl From<Sample> for Row {
+    fn from(one: Sample) -> Self {
+        let (scheduled, start, end) = (one.scheduled.0, one.start.0, one.end.0);
+        let (user, system) = (
+            one.cpu.map(|cpu| cpu.user_us),
+            one.cpu.map(|cpu| cpu.system_us),
+        );
+        Self(one.worker, scheduled, start, end, one.outcome, user, system)
+    }
+}
+
+impl TryFrom<Row> for Sample {
+    type Error = &'static str;
+
+    fn try_from(row: Row) -> Result<Self, Self::Error> {
+        let Row(worker, scheduled, start, end, outcome, user, system) = row;
+        if start > end || scheduled > start {
+            return Err("a sample ends before it starts");
+        }
+        let cpu = user.zip(system);
+        Ok(Self {
+            worker,
+            scheduled: Timestamp(scheduled),
+            start: Timestamp(start),
+            end: Timestamp(end),
+            outcome,
+            cpu: cpu.map(|(user_us, system_us)| CpuTime { user_us, system_us }),
+        })
+    }
+}
+
 /// What a block of an open loop covers of its queue's time, which stands still between blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -100,15 +136,19 @@ pub struct Stretch {
 }
 
 /// A contiguous stretch of one case's samples; other cases are measured between two blocks.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Block {
     /// Interleaving round it belongs to: blocks of one round are neighbours in time.
     pub round: u32,
     /// In order of their end.
+    #[schemars(with = "Vec<Row>")]
     pub samples: Vec<Sample>,
     /// Of an open loop: what it covers of the queue's time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Stretch>,
-    /// What [`crate::reference::calculate`] took around it, the mean of before and after, in nanoseconds.
+    /// What the reference calculation took around it, the mean of before and after, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference_ns: Option<u64>,
 }
 

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::RunId;
+use crate::RunId;
 
 /// Name of a series: that of a run, with what tells two series of one call apart.
 #[derive(

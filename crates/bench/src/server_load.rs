@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::key_use::{OperationAlone, TokenCalls};
+use crate::{OperationAlone, TokenCalls};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,9 @@ pub struct ServerLoad {
     /// Processor time of the server's processes during the load; none where they are somebody else's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpu_ns: Option<u64>,
+    /// Processor time around a service that signs for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_cpu: Option<ServiceCpu>,
     /// Processor time of the client's threads.
     pub client_cpu_ns: u64,
     /// What limited the rate.
@@ -64,6 +67,43 @@ pub struct ServerLoad {
     /// When one of the servers was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub killed_ns: Option<u64>,
+    /// Clients on several machines, and what kept one from loading to the end; empty of this machine alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clients: BTreeMap<String, Option<String>>,
+}
+
+/// Processor time around a service during the load, beside that of its own processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceCpu {
+    /// Of gpg-agents and scdaemons; none where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_ns: Option<u64>,
+    /// Of whatever ran on this machine.
+    pub machine_ns: u64,
+    /// Processors of this machine.
+    pub cores: u64,
+}
+
+impl ServiceCpu {
+    /// What came since that reading.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let agent = self.agent_ns.zip(earlier.agent_ns);
+        Self {
+            agent_ns: agent.map(|(now, then)| now.saturating_sub(then)),
+            machine_ns: self.machine_ns.saturating_sub(earlier.machine_ns),
+            cores: self.cores,
+        }
+    }
+
+    fn then(self, later: Self) -> Self {
+        let agent = self.agent_ns.zip(later.agent_ns);
+        Self {
+            agent_ns: agent.map(|(one, other)| one.saturating_add(other)),
+            machine_ns: self.machine_ns.saturating_add(later.machine_ns),
+            ..self
+        }
+    }
 }
 
 /// A search for what a server can do.
@@ -345,6 +385,10 @@ impl ServerLoad {
             cut_off: self.cut_off + later.cut_off,
             waiting: self.waiting + later.waiting,
             server_cpu_ns: sum(self.server_cpu_ns, later.server_cpu_ns),
+            service_cpu: self
+                .service_cpu
+                .zip(later.service_cpu)
+                .map(|(one, other)| one.then(other)),
             client_cpu_ns: self.client_cpu_ns.saturating_add(later.client_cpu_ns),
             limit: self.limit.max(later.limit),
             drained_ns: self.drained_ns.max(later.drained_ns),
@@ -478,6 +522,7 @@ mod tests {
             cut_off: 1,
             waiting: 0,
             server_cpu_ns: Some(3),
+            service_cpu: None,
             client_cpu_ns: 4,
             limit: [LoadLimit::Elsewhere, LoadLimit::Client][round as usize],
             drained_ns: None,
@@ -486,6 +531,7 @@ mod tests {
             log: Vec::new(),
             saturation: None,
             killed_ns: None,
+            clients: BTreeMap::new(),
         };
         let both = load(0).then(load(1));
         let steady = both.steady.clone().unwrap();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::{Algorithm, Family};
-use crate::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
-use crate::operation::Operation;
-use crate::plan::default_input_bytes;
+use crate::{
+    Algorithm, Case, DeviceName, Family, Load, Operation, Parameters, Provenance, StackName,
+    StoreKind, default_input_bytes,
+};
 
 pub use crate::capability::Capability;
 
@@ -89,9 +89,21 @@ pub struct Assumption {
 }
 
 /// What a time is taken from that nobody measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    derive_more::Display,
+)]
 pub enum Assumed {
     /// RSA signs by the same private-key operation as it decrypts (RFC 8017 §5).
+    #[display("as decrypt")]
     #[serde(rename = "as decrypt")]
     AsDecrypt,
 }
@@ -112,14 +124,6 @@ impl Assumed {
                     && matches!(capability.algorithm.family(), Family::Rsa(_))
             }
         }
-    }
-}
-
-impl std::fmt::Display for Assumed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Self::AsDecrypt => "as decrypt",
-        })
     }
 }
 

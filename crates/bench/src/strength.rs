@@ -8,8 +8,8 @@ use include_dir::{Dir, include_dir};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::{Algorithm, Family};
 use crate::shipped::shipped;
+use crate::{Algorithm, Family};
 
 /// So many bits of security.
 #[derive(

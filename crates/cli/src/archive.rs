@@ -1,18 +1,26 @@
 //! The user's archive: where it is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use keymark_bench::record::{Record, RunState};
-use keymark_report::archive::{Archive, ArchiveError, RunSelector};
+use keymark_report::archive::{Archive, ArchiveError, Identity, RunSelector};
 
 use crate::exit::Failure;
+use crate::personal::of_this_machine;
 
 /// Runs whose figures are read where nobody names one.
 const RUNS: usize = 20;
 
 /// The one that is named, or the usual one.
 pub(crate) fn open(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
-    Archive::open(&place(named)?)
+    open_to_tell(&place(named)?, Identity::Hidden)
+}
+
+/// For who tells it of whose runs are.
+pub(crate) fn open_to_tell(place: &Path, identity: Identity) -> Result<Archive, ArchiveError> {
+    let mut archive = Archive::open(place)?;
+    archive.tell(identity, of_this_machine());
+    Ok(archive)
 }
 
 /// For who changes nothing in it.
@@ -32,6 +40,6 @@ pub(crate) fn newest(archive: &Archive) -> Result<Vec<Record>, Failure> {
         .collect()
 }
 
-fn place(named: Option<&PathBuf>) -> Result<PathBuf, ArchiveError> {
+pub(crate) fn place(named: Option<&PathBuf>) -> Result<PathBuf, ArchiveError> {
     named.cloned().map_or_else(Archive::default_path, Ok)
 }

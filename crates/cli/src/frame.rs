@@ -5,20 +5,18 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use keymark_bench::case::Case;
-use keymark_bench::environment::Environment;
-use keymark_bench::plan::Plan;
-use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::runner::Observer;
-use keymark_bench::stop::Stopped;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::{
+    Case, CaseRecord, Environment, Plan, Record, RunId, RunState, SCHEMA, Stopped, StoreIdentity,
+};
 use keymark_report::analysis::failures;
-use keymark_report::archive::RunWriter;
+use keymark_report::archive::Identity;
 
 use crate::args::RunArguments;
 use crate::documents::{self, report as reports};
 use crate::exit::{Exit, Failure};
 use crate::observers::JsonStream;
+use crate::saving::{self, Saving};
 use crate::{archive, output, rerun, view};
 
 /// The cases that a dry run would measure.
@@ -71,23 +69,21 @@ impl Frame<'_> {
             .clone_from(&self.arguments.machine);
         let (plan, devices) = (record.plan.clone(), record.stores.clone());
         // A run is worth more than its archive.
-        let mut opened = (!self.arguments.no_save).then(|| archive::open(self.archive));
-        let mut saving = opened.as_mut().map(|opened| match opened {
-            Ok(archive) => archive.begin(&record).map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
+        let mut saving = (!self.arguments.no_save).then(|| {
+            let identity = self.arguments.identity.wanted();
+            Saving::open(self.archive, &record.id, identity)
         });
-        if let Some(Err(error)) = &saving {
-            output::warning(&format!("{error}; the run continues without being saved"));
-        }
+        let mut writers = saving.as_mut().map(|saving| saving.begin(&record));
         let json = self.arguments.json;
         let mut stream = json.then(|| JsonStream::new(&plan, &devices, interrupt));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
-        if let Some(Ok(writer)) = &mut saving {
-            observers.push(writer);
-        }
+        let observing = writers.iter_mut().flatten().flatten();
+        observers.extend(observing.map(|writer| writer as &mut dyn Observer));
         observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
         let kept = measure(&mut record, &mut observers);
-        let saved = saving.map(|saving| saving.and_then(|writer| finish(writer, record.state)));
+        let written = writers.map(|writers| saving::finish(writers, record.state));
+        let saved = saving.zip(written);
+        let saved = saved.map(|(saving, written)| saving.conclude(written));
         if !json {
             documents::print(&record, &[], &self.arguments.shown);
         }
@@ -105,12 +101,8 @@ impl Frame<'_> {
 
 /// Puts a run that is complete into the archive. It is worth showing whether or not that can be.
 pub(crate) fn keep(record: &Record, archive: Option<&PathBuf>) -> Exit {
-    let kept = archive::open(archive).and_then(|mut archive| archive.insert(record));
-    conclude(
-        record,
-        Some(&kept.map_err(|error| error.to_string())),
-        false,
-    )
+    let kept = Saving::open(archive, &record.id, Identity::Hidden).insert(record);
+    conclude(record, Some(&kept), false)
 }
 
 /// Says where the run is and what failed in it.
@@ -140,14 +132,6 @@ fn conclude(record: &Record, saved: Option<&Result<(), String>>, json: bool) -> 
     } else {
         Exit::Fine
     }
-}
-
-/// Writes what is not written yet. An error is why the run is not wholly in the archive.
-fn finish(writer: RunWriter<'_>, state: RunState) -> Result<(), String> {
-    if !writer.is_up_to_date() {
-        output::note("another program has locked the archive; waiting for it");
-    }
-    writer.finish(state).map_err(|error| error.to_string())
 }
 
 /// Writes the report of a run that is in the archive, and says where it is. The run is worth more than its report.

@@ -1,7 +1,7 @@
 //! What runs that were killed have left on tokens: removed if the user lets that token be written to, told
 //! otherwise.
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_stacks::inventory::Inventory;
 use keymark_stores::access::AccessKind;
 use keymark_stores::journal::{Journal, Journals};

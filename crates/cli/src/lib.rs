@@ -1,10 +1,5 @@
 //! The command line: raw arguments become values that are valid, then one file a subcommand.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 mod archive;
 pub mod args;
 mod commands;
@@ -13,10 +8,13 @@ mod exit;
 mod file;
 mod frame;
 mod leftovers;
+mod load;
 mod observers;
 mod output;
 mod parts;
+mod personal;
 mod rerun;
+mod saving;
 mod signals;
 mod user;
 mod version;

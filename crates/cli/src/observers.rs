@@ -2,12 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use keymark_bench::case::CaseId;
-use keymark_bench::plan::Plan;
-use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::sample::Block;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::{Block, CaseId, CaseRecord, Plan, StoreIdentity};
 use keymark_report::analysis::{Latencies, Machine, Row, row_of};
 use keymark_report::table::FlatRow;
 use keymark_report::visible;

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use itertools::Itertools;
-use keymark_report::document::Document;
 use keymark_report::render::Width;
 use keymark_report::render::text::{self, HEADING};
 use keymark_report::visible::{message, visible, visible_lines};
+use keymark_report::{Document, TableOf};
 
 use crate::args::TableArguments;
 use crate::exit::Exit;
@@ -104,43 +104,9 @@ pub(crate) fn entry(indent: usize, name: &str, column: usize, value: &str) {
     print(&text::entry(indent, name, column, value, room()));
 }
 
-/// A table of words for stdout, described column by column.
-pub(crate) struct Table<T> {
-    rows: Vec<T>,
-    headings: Vec<String>,
-    cells: Vec<Vec<String>>,
-}
-
-impl<T> Table<T> {
-    /// With so many rows, and no column yet.
-    pub(crate) fn of(rows: impl IntoIterator<Item = T>) -> Self {
-        let rows: Vec<T> = rows.into_iter().collect();
-        let cells = rows.iter().map(|_| Vec::new()).collect();
-        Self {
-            rows,
-            headings: Vec::new(),
-            cells,
-        }
-    }
-
-    /// A heading, and what stands below it.
-    pub(crate) fn column(
-        mut self,
-        heading: impl Into<String>,
-        cell: impl Fn(&T) -> String,
-    ) -> Self {
-        self.headings.push(heading.into());
-        for (row, cells) in self.rows.iter().zip(&mut self.cells) {
-            cells.push(cell(row));
-        }
-        self
-    }
-
-    /// Prints it, so many columns aligned to the left.
-    pub(crate) fn print(self, left: usize) {
-        let headings: Vec<&str> = self.headings.iter().map(String::as_str).collect();
-        print(&text::plain(&headings, left, self.cells));
-    }
+/// A table for stdout, all of it.
+pub(crate) fn table<T>(table: TableOf<T>) {
+    print(&text::table(&table.table(), Width::Unlimited));
 }
 
 /// Room for tables.

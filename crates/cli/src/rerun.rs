@@ -4,18 +4,14 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, Provenance, Worker};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::{Order, Settings};
-use keymark_bench::record::{Record, RunState};
-use keymark_bench::stop::StopRule;
-use keymark_report::document::Rerun;
+use keymark_bench::{Case, Operation, Order, Record, Settings, StopRule, Worker};
+use keymark_report::Rerun;
 use keymark_stacks::registry;
 
 /// What says where results go, or is recorded by itself, with a value.
 const WITH_VALUE: [&str; 3] = ["--archive", "--machine", "--seed"];
 /// The same, without one.
-const ALONE: [&str; 4] = ["--json", "--wide", "--no-save", "--report"];
+const ALONE: [&str; 5] = ["--json", "--wide", "--no-save", "--report", "--identify"];
 
 /// The arguments that this keymark was given, as they are recorded. PINs are never among them.
 pub(crate) fn typed() -> Vec<String> {
@@ -26,12 +22,7 @@ pub(crate) fn typed() -> Vec<String> {
 
 /// How the run is made again; `None` for what was not run.
 pub(crate) fn of(record: &Record) -> Option<Rerun> {
-    let ran = |provenance| match provenance {
-        Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
-        Provenance::Predicted | Provenance::Published => false,
-    };
-    let any = record.cases.iter().any(|case| ran(case.case.provenance));
-    if record.state == RunState::Published || !any {
+    if !record.is_of_a_run() {
         return None;
     }
     let own = &record.environment;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use itertools::Itertools;
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_stores::access::Library;
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::places::library::{MULTIARCH, OwnLibrary};

@@ -9,14 +9,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use keymark_bench::case::{Case, CaseId};
-use keymark_bench::clock::{Clock, Harness, MonotonicClock, Timestamp};
-use keymark_bench::environment::View;
 use keymark_bench::outlook::{self, Outlook};
-use keymark_bench::plan::Plan;
-use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::sample::Block;
+use keymark_bench::{
+    Block, Case, CaseId, CaseRecord, Clock, Harness, MonotonicClock, Plan, Timestamp, View,
+};
 use keymark_report::{units, visible};
 
 /// Columns of a bar.

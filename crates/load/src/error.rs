@@ -36,6 +36,20 @@ pub enum Error {
     /// Somebody stopped it.
     #[error("it was stopped")]
     Stopped,
+    /// Of several clients' loads, a line says nothing.
+    #[error("line {number} of what clients told cannot be read: {error}")]
+    Told {
+        /// Which, from 1.
+        number: u64,
+        /// Why not.
+        error: serde_json::Error,
+    },
+    /// Nothing of them is there.
+    #[error("no client has told a second of its load")]
+    NothingTold,
+    /// They cannot be of one load.
+    #[error("the clients began more than a day apart")]
+    Apart,
     /// A thread that drove connections ended by a panic.
     #[error("a thread of the client ended by a panic: please report this")]
     Panicked,

@@ -50,6 +50,21 @@ pub enum Expectation {
     /// The length of the answer's body.
     #[strum(to_string = "the body's length")]
     BodyLength,
+    /// An answer that can be read.
+    #[strum(to_string = "the answer's form")]
+    Form,
+    /// That the service does what it is asked for.
+    #[strum(to_string = "consent")]
+    Consent,
+    /// The commit, or the digest, that was sent in.
+    #[strum(to_string = "what was to be signed")]
+    Subject,
+    /// The request's nonce.
+    #[strum(to_string = "the nonce")]
+    Nonce,
+    /// The key that signs.
+    #[strum(to_string = "the key")]
+    Signer,
 }
 
 /// Why a transaction failed. What is equal is counted together.

@@ -1,16 +1,31 @@
-//! One request and its answer: HTTP/1.1 `GET` with `Connection: close` (RFC 9112).
+//! One request and its answer: HTTP/1.1 with `Connection: close` (RFC 9112).
 
 use crate::failure::{Expectation, Failure, Phase};
+use crate::service::Service;
 
 /// A head longer than this is refused: nginx and Apache send some 300 bytes.
 const LONGEST_HEAD: usize = 16 * 1024;
 /// A body longer than this, in bytes, is refused: the most that keymark's own servers are given to serve.
 const LONGEST_BODY: u64 = 16 * 1024 * 1024;
+/// The same of a body that is kept, until it is checked: services answer with some 2000.
+const LONGEST_KEPT: u64 = 256 * 1024;
 /// More fields than this are refused.
 const MOST_FIELDS: usize = 64;
 
-/// The request that every transaction sends.
+/// The request that every transaction with a TLS server sends.
 pub(crate) fn request(host: &str, path: &str) -> Vec<u8> {
+    format!("{}\r\n", head("GET", host, path)).into_bytes()
+}
+
+/// A request with that body.
+pub(crate) fn request_with(service: &Service, body: &[u8]) -> Vec<u8> {
+    let head = head(service.method, &service.host, &service.path);
+    let (kind, length) = (service.content_type, body.len());
+    let head = format!("{head}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
+    [head.as_bytes(), body].concat()
+}
+
+fn head(method: &str, host: &str, path: &str) -> String {
     // RFC 3986 §3.2.2.
     let is_v6 = host.parse::<std::net::Ipv6Addr>().is_ok();
     let host = if is_v6 {
@@ -18,8 +33,9 @@ pub(crate) fn request(host: &str, path: &str) -> Vec<u8> {
     } else {
         host.to_owned()
     };
-    format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: keymark\r\nAccept: */*\r\nConnection: close\r\n\r\n")
-        .into_bytes()
+    format!(
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: keymark\r\nAccept: */*\r\nConnection: close\r\n"
+    )
 }
 
 /// How the body ends (RFC 9112 §6.3).
@@ -29,6 +45,8 @@ enum Length {
     Known(u64),
     /// With the connection.
     UntilClose,
+    /// With a chunk of nothing (RFC 9112 §7.1).
+    Chunked,
 }
 
 /// Whether more is to be read.
@@ -40,7 +58,7 @@ pub(crate) enum Progress {
     Whole,
 }
 
-/// An answer while it comes in: the head is kept until it is whole, the body is only counted.
+/// An answer while it comes in: the head is kept until it is whole, the body is only counted, unless it is to be kept.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     head: Vec<u8>,
@@ -49,9 +67,19 @@ pub(crate) struct Answer {
     pub(crate) body: u64,
     /// Bytes of head and body so far.
     bytes: u64,
+    /// The body so far, as it was sent.
+    pub(crate) kept: Option<Vec<u8>>,
 }
 
 impl Answer {
+    /// One whose body is kept.
+    pub(crate) fn kept() -> Self {
+        Self {
+            kept: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
     /// Takes what was read.
     pub(crate) fn take(&mut self, read: &[u8]) -> Result<Progress, Failure> {
         self.bytes += read.len() as u64;
@@ -59,8 +87,15 @@ impl Answer {
             self.head.extend_from_slice(read);
             return self.parse();
         };
-        self.body += read.len() as u64;
+        self.received(read);
         self.progress(length)
+    }
+
+    fn received(&mut self, body: &[u8]) {
+        self.body += body.len() as u64;
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(body);
+        }
     }
 
     fn parse(&mut self) -> Result<Progress, Failure> {
@@ -85,26 +120,42 @@ impl Answer {
             return Err(Failure::Status(status));
         }
         let length = body_length(status, response.headers)?;
+        if length == Length::Chunked && self.kept.is_none() {
+            return Err(Failure::Http(
+                "Transfer-Encoding instead of a length".to_owned(),
+            ));
+        }
         self.length = Some(length);
-        self.body = (self.head.len() - size) as u64;
-        self.head = Vec::new();
+        let head = std::mem::take(&mut self.head);
+        self.received(&head[size..]);
         self.progress(length)
     }
 
-    fn progress(&self, length: Length) -> Result<Progress, Failure> {
+    fn progress(&mut self, length: Length) -> Result<Progress, Failure> {
         let announced = match length {
             Length::Known(known) => known,
-            Length::UntilClose => self.body,
+            Length::UntilClose | Length::Chunked => self.body,
         };
         if announced > LONGEST_BODY {
             return Err(Failure::Http("a body of more than 16 MiB".to_owned()));
+        }
+        if self.kept.is_some() && announced > LONGEST_KEPT {
+            return Err(Failure::Http("a body of more than 256 KiB".to_owned()));
+        }
+        if length == Length::Chunked {
+            let Some(whole) = joined(self.kept.as_deref().unwrap_or_default())? else {
+                return Ok(Progress::More);
+            };
+            self.body = whole.len() as u64;
+            self.kept = Some(whole);
+            return Ok(Progress::Whole);
         }
         match length {
             Length::Known(known) if self.body > known => {
                 Err(Failure::Http("more than its Content-Length".to_owned()))
             }
             Length::Known(known) if self.body == known => Ok(Progress::Whole),
-            Length::Known(_) | Length::UntilClose => Ok(Progress::More),
+            Length::Known(_) | Length::UntilClose | Length::Chunked => Ok(Progress::More),
         }
     }
 
@@ -112,7 +163,7 @@ impl Answer {
     pub(crate) fn end(&self) -> Result<(), Failure> {
         match self.length {
             None if self.bytes == 0 => Err(Failure::Closed(Phase::FirstByte)),
-            None | Some(Length::Known(_)) => Err(Failure::ShortBody),
+            None | Some(Length::Known(_) | Length::Chunked) => Err(Failure::ShortBody),
             Some(Length::UntilClose) => Ok(()),
         }
     }
@@ -141,9 +192,7 @@ fn body_length(status: u16, fields: &[httparse::Header<'_>]) -> Result<Length, F
     let mut length = Length::UntilClose;
     for field in fields {
         if field.name.eq_ignore_ascii_case("transfer-encoding") {
-            return Err(Failure::Http(
-                "Transfer-Encoding instead of a length".to_owned(),
-            ));
+            return Ok(Length::Chunked);
         }
         if field.name.eq_ignore_ascii_case("content-length") {
             let number = std::str::from_utf8(field.value).ok();
@@ -152,6 +201,35 @@ fn body_length(status: u16, fields: &[httparse::Header<'_>]) -> Result<Length, F
         }
     }
     Ok(length)
+}
+
+/// What stands in the chunks of a body (RFC 9112 §7.1.3); none before the last one.
+fn joined(body: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+    let wrong = || Failure::Http("a chunk without its length".to_owned());
+    let (mut whole, mut rest) = (Vec::new(), body);
+    loop {
+        let parsed = httparse::parse_chunk_size(rest).map_err(|_| wrong())?;
+        let httparse::Status::Complete((from, size)) = parsed else {
+            return Ok(None);
+        };
+        if size == 0 {
+            let ends = rest[from..].starts_with(b"\r\n") || rest.ends_with(b"\r\n\r\n");
+            return Ok(ends.then_some(whole));
+        }
+        let to = usize::try_from(size)
+            .ok()
+            .and_then(|size| from.checked_add(size));
+        let chunk =
+            to.and_then(|to| Some((rest.get(from..to)?, rest.get(to..to.checked_add(2)?)?)));
+        let Some((chunk, end)) = chunk else {
+            return Ok(None);
+        };
+        if end != b"\r\n" {
+            return Err(wrong());
+        }
+        whole.extend_from_slice(chunk);
+        rest = &rest[from + chunk.len() + end.len()..];
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Drives a TLS server on which keymark measures a private key.
+//! Drives a TLS server, or a service of HTTP, on which keymark measures a private key.
 //!
 //! A [`Target`] says where the server is and what every handshake must be; [`Settings`] say who asks ([`Demand`]), how
 //! long, and on how many threads. [`run`] drives it and yields a [`Measurement`]; [`search`] finds the best throughput
@@ -9,6 +9,9 @@
 //! session and ignores tickets. It checks each handshake (not resumed, version, cipher suite, group, certificate) and the
 //! server's signature, never the chain; keys below 2048 bits are refused unless they are asked for ([`Weak`]). Everything
 //! unexpected is a [`Failure`] of its class. What is under way when the load ends is cut off and counts neither way.
+//!
+//! With a [`Service`] a transaction is a TCP connection, a request that is made for it, and an answer that is checked
+//! later, when the thread has nothing else to do: all else is the same.
 //!
 //! Each core has one thread with an event loop over sockets that do not block; threads share nothing while they run. In a
 //! **closed loop** ([`Users`]) a user asks, waits for the answer, pauses, and asks again; after a failure it
@@ -37,7 +40,9 @@ mod recorder;
 mod run;
 mod sample;
 mod saturate;
+mod service;
 mod settings;
+mod several;
 mod steady;
 mod target;
 mod tls;
@@ -49,12 +54,14 @@ pub use failure::{Expectation, Failure, Phase};
 pub use key_exchange::{KeyExchange, TlsVersion};
 pub use latencies::nanoseconds;
 pub use measurement::Measurement;
-pub use probe::{Probed, probe};
+pub use probe::{Probed, ask, probe};
 pub use protocol::{Alert, CipherSuite, SuiteAuthentication, SuiteExchange};
 pub use recorder::ClientTime;
-pub use run::{Observer, Progress, run};
+pub use run::{Asked, Observer, Progress, run};
 pub use saturate::search;
+pub use service::{Exchange, Service};
 pub use settings::{Settings, Timeouts};
+pub use several::{Clients, Told, ToldEnd, ToldSecond, clients, joined};
 pub use steady::NoSteadyState;
 pub use target::{Certificate, Expected, Fingerprint, Target};
-pub use tls::{Negotiated, Weak};
+pub use tls::{Negotiated, Weak, key_of_certificate};

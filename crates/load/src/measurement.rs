@@ -41,7 +41,7 @@ pub struct Measurement {
     pub waiting: u64,
     /// When the load was settled, since its start; `None` if it never was.
     pub settled: Option<Duration>,
-    completions: Completions,
+    pub(crate) completions: Completions,
 }
 
 impl Measurement {
@@ -191,12 +191,14 @@ impl Measurement {
             cut_off: self.cut_off,
             waiting: self.waiting,
             server_cpu_ns: None,
+            service_cpu: None,
             drained_ns: None,
             token_calls: None,
             alone: None,
             log: Vec::new(),
             saturation: None,
             killed_ns: None,
+            clients: BTreeMap::new(),
         }
     }
 }

@@ -1,18 +1,20 @@
-//! One transaction with a server that nobody here has started: what it is.
+//! One transaction with a server or a service: what it is, or what it answers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use keymark_bench::clock::Clock;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::error::Error;
 use crate::failure::Failure;
-use crate::http;
+use crate::service::Service;
 use crate::settings::Timeouts;
 use crate::target::Target;
-use crate::tls::{Checker, Connector, Negotiated, Stop, Weak};
-use crate::worker::{Conversation, Means};
+use crate::tls::{Connector, Negotiated, Stop, Weak};
+use crate::worker::{Conversation, Means, Spoken};
 
 /// Between two looks at a socket that is not ready.
 const STEP: Duration = Duration::from_millis(1);
@@ -40,35 +42,61 @@ pub fn probe(
     (clock, stop): (&dyn Clock, &AtomicBool),
 ) -> Result<Probed, Error> {
     let connector = Connector::new(target, weak)?;
-    let request = http::request(&target.server_name, &target.path);
     let mut means = Means {
         clock,
-        connector: &connector,
         address: target.address,
-        request: &request,
-        body: target.expected.body,
+        spoken: Spoken::tls(target, &connector, weak),
         timeouts: *timeouts,
-        checker: Checker::new(target.expected.clone(), weak),
         buffer: vec![0; 16 * 1024],
     };
+    let conversation = alone(&mut means, stop)?;
+    let agreed = match means.spoken {
+        Spoken::Tls { checker, .. } => checker.counts().into_keys().next(),
+        Spoken::Http { .. } => None,
+    };
+    let nothing = || Failure::Tls("nothing was agreed on".to_owned());
+    Ok(Probed {
+        negotiated: agreed.ok_or_else(|| Error::Transaction(nothing()))?,
+        chain: conversation.chain(),
+        body: conversation.body(),
+    })
+}
+
+/// Asks a service once: the request's number, and the answer, which nobody has checked.
+///
+/// # Errors
+/// As [`probe`].
+pub fn ask(
+    service: &Service,
+    timeouts: &Timeouts,
+    (clock, stop): (&dyn Clock, &AtomicBool),
+) -> Result<(u64, Vec<u8>), Error> {
+    let numbers = Box::new(ChaCha8Rng::seed_from_u64(clock.now().0));
+    let mut means = Means {
+        clock,
+        address: service.address,
+        spoken: Spoken::Http { service, numbers },
+        timeouts: *timeouts,
+        buffer: vec![0; 16 * 1024],
+    };
+    let answered = alone(&mut means, stop)?.unchecked();
+    answered.ok_or_else(|| Error::Transaction(Failure::ShortBody))
+}
+
+/// One transaction to its end.
+fn alone(means: &mut Means<'_>, stop: &AtomicBool) -> Result<Conversation, Error> {
+    let clock = means.clock;
+    let request = means.spoken.request();
     let now = clock.now();
-    let mut conversation =
-        Conversation::start(&means, (now, now), |_| Ok(())).map_err(Error::Transaction)?;
+    let started = Conversation::start(means, request, (now, now), |_| Ok(()));
+    let mut conversation = started.map_err(Error::Transaction)?;
     // What never lets one wait has an end: longer answers are refused.
     while !stop.load(Ordering::Relaxed) {
-        if let Some(late) = conversation.overdue(clock.now(), timeouts) {
+        if let Some(late) = conversation.overdue(clock.now(), &means.timeouts) {
             return Err(Error::Transaction(late));
         }
-        match conversation.advance(&mut means) {
-            Ok(_) => {
-                let negotiated = means.checker.counts().into_keys().next();
-                let nothing = || Failure::Tls("nothing was agreed on".to_owned());
-                return Ok(Probed {
-                    negotiated: negotiated.ok_or_else(|| Error::Transaction(nothing()))?,
-                    chain: conversation.chain(),
-                    body: conversation.body(),
-                });
-            }
+        match conversation.advance(means) {
+            Ok(_) => return Ok(conversation),
             Err(Stop::Failed(failure)) => return Err(Error::Transaction(failure)),
             Err(Stop::Blocked) => thread::sleep(STEP),
         }

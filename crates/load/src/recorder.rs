@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use keymark_bench::clock::Timestamp;
 use keymark_bench::server_load::{Second, Totals, Transaction};
 
 use crate::failure::Failure;
-use crate::latencies::{durations, histogram};
+use crate::latencies::{durations, histogram, nanoseconds};
 use crate::sample::Reservoir;
+use crate::several::ToldSecond;
 use crate::steady::Completions;
 
 /// A second of the client's own time.
@@ -42,22 +44,29 @@ pub(crate) struct Recorder {
     now: Second,
     /// Since the last publication.
     pub(crate) recent: Recent,
+    /// Seconds that are over since then.
+    over: Vec<ToldSecond>,
 }
 
 /// What a thread tells those who watch.
 #[derive(Debug)]
 pub(crate) struct Recent {
+    /// When this was told.
+    pub(crate) until: Timestamp,
     pub(crate) transactions: u64,
     pub(crate) failed: u64,
     pub(crate) whole: Histogram<u32>,
+    pub(crate) over: Vec<ToldSecond>,
 }
 
 impl Default for Recent {
     fn default() -> Self {
         Self {
+            until: Timestamp::default(),
             transactions: 0,
             failed: 0,
             whole: histogram(),
+            over: Vec::new(),
         }
     }
 }
@@ -74,6 +83,7 @@ impl Recorder {
             histograms: std::array::from_fn(|_| histogram()),
             now: Second::default(),
             recent: Recent::default(),
+            over: Vec::new(),
         }
     }
 
@@ -98,8 +108,28 @@ impl Recorder {
                 histogram.reset();
             }
         }
+        let number = self.seconds.len() as u64;
+        self.over.push(ToldSecond {
+            number,
+            second: second.clone(),
+            ends: self.completions.of_second(number),
+            totals: self.totals,
+            ..ToldSecond::default()
+        });
         self.seconds.push(second);
         self.times.push(ClientTime::default());
+    }
+
+    /// The seconds that are over since this was last asked, once time at work is booked to them.
+    pub(crate) fn over(&mut self, settled: Option<Duration>) -> Vec<ToldSecond> {
+        let mut over = std::mem::take(&mut self.over);
+        for told in &mut over {
+            let time = self.times[told.number as usize];
+            told.busiest_ns = nanoseconds(time.busiest);
+            told.processor_ns = nanoseconds(time.processor);
+            told.settled_ns = settled.map(nanoseconds);
+        }
+        over
     }
 
     /// Books time at work and processor time to a second, which may be over by now.

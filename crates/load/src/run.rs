@@ -1,5 +1,8 @@
 //! Running a load: its threads, who watches them, and what came of it.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
@@ -10,10 +13,11 @@ use keymark_stats::PerSecond;
 
 use crate::descriptors::make_room;
 use crate::error::Error;
-use crate::http;
 use crate::measurement::Measurement;
 use crate::recorder::Recent;
+use crate::service::Service;
 use crate::settings::Settings;
+use crate::several::ToldSecond;
 use crate::target::Target;
 use crate::tls::Connector;
 use crate::worker::{Job, Report, Share, Worker};
@@ -24,6 +28,36 @@ const TELL: Duration = Duration::from_millis(250);
 const LOOK: Duration = Duration::from_millis(10);
 /// Threads begin together, once all are there.
 const LEAD: Duration = Duration::from_millis(5);
+
+/// What a load asks.
+#[derive(Debug, Clone, Copy)]
+pub enum Asked<'a> {
+    /// A TLS server, for a handshake and a file.
+    Tls(&'a Target),
+    /// A service of HTTP.
+    Service(&'a Service),
+}
+
+impl Asked<'_> {
+    pub(crate) const fn address(self) -> SocketAddr {
+        match self {
+            Self::Tls(target) => target.address,
+            Self::Service(service) => service.address,
+        }
+    }
+}
+
+impl<'a> From<&'a Target> for Asked<'a> {
+    fn from(target: &'a Target) -> Self {
+        Self::Tls(target)
+    }
+}
+
+impl<'a> From<&'a Service> for Asked<'a> {
+    fn from(service: &'a Service) -> Self {
+        Self::Service(service)
+    }
+}
 
 /// How far a load is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,6 +80,9 @@ pub struct Progress {
 pub trait Observer {
     /// How far it is.
     fn progress(&mut self, progress: &Progress);
+
+    /// A second is over on all threads.
+    fn second(&mut self, _: &ToldSecond) {}
 }
 
 /// Nobody watches.
@@ -53,31 +90,33 @@ impl Observer for () {
     fn progress(&mut self, _: &Progress) {}
 }
 
-/// Drives a load against the target, on threads of its own, until its time is over or it is stopped: set by anybody, `stop`
+/// Drives a load against a server or a service, on threads of its own, until its time is over or it is stopped: set by anybody, `stop`
 /// ends the load within some 50 ms, and what was done is kept. All time comes from the clock.
 ///
 /// # Errors
 ///
 /// If it cannot begin: OpenSSL lacks what is wanted, there are too few descriptors, the settings contradict
 /// themselves. A server that cannot be reached is no error, but so many failures.
-pub fn run(
-    target: &Target,
+pub fn run<'a>(
+    asked: impl Into<Asked<'a>>,
     settings: &Settings,
     (clock, stopped): (&dyn Clock, &AtomicBool),
     observer: &mut dyn Observer,
 ) -> Result<Measurement, Error> {
     settings.check()?;
-    let connector = Connector::new(target, settings.weak)?;
+    let asked = asked.into();
+    let connector = match asked {
+        Asked::Tls(target) => Some(Connector::new(target, settings.weak)?),
+        Asked::Service(_) => None,
+    };
     let threads = settings.threads.get();
     make_room(settings.most_in_flight(), threads)?;
-    let request = http::request(&target.server_name, &target.path);
     // The load is stopped by whoever asks for it, or by one of its threads that cannot go on.
     let stop = AtomicBool::new(false);
     let job = Job {
-        target,
+        asked,
         settings,
-        connector: &connector,
-        request: &request,
+        connector: connector.as_ref(),
         clock,
         origin: clock.now().after(LEAD),
         stop: &stop,
@@ -114,7 +153,8 @@ fn watch(
     published: &[Mutex<Recent>],
     (stopped, observer): (&AtomicBool, &mut dyn Observer),
 ) {
-    let mut told = (job.origin, 0);
+    let mut told = Told(job.origin, job.origin, 0);
+    let mut over = Over::default();
     while !handles.iter().all(ScopedJoinHandle::is_finished) {
         thread::sleep(LOOK);
         // One thread that is done early has failed, and what the others measure is not what was asked for.
@@ -124,22 +164,61 @@ fn watch(
         }
         let now = job.clock.now();
         if now.since(told.0) >= TELL {
-            let progress = progress(job, published, now, told);
-            told = (now, progress.transactions);
+            let progress;
+            (progress, told) = progress_since(job, published, now, told);
             observer.progress(&progress);
+            over.take(published);
+            over.tell(published.len(), observer);
+        }
+    }
+    over.take(published);
+    over.tell(1, observer);
+}
+
+/// Seconds that are over on some threads: on how many, and what they have told.
+#[derive(Default)]
+struct Over(BTreeMap<u64, (usize, ToldSecond)>);
+
+impl Over {
+    fn take(&mut self, published: &[Mutex<Recent>]) {
+        for recent in published {
+            let mut recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
+            for told in recent.over.drain(..) {
+                match self.0.entry(told.number) {
+                    Entry::Vacant(first) => drop(first.insert((1, told))),
+                    Entry::Occupied(mut others) => {
+                        let (threads, sum) = others.get_mut();
+                        *threads += 1;
+                        sum.add(&told);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Those that so many threads have told.
+    fn tell(&mut self, threads: usize, observer: &mut dyn Observer) {
+        while let Some(first) = self.0.first_entry()
+            && first.get().0 >= threads
+        {
+            observer.second(&first.remove().1);
         }
     }
 }
 
-fn progress(
+/// When who watches was told last, until when the threads had counted then, and how much.
+struct Told(Timestamp, Timestamp, u64);
+
+fn progress_since(
     job: &Job<'_>,
     published: &[Mutex<Recent>],
     now: Timestamp,
-    (before, done): (Timestamp, u64),
-) -> Progress {
+    before: Told,
+) -> (Progress, Told) {
     let mut all = Recent::default();
     for recent in published {
         let recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
+        all.until = all.until.max(recent.until);
         all.transactions += recent.transactions;
         all.failed += recent.failed;
         // Both have the same digits and resize: nothing is out of range.
@@ -147,13 +226,17 @@ fn progress(
     }
     let elapsed = now.since(job.origin);
     let p99 = all.whole.value_at_quantile(0.99);
-    let since = now.since(before).as_secs_f64();
-    Progress {
+    // Threads tell what they have done at times of their own.
+    let since = all.until.since(before.1).as_secs_f64();
+    let rate = (all.transactions - before.2) as f64 / since.max(f64::EPSILON);
+    let told = Told(now, all.until.max(before.1), all.transactions);
+    let progress = Progress {
         elapsed,
         left: job.settings.duration.saturating_sub(elapsed),
         transactions: all.transactions,
         failed: all.failed,
-        rate: PerSecond((all.transactions - done) as f64 / since),
+        rate: PerSecond(rate),
         p99: (all.transactions > 0).then(|| Duration::from_nanos(p99)),
-    }
+    };
+    (progress, told)
 }

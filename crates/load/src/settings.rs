@@ -12,6 +12,8 @@ use crate::tls::Weak;
 pub struct Settings {
     /// Who asks.
     pub demand: Demand,
+    /// In which users come one after the other; arrivals are not concerned.
+    pub ramp: Duration,
     /// How long transactions begin; what is then under way is cut off and counts neither way.
     pub duration: Duration,
     /// Before this the load is not settled, whatever its transactions: servers make their first connections and allocations.
@@ -67,6 +69,7 @@ impl Settings {
     pub fn new(demand: Demand, duration: Duration) -> Self {
         Self {
             demand,
+            ramp: Duration::ZERO,
             duration,
             warm_up: Duration::from_secs(1),
             round: 0,

@@ -39,11 +39,24 @@ pub(crate) struct Completions {
 impl Completions {
     /// One that ended then, since the load's start.
     pub(crate) fn push(&mut self, end: Duration) {
+        self.push_many(end, 1);
+    }
+
+    /// So many that ended then.
+    pub(crate) fn push_many(&mut self, end: Duration, count: u32) {
         let index = bin(end);
         if self.bins.len() <= index {
             self.bins.resize(index + 1, 0);
         }
-        self.bins[index] += 1;
+        self.bins[index] += count;
+    }
+
+    /// Those of one second: milliseconds of it, and how many ended then.
+    pub(crate) fn of_second(&self, number: u64) -> Vec<(u16, u32)> {
+        let (from, to) = (number * 1000, (number + 1) * 1000);
+        let bins = self.bins.iter().copied().take(to as usize);
+        let counted = (0..).zip(bins.skip(from as usize));
+        counted.filter(|(_, count)| *count > 0).collect()
     }
 
     /// Adds those of another thread.

@@ -2,6 +2,8 @@
 //!
 //!     cargo run --release -p keymark-report --example large -- record 200 1000 > record.json
 //!     cargo run --release -p keymark-report --example large -- archive 10000 runs.sqlite3
+//!
+//! The runs of an archive are of 50 machines, and each case is measured on all of them.
 
 #![allow(
     clippy::unwrap_used,
@@ -31,6 +33,9 @@ const BLOCK: u32 = 20;
 const DEVICES: u32 = 8;
 /// Of each run of an archive.
 const CASES: u32 = 8;
+/// Runs until the same cases come again.
+const TURN: u32 = 20;
+const MACHINES: u32 = 50;
 const SAMPLES: u32 = 60;
 
 fn case(number: u32) -> Case {
@@ -104,7 +109,11 @@ fn record(number: u32, cases: std::ops::Range<u32>, samples: u32) -> Record {
             settings: Settings::default(),
         },
         environment: Environment {
-            cpu_model: Some("a processor that is made up".to_owned()),
+            machine: Some(format!("machine-{:02}", number / TURN % MACHINES)),
+            cpu_model: Some(format!(
+                "a processor that is made up, {}",
+                number / TURN % 3
+            )),
             cores: 4,
             keymark: "0".to_owned(),
             ..Environment::default()
@@ -128,12 +137,12 @@ fn main() {
         ["archive", runs, path] => {
             let mut archive = Archive::open(Path::new(path)).unwrap();
             for number in 0..runs.parse().unwrap() {
-                let first = number % 20 * CASES;
+                let first = number % TURN * CASES;
                 archive
                     .insert(&record(number, first..first + CASES, SAMPLES))
                     .unwrap();
             }
         }
-        _ => panic!("record CASES SAMPLES, or archive RUNS FILE"),
+        _ => panic!("record CASES SAMPLES, or archive RUNS ARCHIVE"),
     }
 }

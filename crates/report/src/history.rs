@@ -1,8 +1,7 @@
 //! What a case has taken over time: one trend a machine, with the runs at which it changed.
 
 use itertools::Itertools;
-use keymark_bench::case::Case;
-use keymark_bench::environment::Environment;
+use keymark_bench::{Case, Environment};
 use keymark_stats::{ChangePoints, Estimate, Seconds, Step, change_points, estimate_of_runs};
 use serde::Serialize;
 

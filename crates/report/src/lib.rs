@@ -2,11 +2,6 @@
 //! [`analysis`] and [`compare`] say what they show as a [`document`], and [`render`] writes that down for
 //! people; [`pictures`] makes charts of its figures. Programs read [`table`]s.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
-
 pub mod analysis;
 pub mod answers;
 pub mod archive;
@@ -26,8 +21,10 @@ pub mod units;
 pub mod visible;
 mod xml;
 
+pub use document::*;
+
 /// Things that have something in common, in the order in which they first came: each key with what has it.
-pub(crate) fn grouped<K: PartialEq, T>(
+pub fn grouped<K: PartialEq, T>(
     items: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,
 ) -> Vec<(K, Vec<T>)> {

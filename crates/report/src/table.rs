@@ -1,7 +1,7 @@
 //! The main table for programs: one flat JSON object a row, and CSV. Times are in seconds. The names of its columns are
 //! the interface of `--json` and of CSV, and what they mean stands in docs/output.md.
 
-use keymark_bench::case::Parameters;
+use keymark_bench::Parameters;
 use keymark_stats::{Method, PerSecond, Ratio, Seconds, Summary};
 use serde::{Serialize, Serializer};
 

@@ -1,92 +1,16 @@
-//! XML as text: escaped, lengths to a hundredth of a pixel, attributes in the order they are given, so that the same chart
-//! is the same bytes.
+//! XML as text: escaped, and lengths to a hundredth of a pixel, so that the same chart is the same bytes.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use askama::filters::Escaper;
 
 use crate::visible::visible;
 
-/// Elements, one after the other.
-#[derive(Debug, Default)]
-pub(crate) struct Xml {
-    out: String,
-}
-
-/// The start of an element, which takes attributes until it is ended.
-#[must_use]
-pub(crate) struct Tag<'x> {
-    xml: &'x mut Xml,
-    name: &'static str,
-}
-
-impl Xml {
-    /// Begins an element.
-    pub(crate) fn tag(&mut self, name: &'static str) -> Tag<'_> {
-        self.out.push('<');
-        self.out.push_str(name);
-        Tag { xml: self, name }
-    }
-
-    /// Ends an element that was left open.
-    pub(crate) fn close(&mut self, name: &'static str) {
-        let _ = writeln!(self.out, "</{name}>");
-    }
-
-    /// What was written elsewhere.
-    pub(crate) fn append(&mut self, other: &Self) {
-        self.out.push_str(&other.out);
-    }
-
-    pub(crate) fn into_text(self) -> String {
-        self.out
-    }
-}
-
-impl Tag<'_> {
-    /// An attribute, as it is.
-    pub(crate) fn attr(self, name: &str, value: &str) -> Self {
-        let _ = write!(self.xml.out, " {name}=\"{}\"", escaped(value));
-        self
-    }
-
-    /// A length or a place, in pixels.
-    pub(crate) fn px(self, name: &str, value: f64) -> Self {
-        let text = px(value);
-        self.attr(name, &text)
-    }
-
-    /// A value of the data; one that is no number is left out.
-    pub(crate) fn datum(self, name: &str, value: Option<f64>) -> Self {
-        match value.filter(|value| value.is_finite()) {
-            Some(value) => self.attr(name, &format!("{value:?}")),
-            None => self,
-        }
-    }
-
-    /// An attribute, if there is one.
-    pub(crate) fn maybe(self, name: &str, value: Option<&str>) -> Self {
-        match value {
-            Some(value) => self.attr(name, value),
-            None => self,
-        }
-    }
-
-    /// Nothing in it.
-    pub(crate) fn end(self) {
-        self.xml.out.push_str("/>\n");
-    }
-
-    /// Text in it.
-    pub(crate) fn text(self, text: &str) {
-        let name = self.name;
-        let _ = writeln!(self.xml.out, ">{}</{name}>", escaped(text));
-    }
-
-    /// Other elements in it, until it is closed.
-    pub(crate) fn open(self) {
-        self.xml.out.push_str(">\n");
-    }
+/// An attribute whose value may be from outside; nothing without one.
+pub(crate) fn attribute(name: &str, value: Option<&str>) -> String {
+    value.map_or_else(String::new, |value| {
+        format!(" {name}=\"{}\"", escaped(value))
+    })
 }
 
 /// Text in a template: visible, and escaped.
@@ -112,7 +36,7 @@ pub(crate) fn px(value: f64) -> String {
 }
 
 /// Without what has a meaning in XML, and without what XML 1.0 cannot hold (§2.2), for which U+FFFD stands.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -144,17 +68,16 @@ mod tests {
 
     #[test]
     fn text_is_escaped_and_numbers_are_short() {
-        let mut xml = Xml::default();
-        xml.tag("text")
-            .attr("data-case", "\"><script>")
-            .px("x", 1.0 / 3.0)
-            .px("y", f64::NAN)
-            .datum("data-x", Some(f64::INFINITY))
-            .text("</text>&\u{0}\u{1b}[2J\u{202e}");
         assert_eq!(
-            xml.into_text(),
-            "<text data-case=\"&quot;&gt;&lt;script&gt;\" x=\"0.33\" y=\"0\">&lt;/text&gt;&amp;\u{fffd}\u{fffd}[2J\u{fffd}</text>\n"
+            attribute("data-case", Some("\"><script>")),
+            " data-case=\"&quot;&gt;&lt;script&gt;\""
         );
+        assert_eq!(attribute("data-case", None), "");
+        assert_eq!(
+            escaped("</text>&\u{0}\u{1b}[2J\u{202e}"),
+            "&lt;/text&gt;&amp;\u{fffd}\u{fffd}[2J\u{fffd}"
+        );
+        assert_eq!((px(1.0 / 3.0), px(f64::NAN)), ("0.33".into(), "0".into()));
         assert_eq!(
             (px(-0.001), px(10.0), px(1.5)),
             ("0".into(), "10".into(), "1.5".into())

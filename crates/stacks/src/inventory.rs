@@ -241,7 +241,7 @@ impl Inventory {
                     Some(open) => open,
                     None => provider.open(run)?,
                 };
-                let ready = |stack| (name.clone(), open(stack, Arc::clone(&store)));
+                let ready = |stack| ((name.clone(), stack), open(stack, Arc::clone(&store)));
                 opened.stacks.extend(stacks.into_iter().map(ready));
                 opener = Some(open);
             }
@@ -281,20 +281,12 @@ fn ask_for_occupied(
 }
 
 /// Stacks in use. Dropping them ends their programs, and undoes what was changed on devices.
+#[derive(derive_more::Debug)]
+#[debug("OpenStacks({:?})", stacks.iter().map(|(name, _)| name).collect::<Vec<_>>())]
 pub struct OpenStacks {
-    stacks: Vec<(DeviceName, Box<dyn Stack>)>,
+    stacks: Vec<((DeviceName, StackName), Box<dyn Stack>)>,
     stores: Vec<Arc<dyn KeyStore>>,
     user: User,
-}
-
-impl std::fmt::Debug for OpenStacks {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = self
-            .stacks
-            .iter()
-            .map(|(device, stack)| (device, stack.name()));
-        f.debug_map().entries(names).finish()
-    }
 }
 
 impl OpenStacks {
@@ -302,7 +294,7 @@ impl OpenStacks {
     pub fn by_name(&self) -> Stacks<'_> {
         let stacks = self.stacks.iter();
         stacks
-            .map(|(device, stack)| ((device.clone(), stack.name()), stack.as_ref()))
+            .map(|(name, stack)| (name.clone(), stack.as_ref()))
             .collect()
     }
 

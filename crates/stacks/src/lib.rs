@@ -16,6 +16,7 @@ mod programs;
 pub mod provider;
 pub mod raw;
 pub mod registry;
+pub mod services;
 pub mod ssh;
 mod templates;
 pub mod tls;

@@ -10,11 +10,13 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::sample::CpuTime;
+use keymark_bench::workload::copy_answer;
+use parking_lot::Mutex;
 use wait4::Wait4;
 
 use crate::private_dir::SOCKET_PATH;
@@ -87,16 +89,12 @@ impl OperationProcess {
         let Some(command) = &mut self.command else {
             return Err(Error::call(self.call, "it was not armed", ""));
         };
-        let mut child = command
-            .spawn()
-            .map_err(|error| Error::call(self.call, error, ""))?;
+        let mut child = command.spawn().during(self.call)?;
         if let (Some(input), Some(mut to)) = (input, child.stdin.take()) {
             // Who does not read it says why below.
             let _ = to.write_all(input);
         }
-        let used = child
-            .wait4()
-            .map_err(|error| Error::call("wait4", error, ""))?;
+        let used = child.wait4().during("wait4")?;
         if !used.status.success() {
             return Err(failed(used.status, &self.said()));
         }
@@ -111,21 +109,14 @@ impl OperationProcess {
 
     /// Copies its result, and returns how long it is.
     pub(crate) fn collect(&self, output: &mut [u8]) -> Result<usize, Error> {
-        let result = fs::read(&self.output).map_err(|error| {
-            Error::call(format!("reading {}", self.output.display()), error, "")
-        })?;
-        let Some(room) = output.get_mut(..result.len()) else {
-            let reason = format!("{} bytes of output are too many", result.len());
-            return Err(Error::call(self.call, reason, ""));
-        };
-        room.copy_from_slice(&result);
-        Ok(result.len())
+        let result =
+            fs::read(&self.output).during(format_args!("reading {}", self.output.display()))?;
+        copy_answer(self.call, &result, output)
     }
 }
 
 pub(crate) fn create(path: &Path) -> Result<File, Error> {
-    File::create(path)
-        .map_err(|error| Error::call(format!("creating {}", path.display()), error, ""))
+    File::create(path).during(format_args!("creating {}", path.display()))
 }
 
 /// How long an agent's answer is waited for: longer than any queue in front of a slow card, or than a finger takes to its
@@ -228,24 +219,24 @@ impl Drop for Daemon {
     }
 }
 
-/// What is made when it is first asked for, and kept for as long as the run.
+/// Homes, agents or keys by their names: each is made when it is first asked for, and shared for as long as the run.
 #[derive(Debug)]
-pub(crate) struct MadeOnce<K, V>(Mutex<HashMap<K, Arc<V>>>);
+pub(crate) struct SharedByName<K, V>(Mutex<HashMap<K, Arc<V>>>);
 
-impl<K, V> Default for MadeOnce<K, V> {
+impl<K, V> Default for SharedByName<K, V> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: Eq + Hash, V> MadeOnce<K, V> {
+impl<K: Eq + Hash, V> SharedByName<K, V> {
     /// The one of that name.
     pub(crate) fn get(
         &self,
         name: K,
         make: impl FnOnce() -> Result<V, Error>,
     ) -> Result<Arc<V>, Error> {
-        let mut made = lock(&self.0);
+        let mut made = self.0.lock();
         if let Some(there) = made.get(&name) {
             return Ok(Arc::clone(there));
         }
@@ -262,7 +253,7 @@ pub(crate) struct RefusedPins(Arc<Mutex<HashMap<String, Error>>>);
 impl RefusedPins {
     /// Whether the token's PIN may be sent.
     pub(crate) fn check(&self, token: &str) -> Result<(), Error> {
-        match lock(&self.0).get(token) {
+        match self.0.lock().get(token) {
             Some(error) => Err(error.clone()),
             None => Ok(()),
         }
@@ -270,10 +261,6 @@ impl RefusedPins {
 
     /// It may not from now on, and that is said.
     pub(crate) fn note(&self, token: &str, error: Error) {
-        lock(&self.0).insert(token.to_owned(), error);
+        self.0.lock().insert(token.to_owned(), error);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use keymark_bench::case::{Case, Dimension, ParameterChoice, Provenance, StackNam
 use keymark_bench::layers::{Comparison, Layers};
 
 use crate::provider::StackFamily;
-use crate::{gnupg, openssl, raw, ssh, tls};
+use crate::{gnupg, openssl, raw, services, ssh, tls};
 
 /// In the order of tables.
 pub const FAMILIES: &[StackFamily] = &[
@@ -14,6 +14,7 @@ pub const FAMILIES: &[StackFamily] = &[
     ssh::FAMILY,
     openssl::FAMILY,
     tls::FAMILY,
+    services::FAMILY,
 ];
 
 /// Those that the runner drives.

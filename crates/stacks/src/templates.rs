@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use askama::Template;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 
 /// Whether the comments are written as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,8 +15,7 @@ pub(crate) enum Comments {
 
 /// A template's lines, without those that are empty: they are its own.
 pub(crate) fn written(template: &impl Template, comments: Comments) -> Result<String, Error> {
-    let text = template.render();
-    let text = text.map_err(|error| Error::call("writing a configuration", error, ""))?;
+    let text = template.render().during("writing a configuration")?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let lines = lines.filter(|line| comments == Comments::Written || !line.starts_with('#'));
     Ok(lines.fold(String::new(), |mut text, line| {

@@ -6,7 +6,6 @@
 //! clock, a file or a key.
 
 #![warn(missing_docs)]
-#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 mod blocks;
 mod change_points;

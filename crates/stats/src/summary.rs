@@ -1,10 +1,8 @@
 //! Everything said about one case, and the warnings that follow from it.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::{Blocks, MIN_BLOCKS};
+use crate::blocks::Blocks;
 use crate::control::{AtMeanSpeed, Controlled};
 use crate::dependence::{Dependence, RunDependence};
 use crate::drift::{Drift, drift};
@@ -142,10 +140,8 @@ fn dependence_in(blocks: &Blocks, run: &RunDependence) -> Dependence {
     dependence_of(&blocks.units().clusters(), &run.at(blocks.distance()))
 }
 
-/// Something that limits what the figures mean; displays as advice.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
+/// Something that limits what the figures mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Warning {
     /// The durations changed over the run.
     Drift(Drift),
@@ -162,43 +158,4 @@ pub enum Warning {
     Dependent(Dependence),
     /// Durations come in two steps or more.
     Steps(Modes),
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Drift(drift) => write!(
-                f,
-                "durations drifted by {:+.1} % over the run; warm up longer, or check for throttling and other \
-                 load",
-                drift.relative_change.0 * 100.0
-            ),
-            Self::TooFewForDrift => write!(
-                f,
-                "fewer than {MIN_BLOCKS} blocks are too few to detect drift"
-            ),
-            Self::SevereOutliers { samples, time } => write!(
-                f,
-                "severe outliers: {:.1} % of the samples, the slow ones taking {:.1} % of the time; \
-                 measure on a quieter system, and prefer the median",
-                samples.0 * 100.0,
-                time.0.max(0.0) * 100.0
-            ),
-            Self::Dependent(dependence) => write!(
-                f,
-                "successive blocks are correlated (lag-1 correlation {:.2}), so intervals are {:.1} times as wide \
-                 as for independent blocks; measure for longer",
-                dependence.lag1, dependence.widening
-            ),
-            Self::Steps(modes) => f.write_str(&modes.said(human)),
-        }
-    }
-}
-
-/// A duration in the unit that suits it.
-fn human(Seconds(s): Seconds) -> String {
-    let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
-    let unit = units.into_iter().find(|&(size, _)| s >= size);
-    let (size, name) = unit.unwrap_or((1e-9, "ns"));
-    format!("{:.3} {name}", s / size)
 }

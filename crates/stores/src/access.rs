@@ -2,19 +2,18 @@
 //! keys have, a stack asks for the one that it needs; neither names the other.
 
 use std::ffi::OsString;
-use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::case::StoreKind;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
-use keymark_bench::worker::WorkerProcess;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::card::{CardAccess, Slot};
+pub use crate::pkcs11::ModuleAccess;
 use crate::pkcs11_uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
 use crate::scheme::Scheme;
 use crate::test_key::TestKey;
@@ -40,21 +39,8 @@ pub struct Access {
     pub file: Option<Arc<TestKey>>,
     /// The card that it is on, and where on it.
     pub card: Option<(Arc<dyn CardAccess>, Slot)>,
-    pub module: Option<Arc<dyn ModuleAccess>>,
+    pub module: Option<ModuleAccess>,
     pub errand: Option<Errand>,
-}
-
-/// A token's key, for other programs and for other processes of keymark's.
-pub trait ModuleAccess: Debug + Send + Sync {
-    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
-    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
-    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error>;
-
-    /// The module's other tokens that would take a PIN.
-    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error>;
-
-    /// A process of keymark's with one worker, which does that with the key.
-    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error>;
 }
 
 /// Whether a program knows a key by its certificate only.
@@ -99,14 +85,15 @@ pub struct KeyUse {
 
 impl Errand {
     pub(crate) fn new(store: StoreKind, key: &impl Serialize) -> Result<Self, Error> {
-        let key = serde_json::to_string(key).map(Zeroizing::new);
-        let key = key.map_err(|error| Error::call("writing a worker's errand", error, ""))?;
+        let key = serde_json::to_string(key)
+            .map(Zeroizing::new)
+            .during("writing a worker's errand")?;
         Ok(Self { store, key })
     }
 }
 
 pub(crate) fn read_errand<'k, T: Deserialize<'k>>(key: &'k str) -> Result<T, Error> {
-    serde_json::from_str(key).map_err(|error| Error::call("reading a worker's errand", error, ""))
+    serde_json::from_str(key).during("reading a worker's errand")
 }
 
 impl Access {
@@ -118,7 +105,7 @@ impl Access {
     }
 
     /// The token's way.
-    pub fn into_module(self) -> Result<Arc<dyn ModuleAccess>, Error> {
+    pub fn into_module(self) -> Result<ModuleAccess, Error> {
         let elsewhere = || Error::call("opening a key", "it is on no PKCS#11 token", "");
         self.module.ok_or_else(elsewhere)
     }
@@ -132,6 +119,7 @@ pub struct ProgramKey {
     pub(crate) token: TokenPart,
     pub(crate) object: ObjectPart,
     /// What the token has accepted; none where it wants none.
+    #[serde(skip)]
     pub pin: Option<Pin>,
     /// The whole environment of the program, as the process has it that starts the program.
     #[serde(skip)]

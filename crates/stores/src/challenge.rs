@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Digest};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, Verifiable, Verifier, verify_each};
+use keymark_bench::workload::{Input, Verifiable, Verifier};
 use openssl::error::ErrorStack;
 use openssl::hash::{MessageDigest, hash};
 use rand::{Rng, SeedableRng};
@@ -45,8 +45,7 @@ impl Challenge {
             return Err(unsupported("the OpenSSL library", capability));
         }
         if operation.signs() {
-            return Self::signing(key.clone(), scheme, input_bytes, seed)
-                .map_err(|error| Error::call("EVP_Digest", error, ""));
+            return Self::signing(key.clone(), scheme, input_bytes, seed).during("EVP_Digest");
         }
         let pairs = (0..INPUTS).map(|_| key.encrypt(scheme));
         let (inputs, expected): (Vec<_>, Vec<_>) = pairs
@@ -54,9 +53,13 @@ impl Challenge {
             .into_iter()
             .map(|(bytes, expected)| (Input { bytes }, expected))
             .unzip();
+        let check = move |result: &Verifiable<'_>| match expected.get(result.input) {
+            Some(expected) if expected == result.output => Ok(()),
+            _ => Err("the decrypted secret is not the encrypted one".to_owned()),
+        };
         Ok(Self {
             inputs: inputs.into(),
-            verifier: Arc::new(Expected(expected)),
+            verifier: Arc::new(check),
         })
     }
 
@@ -80,14 +83,14 @@ impl Challenge {
             None => messages.collect(),
         };
         let inputs: Arc<[Input]> = signed.into_iter().map(|bytes| Input { bytes }).collect();
-        let verifier = Signatures {
-            public,
-            scheme,
-            inputs: Arc::clone(&inputs),
+        let signed = Arc::clone(&inputs);
+        let check = move |result: &Verifiable<'_>| {
+            let signed = &signed[result.input].bytes;
+            verdict(public.verify(scheme, signed, result.output))
         };
         Ok(Self {
             inputs,
-            verifier: Arc::new(verifier),
+            verifier: Arc::new(check),
         })
     }
 }
@@ -99,39 +102,4 @@ pub fn digest(algorithm: Algorithm) -> Option<MessageDigest> {
         Digest::Sha384 => MessageDigest::sha384(),
         Digest::Sha512 => MessageDigest::sha512(),
     })
-}
-
-/// Outputs are compared with what is known.
-struct Expected(Vec<Vec<u8>>);
-
-impl Verifier for Expected {
-    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        let check = |result: &Verifiable<'_>| {
-            if self
-                .0
-                .get(result.input)
-                .is_some_and(|expected| expected == result.output)
-            {
-                Ok(())
-            } else {
-                Err("the decrypted secret is not the encrypted one".to_owned())
-            }
-        };
-        results.iter().map(check).collect()
-    }
-}
-
-struct Signatures {
-    public: PublicKey,
-    scheme: Option<Scheme>,
-    inputs: Arc<[Input]>,
-}
-
-impl Verifier for Signatures {
-    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        verify_each(results, |result| {
-            let signed = &self.inputs[result.input].bytes;
-            verdict(self.public.verify(self.scheme, signed, result.output))
-        })
-    }
 }

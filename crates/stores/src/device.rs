@@ -36,18 +36,32 @@ pub enum Wish {
 }
 
 /// A family of key stores: one folder, registered in [`crate::registry`].
-pub trait StoreFamily: Sync {
+#[derive(Debug, Clone, Copy)]
+pub struct StoreFamily {
     /// What its devices are.
-    fn store(&self) -> StoreKind;
-
+    pub store: StoreKind,
+    /// Looks for the devices that are wanted, and adds them to those that others have found.
+    pub look: fn(&Wish, &User, &mut Looked) -> Result<(), Error>,
     /// Opens a key for a worker that is a process, as the store's errand describes it
     /// ([`Access::errand`](crate::access::Access::errand)).
-    fn open_errand(&self, _errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-        Err(unsupported("another process of keymark's", used.capability))
-    }
+    pub open_errand: fn(&str, KeyUse) -> Opened,
+}
 
-    /// Looks for the devices that are wanted.
-    fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error>;
+/// A key of an errand, ready for use.
+pub type Opened = Result<Box<dyn KeyHandle>, Error>;
+
+impl StoreFamily {
+    /// What the family has of what is wanted.
+    pub fn found(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
+        let mut looked = Looked::default();
+        (self.look)(wish, user, &mut looked)?;
+        Ok(looked)
+    }
+}
+
+/// No other process reaches the keys.
+pub(crate) fn no_errand(_: &str, used: KeyUse) -> Opened {
+    Err(unsupported("another process of keymark's", used.capability))
 }
 
 /// What looking for devices yields.

@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use crate::places::private_dir::{PrivateDir, record};
 use crate::places::program;
+use crate::places::watchdog::Watchdog;
 use keymark_bench::error::Error;
 
 /// What libtpms, of which swtpm is made, calls its TPMs: its maker, IBM, has made some of silicon, too.
@@ -24,20 +24,13 @@ const LOG: &str = "log";
 /// The running programs: they end with the value, or with keymark if that is killed.
 #[derive(Debug)]
 pub(crate) struct Emulator {
-    supervisor: Child,
+    _watchdog: Watchdog,
     log: PathBuf,
 }
 
-impl Drop for Emulator {
-    fn drop(&mut self) {
-        drop(self.supervisor.stdin.take());
-        let _ = self.supervisor.wait();
-    }
-}
-
 impl Emulator {
-    /// Runs the script, which is told the directory and the arguments, is its own process group, writes a line with the
-    /// processes it has started once they can be used, and ends all of them when its input ends.
+    /// Runs the script, which is told the directory and the arguments, and writes a line with the processes it has
+    /// started once they can be used. What it ends is its group, with a watchdog in it that does so after keymark.
     pub(crate) fn start(
         place: &PrivateDir,
         script: &str,
@@ -46,24 +39,25 @@ impl Emulator {
         let failed = |error: io::Error| Error::call("starting swtpm", error, "");
         let (file, log) = (place.path().join(SCRIPT), place.path().join(LOG));
         fs::write(&file, script).map_err(failed)?;
+        let watchdog = Watchdog::start(place.path())?;
         let mut command = program::command(Path::new("/bin/sh"));
         command
             .args([file.as_path(), place.path()])
             .args(arguments)
-            .stdin(Stdio::piped())
+            .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(File::create(&log).map_err(failed)?)
-            // Ctrl-C is keymark's to hear.
-            .process_group(0);
-        let mut emulator = Self {
-            supervisor: command.spawn().map_err(failed)?,
+            .stderr(File::create(&log).map_err(failed)?);
+        let mut starter = watchdog.spawn(&mut command).map_err(failed)?;
+        let emulator = Self {
+            _watchdog: watchdog,
             log,
         };
-        record(place.path(), emulator.supervisor.id())?;
-        let told = emulator.supervisor.stdout.take();
+        let told = starter.stdout.take();
         let line = told.ok_or_else(|| io::ErrorKind::BrokenPipe.into());
         let line = line.and_then(|told| program::first_line(told, START));
         let line = line.map_err(|error| emulator.explained(failed(error)))?;
+        // It has nothing left to do.
+        starter.wait().map_err(failed)?;
         for process in line.split(' ').filter_map(|number| number.parse().ok()) {
             record(place.path(), process)?;
         }

@@ -19,6 +19,7 @@ pub mod pkcs11_uri;
 pub mod places;
 pub mod public_key;
 pub mod registry;
+mod sayings;
 pub mod scheme;
 pub mod software;
 pub mod store;

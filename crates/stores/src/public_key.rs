@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
 use openssl::dsa::Dsa;
@@ -65,7 +65,7 @@ impl PublicKey {
         };
         Ok(Self {
             algorithm: key.algorithm,
-            numbers: numbers.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?,
+            numbers: numbers.during("i2d_PUBKEY")?,
         })
     }
 
@@ -73,48 +73,42 @@ impl PublicKey {
     pub fn rsa(algorithm: Algorithm, n: &[u8], e: &[u8]) -> Result<Self, ErrorStack> {
         let (n, e) = (BigNum::from_slice(n)?, BigNum::from_slice(e)?);
         let key = PKey::from_rsa(Rsa::from_public_components(n, e)?)?;
-        Ok(Self::evp(algorithm, key))
+        Ok(Self::of_public(algorithm, key))
     }
 
     /// A DSA key from its parameters and its number.
     pub fn dsa(algorithm: Algorithm, [p, q, g, y]: [&[u8]; 4]) -> Result<Self, ErrorStack> {
         let number = BigNum::from_slice;
         let key = Dsa::from_public_components(number(p)?, number(q)?, number(g)?, number(y)?)?;
-        Ok(Self::evp(algorithm, PKey::from_dsa(key)?))
+        Ok(Self::of_public(algorithm, PKey::from_dsa(key)?))
     }
 
     /// A key from its point (SEC 1, uncompressed) or its string of RFC 7748 or 8032, which may
     /// stand behind OpenPGP's 0x40.
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other families are alike in this"
-    )]
     pub fn point(algorithm: Algorithm, point: &[u8]) -> Result<Self, ErrorStack> {
-        let string = match point {
-            [0x40, string @ ..] if string.len() == 32 => string,
-            string => string,
+        let Family::Weierstrass(curve) = algorithm.family() else {
+            let behind = point.strip_prefix(&[0x40]);
+            let string = behind.filter(|string| string.len() == 32);
+            return Self::string(algorithm, string.unwrap_or(point));
         };
-        let key = match algorithm.family() {
-            Family::Weierstrass(curve) => {
-                let group = EcGroup::from_curve_name(nid(curve))?;
-                let point = EcPoint::from_bytes(&group, point, &mut *BigNumContext::new()?)?;
-                PKey::from_ec_key(EcKey::from_public_key(&group, &point)?)?
-            }
-            Family::Cv25519 => PKey::public_key_from_raw_bytes(string, Id::X25519)?,
-            Family::Cv448 => PKey::public_key_from_raw_bytes(string, Id::X448)?,
-            Family::Ed448 => PKey::public_key_from_raw_bytes(string, Id::ED448)?,
-            _ => PKey::public_key_from_raw_bytes(string, Id::ED25519)?,
-        };
-        Ok(Self::evp(algorithm, key))
+        let group = EcGroup::from_curve_name(nid(curve))?;
+        let point = EcPoint::from_bytes(&group, point, &mut *BigNumContext::new()?)?;
+        let key = PKey::from_ec_key(EcKey::from_public_key(&group, &point)?)?;
+        Ok(Self::of_public(algorithm, key))
     }
 
-    /// A key of ML-DSA (FIPS 204 §7.2) or ML-KEM (FIPS 203 §7.1) from its octets.
+    /// A key from its octets, of the families that have no other form: RFC 7748 and 8032, ML-DSA (FIPS 204 §7.2) and
+    /// ML-KEM (FIPS 203 §7.1).
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other families are not of this kind"
     )]
-    pub(crate) fn quantum(algorithm: Algorithm, octets: &[u8]) -> Result<Self, ErrorStack> {
+    pub(crate) fn string(algorithm: Algorithm, octets: &[u8]) -> Result<Self, ErrorStack> {
         let kind = match algorithm.family() {
+            Family::Cv25519 => KeyType::X25519,
+            Family::Ed25519 => KeyType::ED25519,
+            Family::Cv448 => KeyType::X448,
+            Family::Ed448 => KeyType::ED448,
             Family::MlDsa(44) => KeyType::ML_DSA_44,
             Family::MlDsa(65) => KeyType::ML_DSA_65,
             Family::MlDsa(_) => KeyType::ML_DSA_87,
@@ -124,15 +118,11 @@ impl PublicKey {
             _ => return Err(ErrorStack::get()),
         };
         let key = PKey::public_key_from_raw_bytes_ex(None, kind, None, octets)?;
-        Ok(Self::evp(algorithm, key))
+        Ok(Self::of_public(algorithm, key))
     }
 
-    /// That key, of a certificate.
+    /// That key, as OpenSSL has it.
     pub(crate) const fn of_public(algorithm: Algorithm, key: PKey<Public>) -> Self {
-        Self::evp(algorithm, key)
-    }
-
-    const fn evp(algorithm: Algorithm, key: PKey<Public>) -> Self {
         let numbers = PublicNumbers::Evp(key);
         Self { algorithm, numbers }
     }
@@ -161,7 +151,7 @@ impl PublicKey {
             (PublicNumbers::Evp(key), Family::Rsa(_)) => encrypted(key, scheme),
             (PublicNumbers::Evp(key), _) => agreed(key),
         };
-        made.map_err(|error| Error::call("making inputs with the public key", error, ""))
+        made.during("making inputs with the public key")
     }
 
     /// Whether `signature` (DER for DSA and ECDSA), by a scheme or as usual, is one of the message, or of the digest that

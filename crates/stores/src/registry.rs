@@ -6,26 +6,21 @@ use crate::device::{Looked, StoreFamily, Wish};
 use crate::user::User;
 
 /// In the order of tables.
-pub const FAMILIES: &[&dyn StoreFamily] = &[
-    &crate::software::device::SoftwareFamily,
+pub const FAMILIES: &[StoreFamily] = &[
+    crate::software::device::FAMILY,
     #[cfg(feature = "openpgp-card")]
-    &crate::openpgp_card::OpenpgpCardFamily,
+    crate::openpgp_card::FAMILY,
     #[cfg(feature = "pkcs11")]
-    &crate::pkcs11::Pkcs11Family,
+    crate::pkcs11::FAMILY,
     #[cfg(feature = "tpm")]
-    &crate::tpm::TpmFamily,
+    crate::tpm::FAMILY,
 ];
 
 /// What all of them find.
 pub fn look(wish: &Wish, user: &User) -> Result<Looked, Error> {
     let mut all = Looked::default();
     for family in FAMILIES {
-        let looked = family.look(wish, user)?;
-        all.devices.extend(looked.devices);
-        all.known.extend(looked.known);
-        all.unseen = all.unseen.or(looked.unseen);
-        all.occupied.extend(looked.occupied);
-        all.visited.extend(looked.visited);
+        (family.look)(wish, user, &mut all)?;
     }
     Ok(all)
 }

@@ -25,8 +25,10 @@ pub trait KeyStore: Debug + Send + Sync {
     /// The public half of a key.
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error>;
 
-    /// The form in which a key's answers come.
-    fn answers(&self, key: &KeyRef) -> Result<Answers, Error>;
+    /// The form in which a key's answers come; as of a device, unless the store says otherwise.
+    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
+        Ok(Answers::of_device(key.algorithm))
+    }
 
     /// How another program reaches the key.
     fn access(&self, key: &KeyRef) -> Result<Access, Error>;

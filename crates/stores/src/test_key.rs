@@ -1,7 +1,7 @@
 //! Private keys made for measuring.
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family, SlhVariant};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_native::evp::generate;
 use openssl::bn::BigNumRef;
 use openssl::dsa::Dsa;
@@ -38,39 +38,18 @@ pub struct SealedKey {
 }
 
 /// The numbers of a key, as big-endian bytes, for programs with a form of their own.
+#[allow(missing_debug_implementations, reason = "a secret is not printed")]
 pub enum Numbers {
-    /// p is the smaller prime, and u its inverse modulo q (RFC 4880 §5.5.3).
-    Rsa {
-        n: Vec<u8>,
-        e: Vec<u8>,
-        d: Vec<u8>,
-        p: Vec<u8>,
-        q: Vec<u8>,
-        u: Vec<u8>,
-    },
-    Dsa {
-        p: Vec<u8>,
-        q: Vec<u8>,
-        g: Vec<u8>,
-        y: Vec<u8>,
-        x: Vec<u8>,
-    },
-    Elgamal {
-        p: Vec<u8>,
-        g: Vec<u8>,
-        y: Vec<u8>,
-        x: Vec<u8>,
-    },
+    /// n, e, d, p, q and u: p is the smaller prime, and u its inverse modulo q (RFC 4880 §5.5.3).
+    Rsa([Vec<u8>; 6]),
+    /// p, q, g, y and x.
+    Dsa([Vec<u8>; 5]),
+    /// p, g, y and x.
+    Elgamal([Vec<u8>; 4]),
     /// Uncompressed point (SEC 1 §2.3.3) and scalar.
     Weierstrass { point: Vec<u8>, d: Vec<u8> },
     /// The public and the private string of RFC 7748 or RFC 8032, in their byte order.
     Raw { public: Vec<u8>, secret: Vec<u8> },
-}
-
-impl std::fmt::Debug for Numbers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Numbers")
-    }
 }
 
 impl TestKey {
@@ -89,17 +68,14 @@ impl TestKey {
         } else {
             generate_evp(family).map(Secret::Evp)
         };
-        let secret = secret.map_err(|error| Error::call("EVP_PKEY_keygen", error, ""))?;
+        let secret = secret.during("EVP_PKEY_keygen")?;
         Ok(Self { algorithm, secret })
     }
 
     /// Its numbers.
     pub fn numbers(&self) -> Result<Numbers, Error> {
         let numbers = match &self.secret {
-            Secret::Elgamal(key) => {
-                let [p, g, y, x] = key.numbers();
-                Ok(Numbers::Elgamal { p, g, y, x })
-            }
+            Secret::Elgamal(key) => Ok(Numbers::Elgamal(key.numbers())),
             Secret::Evp(pkey) => evp_numbers(pkey, self.algorithm.family()),
         };
         numbers.map_err(|error| {
@@ -122,8 +98,7 @@ impl TestKey {
             Secret::Evp(pkey) => pkey.private_key_to_pkcs8(),
             Secret::Elgamal(_) => Err(ErrorStack::get()),
         };
-        der.map(Zeroizing::new)
-            .map_err(|error| Error::call("i2d_PKCS8_PRIV_KEY_INFO", error, ""))
+        der.map(Zeroizing::new).during("i2d_PKCS8_PRIV_KEY_INFO")
     }
 
     /// The key in a form that another process can take.
@@ -145,7 +120,7 @@ impl TestKey {
             [p, g, y, x] => Elgamal::of_numbers([p, g, y, x]).map(Secret::Elgamal),
             _ => Err(ErrorStack::get()),
         };
-        let secret = secret.map_err(|error| Error::call("d2i_AutoPrivateKey", error, ""))?;
+        let secret = secret.during("d2i_AutoPrivateKey")?;
         Ok(Self {
             algorithm: sealed.algorithm,
             secret,
@@ -189,13 +164,8 @@ fn evp_numbers(pkey: &PKeyRef<Private>, family: Family) -> Result<Numbers, Error
         Family::Rsa(_) => rsa_numbers(&*pkey.rsa()?),
         Family::Dsa(_) => {
             let dsa = pkey.dsa()?;
-            Ok(Numbers::Dsa {
-                p: dsa.p().to_vec(),
-                q: dsa.q().to_vec(),
-                g: dsa.g().to_vec(),
-                y: dsa.pub_key().to_vec(),
-                x: dsa.priv_key().to_vec(),
-            })
+            let numbers = [dsa.p(), dsa.q(), dsa.g(), dsa.pub_key(), dsa.priv_key()];
+            Ok(Numbers::Dsa(numbers.map(BigNumRef::to_vec)))
         }
         Family::Weierstrass(_) => Ok(Numbers::Weierstrass {
             point: public_bytes(pkey)?,
@@ -221,17 +191,10 @@ pub(crate) fn ec_scalar(pkey: &PKeyRef<Private>) -> Result<Vec<u8>, ErrorStack> 
 }
 
 fn rsa_numbers(rsa: &RsaRef<Private>) -> Result<Numbers, ErrorStack> {
-    let missing = ErrorStack::get;
     // PKCS #1's first prime, by which it has the inverse of the second, is the larger of OpenSSL's.
-    let number = |number: Option<&BigNumRef>| number.map(BigNumRef::to_vec).ok_or_else(missing);
-    Ok(Numbers::Rsa {
-        n: rsa.n().to_vec(),
-        e: rsa.e().to_vec(),
-        d: rsa.d().to_vec(),
-        p: number(rsa.q())?,
-        q: number(rsa.p())?,
-        u: number(rsa.iqmp())?,
-    })
+    let [p, q, u] = [rsa.q(), rsa.p(), rsa.iqmp()].map(|number| number.ok_or_else(ErrorStack::get));
+    let numbers = [rsa.n(), rsa.e(), rsa.d(), p?, q?, u?];
+    Ok(Numbers::Rsa(numbers.map(BigNumRef::to_vec)))
 }
 
 /// Keys built from legacy structures are exported to the provider at every first use of a context;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::KeyHandle;
 
@@ -80,7 +80,7 @@ fn start_with(errand: &Errand, used: KeyUse) -> Result<WorkerProcess, Error> {
 
 /// Is such a worker, until keymark is gone.
 pub fn serve() -> Result<(), Error> {
-    let accepted = accept().map_err(|error| Error::call("being a worker", error, ""))?;
+    let accepted = accept().during("being a worker")?;
     let mut socket = &accepted.socket;
     let (errand, used): (Errand, KeyUse) = worker::read(&mut socket)?;
     worker::serve(&accepted.socket, &accepted.socket, open(&errand, used))
@@ -89,7 +89,7 @@ pub fn serve() -> Result<(), Error> {
 /// Opens the key in this process.
 pub fn open(errand: &Errand, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
     let mut families = registry::FAMILIES.iter();
-    let family = families.find(|family| family.store() == errand.store);
+    let family = families.find(|family| family.store == errand.store);
     let none = || Error::call("reading a worker's errand", "its store is not known", "");
-    family.ok_or_else(none)?.open_errand(&errand.key, used)
+    (family.ok_or_else(none)?.open_errand)(&errand.key, used)
 }

@@ -7,9 +7,7 @@ use std::time::Duration;
 use keymark_bench::case::{Case, StackName, StoreKind};
 use keymark_bench::clock::ManualClock;
 use keymark_bench::error::Error;
-use keymark_bench::workload::{
-    Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
-};
+use keymark_bench::workload::{Crew, Input, KeyHandle, Performed, Stack, Verifiable, Workload};
 
 use crate::CaseBuilder;
 
@@ -77,6 +75,11 @@ impl FakeStack {
         }
     }
 
+    /// Which it stands for.
+    pub const fn name(&self) -> StackName {
+        self.name
+    }
+
     /// Handles that are entered, and the most that were at a time.
     pub fn entered(&self) -> (usize, usize) {
         let Entered { now, most, .. } = self.entered.as_ref();
@@ -90,10 +93,6 @@ impl FakeStack {
 }
 
 impl Stack for FakeStack {
-    fn name(&self) -> StackName {
-        self.name
-    }
-
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let steps = match (self.scripting)(case) {
             Script::Steps(steps) => steps,
@@ -110,7 +109,7 @@ impl Stack for FakeStack {
         Ok(Workload {
             crew: Crew::Threads((0..case.concurrency()).map(|_| handle()).collect()),
             inputs: [Input { bytes: vec![1] }, Input { bytes: vec![2] }].into(),
-            verifier: Arc::new(Echo),
+            verifier: Arc::new(echo),
             output_capacity: 1,
         })
     }
@@ -159,20 +158,10 @@ impl KeyHandle for FakeHandle {
 }
 
 /// The right result is the input itself.
-struct Echo;
-
-impl Verifier for Echo {
-    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        let expected = |result: &Verifiable<'_>| [u8::try_from(result.input + 1).unwrap_or(0)];
-        results
-            .iter()
-            .map(|result| {
-                if result.output == expected(result) {
-                    Ok(())
-                } else {
-                    Err("scripted wrong result".to_owned())
-                }
-            })
-            .collect()
+fn echo(result: &Verifiable<'_>) -> Result<(), String> {
+    if result.output == [u8::try_from(result.input + 1).unwrap_or(0)] {
+        Ok(())
+    } else {
+        Err("scripted wrong result".to_owned())
     }
 }

@@ -4,19 +4,22 @@
 //! systemd passes it (sd_listen_fds(3)); its file for the process id goes where nobody else looks
 //! if `/run` is another one in a mount namespace of its own.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use keymark_bench::error::During as _;
+use keymark_stores::places::ports::two_free_ports;
+use keymark_stores::places::private_dir;
+use keymark_stores::places::watchdog::Watchdog;
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::tokens::vpcd::{Stopper, Vpcd, VpcdError};
 use tempfile::TempDir;
@@ -47,10 +50,9 @@ const PORT_TAKEN: &str = "Could not initialize connection to virtual ICC";
 /// Another `/run`. The directory ($1) is kept, should it lie under `/run` itself.
 const PRIVATE_RUN: &str = "cd \"$1\" && mount -t tmpfs tmpfs /run && mkdir -p \"$1\" && \
     mount --no-canonicalize --rbind . \"$1\"";
-/// Our socket comes as standard input and goes to pcscd as descriptor 3. Had keymark ($2) died
-/// before the kernel was asked to end us with it, we would be somebody else's child by now.
-const PCSCD_ON_SOCKET: &str = "[ \"$PPID\" = \"$2\" ] && exec 3<&0 </dev/null && shift 2 && \
-    LISTEN_FDS=1 LISTEN_PID=$$ exec \"$@\"";
+/// Our socket comes as standard input and goes to pcscd as descriptor 3.
+const PCSCD_ON_SOCKET: &str =
+    "exec 3<&0 </dev/null && shift && LISTEN_FDS=1 LISTEN_PID=$$ exec \"$@\"";
 
 /// The greeting of pcsc-lite's clients (winscard_msg.h, `CMD_VERSION`): a header of length and
 /// command, then major and minor version and the result. It is answered whatever version it names.
@@ -113,7 +115,8 @@ pub struct PrivatePcscd {
     directory: PathBuf,
     socket: PathBuf,
     port: u16,
-    process: Process,
+    process: Child,
+    watchdog: Watchdog,
 }
 
 impl PrivatePcscd {
@@ -147,6 +150,7 @@ impl PrivatePcscd {
     }
 
     fn launch(directory: &Path, isolation: Isolation) -> Result<Self, String> {
+        // vpcd has two slots, the second at the next port, and starts with both or not at all.
         let port = two_free_ports().map_err(unstarted)?;
         let configuration = directory.join(CONFIGURATION);
         let file = configuration.join("vpcd");
@@ -162,8 +166,13 @@ impl PrivatePcscd {
         let listener = UnixListener::bind(&socket).map_err(at(&socket))?;
 
         let traces = (isolation == Isolation::Nothing).then(Traces::before);
-        let process = command(isolation, directory, &configuration, listener, output)
-            .and_then(Process::start)
+        let started = Watchdog::start(directory).and_then(|watchdog| {
+            // The command's end of the socket goes with it: with that open, nobody would notice the end of pcscd.
+            let pcscd = command(isolation, directory, &configuration, listener, output);
+            let pcscd = pcscd.and_then(|mut pcscd| watchdog.spawn(&mut pcscd));
+            Ok((pcscd.during(PCSCD)?, watchdog))
+        });
+        let (process, watchdog) = started
             .inspect_err(|_| clean_up(directory))
             .map_err(unstarted)?;
         let pcscd = Self {
@@ -171,6 +180,7 @@ impl PrivatePcscd {
             socket,
             port,
             process,
+            watchdog,
         };
         let greeted = greet(&pcscd.socket);
         drop(traces);
@@ -196,7 +206,7 @@ impl PrivatePcscd {
 
     /// Its process, for measuring what it takes.
     pub fn id(&self) -> u32 {
-        self.process.child.id()
+        self.process.id()
     }
 
     /// What it complained of.
@@ -207,52 +217,16 @@ impl PrivatePcscd {
 
     /// Ends it under its clients' hands, as a crash does.
     pub fn kill(&mut self) {
-        self.process.end();
+        self.watchdog.end();
+        // It may have been waited for before.
+        let _ = self.process.wait();
     }
 }
 
 impl Drop for PrivatePcscd {
     fn drop(&mut self) {
-        self.process.end();
+        self.kill();
         clean_up(&self.directory);
-    }
-}
-
-/// The child, and the thread that started it: the kernel counts the thread, not its process, as
-/// the parent whose death ends the child (`PR_SET_PDEATHSIG`), and the caller's may be gone early.
-#[derive(Debug)]
-struct Process {
-    child: Child,
-    parent: Option<(Sender<()>, JoinHandle<()>)>,
-}
-
-impl Process {
-    fn start(mut command: Command) -> io::Result<Self> {
-        let (started, child) = channel();
-        let (stay, stays) = channel::<()>();
-        let parent = std::thread::Builder::new()
-            .name("pcscd".into())
-            .spawn(move || {
-                let child = command.spawn();
-                // Our end of its socket: with it open, nobody would notice the end of pcscd.
-                drop(command);
-                if started.send(child).is_ok() {
-                    let _ = stays.recv();
-                }
-            })?;
-        let child = child.recv().map_err(io::Error::other)??;
-        let parent = Some((stay, parent));
-        Ok(Self { child, parent })
-    }
-
-    fn end(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        if let Some((stay, parent)) = self.parent.take() {
-            drop(stay);
-            let _ = parent.join();
-        }
     }
 }
 
@@ -305,13 +279,12 @@ fn command(
         Isolation::Nothing => PCSCD_ON_SOCKET.to_owned(),
         Isolation::Mounts | Isolation::User => format!("{PRIVATE_RUN} && {PCSCD_ON_SOCKET}"),
     };
-    let mut command = Command::new("setpriv");
+    // Where nothing isolates, this stands in front of the shell in place of it.
+    let mut command = Command::new("env");
     command
-        .args(["--pdeathsig", "KILL"])
         .args(isolation.wrapper())
         .args(["sh", "-c", &script, "sh"])
         .arg(directory)
-        .arg(std::process::id().to_string())
         .args([PCSCD, "--foreground", "--config"])
         .arg(configuration);
     // Newer ones ask polkit, which cannot know our clients.
@@ -324,9 +297,7 @@ fn command(
         .env("PCSCLITE_FILTER_IGNORE_READER_NAMES", other_readers())
         .stdin(OwnedFd::from(socket))
         .stdout(log.try_clone()?)
-        .stderr(log)
-        // Ctrl-C is keymark's to handle.
-        .process_group(0);
+        .stderr(log);
     Ok(command)
 }
 
@@ -345,23 +316,6 @@ fn reader_conf(port: u16) -> String {
     )
 }
 
-/// vpcd has two slots, the second at the next port, and starts with both or not at all.
-fn two_free_ports() -> io::Result<u16> {
-    let mut error = io::Error::from(io::ErrorKind::AddrInUse);
-    for _ in 0..100 {
-        let first = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
-        let port = first.local_addr()?.port();
-        let Some(next) = port.checked_add(1) else {
-            continue;
-        };
-        match TcpListener::bind((Ipv4Addr::UNSPECIFIED, next)) {
-            Ok(_) => return Ok(port),
-            Err(taken) => error = taken,
-        }
-    }
-    Err(error)
-}
-
 /// Waits for an answer. The readers are started before clients are heard.
 fn greet(socket: &Path) -> io::Result<()> {
     let mut stream = UnixStream::connect(socket)?;
@@ -376,6 +330,7 @@ fn clean_up(directory: &Path) {
     let _ = fs::remove_file(directory.join(SOCKET));
     let _ = fs::remove_dir_all(directory.join(CONFIGURATION));
     let _ = fs::remove_file(directory.join(LOG));
+    let _ = fs::remove_file(directory.join(private_dir::RECORD));
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> String {
@@ -387,10 +342,8 @@ fn at(path: &Path) -> impl Fn(io::Error) -> String {
     }
 }
 
-fn unstarted(error: io::Error) -> String {
-    format!(
-        "pcscd cannot be started: {error}; it takes setpriv and unshare of the package util-linux"
-    )
+fn unstarted(error: impl Display) -> String {
+    format!("pcscd cannot be started: {error}; it takes unshare of the package util-linux")
 }
 
 /// A card in the reader of a pcscd until it is dropped.

@@ -104,6 +104,7 @@ impl Place {
             .env("TMPDIR", self.temporary())
             .env("KEYMARK_ARCHIVE", self.archive())
             .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_DATA_HOME", self.path("data"))
             // A pcscd of this machine, and what is in its readers, is no part of a test.
             .env("PCSCLITE_CSOCK_NAME", "/nonexistent");
         command

@@ -1,110 +1,118 @@
-//! A PostgreSQL server of one's own: a private directory with its data and its socket, no port, gone with the value.
+//! A PostgreSQL server of one's own, in a private directory that is gone with the value (`fixtures/postgresql` starts it).
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::net::TcpListener;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
 use crate::waiting::until;
 
-/// A running server with an empty database `keymark`, whose owner is `owner`.
+/// A running server with an empty database `keymark`, whose owner is `owner`. It speaks TLS at a port of loopback, as `localhost`.
 #[derive(Debug)]
 pub struct Server {
     directory: TempDir,
+    port: u16,
     server: Child,
 }
 
 impl Server {
     /// Starts one.
     pub fn start() -> Self {
-        let directory = tempfile::Builder::new()
-            .prefix("pg")
-            .tempdir_in("/tmp")
-            .unwrap();
-        let data = directory.path().join("data");
-        // The server refuses to run as root.
-        let chown = Command::new("chown")
-            .arg("nobody")
-            .arg(directory.path())
-            .status();
-        assert!(chown.is_ok());
-        let mut made = unprivileged("initdb");
-        made.args(["--auth=trust", "--no-sync", "--username=owner", "-D"])
-            .arg(&data);
-        assert!(made.stdout(Stdio::null()).status().unwrap().success());
-        let mut server = unprivileged("postgres");
-        server
-            .args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"])
-            .arg(directory.path());
-        let server = server
-            .arg("-D")
-            .arg(&data)
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let started = Self { directory, server };
-        until("PostgreSQL starts", || {
-            started.psql("postgres", "SELECT 1").is_some()
-        });
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let directory = tempfile::Builder::new().prefix("pg").tempdir_in("/tmp");
+        let directory = directory.unwrap();
+        let started = Self {
+            server: running(&directory, port),
+            directory,
+            port,
+        };
+        started.await_it();
         started.psql("postgres", "CREATE DATABASE keymark").unwrap();
         started
     }
 
+    fn await_it(&self) {
+        until("PostgreSQL starts", || {
+            self.psql("postgres", "SELECT 1").is_some()
+        });
+    }
+
+    /// Ends it at once, whoever is connected.
+    pub fn stop(&mut self) {
+        // Its children end with it.
+        let number = self.server.id().to_string();
+        let mut kill = Command::new("kill");
+        let _ = kill.args(["-INT", &number]).stderr(Stdio::null()).status();
+        let _ = self.server.wait();
+    }
+
+    /// Starts it again.
+    pub fn resume(&mut self) {
+        self.server = running(&self.directory, self.port);
+        self.await_it();
+    }
+
+    /// From now on the disk of its databases is full.
+    pub fn fill_disk(&self) {
+        fs::write(self.path("full"), "").unwrap();
+    }
+
+    /// There is room again.
+    pub fn free_disk(&self) {
+        fs::remove_file(self.path("full")).unwrap();
+    }
+
     /// The address of a database, for the role.
     pub fn address(&self, role: &str, database: &str) -> PathBuf {
-        let place = self.place().display();
-        format!("postgresql:///{database}?host={place}&user={role}").into()
+        let (place, port) = (self.directory.path().display(), self.port);
+        format!("postgresql:///{database}?host={place}&port={port}&user={role}").into()
+    }
+
+    /// The owner's through the port of that host.
+    pub fn address_at(&self, host: &str) -> String {
+        format!("postgresql://owner@{host}:{}/keymark", self.port)
+    }
+
+    /// The file of its own certificate, by which it is known.
+    pub fn certificate(&self) -> PathBuf {
+        self.path("server.crt")
     }
 
     /// What its owner is answered, unless that is refused.
     pub fn psql(&self, database: &str, statement: &str) -> Option<String> {
-        let mut psql = Command::new("psql");
-        psql.args([
-            "-AtX",
-            "-v",
-            "ON_ERROR_STOP=1",
-            "-U",
-            "owner",
-            "-d",
-            database,
-            "-c",
-            statement,
-            "-h",
-        ]);
-        let told = psql
-            .arg(self.place())
-            .stderr(Stdio::null())
-            .output()
-            .unwrap();
-        told.status
-            .success()
-            .then(|| String::from_utf8_lossy(&told.stdout).trim().to_owned())
+        self.psql_as("owner", database, statement)
     }
 
-    fn place(&self) -> &Path {
-        self.directory.path()
+    /// The same for another role.
+    pub fn psql_as(&self, role: &str, database: &str, statement: &str) -> Option<String> {
+        let port = self.port.to_string();
+        let mut psql = Command::new("psql");
+        psql.args(["-AtqX", "-v", "ON_ERROR_STOP=1", "-U", role, "-d", database])
+            .args(["-c", statement, "-p", &port, "-h"])
+            .arg(self.directory.path());
+        let told = psql.stderr(Stdio::null()).output().unwrap();
+        let answer = String::from_utf8_lossy(&told.stdout).trim().to_owned();
+        told.status.success().then_some(answer)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Its children end with it.
-        let _ = Command::new("kill")
-            .args(["-INT", &self.server.id().to_string()])
-            .status();
-        let _ = self.server.wait();
+        self.stop();
     }
 }
 
-/// One of the server's programs, as `nobody` where this is root, ended with this process.
-fn unprivileged(program: &str) -> Command {
-    let found = std::fs::read_dir("/usr/lib/postgresql").unwrap();
-    let newest = found.map(|entry| entry.unwrap().path()).max().unwrap();
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "INT"]);
-    if Path::new("/root").metadata().is_ok() && std::fs::read_dir("/root").is_ok() {
-        command.args(["--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]);
-    }
-    command.arg(newest.join("bin").join(program));
-    command
+fn running(directory: &TempDir, port: u16) -> Child {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/postgresql");
+    let mut server = Command::new(script);
+    server.arg(directory.path()).arg(port.to_string());
+    server.spawn().unwrap()
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::operation::Operation;
-use keymark_report::document::{Block, Column, Document, RemarkKind, Section, TableOf};
-use keymark_report::units;
+use itertools::Itertools;
+use keymark_bench::{DeviceName, Operation, Provenance};
+use keymark_report::{Block, Column, Document, RemarkKind, Section, TableOf};
+use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
 
 use super::{Candidate, Question, Refusal};
@@ -198,12 +198,9 @@ impl Question {
 
 /// What the first devices are like, as far as their sources say.
 fn described(catalogue: &Catalogue, answers: &[Candidate<'_>]) -> Option<Section> {
-    let mut lines: Vec<String> = Vec::new();
-    for answer in answers.iter().take(FIRST) {
+    let line = |answer: &Candidate<'_>| {
         let mut tokens = catalogue.tokens.iter();
-        let Some(token) = tokens.find(|token| token.id == answer.id) else {
-            continue;
-        };
+        let token = tokens.find(|token| token.id == answer.id)?;
         let reached = Some(token.interface.join(", ")).filter(|words| !words.is_empty());
         let told = [
             ("", token.form_factor.as_deref()),
@@ -215,11 +212,10 @@ fn described(catalogue: &Catalogue, answers: &[Candidate<'_>]) -> Option<Section
         ];
         let said = told.map(|(what, words)| words.map(|words| format!("{what}{words}")));
         let said: Vec<String> = said.into_iter().flatten().collect();
-        let line = format!("{}: {}", answer.device, said.join("; "));
-        if !said.is_empty() && !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
+        (!said.is_empty()).then(|| format!("{}: {}", answer.device, said.join("; ")))
+    };
+    let lines = answers.iter().take(FIRST).filter_map(line);
+    let lines = lines.unique().collect();
     headed("the devices", lines)
 }
 
@@ -275,18 +271,9 @@ fn weaknesses(candidate: &Candidate<'_>) -> Option<String> {
 /// What is known against the first answer, with its sources.
 fn against(answers: &[Candidate<'_>]) -> Option<String> {
     let first = answers.first()?;
-    let mut known: Vec<(String, Vec<&str>)> = Vec::new();
-    for one in &first.weaknesses {
-        match known
-            .iter_mut()
-            .find(|(words, _)| *words == one.at_length())
-        {
-            Some((_, ids)) => ids.push(&one.id),
-            None => known.push((one.at_length(), vec![&one.id])),
-        }
-    }
-    let known = known.into_iter();
-    let known = known.map(|(words, ids)| format!("{words} ({})", ids.join(", ")));
+    let known = grouped(&first.weaknesses, |one| one.at_length()).into_iter();
+    let known =
+        known.map(|(words, of)| format!("{words} ({})", of.iter().map(|one| &one.id).join(", ")));
     let device = first.device;
     let open = match first.open_firmware {
         Some(true) => None,

@@ -1,10 +1,9 @@
 //! Which certificate and key exchange for a web server: by the archive's TLS figures, else by published ratios.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_report::document::{Block, Column, Document, Section, TableOf};
+use keymark_bench::{Algorithm, DeviceName, Provenance};
 use keymark_report::exchange::Shipped;
 use keymark_report::units;
+use keymark_report::{Block, Column, Document, Section, TableOf};
 use keymark_stats::{PerSecond, Ratio};
 
 use super::Question;

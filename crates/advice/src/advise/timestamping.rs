@@ -2,10 +2,9 @@
 //! several nodes, so that the end of one algorithm is not the end of the service.
 
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::key_family::KeyFamily;
-use keymark_report::document::{Block, Column, Document, Section, TableOf};
+use keymark_bench::{Algorithm, KeyFamily};
 use keymark_report::units;
+use keymark_report::{Block, Column, Document, Section, TableOf};
 use keymark_stats::PerSecond;
 
 use super::device::subject;

@@ -1,6 +1,6 @@
 //! What is known against the device that has a key, by its product and firmware (`data/tokens.toml`).
 
-use keymark_bench::algorithm::Family;
+use keymark_bench::Family;
 
 use super::finding::{Finding, Kind, Level};
 use super::key::{Numbers, PublicKey};

@@ -1,7 +1,10 @@
 //! What can be wrong with a key: which kinds there are, how grave each is, where that is read, and what to do.
 
+use std::sync::LazyLock;
+
+use keymark_bench::shipped::shipped;
 use keymark_bench::words;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// How grave a finding is, in SARIF's words (2.1.0, §3.27.10).
@@ -55,62 +58,8 @@ words! {
     }
 }
 
-impl Kind {
-    /// Where it is read that this is wrong; of policies and devices they say it themselves.
-    pub const fn source(self) -> &'static str {
-        match self {
-            Self::Debian => "CVE-2008-0166, DSA-1571",
-            Self::Published => "badkeys.info, list of published private keys",
-            Self::Roca => "CVE-2017-15361; Nemec et al., ACM CCS 2017",
-            Self::Fermat => "CVE-2022-26320; Böck, IACR ePrint 2023/026",
-            Self::SharedFactor => "Heninger et al., USENIX Security 2012",
-            Self::SmallFactor => "RFC 8017 §3.1",
-            Self::SmallSubgroup => "NIST SP 800-56A rev. 3, 5.6.2.3; RFC 7748 §6",
-            Self::InvalidExponent => "RFC 8017 §3.1",
-            Self::SmallExponent | Self::LargeExponent => "FIPS 186-5, A.1.1",
-            Self::Short => "NIST SP 800-57 part 1, table 4: nothing is protected below 112 bits",
-            Self::Sha1Signature => {
-                "Leurent and Peyrin, USENIX Security 2020; SP 800-131A rev. 2, 9"
-            }
-            Self::Expired | Self::Revoked => "what the key says of itself",
-            Self::Device | Self::Policy | Self::UnknownAlgorithm => "",
-        }
-    }
-
-    /// What its owner should do.
-    pub const fn advice(self) -> &'static str {
-        match self {
-            Self::Debian | Self::Published => {
-                "anybody has the private key: revoke it, and make a new one"
-            }
-            Self::Roca => {
-                "the private key can be computed up to 2048 bits, and is weakened beyond: make a \
-                 new one elsewhere, or import one"
-            }
-            Self::Fermat | Self::SharedFactor => {
-                "anybody can compute the private key: make a new one with another program or device"
-            }
-            Self::SmallFactor | Self::InvalidExponent => {
-                "the key is damaged or was made up: get it again from its owner"
-            }
-            Self::SmallSubgroup => "do not use it: its secrets can be guessed",
-            Self::SmallExponent => {
-                "faulty padding becomes a forged signature or a read message: make a key with 65537"
-            }
-            Self::LargeExponent => "the private exponent may be small: make a key with 65537",
-            Self::Device => "use what the source advises, and make new keys",
-            Self::Short => "make a longer key: 'keymark strength --level 128' shows which",
-            Self::Policy => "make a key that the policy allows: 'keymark strength' shows which",
-            Self::Sha1Signature => "have the key signed again, with SHA-256",
-            Self::Expired => "extend or replace it",
-            Self::Revoked => "replace it where it is still used",
-            Self::UnknownAlgorithm => "nothing is known of its strength here",
-        }
-    }
-}
-
 /// Something that is wrong with a key.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Finding {
     /// How grave it is.
     pub level: Level,
@@ -118,27 +67,42 @@ pub struct Finding {
     #[serde(rename = "finding")]
     pub kind: Kind,
     /// What is wrong, in words that hold for every such key.
+    #[serde(default)]
     pub text: String,
     /// What is particular to this one: with which key it shares a factor, since when it has expired.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// Where it is read.
+    /// Where it is read; of policies and devices they say it themselves.
+    #[serde(default)]
     pub source: String,
     /// What to do.
     #[serde(rename = "what_to_do")]
     pub advice: String,
 }
 
+#[derive(Deserialize)]
+struct File {
+    finding: Vec<Finding>,
+}
+
+/// What is said of each kind, in their order.
+static KNOWN: LazyLock<Vec<Finding>> = LazyLock::new(|| {
+    let file: File = shipped(include_str!("../../../../data/findings.toml"));
+    file.finding
+});
+
 impl Finding {
-    /// With the kind's source and advice.
+    /// As it is said of all keys.
+    pub fn of(kind: Kind) -> Self {
+        KNOWN[kind as usize].clone()
+    }
+
+    /// In other words, and as grave as that.
     pub fn new(level: Level, kind: Kind, text: impl Into<String>) -> Self {
         Self {
             level,
-            kind,
             text: text.into(),
-            detail: String::new(),
-            source: kind.source().to_owned(),
-            advice: kind.advice().to_owned(),
+            ..Self::of(kind)
         }
     }
 
@@ -155,6 +119,21 @@ impl Finding {
         match self.level {
             Level::Error | Level::Warning => true,
             Level::Note => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_says_what_to_do() {
+        assert_eq!(KNOWN.len(), Kind::ALL.len());
+        for kind in Kind::ALL {
+            let said = Finding::of(*kind);
+            assert_eq!(said.kind, *kind);
+            assert!(!said.advice.is_empty(), "{kind}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One key against everything that can be said of it without the others.
 
 use jiff::civil::Date;
-use keymark_bench::algorithm::Family;
+use keymark_bench::Family;
 
 use super::finding::{Finding, Kind, Level};
 use super::key::{FoundKey, Numbers, PublicKey};
@@ -14,26 +14,20 @@ use crate::policy::{self, Act, Policy, Status, Use};
 
 /// What is wrong with its numbers.
 pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
-    let error = |kind, text: &str| Finding::new(Level::Error, kind, text);
+    let subgroup = |text: &str| Finding::new(Level::Error, Kind::SmallSubgroup, text);
     let mut findings = Vec::new();
     let listed = match &key.numbers {
         Numbers::Rsa { n, e } => {
             findings.extend(small::exponent(e));
             // What is no product of two primes is not looked at more closely.
             if let Some(factor) = small::factor(n) {
-                let found = error(Kind::SmallFactor, "its modulus has a small factor");
-                findings.push(found.with(factor.to_string()));
+                findings.push(Finding::of(Kind::SmallFactor).with(factor.to_string()));
             } else {
                 if roca::has_fingerprint(n) {
-                    let text =
-                        "its modulus has ROCA's fingerprint: Infineon's weak library made it";
-                    findings.push(error(Kind::Roca, text));
+                    findings.push(Finding::of(Kind::Roca));
                 }
                 if fermat::factored_in(n).is_some() {
-                    findings.push(error(
-                        Kind::Fermat,
-                        "its primes are too close to each other",
-                    ));
+                    findings.push(Finding::of(Kind::Fermat));
                 }
             }
             lists.has_rsa(n, e)
@@ -41,13 +35,12 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
         Numbers::Dsa { p, q, g, y } => {
             let all = [p, q, g, y].map(Vec::as_slice);
             let outside = small::outside_of_subgroup(all).filter(|_| !p.is_empty());
-            findings.extend(outside.map(|why| error(Kind::SmallSubgroup, why)));
+            findings.extend(outside.map(subgroup));
             lists.has_dsa(all)
         }
         Numbers::Discrete { p, y } => {
             if small::is_trivial([p, y]) {
-                let text = "its public number is 0, 1 or -1";
-                findings.push(error(Kind::SmallSubgroup, text));
+                findings.push(subgroup("its public number is 0, 1 or -1"));
             }
             lists.has_number(y)
         }
@@ -56,8 +49,7 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
             if let Ok(KeySpec::Family(family)) = key.spec {
                 is_string = !matches!(family, Family::Weierstrass(_));
                 if small::is_of_small_order(point, family) {
-                    let text = "its point has an order of 8 or less";
-                    findings.push(error(Kind::SmallSubgroup, text));
+                    findings.push(subgroup("its point has an order of 8 or less"));
                 }
             }
             match point.as_slice() {
@@ -72,34 +64,24 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
         Numbers::Opaque(octets) => lists.has(octets),
     };
     findings.extend(listed.map(|list| match list {
-        Listed::Debian => error(
-            Kind::Debian,
-            "Debian's OpenSSL made it between 2006 and 2008",
-        ),
-        Listed::Badkeys(list) => {
-            let text = "its private key was published";
-            error(Kind::Published, text).with(format!("list {list}"))
-        }
+        Listed::Debian => Finding::of(Kind::Debian),
+        Listed::Badkeys(list) => Finding::of(Kind::Published).with(format!("list {list}")),
     }));
     findings
 }
 
 /// What is wrong with what stands around the key: its end, its signature.
 pub(super) fn surroundings(key: &FoundKey, today: Date) -> Vec<Finding> {
-    let expired = key.expires.filter(|end| *end < today).map(|end| {
-        Finding::new(Level::Warning, Kind::Expired, "its time is over").with(format!("since {end}"))
-    });
-    let revoked = key
-        .is_revoked
-        .then(|| Finding::new(Level::Note, Kind::Revoked, "its owner has revoked it"));
+    let expired = key.expires.filter(|end| *end < today);
+    let expired = expired.map(|end| Finding::of(Kind::Expired).with(format!("since {end}")));
+    let revoked = key.is_revoked.then(|| Finding::of(Kind::Revoked));
     let broken = key.broken.map(|broken| {
         let hash = broken.hash;
         if broken.is_root {
             let text = "a root certificate signed itself with a broken hash, which nobody verifies";
             return Finding::new(Level::Note, Kind::Sha1Signature, text).with(hash);
         }
-        let text = "what binds it to its name is signed with a broken hash";
-        Finding::new(Level::Warning, Kind::Sha1Signature, text).with(hash)
+        Finding::of(Kind::Sha1Signature).with(hash)
     });
     [expired, revoked, broken].into_iter().flatten().collect()
 }
@@ -112,16 +94,14 @@ pub(super) fn strength(key: &PublicKey) -> Option<Finding> {
         // Below the first row of the table.
         None => spec.modulus_bits().or(spec.order_bits()).is_some(),
     };
-    let text = "it has less than 112 bits of security";
-    is_short.then(|| Finding::new(Level::Error, Kind::Short, text))
+    is_short.then(|| Finding::of(Kind::Short))
 }
 
 /// The status by each policy, and what follows from it.
 pub(super) fn policies(key: &FoundKey, question: &Question) -> (Vec<Standing>, Vec<Finding>) {
     let Ok(spec) = key.key.spec else {
-        let text = "keymark does not know its algorithm";
-        let unknown = Finding::new(Level::Note, Kind::UnknownAlgorithm, text);
-        return (Vec::new(), vec![unknown.with(key.key.name())]);
+        let unknown = Finding::of(Kind::UnknownAlgorithm).with(key.key.name());
+        return (Vec::new(), vec![unknown]);
     };
     let own = |usage: &Use| policy::Kind::of(spec, *usage).is_some();
     let mut uses: Vec<Use> = key.uses.iter().copied().filter(own).collect();

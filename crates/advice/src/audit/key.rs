@@ -1,10 +1,9 @@
 //! A public key that was found, and where.
 
-use std::fmt;
-
+use derive_more::Display;
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
-use keymark_bench::algorithm::Family;
+use keymark_bench::Family;
 use serde::Serialize;
 
 use super::weakness::{bits, trimmed};
@@ -94,7 +93,8 @@ impl PublicKey {
 }
 
 /// Where a key is.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Display, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[display("{within}{}", line.map_or_else(String::new, |line| format!(":{line}")))]
 pub struct Place {
     /// A file, a device, a server.
     pub within: String,
@@ -108,13 +108,6 @@ impl Place {
     pub fn of(within: impl Into<String>) -> Self {
         let within = within.into();
         Self { within, line: None }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.within)?;
-        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
     }
 }
 

@@ -240,8 +240,7 @@ fn shared_factors(keys: &[Merged]) -> Vec<Option<Finding>> {
             sharing.binary_search(&at).ok()?;
             let with =
                 partner(at).map_or_else(String::new, |other| format!("with {}", places[*other]));
-            let text = "its modulus shares a prime with another key's";
-            Some(Finding::new(Level::Error, Kind::SharedFactor, text).with(with))
+            Some(Finding::of(Kind::SharedFactor).with(with))
         })
         .collect()
 }

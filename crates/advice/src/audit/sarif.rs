@@ -35,7 +35,7 @@ pub fn log(audit: &Audit, version: &str, home: &str) -> Value {
         json!({
             "id": kind,
             "shortDescription": { "text": kind },
-            "help": { "text": kind.advice() },
+            "help": { "text": Finding::of(*kind).advice },
         })
     });
     let results = audit.keys.iter().flat_map(|key| {

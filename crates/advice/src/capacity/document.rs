@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_report::document::{Block, Cell, Column, Document, Section, TableOf};
+use keymark_bench::{DeviceName, Provenance};
 use keymark_report::units::{self, counted};
+use keymark_report::{Block, Cell, Column, Document, Section, TableOf};
 use keymark_stats::{Demand, Distribution, PerSecond, QUEUE_PRECISION, Ratio, Seconds};
 
 use super::{MOST_TOKENS, Plan, Question, Row};

@@ -1,7 +1,7 @@
 //! Response times over rates, a curve for each number of tokens.
 
-use keymark_report::document::{Figure, LoadCurve, LoadPoint, LoadUnit, Subject};
 use keymark_report::units::{self, counted};
+use keymark_report::{Figure, LoadCurve, LoadPoint, LoadUnit, Plot, Subject};
 use keymark_stats::{Demand, Estimate, PerSecond};
 
 use super::Question;
@@ -23,14 +23,14 @@ impl Question {
         };
         let last = self.least() + 1;
         let tokens = (1..=last).step_by(last.div_ceil(CURVES) as usize);
-        Figure::ResponseTimes {
-            title: format!(
-                "response times by the number of tokens ({})",
-                self.service.words()
-            ),
+        let plot = Plot::ResponseTimes {
             load: LoadUnit::Arrivals,
             curves: tokens.map(|tokens| self.curve(tokens, &rates)).collect(),
-        }
+        };
+        let service = self.service.words();
+        plot.titled(format!(
+            "response times by the number of tokens ({service})"
+        ))
     }
 
     fn curve(&self, tokens: u32, rates: &[f64]) -> LoadCurve {
@@ -53,11 +53,7 @@ impl Question {
             points: rates.iter().filter_map(point).collect(),
             knee: None,
             overloaded: Vec::new(),
-            of: Subject {
-                device,
-                provenance,
-                label: label.clone(),
-            },
+            of: Subject::new(device, provenance, label.clone()),
         }
     }
 }

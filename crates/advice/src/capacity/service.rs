@@ -1,11 +1,10 @@
 //! What an operation takes on a token: by the archive's own samples, by the profile of the device, or as somebody published
 //! it. The first of these that there is.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::profile::{Profile, Sampler, ServiceTime};
-use keymark_bench::record::{CaseRecord, Record};
+use keymark_bench::{
+    Algorithm, CaseRecord, DeviceName, Operation, Profile, Provenance, Record, Sampler,
+    ServiceTime, StackName,
+};
 use keymark_report::units::{self, counted};
 use keymark_stats::{Seconds, ServiceTimes};
 

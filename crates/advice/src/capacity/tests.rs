@@ -1,6 +1,6 @@
 use keymark_bench::case::StackName;
 use keymark_bench::operation::Operation;
-use keymark_report::document::Figure;
+use keymark_report::document::Plot;
 use keymark_report::render::Width;
 use keymark_report::render::text;
 use keymark_stats::{PerSecond, ServiceTimes};
@@ -102,7 +102,7 @@ fn users_have_a_knee() {
 #[test]
 fn the_picture_has_a_curve_for_each_number_of_tokens() {
     let figure = asked(4.0, None).figure(Some(PerSecond(0.5)));
-    let Figure::ResponseTimes { curves, .. } = figure else {
+    let Plot::ResponseTimes { curves, .. } = figure.plot else {
         panic!("another figure");
     };
     let labels: Vec<_> = curves.iter().map(|curve| &*curve.of.label).collect();

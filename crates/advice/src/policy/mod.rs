@@ -79,21 +79,13 @@ pub struct Verdict<'a> {
 /// Why a policy cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
-    /// Not the file's format.
-    #[error("the policy {} cannot be read: {reason}; docs/choosing.md has its form", path.display())]
-    Malformed {
+    /// It cannot be read, or has not its form.
+    #[error("the policy {} cannot be read: {reason}", path.display())]
+    Unreadable {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
-    },
-    /// The file itself.
-    #[error("the policy {} cannot be read: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
     },
     /// No such policy.
     #[error("unknown policy '{0}'; choose from {known}, or give the path of a .toml file", known = known())]
@@ -163,14 +155,13 @@ impl Policy {
     /// # Errors
     /// When the file cannot be read or is no policy.
     pub fn read(path: &Path) -> Result<Self, PolicyError> {
-        let text = read::text(path, read::SETTINGS).map_err(|source| PolicyError::Io {
-            path: path.to_owned(),
-            source,
-        })?;
-        Self::parse(&text).map_err(|reason| PolicyError::Malformed {
+        let unreadable = |reason| PolicyError::Unreadable {
             path: path.to_owned(),
             reason,
-        })
+        };
+        let text = read::text(path, read::SETTINGS).map_err(|error| unreadable(error.to_string()));
+        Self::parse(&text?)
+            .map_err(|reason| unreadable(format!("{reason}; docs/choosing.md has its form")))
     }
 
     fn parse(text: &str) -> Result<Self, String> {

@@ -1,10 +1,8 @@
 //! One statement of a policy: about which keys, for which use, and what holds when.
 
 use jiff::civil::Date;
-use keymark_bench::algorithm::Family;
-use keymark_bench::operation::Operation;
-use keymark_bench::strength::Verified;
 use keymark_bench::words;
+use keymark_bench::{Family, Operation, Verified};
 use serde::Deserialize;
 
 use crate::key_spec::KeySpec;

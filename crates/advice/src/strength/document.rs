@@ -1,8 +1,8 @@
 //! The answer as a document: strengths, statuses key by key or at a glance, and sources.
 
 use itertools::Itertools;
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_report::document::{Block, Column, Document, Section, TableOf};
+use keymark_bench::{DeviceName, Provenance};
+use keymark_report::{Block, Column, Document, Section, TableOf};
 
 use super::{KeyRow, Question, StatusRow};
 use crate::policy::Status;

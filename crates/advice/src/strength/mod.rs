@@ -3,7 +3,7 @@
 mod document;
 
 use jiff::civil::Date;
-use keymark_bench::algorithm::Algorithm;
+use keymark_bench::Algorithm;
 use serde::Serialize;
 
 use crate::key_spec::KeySpec;

@@ -20,17 +20,6 @@ pub enum Curve {
 }
 
 impl Curve {
-    /// Every curve, in table order.
-    pub const ALL: [Self; 7] = [
-        Self::NistP256,
-        Self::NistP384,
-        Self::NistP521,
-        Self::BrainpoolP256r1,
-        Self::BrainpoolP384r1,
-        Self::BrainpoolP512r1,
-        Self::Secp256k1,
-    ];
-
     /// Bits of the field.
     pub const fn bits(self) -> u32 {
         match self {
@@ -85,18 +74,10 @@ pub enum Family {
 impl Family {
     /// Bits of what cannot be factored, or of the prime modulo which there are logarithms.
     pub const fn modulus(self) -> Option<u32> {
-        match self {
-            Self::Rsa(bits) | Self::Dsa(bits) | Self::Elgamal(bits) => Some(bits),
-            Self::Weierstrass(_)
-            | Self::Cv25519
-            | Self::Ed25519
-            | Self::Cv448
-            | Self::Ed448
-            | Self::MlKem(_)
-            | Self::MlDsa(_)
-            | Self::SlhDsa(..)
-            | Self::KyberComposite(_) => None,
+        if let Self::Rsa(bits) | Self::Dsa(bits) | Self::Elgamal(bits) = self {
+            return Some(bits);
         }
+        None
     }
 
     /// Whether its keys are on a prime curve of NIST's (FIPS 186-5).
@@ -107,20 +88,10 @@ impl Family {
 
     /// The curve, if its order is all that has to be known of it: Curve25519 and Curve448 are named.
     pub const fn curve(self) -> Option<Curve> {
-        match self {
-            Self::Weierstrass(curve) => Some(curve),
-            Self::Rsa(_)
-            | Self::Dsa(_)
-            | Self::Elgamal(_)
-            | Self::Cv25519
-            | Self::Ed25519
-            | Self::Cv448
-            | Self::Ed448
-            | Self::MlKem(_)
-            | Self::MlDsa(_)
-            | Self::SlhDsa(..)
-            | Self::KyberComposite(_) => None,
+        if let Self::Weierstrass(curve) = self {
+            return Some(curve);
         }
+        None
     }
 
     /// Kind and length, for "the longest key of each kind": a larger number is a longer key.
@@ -184,10 +155,8 @@ impl Family {
 
     /// The family whose curve has that object identifier.
     pub fn of_oid(oid: &[u8]) -> Option<Self> {
-        let curves = Curve::ALL.map(Self::Weierstrass).into_iter();
-        curves
-            .chain([Self::Cv25519, Self::Ed25519, Self::Cv448, Self::Ed448])
-            .find(|family| family.oids().contains(&oid))
+        let mut known = super::Algorithm::all().map(super::Algorithm::family);
+        known.find(|family| family.oids().contains(&oid))
     }
 
     /// The family whose curve has those parameters in DER: an object identifier, or for the curves of

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::operation::Operation;
+use crate::Operation;
 use crate::words::as_text;
 
 pub use family::{Composite, Curve, Digest, Family, SlhVariant};

@@ -121,6 +121,14 @@ pub struct Load {
 }
 
 impl Load {
+    /// The same with so many workers.
+    pub const fn with(self, concurrency: NonZeroU32) -> Self {
+        Self {
+            concurrency,
+            ..self
+        }
+    }
+
     /// One worker in a closed loop.
     pub const fn single() -> Self {
         Self::closed(NonZeroU32::MIN)

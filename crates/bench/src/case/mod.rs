@@ -4,16 +4,13 @@ mod load;
 mod name;
 mod parameters;
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
 use crate::capability::Capability;
-use crate::operation::Operation;
-use crate::strength::{self, Strength};
+use crate::strength;
 use crate::words::words;
+use crate::{Algorithm, Operation, Strength};
 
 pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
@@ -32,6 +29,16 @@ words! {
         Predicted = "predicted",
         /// Somebody's article.
         Published = "published",
+    }
+}
+
+impl Provenance {
+    /// Whether keymark ran something for the figure: another run may tell another one.
+    pub const fn is_of_a_run(self) -> bool {
+        match self {
+            Self::Measured | Self::Virtual | Self::Twin => true,
+            Self::Predicted | Self::Published => false,
+        }
     }
 }
 
@@ -61,8 +68,9 @@ impl DeviceName {
 }
 
 /// One (key store, algorithm, operation, stack, parameters, load).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, derive_more::Display)]
 #[serde(deny_unknown_fields)]
+#[display("{algorithm} {operation} {device} {}", self.way())]
 pub struct Case {
     /// The device, by name.
     pub device: DeviceName,
@@ -110,7 +118,22 @@ pub struct CaseKey {
     pub input_bytes: u32,
 }
 
+impl CaseKey {
+    /// The same, loaded so.
+    pub fn loaded(self, load: Load) -> Self {
+        Self { load, ..self }
+    }
+}
+
 impl Case {
+    /// The same, loaded so.
+    pub fn loaded(&self, load: Load) -> Self {
+        Self {
+            load,
+            ..self.clone()
+        }
+    }
+
     /// What is asked of the device.
     pub const fn capability(&self) -> Capability {
         Capability::new(self.algorithm, self.operation)
@@ -167,18 +190,6 @@ impl Case {
             self.load,
             replica.unwrap_or_default()
         )
-    }
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            algorithm,
-            operation,
-            device,
-            ..
-        } = self;
-        write!(f, "{algorithm} {operation} {device} {}", self.way())
     }
 }
 

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use derive_more::Display;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, Visitor};
-use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::Error;
+use crate::Error;
 use crate::words::UnknownWord;
 
 /// What stands for a dimension's usual word, whatever that is.
@@ -103,7 +103,8 @@ impl Dimension {
 }
 
 /// The words of a case, for each dimension that is not at its usual one, in the order in which they are shown.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Debug, Display, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[display("{}", self.pairs().map(|(name, word)| format!("{name}={word}")).collect::<Vec<_>>().join(";"))]
 pub struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
@@ -185,9 +186,13 @@ impl Parameters {
         }
     }
 
-    /// What is said of them behind a stack's name; nothing where all is as usual.
+    /// What is said of them behind a stack's name; nothing where all is as usual. A number says what it is of.
     pub fn remark(&self) -> Option<String> {
-        let words: Vec<&str> = self.pairs().map(|(_, word)| word).collect();
+        let words = self.pairs().map(|(name, word)| match word.parse::<u32>() {
+            Ok(_) => format!("{word} {name}"),
+            Err(_) => word.to_owned(),
+        });
+        let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| words.join(" "))
     }
 }
@@ -200,23 +205,9 @@ impl<const N: usize> From<[(&str, &str); N]> for Parameters {
 }
 
 /// `protection=cached`
-impl fmt::Display for Parameters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pairs: Vec<_> = self
-            .pairs()
-            .map(|(name, word)| format!("{name}={word}"))
-            .collect();
-        f.write_str(&pairs.join(";"))
-    }
-}
-
 impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(Some(self.0.len()))?;
-        for (dimension, word) in self.pairs() {
-            object.serialize_entry(dimension, word)?;
-        }
-        object.end()
+        serializer.collect_map(self.pairs())
     }
 }
 

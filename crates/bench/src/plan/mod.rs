@@ -8,13 +8,11 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
-use crate::baseline::Baseline;
-use crate::case::{
-    Case, DeviceName, Dimension, Parameters, Provenance, StackName, StoreKind, Worker,
-};
-use crate::stop::{Precision, StopRule};
 use crate::store::Capability;
+use crate::{
+    Algorithm, Baseline, Case, DeviceName, Dimension, Parameters, Precision, Provenance, StackName,
+    StopRule, StoreKind, Worker,
+};
 
 pub use selection::{AlgorithmChoice, Selection, default_input_bytes};
 

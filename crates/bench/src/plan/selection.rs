@@ -3,13 +3,11 @@
 use std::num::NonZeroU32;
 
 use super::{Offer, PlanError, Standing};
-use crate::algorithm::Algorithm;
-use crate::case::{
-    Case, DeviceName, Dimension, Load, Pacing, ParameterChoice, Parameters, StackName, Worker,
-    admits,
-};
-use crate::operation::Operation;
 use crate::store::Capability;
+use crate::{
+    Algorithm, Case, DeviceName, Dimension, Load, Operation, Pacing, ParameterChoice, Parameters,
+    StackName, Worker, admits,
+};
 
 /// Which algorithms are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]

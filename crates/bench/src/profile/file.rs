@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::Assumed;
 use crate::outside::visible::{excerpt, located};
-use crate::store::{Assumed, Capability};
+use crate::store::Capability;
 use serde::{Deserialize, Serialize};
 
 use super::{Profile, ProfileStore, Service, ServiceTime};
@@ -23,11 +24,9 @@ struct File {
     source: String,
     #[serde(default)]
     note: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     yubikey_version: Option<String>,
     #[serde(default)]
     service: Vec<Entry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     verify: Option<Time>,
 }
 
@@ -37,17 +36,13 @@ struct Entry {
     capability: Capability,
     #[serde(flatten)]
     time: Time,
-    #[serde(skip_serializing_if = "Option::is_none")]
     published_mean_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     assumed: Option<Assumed>,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Default, Deserialize, Serialize)]
 struct Time {
-    #[serde(skip_serializing_if = "Option::is_none")]
     constant_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     quantiles_s: Option<Vec<f64>>,
 }
 
@@ -187,10 +182,7 @@ pub(super) fn write(profile: &Profile) -> Result<String, String> {
                 capability: *capability,
                 time: match service.assumed {
                     None => written(&service.time),
-                    Some(_) => Time {
-                        constant_s: None,
-                        quantiles_s: None,
-                    },
+                    Some(_) => Time::default(),
                 },
                 published_mean_s: service.published.map(|mean| mean.as_secs_f64()),
                 assumed: service.assumed,

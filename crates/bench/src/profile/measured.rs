@@ -2,11 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::case::{Case, DeviceName, StoreKind};
-use crate::layers::Point;
-use crate::parts::Part;
-use crate::record::{CaseRecord, Record};
 use crate::store::Capability;
+use crate::{Case, CaseRecord, DeviceName, Part, Point, Record, StoreKind};
 
 use super::{Profile, ProfileStore, Service, ServiceTime, Unusable};
 

@@ -5,13 +5,12 @@ mod measured;
 mod service_time;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
-use crate::algorithm::Algorithm;
-use crate::operation::Operation;
 use crate::outside::read;
-use crate::store::{Assumed, Assumption, Capability};
+use crate::store::Capability;
+use crate::{Algorithm, Assumed, Assumption, Operation};
 use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 
@@ -78,23 +77,13 @@ impl Service {
 /// Why a profile cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// Not the file's format.
+    /// It cannot be read, or has not its format.
     #[error("the profile {name} cannot be read: {reason}")]
-    Malformed {
+    Unreadable {
         /// File or name.
         name: String,
         /// What is wrong with it.
         reason: String,
-    },
-    /// The file itself.
-    #[error(
-        "the profile {path} cannot be read: {source}; name a file that 'keymark profile' wrote"
-    )]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
     },
     /// No such profile.
     #[error("unknown profile '{wanted}'; choose from {known}, or give the path of a .toml file")]
@@ -104,6 +93,11 @@ pub enum ProfileError {
         /// The names there are.
         known: String,
     },
+}
+
+fn unreadable(name: &str, reason: String) -> ProfileError {
+    let name = name.to_owned();
+    ProfileError::Unreadable { name, reason }
 }
 
 impl Profile {
@@ -118,9 +112,9 @@ impl Profile {
     /// The shipped profile of that name, or the one in that file.
     pub fn find(wanted: &str) -> Result<Self, ProfileError> {
         if wanted.ends_with(".toml") {
-            let path = PathBuf::from(wanted);
-            let text = read::text(&path, read::SETTINGS)
-                .map_err(|source| ProfileError::Io { path, source })?;
+            let advice = "name a file that 'keymark profile' wrote";
+            let text = read::text(Path::new(wanted), read::SETTINGS);
+            let text = text.map_err(|error| unreadable(wanted, format!("{error}; {advice}")))?;
             return Self::parse(&text, wanted);
         }
         let shipped = Self::shipped()?;
@@ -136,18 +130,12 @@ impl Profile {
 
     /// Reads a profile.
     pub fn parse(text: &str, name: &str) -> Result<Self, ProfileError> {
-        file::parse(text).map_err(|reason| ProfileError::Malformed {
-            name: name.to_owned(),
-            reason,
-        })
+        file::parse(text).map_err(|reason| unreadable(name, reason))
     }
 
     /// The profile as a file.
     pub fn to_toml(&self) -> Result<String, ProfileError> {
-        file::write(self).map_err(|reason| ProfileError::Malformed {
-            name: self.name.clone(),
-            reason,
-        })
+        file::write(self).map_err(|reason| unreadable(&self.name, reason))
     }
 
     /// What the device does.
@@ -299,9 +287,10 @@ mod tests {
     fn an_unknown_name_gets_those_there_are() {
         let error = Profile::find("yubikey-9").unwrap_err().to_string();
         assert_says(&error, ["yubikey-neo", "'yubikey-9'"]);
-        assert!(matches!(
-            Profile::find("none.toml"),
-            Err(ProfileError::Io { .. })
-        ));
+        let error = Profile::find("none.toml").unwrap_err().to_string();
+        assert_says(
+            &error,
+            ["none.toml cannot be read", "'keymark profile' wrote"],
+        );
     }
 }

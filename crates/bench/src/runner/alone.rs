@@ -6,9 +6,8 @@ use std::time::Duration;
 use super::Runner;
 use super::block::{self, Buffers};
 use super::worker_loop::Budget;
-use crate::clock::Clock;
-use crate::error::Error;
 use crate::runner::workload::Workload;
+use crate::{Clock, Error};
 
 /// The operations of one worker that nobody else disturbs, in one block of at most that time and number. What each took; of
 /// several, one that finds caches cold comes before them.

@@ -5,8 +5,7 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::case::Rate;
-use crate::sample::Stretch;
+use crate::{Rate, Stretch};
 
 /// More arrivals than this are not counted one by one: their number is known to one in a thousand without (the standard
 /// deviation of a Poisson distribution is the root of its mean), and nobody serves as many in a block.

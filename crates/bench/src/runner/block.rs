@@ -3,11 +3,9 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::error::{Error, ReturnCode};
-use crate::parts::PartSums;
 use crate::runner::worker::{self, Terms};
 use crate::runner::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload};
-use crate::sample::{Block, Outcome};
+use crate::{Block, Error, Outcome, PartSums, ReturnCode};
 
 use super::Runner;
 use super::arrivals::Queue;
@@ -219,15 +217,10 @@ pub(super) fn idle_workload() -> Workload {
             Ok(Performed::default())
         }
     }
-    impl Verifier for Idle {
-        fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-            vec![Ok(()); results.len()]
-        }
-    }
     Workload {
         crew: Crew::Threads(vec![Box::new(Idle)]),
         inputs: [Input { bytes: Vec::new() }].into(),
-        verifier: Arc::new(Idle),
+        verifier: Arc::new(|_: &Verifiable<'_>| Ok(())),
         output_capacity: 1,
     }
 }

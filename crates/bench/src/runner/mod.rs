@@ -16,15 +16,11 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::case::{Case, CaseId, DeviceName, StackName};
-use crate::clock::{Clock, Harness, read_cost};
-use crate::error::Error;
-use crate::parts::PartSums;
-use crate::plan::{Order, Plan, Settings};
-use crate::record::{CaseRecord, Ending};
 use crate::runner::workload::{Stack, Workload};
-use crate::sample::Block;
-use crate::stop::{StopRule, Stopped};
+use crate::{
+    Block, Case, CaseId, CaseRecord, Clock, DeviceName, Ending, Error, Harness, Order, PartSums,
+    Plan, Settings, StackName, StopRule, Stopped, read_cost,
+};
 pub mod worker;
 pub mod workload;
 
@@ -37,23 +33,16 @@ use time::{PlanTime, longest_call};
 use worker_loop::Budget;
 
 /// Told what happens while a plan runs. What it does with it takes no measured time.
+#[expect(unused_variables, reason = "the names are the documentation")]
 pub trait Observer {
     /// The case is being made ready; keys may have to be generated.
-    fn preparing(&mut self, id: CaseId, case: &Case) {
-        let _ = (id, case);
-    }
+    fn preparing(&mut self, id: CaseId, case: &Case) {}
     /// Measuring begins, with so many cases ready.
-    fn measuring(&mut self, harness: &Harness, ready: usize) {
-        let _ = (harness, ready);
-    }
+    fn measuring(&mut self, harness: &Harness, ready: usize) {}
     /// A block was measured and verified.
-    fn block(&mut self, id: CaseId, block: &Block) {
-        let _ = (id, block);
-    }
+    fn block(&mut self, id: CaseId, block: &Block) {}
     /// The case is over.
-    fn finished(&mut self, id: CaseId, record: &CaseRecord) {
-        let _ = (id, record);
-    }
+    fn finished(&mut self, id: CaseId, record: &CaseRecord) {}
 }
 
 /// Nobody watches.

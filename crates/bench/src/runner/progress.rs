@@ -5,11 +5,7 @@ use std::time::Duration;
 
 use keymark_stats::RunningMean;
 
-use crate::case::{Case, Pacing};
-use crate::clock::Timestamp;
-use crate::plan::Settings;
-use crate::sample::Block;
-use crate::stop::{Precision, StopRule, Stopped};
+use crate::{Block, Case, Pacing, Precision, Settings, StopRule, Stopped, Timestamp};
 
 use super::worker_loop::Budget;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Run;
-use crate::clock::Timestamp;
+use crate::Timestamp;
 
 /// How long a single call of a library may take before its process is ended: what is left of the time that was given, but
 /// no more of it than is fair to the other cases where it is the plan's, and no less than the case's own visits suggest.

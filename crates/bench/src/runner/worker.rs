@@ -9,14 +9,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Pacing, Rate};
-use crate::clock::{Clock, MonotonicClock};
-use crate::error::Error;
 use crate::runner::arrivals::Queue;
 use crate::runner::block::{Start, in_threads};
 use crate::runner::worker_loop::{Budget, Outputs, Shared, WorkDone};
 use crate::runner::workload::{Input, KeyHandle};
-use crate::sample::Stretch;
+use crate::{Clock, Error, MonotonicClock, Pacing, Rate, Stretch};
 
 /// Longer messages come from nobody who speaks this protocol.
 const LONGEST_MESSAGE: u32 = 64 << 20;

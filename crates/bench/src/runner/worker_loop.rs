@@ -8,12 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::{Queue, Thoughts};
-use crate::case::Pacing;
-use crate::clock::{Clock, Timestamp};
-use crate::error::Error;
-use crate::parts::{Part, PartSums};
 use crate::runner::workload::{Calculates, Input, KeyHandle, Performed, Verifiable};
-use crate::sample::{Outcome, Sample, Stretch};
+use crate::{Clock, Error, Outcome, Pacing, Part, PartSums, Sample, Stretch, Timestamp};
 
 /// How long a block may last.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

@@ -4,11 +4,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::case::{Case, StackName};
-use crate::error::Error;
-use crate::parts::PartSums;
 use crate::runner::worker::WorkerProcess;
-use crate::sample::CpuTime;
+use crate::{Case, CpuTime, Error, PartSums};
 
 /// Input of one operation: a ciphertext, a digest, the path of a file, as the handle expects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +33,7 @@ pub enum Calculates {
 }
 
 /// One worker's way to a key. Only `perform` stands between the two clock readings.
+#[expect(unused_variables, reason = "the names are the documentation")]
 pub trait KeyHandle: Send {
     /// Untimed, before each block: takes what the device has too little of to be held from the
     /// beginning of the run to its end (a TPM holds three objects, a card one key a slot).
@@ -59,7 +57,6 @@ pub trait KeyHandle: Send {
     /// # Errors
     /// When that fails.
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        let _ = input;
         Ok(())
     }
 
@@ -74,7 +71,6 @@ pub trait KeyHandle: Send {
     /// # Errors
     /// When the output cannot be had.
     fn collect(&mut self, performed: Performed, output: &mut [u8]) -> Result<usize, Error> {
-        let _ = output;
         Ok(performed.length)
     }
 
@@ -84,9 +80,7 @@ pub trait KeyHandle: Send {
     }
 
     /// Untimed, after `collect`: where the time of the operation went, if that was measured.
-    fn parts(&mut self, latency: Duration, into: &mut PartSums) {
-        let _ = (latency, into);
-    }
+    fn parts(&mut self, latency: Duration, into: &mut PartSums) {}
 }
 
 /// An operation's input and output, for the check.
@@ -155,6 +149,15 @@ impl Debug for Crew {
 }
 
 impl Crew {
+    /// So many threads, each with the handle of its number.
+    pub fn threads(
+        workers: u32,
+        handle: impl FnMut(u32) -> Result<Box<dyn KeyHandle>, Error>,
+    ) -> Result<Self, Error> {
+        let handles = (0..workers).map(handle);
+        handles.collect::<Result<_, _>>().map(Self::Threads)
+    }
+
     /// Workers.
     pub fn size(&self) -> usize {
         match self {
@@ -180,6 +183,21 @@ impl Crew {
     }
 }
 
+/// Copies an answer to where the operation's output is wanted, and returns how long it is.
+pub fn copy_answer(call: &str, answer: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+    let length = answer.len();
+    let long = || {
+        Error::call(
+            call,
+            format!("its answer of {length} bytes is too long"),
+            "",
+        )
+    };
+    let room = output.get_mut(..length);
+    room.ok_or_else(long)?.copy_from_slice(answer);
+    Ok(length)
+}
+
 /// A case made ready: keys exist, agents run, inputs are prepared.
 #[derive(derive_more::Debug)]
 #[debug("Workload({crew:?}, {} inputs)", inputs.len())]
@@ -196,12 +214,16 @@ pub struct Workload {
 
 /// A program path to keys: makes cases ready to be measured.
 pub trait Stack: Send + Sync {
-    /// As its family has registered it.
-    fn name(&self) -> StackName;
-
     /// Makes the case ready.
     ///
     /// # Errors
     /// Why it cannot be measured here.
     fn prepare(&self, case: &Case) -> Result<Workload, Error>;
+}
+
+/// A function is one.
+impl<F: Fn(&Case) -> Result<Workload, Error> + Send + Sync> Stack for F {
+    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        self(case)
+    }
 }

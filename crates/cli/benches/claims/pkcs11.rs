@@ -15,8 +15,8 @@ use keymark_bench::operation::Operation;
 use keymark_native::cryptoki::under_way::{UnderWay, Watched, tell_in};
 use keymark_shim_protocol::pkcs11::Call as Noted;
 use keymark_stacks::raw::RawStack;
-use keymark_stores::device::{Run, StoreFamily as _, Wish};
-use keymark_stores::pkcs11::Pkcs11Family;
+use keymark_stores::device::{Run, Wish};
+use keymark_stores::pkcs11;
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
 
@@ -190,7 +190,7 @@ impl Own {
             ..User::of_made_device()
         };
         let uri = format!("{URI};object={key}?module-path={}", module.display());
-        let looked = Pkcs11Family.look(&Wish::Named(vec![uri]), &user)?;
+        let looked = pkcs11::FAMILY.found(&Wish::Named(vec![uri]), &user)?;
         let device = looked
             .devices
             .into_iter()

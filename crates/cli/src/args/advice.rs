@@ -8,7 +8,7 @@ use keymark_advice::advise::Purpose;
 use keymark_advice::compatibility::Peer;
 use keymark_advice::key_spec::KeySpec;
 use keymark_advice::until::Until;
-use keymark_bench::algorithm::Algorithm;
+use keymark_bench::Algorithm;
 
 use super::{TableArguments, duration, share};
 

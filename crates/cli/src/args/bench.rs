@@ -4,19 +4,17 @@ use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{ParameterChoice, Rate, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::AlgorithmChoice;
-use keymark_bench::stop::Precision;
+use keymark_bench::{
+    AlgorithmChoice, Baseline, Operation, ParameterChoice, Precision, Rate, StackName,
+};
 use keymark_stacks::gnupg::PROTECTION;
 use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::raw::{LIBRARY, SCHEME};
 use keymark_stacks::registry;
 
 use super::{
-    CardArguments, SeriesArguments, ShownArguments, algorithms, baseline, concurrency, duration,
-    runs, stack,
+    CardArguments, IdentityArguments, SeriesArguments, ShownArguments, algorithms, baseline,
+    concurrency, duration, runs, stack,
 };
 
 /// `keymark bench`
@@ -188,6 +186,10 @@ pub struct RunArguments {
     /// Do not put the run into the archive
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
+
+    /// What is told of whose the run is
+    #[command(flatten)]
+    pub identity: IdentityArguments,
 
     /// How the run is shown
     #[command(flatten)]

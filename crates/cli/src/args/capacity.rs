@@ -5,10 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::StackName;
-use keymark_bench::operation::Operation;
 use keymark_bench::outside::read;
+use keymark_bench::{Algorithm, Operation, StackName};
 use keymark_stats::{PerSecond, Seconds, ServiceTimes};
 
 use super::plot::{PictureFile, picture_file};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[cfg(feature = "pkcs11")]
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
-use keymark_bench::algorithm::Algorithm;
+use keymark_bench::Algorithm;
 use keymark_report::archive::RunSelector;
 #[cfg(feature = "pkcs11")]
 use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Queue, TwinSettings};

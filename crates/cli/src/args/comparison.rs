@@ -1,12 +1,12 @@
 //! The command line of what runs are compared by.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use keymark_bench::baseline::Baseline;
+use derive_more::Display;
+use keymark_bench::Baseline;
 use keymark_report::archive::{SelectorError, SideSelector};
 use keymark_report::exchange::Shipped;
 
@@ -67,11 +67,12 @@ impl SeriesArguments {
 const PUBLISHED: &str = "published:";
 
 /// Runs that are compared: of the archive, or figures that somebody published.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, PartialEq, Eq)]
 pub enum SideArgument {
     /// A run, a series or several.
     Runs(SideSelector),
     /// `published:lwn-2017`
+    #[display("{PUBLISHED}{}", _0.name)]
     Published(Shipped),
 }
 
@@ -85,15 +86,6 @@ impl FromStr for SideArgument {
                 .parse()
                 .map(Self::Runs)
                 .map_err(|error: SelectorError| error.to_string()),
-        }
-    }
-}
-
-impl fmt::Display for SideArgument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Runs(side) => side.fmt(f),
-            Self::Published(shipped) => write!(f, "{PUBLISHED}{}", shipped.name),
         }
     }
 }

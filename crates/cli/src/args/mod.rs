@@ -9,6 +9,7 @@ mod comparison;
 mod mcu;
 mod plot;
 mod report;
+mod service;
 mod sharing;
 #[cfg(feature = "pkcs11")]
 mod tls;
@@ -20,39 +21,19 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args, CommandFactory, Parser, Subcommand};
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::baseline::Baseline;
-use keymark_bench::case::StackName;
-use keymark_bench::plan::AlgorithmChoice;
+use keymark_bench::{Algorithm, AlgorithmChoice, Baseline, StackName};
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
 use keymark_report::pivot::Axis;
 use keymark_stacks::registry;
 
-pub use advice::{AdviseArguments, StrengthArguments};
-pub use audit::AuditArguments;
-pub use bench::{BenchArguments, RunArguments};
-pub use capacity::CapacityArguments;
-pub use cards::{
-    CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
-    TokenCommand, TraceArguments,
+pub use self::{
+    advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, mcu::*, plot::*,
+    report::*, service::*, sharing::*,
 };
-pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument, Units};
-pub use sharing::{HistoryArguments, PageArguments, ShareArguments, SiteArguments};
-
-pub use mcu::{
-    Budget, ExplainArguments, FirmwareArguments, FirmwareComparison, Limit, McuCommand,
-    McuProfileArguments, OptionAxis, PhaseName, PredictArguments, StorageArguments,
-};
-
-pub use plot::{PictureFile, PictureFormat, PlotArguments};
-pub use report::{ExportArguments, ReportArguments};
 #[cfg(feature = "pkcs11")]
-pub use tls::{
-    SuiteExtent, TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments,
-    TlsRunArguments, TlsServeArguments, TlsSuite, TlsSuiteArguments,
-};
+pub use tls::*;
 
 /// What stands below the help of each command: a part a command, under its name.
 const BELOW_HELP: &str = include_str!("examples.md");
@@ -94,8 +75,9 @@ fn with_lists(command: clap::Command) -> clap::Command {
 #[derive(Debug, Parser)]
 #[command(name = "keymark", version = env!("KEYMARK_VERSION"), max_term_width = 100)]
 pub struct Arguments {
-    /// Archive of runs [default: $KEYMARK_ARCHIVE, else runs.sqlite3 in the user's data directory]
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Archive of runs: a file, or a PostgreSQL database as postgresql://USER@HOST/DATABASE or service=NAME
+    /// [default: $KEYMARK_ARCHIVE, else runs.sqlite3 in the user's data directory]
+    #[arg(long, global = true, value_name = "ARCHIVE")]
     pub archive: Option<PathBuf>,
 
     /// With --version: also features, libraries, and where the files are that belong to keymark
@@ -150,6 +132,9 @@ pub enum Command {
     #[cfg(feature = "pkcs11")]
     #[command(subcommand)]
     Tls(Box<TlsCommand>),
+    /// Measure services that sign and timestamp, under load
+    #[command(subcommand)]
+    Service(Box<ServiceCommand>),
     /// Look for weak keys in files, keyrings and certificates, on tokens and servers
     Audit(AuditArguments),
     /// Say which device and key fit a purpose, what they cost, and why others do not
@@ -160,6 +145,9 @@ pub enum Command {
     Strength(StrengthArguments),
     /// Import published figures (CSV) or a run of another machine (JSON)
     Import(ImportArguments),
+    /// Send runs that did not get to a team's archive, and copy archives
+    #[command(subcommand)]
+    Archive(ArchiveCommand),
     /// Run one worker of a run with --processes
     #[command(name = keymark_stores::worker::SUBCOMMAND, hide = true)]
     Worker,
@@ -274,6 +262,9 @@ pub struct ImportArguments {
     /// A CSV of published means, or the JSON of 'keymark export'
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// What is told of whose the run is
+    #[command(flatten)]
+    pub identity: IdentityArguments,
 }
 
 fn algorithms(text: &str) -> Result<AlgorithmChoice, String> {
@@ -360,6 +351,18 @@ fn share(text: &str) -> Result<f64, String> {
     match number {
         Some(percent) if (0.0..=10_000.0).contains(&percent) => Ok(percent / 100.0),
         _ => Err(format!("'{text}' is not a percentage; write it like 5%")),
+    }
+}
+
+/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).
+fn path(word: &str) -> Result<String, String> {
+    let visible = word
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'#');
+    if word.starts_with('/') && visible {
+        Ok(word.to_owned())
+    } else {
+        Err("a path must begin with '/' and have no spaces or '#'".to_owned())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use keymark_report::archive::RunSelector;
+use clap::{Args, Subcommand};
+use keymark_report::archive::{Identity, RunSelector};
 
 use super::TableArguments;
 
@@ -42,6 +42,42 @@ pub struct ShareArguments {
     /// Write without asking, for scripts
     #[arg(long)]
     pub yes: bool,
+}
+
+/// What a team's archive is told.
+#[derive(Debug, Clone, Args)]
+pub struct IdentityArguments {
+    /// Tell a team's archive serial numbers, and names of machines and people, too; its owner and you can read them
+    #[arg(long, help_heading = "Output")]
+    identify: bool,
+}
+
+impl IdentityArguments {
+    /// Nothing, unless the user wants it.
+    pub const fn wanted(&self) -> Identity {
+        if self.identify {
+            Identity::Told
+        } else {
+            Identity::Hidden
+        }
+    }
+}
+
+/// `keymark archive`
+#[derive(Debug, Subcommand)]
+pub enum ArchiveCommand {
+    /// Send the runs that are kept here because a server could not be reached, each to its archive or to --archive
+    Push,
+    /// Copy every run of an archive into another one
+    Copy {
+        /// A file, postgresql://… or service=…
+        from: PathBuf,
+        /// The same; what is there already stays
+        to: PathBuf,
+        /// What is told of whose runs are
+        #[command(flatten)]
+        identity: IdentityArguments,
+    },
 }
 
 /// `keymark site`

@@ -12,7 +12,7 @@ use keymark_stacks::tls::servers::{TokenWay, kind};
 use keymark_stacks::tls::{Address, KeyExchange, TlsVersion};
 
 use super::bench::RunArguments;
-use super::{CardArguments, concurrency, duration, one_of};
+use super::{CardArguments, concurrency, duration, one_of, path};
 
 /// `keymark tls`
 #[derive(Debug, Subcommand)]
@@ -138,6 +138,19 @@ pub struct RemoteArguments {
     /// Load a server that is not on this machine; confirms that it is yours
     #[arg(long, requires = "connect")]
     pub i_own_this_server: bool,
+
+    /// Users come one after the other within this time [default: all at once]
+    #[arg(long, value_name = "TIME", requires = "connect", conflicts_with = "rate", value_parser = duration, allow_hyphen_values = true)]
+    pub ramp: Option<Duration>,
+
+    /// Print each second of one load as a line of JSON, as soon as it is over, and save nothing: for programs that load a
+    /// server from several machines (docs/locust.md)
+    #[arg(long, requires = "connect", conflicts_with_all = ["json", "told"])]
+    pub tell: bool,
+
+    /// Instead of a load, take what several clients told of theirs ('-': from standard input, until its end)
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    pub told: Option<PathBuf>,
 }
 
 /// What the suites and `keymark tls bench` have in common.
@@ -316,18 +329,6 @@ fn version() -> impl TypedValueParser<Value = TlsVersion> {
 
 fn server(word: &str) -> Result<StackName, String> {
     kind(word).map(|kind| kind.stack)
-}
-
-/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).
-fn path(word: &str) -> Result<String, String> {
-    let visible = word
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic() && byte != b'#');
-    if word.starts_with('/') && visible {
-        Ok(word.to_owned())
-    } else {
-        Err("a path must begin with '/' and have no spaces or '#'".to_owned())
-    }
 }
 
 /// A host's name, or an address.

@@ -7,7 +7,7 @@ use keymark_advice::advise::{Purpose, Question};
 use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
-use keymark_bench::profile::Profile;
+use keymark_bench::Profile;
 use keymark_report::exchange::Shipped;
 use keymark_stores::device::Wish;
 use keymark_stores::registry;
@@ -163,7 +163,7 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
 fn inserted() -> Result<String, Failure> {
     let mut names = Vec::new();
     for family in registry::FAMILIES {
-        let looked = family.look(&Wish::Inserted, &user::of_pinentry());
+        let looked = family.found(&Wish::Inserted, &user::of_pinentry());
         let devices = looked.map_err(Failure::nothing_usable)?.devices;
         names.extend(devices.iter().map(|one| one.identity().device.to_string()));
     }

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use keymark_advice::capacity::{Plan, Question, Row, Service, Wanted};
-use keymark_bench::case::DeviceName;
-use keymark_bench::operation::Operation;
+use keymark_bench::{DeviceName, Operation};
 use keymark_report::charts::Theme;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures;

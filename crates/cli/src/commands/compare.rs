@@ -1,7 +1,7 @@
 //! `keymark compare`
 
 use itertools::Itertools;
-use keymark_bench::record::{Record, RunId};
+use keymark_bench::{Record, RunId};
 use keymark_report::archive::{Archive, SideSelector};
 use keymark_report::compare::{Comparison, Criteria, Judgement, Noise, Side};
 use keymark_report::visible::excerpt;

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod advise;
+mod archives;
 mod audit;
 mod bench;
 mod capacity;
@@ -16,6 +17,7 @@ mod profile;
 mod report;
 mod runs;
 mod serve;
+mod service;
 mod share;
 mod show;
 mod site;
@@ -29,12 +31,12 @@ mod trace;
 
 use std::io::{self, IsTerminal as _};
 
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_report::archive::Archive;
 use keymark_stacks::private_dir;
 
 use crate::archive;
-use crate::args::{Arguments, Command};
+use crate::args::{ArchiveCommand, Arguments, Command};
 use crate::exit::{Exit, Failure};
 
 /// What a command yields.
@@ -54,7 +56,9 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Plot(own) => plot::run(own, &readable(arguments)?),
         Command::Export(own) => export::run(own, &readable(arguments)?),
         Command::Report(own) => report::run(own, &readable(arguments)?),
-        Command::Serve(own) if own.allow_import => serve::run(own, archive(arguments)?),
+        Command::Serve(own) if own.allow_import => {
+            serve::run(own, archive::open(arguments.archive.as_ref())?)
+        }
         Command::Serve(own) => serve::run(own, readable(arguments)?),
         Command::Compare(own) => compare::run(own, &readable(arguments)?),
         Command::History(own) => history::run(own, &readable(arguments)?),
@@ -70,9 +74,14 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Token(own) => token::run(own),
         Command::Profile(own) => profile::run(own, &readable(arguments)?),
         Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),
-        Command::Import(own) => import::run(own, &mut archive(arguments)?),
+        Command::Import(own) => import::run(own, arguments.archive.as_ref()),
+        Command::Archive(ArchiveCommand::Push) => archives::push(arguments.archive.as_ref()),
+        Command::Archive(ArchiveCommand::Copy { from, to, identity }) => {
+            archives::copy(from, to, identity.wanted())
+        }
         #[cfg(feature = "pkcs11")]
         Command::Tls(own) => tls::run(own, arguments.archive.as_ref()),
+        Command::Service(own) => service::run(own, arguments.archive.as_ref()),
         Command::Worker => of_keymark(keymark_stores::worker::serve),
         #[cfg(feature = "pkcs11")]
         Command::Pkcs11Module => of_keymark(keymark_stores::pkcs11::process::serve),
@@ -89,10 +98,6 @@ fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
     }
     serve()?;
     Ok(Exit::Fine)
-}
-
-fn archive(arguments: &Arguments) -> Result<Archive, Failure> {
-    Ok(archive::open(arguments.archive.as_ref())?)
 }
 
 /// For who changes nothing in it.

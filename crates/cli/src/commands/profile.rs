@@ -1,6 +1,6 @@
 //! `keymark profile`
 
-use keymark_bench::profile::Profile;
+use keymark_bench::Profile;
 use keymark_report::archive::Archive;
 
 use super::Outcome;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
 use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::render::html;
 

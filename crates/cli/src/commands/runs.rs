@@ -25,10 +25,9 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
     let mut lines = String::new();
     for run in &runs {
         let algorithms: Vec<String> = run.algorithms.iter().map(ToString::to_string).collect();
-        let state = serde_json::to_value(run.state).unwrap_or_default();
         if arguments.json {
             print_json(&json!({
-                "id": run.id, "started": run.started, "state": state, "cases": run.cases,
+                "id": run.id, "started": run.started, "state": run.state, "cases": run.cases,
                 "samples": run.samples, "devices": run.devices, "algorithms": algorithms,
                 "series": run.series,
             }));
@@ -39,7 +38,7 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
         let line = format!(
             "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{}{}",
             run.id,
-            state.as_str().unwrap_or_default(),
+            run.state.to_string(),
             run.cases,
             run.samples,
             if more > 0 {

@@ -1,9 +1,8 @@
 //! What a device does, in words.
 
 use itertools::Itertools;
-use keymark_bench::case::StoreKind;
-use keymark_bench::operation::Operation;
-use keymark_bench::store::{Assumed, Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{Assumed, Operation, StoreIdentity, StoreKind};
 
 /// What a twin can be asked for, in the order of a card's slots.
 const OF_TWINS: [Operation; 3] = [Operation::Decrypt, Operation::Sign, Operation::Authenticate];

@@ -1,7 +1,7 @@
 //! Comparisons of runs.
 
 use itertools::Itertools;
-use keymark_bench::record::{Record, RunState};
+use keymark_bench::{Record, RunState};
 use keymark_report::archive::Archive;
 use keymark_report::compare::{Comparison, Criteria, Difference, GeometricMean, Pair, Side};
 use keymark_stats::{BetweenRuns, MIN_RUNS};

@@ -6,10 +6,10 @@ pub(crate) mod pictures;
 pub(crate) mod published;
 pub(crate) mod report;
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
+use keymark_report::Document;
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::answers;
-use keymark_report::document::Document;
 use keymark_report::pivot::Axis;
 use keymark_report::report::{series, series_rows};
 use keymark_report::units::counted;

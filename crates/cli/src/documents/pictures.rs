@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
+use keymark_report::Figure;
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::Statement;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, svg};
-use keymark_report::document::Figure;
 use keymark_report::history::Trend;
 use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
 use keymark_report::render::Width;
@@ -53,7 +53,7 @@ pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec
             "{NOT_ENOUGH}: no case has a figure"
         )));
     };
-    let fit = figures.iter().filter(|figure| kind.shows(figure));
+    let fit = figures.iter().filter(|figure| figure.kind() == kind);
     let charts = fit.filter_map(pictures::chart);
     let charts: Vec<Chart> = charts.collect();
     if charts.is_empty() {
@@ -65,7 +65,7 @@ pub(crate) fn charts(records: &mut [Record], wanted: Option<Kind>) -> Result<Vec
 /// What there is instead.
 fn without(figures: &[Figure], kind: Kind) -> String {
     let drawn = |other: &Kind| {
-        let mut shown = figures.iter().filter(|figure| other.shows(figure));
+        let mut shown = figures.iter().filter(|figure| figure.kind() == *other);
         shown.any(|figure| pictures::chart(figure).is_some())
     };
     let others = Kind::ALL.iter().filter(|kind| drawn(kind));

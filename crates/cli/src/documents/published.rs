@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use keymark_bench::case::{DeviceName, Provenance, StackName};
-use keymark_bench::profile::{Profile, ProfileStore};
-use keymark_bench::record::Record;
+use keymark_bench::{DeviceName, Profile, ProfileStore, Provenance, Record, StackName};
 use keymark_report::analysis::PublishedFigure;
-use keymark_report::document::{Document, Section};
 use keymark_report::exchange::Shipped;
+use keymark_report::{Document, Section};
 use keymark_stats::Seconds;
 
 use crate::args::TableArguments;

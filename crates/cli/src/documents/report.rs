@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use keymark_bench::record::{Record, RunId};
+use keymark_bench::{Record, RunId};
+use keymark_report::Document;
 use keymark_report::archive::{Archive, RunSelector};
-use keymark_report::document::Document;
 use keymark_report::render::html::MARK;
 use keymark_report::render::{Exported, Format, FormatError, html};
 use keymark_report::report::{Part, report};

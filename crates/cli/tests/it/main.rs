@@ -26,9 +26,11 @@ mod processes;
 mod programs;
 mod run;
 mod series;
+mod services;
 mod sharing;
 mod site;
 mod ssh;
+mod team;
 mod terminal;
 #[cfg(feature = "pkcs11")]
 mod tls;
@@ -52,6 +54,13 @@ fn assert_measured(rows: &[Value], operations: u64) {
         let done = (&row["n"], &row["failed"]);
         assert_eq!(done, (&operations.into(), &0.into()), "{row}");
     }
+}
+
+/// Asserts that a load was answered rightly.
+#[track_caller]
+fn assert_under_load(row: &Value) {
+    assert!(row["transactions"].as_u64() > Some(0), "{row}");
+    assert_eq!(row["failed"], 0, "{row}");
 }
 
 /// Sends a program a signal.

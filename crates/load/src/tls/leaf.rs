@@ -13,7 +13,7 @@ const SIGNATURES_OF_NIST: &[u8] = &[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3];
 
 /// The algorithm of the key in a certificate (DER), if it is one of keymark's: by the AlgorithmIdentifier of its
 /// SubjectPublicKeyInfo (RFC 5280 §4.1).
-pub(super) fn algorithm(certificate: &[u8]) -> Option<Algorithm> {
+pub fn algorithm(certificate: &[u8]) -> Option<Algorithm> {
     let key = X509::from_der(certificate).ok()?.public_key().ok()?;
     let info = key.public_key_to_der().ok()?;
     let identifier = SubjectPublicKeyInfoRef::try_from(info.as_slice())

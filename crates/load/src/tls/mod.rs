@@ -6,6 +6,7 @@ mod session;
 
 pub use check::Negotiated;
 pub(crate) use check::{Checker, Handshake, Seen};
+pub use leaf::algorithm as key_of_certificate;
 pub(crate) use session::{Connector, Received, Session, Stop};
 
 /// Whether keys are accepted that nobody should use any more: RSA and DH below 2048 bits, SHA-1.

@@ -1,17 +1,23 @@
 //! One transaction: connection, handshake, request, answer.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::{io, mem};
 
 use keymark_bench::clock::{Clock, Timestamp};
 use keymark_bench::server_load::Transaction;
 use mio::net::TcpStream;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 
+use super::channel::Channel;
 use crate::failure::{Failure, Phase};
-use crate::http::{Answer, Progress};
+use crate::http::{self, Answer, Progress};
 use crate::latencies::nanoseconds;
+use crate::service::Service;
 use crate::settings::Timeouts;
-use crate::tls::{Checker, Connector, Received, Session, Stop};
+use crate::target::Target;
+use crate::tls::{Checker, Connector, Received, Session, Stop, Weak};
 
 /// Whether the connection that was begun stands.
 fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
@@ -30,14 +36,80 @@ fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
 #[derive(Debug)]
 pub(crate) struct Means<'a> {
     pub(crate) clock: &'a dyn Clock,
-    pub(crate) connector: &'a Connector,
     pub(crate) address: SocketAddr,
-    pub(crate) request: &'a [u8],
-    pub(crate) body: Option<u64>,
+    pub(crate) spoken: Spoken<'a>,
     pub(crate) timeouts: Timeouts,
-    pub(crate) checker: Checker,
     /// Where answers are read into, one at a time.
     pub(crate) buffer: Vec<u8>,
+}
+
+/// What is spoken.
+#[derive(Debug)]
+pub(crate) enum Spoken<'a> {
+    /// TLS, and the same request over each connection.
+    Tls {
+        connector: &'a Connector,
+        request: Arc<[u8]>,
+        body: Option<u64>,
+        checker: Box<Checker>,
+    },
+    /// HTTP alone, each request another one.
+    Http {
+        service: &'a Service,
+        numbers: Box<ChaCha8Rng>,
+    },
+}
+
+/// A request that is ready.
+#[derive(Debug)]
+pub(crate) struct Request {
+    number: u64,
+    bytes: Arc<[u8]>,
+}
+
+impl<'a> Spoken<'a> {
+    /// What a server of TLS is asked.
+    pub(crate) fn tls(target: &Target, connector: &'a Connector, weak: Weak) -> Self {
+        Self::Tls {
+            connector,
+            request: http::request(&target.server_name, &target.path).into(),
+            body: target.expected.body,
+            checker: Box::new(Checker::new(target.expected.clone(), weak)),
+        }
+    }
+
+    /// The next request.
+    pub(crate) fn request(&mut self) -> Request {
+        match self {
+            Self::Tls { request, .. } => Request {
+                number: 0,
+                bytes: Arc::clone(request),
+            },
+            Self::Http { service, numbers } => {
+                let number = numbers.random();
+                let body = service.exchange.body(number);
+                Request {
+                    number,
+                    bytes: http::request_with(service, &body).into(),
+                }
+            }
+        }
+    }
+
+    fn answer(&self) -> Answer {
+        match self {
+            Self::Tls { .. } => Answer::default(),
+            Self::Http { .. } => Answer::kept(),
+        }
+    }
+
+    fn check(&self, answer: &Answer) -> Result<(), Failure> {
+        match self {
+            Self::Tls { body, .. } => answer.check(*body),
+            // Later, when nothing waits for it.
+            Self::Http { .. } => Ok(()),
+        }
+    }
 }
 
 /// When which phase ended.
@@ -54,9 +126,9 @@ struct Times {
 enum Stage {
     Connecting(TcpStream),
     Handshaking(Box<Session>),
-    Asking(Box<Session>),
-    Reading(Box<Session>),
-    Done(Box<Session>),
+    Asking(Channel),
+    Reading(Channel),
+    Done(Channel),
     Over,
 }
 
@@ -66,6 +138,7 @@ enum Stage {
 pub(crate) struct Conversation {
     times: Times,
     stage: Stage,
+    request: Request,
     answer: Answer,
 }
 
@@ -73,6 +146,7 @@ impl Conversation {
     /// Begins to connect; `watched` sees to it that somebody knows when the socket is ready.
     pub(crate) fn start(
         means: &Means<'_>,
+        request: Request,
         (scheduled, started): (Timestamp, Timestamp),
         watched: impl FnOnce(&mut TcpStream) -> io::Result<()>,
     ) -> Result<Self, Failure> {
@@ -91,7 +165,8 @@ impl Conversation {
                 first_byte: None,
             },
             stage: Stage::Connecting(socket),
-            answer: Answer::default(),
+            request,
+            answer: means.spoken.answer(),
         })
     }
 
@@ -103,24 +178,26 @@ impl Conversation {
                 Stage::Handshaking(mut session) => match session.handshake() {
                     Ok(()) => {
                         self.times.secured = means.clock.now();
-                        session.show(&mut means.checker)?;
-                        self.stage = Stage::Asking(session);
+                        if let Spoken::Tls { checker, .. } = &mut means.spoken {
+                            session.show(checker)?;
+                        }
+                        self.stage = Stage::Asking(Channel::Tls(session));
                     }
                     Err(stop) => return self.stopped(stop, Stage::Handshaking(session)),
                 },
-                Stage::Asking(mut session) => match session.send(means.request) {
-                    Ok(()) => self.stage = Stage::Reading(session),
-                    Err(stop) => return self.stopped(stop, Stage::Asking(session)),
+                Stage::Asking(mut channel) => match channel.send(&self.request.bytes) {
+                    Ok(()) => self.stage = Stage::Reading(channel),
+                    Err(stop) => return self.stopped(stop, Stage::Asking(channel)),
                 },
-                Stage::Reading(mut session) => match session.receive(&mut means.buffer) {
+                Stage::Reading(mut channel) => match channel.receive(&mut means.buffer) {
                     Ok(received) => {
                         if let Some(end) = self.received(received, means)? {
-                            self.stage = Stage::Done(session);
+                            self.stage = Stage::Done(channel);
                             return Ok(end);
                         }
-                        self.stage = Stage::Reading(session);
+                        self.stage = Stage::Reading(channel);
                     }
-                    Err(stop) => return self.stopped(stop, Stage::Reading(session)),
+                    Err(stop) => return self.stopped(stop, Stage::Reading(channel)),
                 },
                 Stage::Done(_) | Stage::Over => return Err(Stop::Blocked),
             }
@@ -139,7 +216,13 @@ impl Conversation {
         match is_connected(&socket) {
             Ok(()) => {
                 self.times.connected = means.clock.now();
-                self.stage = Stage::Handshaking(Box::new(means.connector.open(socket)?));
+                self.times.secured = self.times.connected;
+                self.stage = match &means.spoken {
+                    Spoken::Tls { connector, .. } => {
+                        Stage::Handshaking(Box::new(connector.open(socket)?))
+                    }
+                    Spoken::Http { .. } => Stage::Asking(Channel::Plain { socket, sent: 0 }),
+                };
                 Ok(())
             }
             Err(stop) => self.stopped(stop, Stage::Connecting(socket)).map(drop),
@@ -165,7 +248,7 @@ impl Conversation {
         match progress {
             Progress::More => Ok(None),
             Progress::Whole => {
-                self.answer.check(means.body)?;
+                means.spoken.check(&self.answer)?;
                 Ok(Some(now))
             }
         }
@@ -210,11 +293,17 @@ impl Conversation {
         self.answer.body
     }
 
+    /// The request's number and the answer's body, where that is still to be checked.
+    pub(crate) fn unchecked(&mut self) -> Option<(u64, Vec<u8>)> {
+        Some((self.request.number, self.answer.kept.take()?))
+    }
+
     /// The certificates that the server sent, in DER, its own first; none before the last byte.
     pub(crate) fn chain(&self) -> Vec<Vec<u8>> {
         match &self.stage {
-            Stage::Done(session) => session.chain(),
-            Stage::Connecting(_)
+            Stage::Done(Channel::Tls(session)) => session.chain(),
+            Stage::Done(Channel::Plain { .. })
+            | Stage::Connecting(_)
             | Stage::Handshaking(_)
             | Stage::Asking(_)
             | Stage::Reading(_)

@@ -1,29 +1,34 @@
 //! One thread of the client: an event loop over its connections.
 
+mod channel;
 mod conversation;
 mod source;
 mod timer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::clock::{Clock, Timestamp};
+use keymark_bench::server_load::Transaction;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
-pub(crate) use self::conversation::{Conversation, Means};
+pub(crate) use self::conversation::{Conversation, Means, Spoken};
 pub(crate) use self::source::Share;
 use self::source::{Ending, Source, Turn};
 use self::timer::Timer;
 use crate::error::Error;
 use crate::failure::Failure;
 use crate::recorder::{Recent, Recorder};
+use crate::run::Asked;
 use crate::sample::Reservoir;
+use crate::service::Service;
 use crate::settings::Settings;
-use crate::target::Target;
-use crate::tls::{Checker, Connector, Negotiated, Stop};
+use crate::tls::{Connector, Negotiated, Stop};
 
 /// How often timeouts are looked at.
 const SCAN: Duration = Duration::from_millis(10);
@@ -40,10 +45,10 @@ const TIMER: Token = Token(usize::MAX - 1);
 /// What all threads share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job<'a> {
-    pub(crate) target: &'a Target,
+    pub(crate) asked: Asked<'a>,
     pub(crate) settings: &'a Settings,
-    pub(crate) connector: &'a Connector,
-    pub(crate) request: &'a [u8],
+    /// Of TLS.
+    pub(crate) connector: Option<&'a Connector>,
     pub(crate) clock: &'a dyn Clock,
     /// The load's start.
     pub(crate) origin: Timestamp,
@@ -59,6 +64,34 @@ pub(crate) struct Report {
     pub(crate) ended: Duration,
     pub(crate) cut_off: u64,
     pub(crate) waiting: u64,
+}
+
+/// Streams of pauses, schedules and samples are below.
+const NUMBERS: u64 = 1 << 33;
+
+impl<'a> Job<'a> {
+    fn spoken(&self, thread: u32) -> Result<Spoken<'a>, Error> {
+        match (self.asked, self.connector) {
+            (Asked::Tls(target), Some(connector)) => {
+                Ok(Spoken::tls(target, connector, self.settings.weak))
+            }
+            (Asked::Tls(_), None) => Err(Error::Settings("TLS needs a connector")),
+            (Asked::Service(service), _) => {
+                let mut numbers = Box::new(ChaCha8Rng::seed_from_u64(self.settings.seed));
+                numbers.set_stream(NUMBERS + u64::from(thread));
+                Ok(Spoken::Http { service, numbers })
+            }
+        }
+    }
+}
+
+/// An answer that nobody has looked at yet.
+#[derive(Debug)]
+struct Unchecked<'a> {
+    transaction: Transaction,
+    service: &'a Service,
+    number: u64,
+    answer: Vec<u8>,
 }
 
 /// A connection's place. Its generation tells late events of an earlier connection from its own.
@@ -78,6 +111,8 @@ pub(crate) struct Worker<'a> {
     slots: Vec<Slot>,
     open: u64,
     recorder: Recorder,
+    /// By their ends.
+    unchecked: VecDeque<Unchecked<'a>>,
     published: &'a Mutex<Recent>,
     next_scan: Timestamp,
     next_publication: Timestamp,
@@ -102,12 +137,9 @@ impl<'a> Worker<'a> {
         let timer = Timer::new(poll.registry(), TIMER)?;
         let means = Means {
             clock: job.clock,
-            connector: job.connector,
-            address: job.target.address,
-            request: job.request,
-            body: job.target.expected.body,
+            address: job.asked.address(),
+            spoken: job.spoken(share.thread)?,
             timeouts: settings.timeouts,
-            checker: Checker::new(job.target.expected.clone(), settings.weak),
             buffer: vec![0; BUFFER],
         };
         let reservoir = Reservoir::new(settings.sample, settings.seed, share.thread);
@@ -115,10 +147,11 @@ impl<'a> Worker<'a> {
             means,
             poll,
             timer,
-            source: Source::new(&settings.demand, settings.seed, share),
+            source: Source::new(settings, share),
             slots: Vec::new(),
             open: 0,
             recorder: Recorder::new(reservoir),
+            unchecked: VecDeque::new(),
             published,
             next_scan: job.origin.after(SCAN),
             next_publication: job.origin.after(PUBLISH),
@@ -165,15 +198,20 @@ impl<'a> Worker<'a> {
     }
 
     fn report(mut self, ended: Timestamp) -> Report {
+        self.check_all();
         self.account(ended);
+        let time = self.time(ended);
+        self.recorder.end(time);
         self.publish();
-        let ended = self.time(ended);
-        self.recorder.end(ended);
+        let ended = time;
         Report {
             settled: self.source.settled(),
             waiting: self.source.waiting(ended),
             cut_off: self.open + self.late,
-            negotiated: self.means.checker.counts(),
+            negotiated: match self.means.spoken {
+                Spoken::Tls { checker, .. } => checker.counts(),
+                Spoken::Http { .. } => BTreeMap::new(),
+            },
             recorder: self.recorder,
             ended,
         }
@@ -189,6 +227,7 @@ impl<'a> Worker<'a> {
         if self.accounted < time.as_secs() {
             self.account(now);
             self.accounted = time.as_secs();
+            self.check_all();
             self.recorder.roll(time);
         }
         if now >= self.next_scan {
@@ -213,13 +252,16 @@ impl<'a> Worker<'a> {
     }
 
     fn publish(&mut self) {
+        let mut over = self.recorder.over(self.source.settled());
         let mut published = self
             .published
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let recent = &mut self.recorder.recent;
+        published.until = self.job.clock.now();
         published.transactions += recent.transactions;
         published.failed += recent.failed;
+        published.over.append(&mut over);
         // Both have the same digits and resize: nothing is out of range.
         let _ = published.whole.add(&recent.whole);
         drop(published);
@@ -258,9 +300,15 @@ impl<'a> Worker<'a> {
                 self.timer.set(self.job.origin.after(due).0, due)?;
             }
         }
+        if !self.unchecked.is_empty() {
+            limit = Duration::ZERO;
+        }
         self.busy += now.since(self.awake);
         let polled = self.poll.poll(events, Some(limit));
         self.awake = self.job.clock.now();
+        if events.is_empty() {
+            self.check_one();
+        }
         match polled {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
                 Err(Error::system("epoll_wait", error))
@@ -273,6 +321,7 @@ impl<'a> Worker<'a> {
         if self.slots.len() <= turn.slot {
             self.slots.resize_with(turn.slot + 1, Slot::default);
         }
+        let request = self.means.spoken.request();
         let started = self.job.clock.now();
         let scheduled = turn
             .scheduled
@@ -283,7 +332,7 @@ impl<'a> Worker<'a> {
         let registry = self.poll.registry();
         let interests = Interest::READABLE | Interest::WRITABLE;
         let watched = |socket: &mut TcpStream| registry.register(socket, token, interests);
-        match Conversation::start(&self.means, (scheduled, started), watched) {
+        match Conversation::start(&self.means, request, (scheduled, started), watched) {
             Ok(conversation) => {
                 self.open += 1;
                 self.advance(turn.slot, conversation);
@@ -319,10 +368,19 @@ impl<'a> Worker<'a> {
             Ok(end) => {
                 self.open -= 1;
                 let transaction = conversation.transaction(self.job.origin, end);
-                if transaction.ended() <= self.job.settings.duration {
-                    self.recorder.succeeded(&transaction, conversation.body());
-                } else {
+                if transaction.ended() > self.job.settings.duration {
                     self.late += 1;
+                } else if let (Asked::Service(service), Some((number, answer))) =
+                    (self.job.asked, conversation.unchecked())
+                {
+                    self.unchecked.push_back(Unchecked {
+                        transaction,
+                        service,
+                        number,
+                        answer,
+                    });
+                } else {
+                    self.recorder.succeeded(&transaction, conversation.body());
                 }
                 drop(conversation);
                 let now = self.time(self.job.clock.now());
@@ -331,7 +389,33 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Looks at the answer that came first. What is wrong is a failure of the second in which it came.
+    fn check_one(&mut self) {
+        let Some(first) = self.unchecked.pop_front() else {
+            return;
+        };
+        let exchange = &first.service.exchange;
+        match exchange.check(first.number, &first.answer) {
+            Ok(()) => {
+                let bytes = first.answer.len() as u64;
+                self.recorder.succeeded(&first.transaction, bytes);
+            }
+            Err(wrong) => {
+                let failure = Failure::Unexpected(wrong);
+                self.recorder.failed(failure, first.transaction.ended());
+            }
+        }
+    }
+
+    /// Before a second is closed.
+    fn check_all(&mut self) {
+        while !self.unchecked.is_empty() {
+            self.check_one();
+        }
+    }
+
     fn fail(&mut self, slot: usize, failure: Failure) {
+        self.check_all();
         let now = self.time(self.job.clock.now());
         self.recorder.failed(failure, now);
         self.source.ended(slot, now, Ending::Failure);

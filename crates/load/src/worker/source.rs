@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use crate::demand::{Arrivals, Demand, Schedule, Thoughts, Users};
+use crate::settings::Settings;
 
 /// A user whose transaction failed waits this long at least, so that a server that refuses is not asked without end.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
@@ -57,9 +58,10 @@ pub(crate) struct Queue {
 }
 
 impl Source {
-    pub(crate) fn new(demand: &Demand, seed: u64, share: Share) -> Self {
-        match demand {
-            Demand::Users(users) => Self::Users(Loop::new(users, seed, share)),
+    pub(crate) fn new(settings: &Settings, share: Share) -> Self {
+        let seed = settings.seed;
+        match &settings.demand {
+            Demand::Users(users) => Self::Users(Loop::new(users, settings, share)),
             Demand::Arrivals(arrivals) => {
                 Self::Arrivals(Box::new(Queue::new(arrivals, seed, share)))
             }
@@ -124,14 +126,15 @@ impl Source {
 }
 
 impl Loop {
-    fn new(users: &Users, seed: u64, share: Share) -> Self {
+    fn new(users: &Users, settings: &Settings, share: Share) -> Self {
         let count = users.count.get();
         let mine = (share.thread..count).step_by(share.threads as usize);
         let mut due = BinaryHeap::new();
         let mut thoughts = Vec::new();
         for user in mine {
-            let mut of_user = Thoughts::new(users.pause, seed, user);
-            due.push(Reverse((of_user.first(), thoughts.len())));
+            let mut of_user = Thoughts::new(users.pause, settings.seed, user);
+            let there = settings.ramp.mul_f64(f64::from(user) / f64::from(count));
+            due.push(Reverse((there + of_user.first(), thoughts.len())));
             thoughts.push(of_user);
         }
         Self {
@@ -193,9 +196,31 @@ mod tests {
         })
     }
 
+    fn settings(demand: Demand) -> Settings {
+        Settings {
+            seed: 1,
+            ..Settings::new(demand, Duration::from_secs(1))
+        }
+    }
+
+    #[test]
+    fn users_come_one_after_the_other_within_the_ramp() {
+        let ramped = Settings {
+            ramp: 400 * MS,
+            ..settings(users(4))
+        };
+        let mut source = Source::new(&ramped, ALONE);
+        let at = |source: &mut Source, now| std::iter::from_fn(|| source.take(now)).count();
+        assert_eq!(at(&mut source, Duration::ZERO), 1);
+        assert_eq!(source.next(), Some(100 * MS));
+        assert_eq!(at(&mut source, 250 * MS), 2);
+        assert_eq!(at(&mut source, 299 * MS), 0);
+        assert_eq!(at(&mut source, 300 * MS), 1);
+    }
+
     #[test]
     fn users_start_and_come_back() {
-        let mut source = Source::new(&users(4), 1, ALONE);
+        let mut source = Source::new(&settings(users(4)), ALONE);
         let started = std::iter::from_fn(|| source.take(Duration::ZERO));
         let started: Vec<usize> = started.map(|turn| turn.slot).collect();
         assert_eq!(started, [0, 1, 2, 3]);
@@ -219,7 +244,7 @@ mod tests {
     fn threads_share_the_users() {
         let count = |thread| {
             let share = Share { thread, threads: 3 };
-            let mut source = Source::new(&users(8), 1, share);
+            let mut source = Source::new(&settings(users(8)), share);
             std::iter::from_fn(|| source.take(Duration::ZERO)).count()
         };
         assert_eq!([count(0), count(1), count(2)], [3, 3, 2]);
@@ -227,7 +252,7 @@ mod tests {
             thread: 2,
             threads: 3,
         };
-        let idle = Source::new(&users(1), 1, share);
+        let idle = Source::new(&settings(users(1)), share);
         assert_eq!((idle.next(), idle.settled()), (None, Some(Duration::ZERO)));
     }
 
@@ -238,7 +263,7 @@ mod tests {
             spacing: Spacing::Constant,
             most_in_flight: NonZeroU32::new(2).unwrap(),
         });
-        let mut source = Source::new(&demand, 1, ALONE);
+        let mut source = Source::new(&settings(demand), ALONE);
         let late = 500 * MS;
         let scheduled = |turn: Option<Turn>| turn.unwrap().scheduled.unwrap();
         assert_eq!(scheduled(source.take(late)), Duration::ZERO);

@@ -3,4 +3,5 @@
 
 mod loops;
 mod peers;
+mod services;
 mod support;

@@ -13,7 +13,7 @@ use crate::named::{from_name, named};
 
 named! {
     /// A private-key operation.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Kernel {
         /// RSA with CRT, 2048 bits.
         Rsa2048 = "rsa2048",

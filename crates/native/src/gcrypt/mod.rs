@@ -186,30 +186,19 @@ impl Libgcrypt {
         self.made(error, raw)
     }
 
-    /// The signature that a key makes of data: `(sig-val …)`.
-    pub fn sign(
+    /// The signature that a key makes of data, `(sig-val …)`; or what it makes of what was encrypted or of another's
+    /// point, `(value …)`.
+    pub fn operate(
         &'static self,
+        signs: bool,
         data: &Expression,
         key: &Expression,
     ) -> Result<Expression, NativeError> {
-        self.operate(self.calls.pk_sign, data, key)
-    }
-
-    /// What a key makes of encrypted data or of another's point: `(value …)`.
-    pub fn decrypt(
-        &'static self,
-        data: &Expression,
-        key: &Expression,
-    ) -> Result<Expression, NativeError> {
-        self.operate(self.calls.pk_decrypt, data, key)
-    }
-
-    fn operate(
-        &'static self,
-        operation: Operate,
-        data: &Expression,
-        key: &Expression,
-    ) -> Result<Expression, NativeError> {
+        let operation = if signs {
+            self.calls.pk_sign
+        } else {
+            self.calls.pk_decrypt
+        };
         let mut raw = ptr::null_mut();
         // SAFETY: both expressions are valid and only read; `raw` is a valid place for a new one.
         let error = unsafe { operation(&raw mut raw, data.raw, key.raw) };
@@ -304,9 +293,9 @@ mod tests {
         let library = Libgcrypt::load().unwrap();
         let key = library.key(b"(11:private-key(3:rsa(1:n1:\x0f)))").unwrap();
         let data = library.data(b"(4:data(5:value1:\x02))").unwrap();
-        let error = library.sign(&data, &key).unwrap_err().to_string();
+        let error = library.operate(true, &data, &key).unwrap_err().to_string();
         let (reason, code) = error.split_once(" (libgcrypt's error ").unwrap();
         assert!(!reason.is_empty() && code != "0)", "{error}");
-        assert!(library.decrypt(&data, &key).is_err());
+        assert!(library.operate(false, &data, &key).is_err());
     }
 }

@@ -1,13 +1,10 @@
 //! The figures of a run beside those that somebody published of the same operations.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Load, StackName};
-use keymark_bench::operation::Operation;
-use keymark_bench::record::Record;
+use keymark_bench::{Algorithm, Case, DeviceName, Load, Operation, Record, StackName};
 use keymark_stats::{Estimate, Seconds};
 
 use super::{Analysis, figures};
-use crate::document::{Block, Cell, Figure, RemarkKind, Section, TableOf};
+use crate::{Block, Cell, Plot, RemarkKind, Section, TableOf};
 
 /// What somebody published of the device that a twin stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,11 +87,9 @@ impl Analysis {
             .table();
         let text = "published figures come from other machines and programs, and have no interval: they are shown \
                     beside the run's own and are part of none of them";
-        let picture = Figure::Means {
-            title: "mean time of an operation, beside published figures".to_owned(),
-            tolerance: Seconds(record.plan.settings.tolerance.as_secs_f64()),
-            means,
-        };
+        let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
+        let picture = Plot::Means { tolerance, means };
+        let picture = picture.titled("mean time of an operation, beside published figures");
         let remark = Block::remark(RemarkKind::MixedProvenance, text);
         let blocks = vec![Block::Table(table), Block::Figure(picture), remark];
         some.then(|| Section::headed("beside published figures", blocks))
@@ -116,6 +111,7 @@ mod tests {
     use keymark_bench::record::CaseRecord;
 
     use super::*;
+    use crate::document::Figure;
     use crate::exchange::Shipped;
     use keymark_testkit::record::{block, case, mixed as record};
 
@@ -137,7 +133,7 @@ mod tests {
         expected.extend([Provenance::Published; 5]);
         assert_eq!(kinds, expected, "the CPU and four tokens");
         assert!(
-            matches!(&section.blocks[1], Block::Figure(Figure::Means { means, .. }) if means.len() == 6)
+            matches!(&section.blocks[1], Block::Figure(Figure { plot: Plot::Means { means, .. }, .. }) if means.len() == 6)
         );
         assert!(
             matches!(&section.blocks[2], Block::Remark(remark) if remark.kind == RemarkKind::MixedProvenance)

@@ -1,9 +1,9 @@
 //! Where the time goes: what each layer adds to the one below it, for the same key and message.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, CaseId, CaseKey, DeviceName, Load, Provenance};
-use keymark_bench::layers::{End, Layers, OwnLibrary, Point};
-use keymark_bench::operation::Operation;
+use keymark_bench::{
+    Algorithm, Case, CaseId, DeviceName, End, Layers, Load, Operation, OwnLibrary, Point,
+    Provenance,
+};
 use keymark_stats::{Estimate, Ratio, Seconds, difference, paired_difference};
 
 use super::{Latencies, Row};
@@ -264,10 +264,7 @@ fn standing<'r>(
 
 /// Measured at a point one at a time, with the same key and message on the same device.
 fn mean<'r>(rows: &'r [Row], case: &Case, point: &Point) -> Option<Mean<'r>> {
-    let wanted = CaseKey {
-        load: Load::single(),
-        ..point.applied(case).key()
-    };
+    let wanted = point.applied(case).key().loaded(Load::single());
     // Kinds of figures are never subtracted from one another.
     let alone = |row: &&Row| row.case.is_alone() && row.case.provenance == case.provenance;
     let mut alone = rows.iter().filter(alone);

@@ -1,14 +1,11 @@
 //! What handshakes under load cost of the private key: where their time goes, and what was asked of a token.
 
-use keymark_bench::case::Case;
-use keymark_bench::key_use::{Calculator, FunctionCalls, TokenCalls};
-use keymark_bench::record::Record;
-use keymark_bench::server_load::ServerLoad;
+use keymark_bench::{Calculator, Case, FunctionCalls, Record, ServerLoad, TokenCalls};
 use keymark_stats::{Ratio, Seconds};
 
 use super::tables::handshakes;
-use crate::document::{Block, Cell, Column, Remark, RemarkKind, Section, Table};
 use crate::units::counted;
+use crate::{Block, Cell, Column, Remark, RemarkKind, Section, Table};
 
 /// The parts of a transaction; each mean is one of the steady state, or of the whole load where only that is known.
 #[derive(Debug, Clone, Copy, PartialEq)]

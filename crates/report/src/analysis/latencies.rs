@@ -1,13 +1,11 @@
 //! What the samples of one case say, before it is compared with another; of an open loop whose arrivals come faster than
 //! they are served only that: its queue grows for ever, and a mean latency would only say how long it was watched.
 
-use keymark_bench::record::CaseRecord;
-use keymark_bench::sample::Sample;
+use keymark_bench::{CaseRecord, Sample};
 use keymark_stats::{
     AtMeanSpeed, Blocks, MachineSpeed, PerSecond, Ratio, RunDependence, Seconds, Summary,
     controlled,
 };
-use serde::{Deserialize, Serialize};
 
 /// What the cases of a run tell of their machine.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -90,7 +88,7 @@ fn at_mean_speed(
 }
 
 /// A queue that grows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Overload {
     /// Work that arrives over what the workers can do: 1 or more.
     pub utilisation: Ratio,

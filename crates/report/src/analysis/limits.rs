@@ -5,7 +5,7 @@
 //! device can be that only if a worker alone waits for so long, *T* − *P* with *P* of processor time; processors
 //! only if *G* comes near *cores · T/P*; what threads of one process share only if processes do more.
 
-use keymark_bench::case::{Case, Load, Worker};
+use keymark_bench::{Case, Load, Worker};
 use keymark_stats::{Estimate, Level, Ratio, Seconds, gain};
 
 use super::scaling::{Bounds, Limit};
@@ -117,9 +117,7 @@ impl Curve {
             concurrency: self.case.load.concurrency,
             ..other.case.load
         };
-        let mut wanted = other.case.key();
-        wanted.load = load;
-        self.case.has_key(&wanted)
+        self.case.has_key(&other.case.key().loaded(load))
     }
 
     /// By the processors alone.

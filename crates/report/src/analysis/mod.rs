@@ -9,28 +9,22 @@ mod limits;
 mod remarks;
 mod scaling;
 pub(crate) mod servers;
+mod services;
 pub(crate) mod tables;
 mod under_load;
 
 use std::time::Duration;
 
-use keymark_bench::case::{Case, CaseId, Pacing};
-use keymark_bench::clock::Timestamp;
-use keymark_bench::error::ReturnCode;
-use keymark_bench::layers::{Comparison, Layers};
-use keymark_bench::parts::Parts;
-use keymark_bench::plan::Plan;
-use keymark_bench::record::{CaseRecord, Record};
-use keymark_bench::sample::{Block, Sample};
-use keymark_bench::stop::Stopped;
-use keymark_bench::store::{Assumed, StoreIdentity};
+use keymark_bench::{
+    Assumed, Block, Case, CaseId, CaseRecord, Comparison, Layers, Pacing, Parts, Plan, Record,
+    ReturnCode, Sample, Stopped, StoreIdentity, Timestamp,
+};
 use keymark_stats::{
     Band, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Warning, Window, paired,
     throughput,
 };
-use serde::{Deserialize, Serialize};
 
-use crate::document::Answer;
+use crate::Answer;
 
 pub use beside::PublishedFigure;
 pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer, Path};
@@ -39,13 +33,13 @@ pub use limits::{Finding, Undecided};
 pub use remarks::failures;
 pub use scaling::{Bounds, Limit, Refused, Scaling};
 pub use servers::{Rates, RelativeRate};
-pub use under_load::{Loss, Saturated, UnderLoad};
+pub use under_load::{Busy, Loss, Saturated, UnderLoad};
 
 pub(crate) use beside::asks_the_same;
 pub(crate) use key_use::Spent;
 
 /// One case with its statistics.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Its place in the plan.
     pub id: CaseId,
@@ -53,14 +47,12 @@ pub struct Row {
     /// What the samples say; none if there are none.
     pub summary: Option<Summary>,
     /// Of an open loop: that its queue grows, so that nothing can be said of latencies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overload: Option<Overload>,
     /// Operations a second, as observed.
     pub throughput: Option<Estimate<PerSecond>>,
     /// Mean time over the baseline's; none if the plan has no baseline for it.
     pub ratio: Option<Estimate<Ratio>>,
     /// The case that the ratio is to; none if that is this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<CaseId>,
     /// Mean processor time of the child process, user and system.
     pub child_cpu: Option<(Seconds, Seconds)>,
@@ -69,7 +61,6 @@ pub struct Row {
     /// Why the case ended early, if it did.
     pub failure: Option<String>,
     /// What the device returned, if it refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ReturnCode>,
     /// What stopped it.
     pub stopped: Option<Stopped>,
@@ -82,10 +73,8 @@ pub struct Row {
     /// Where the time went, as measured on the way.
     pub parts: Option<Parts>,
     /// What the device's time is taken from, if nobody measured it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assumed: Option<Assumed>,
     /// Of a load on a server.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under_load: Option<UnderLoad>,
 }
 

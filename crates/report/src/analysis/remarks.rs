@@ -3,16 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use keymark_bench::case::{Case, DeviceName};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::Plan;
-use keymark_bench::stop::{StopRule, Stopped};
-use keymark_stats::{Estimate, Ratio, Seconds, Warning};
+use itertools::Itertools;
+use keymark_bench::{Case, DeviceName, Operation, Plan, StopRule, Stopped};
+use keymark_stats::{Dependence, Drift, Estimate, MIN_BLOCKS, Ratio, Seconds, Warning};
 
-use super::{
-    Analysis, Basis, Breakdown, FamilyBreakdown, Finding, Limit, Refused, Row, Scaling, Undecided,
-};
-use crate::document::{Remark, RemarkKind};
+use super::{Analysis, Basis, Breakdown, FamilyBreakdown, Finding, Limit, Refused, Row, Undecided};
+use crate::{Remark, RemarkKind};
 use crate::{grouped, units};
 
 /// More cases than this are counted, not named.
@@ -93,15 +89,12 @@ impl Analysis {
             let Some(assumed) = row.assumed else { continue };
             let of_device = by_device.entry((&row.case.device, assumed.to_string()));
             let what = format!("{} {}", row.case.algorithm, row.case.operation);
-            let listed = of_device.or_default();
-            if !listed.contains(&what) {
-                listed.push(what);
-            }
+            of_device.or_default().push(what);
         }
         by_device.into_iter().map(|((device, assumed), what)| {
             let text = format!(
                 "{device}: the device's time of {} is assumed ({assumed}); nobody measured it",
-                what.join(", ")
+                what.iter().unique().join(", ")
             );
             Remark::new(RemarkKind::Basis, text)
         })
@@ -111,13 +104,11 @@ impl Analysis {
     fn worst(&self, kind: RemarkKind) -> Option<Remark> {
         let each = self.rows.iter();
         let each = each.flat_map(|row| row.warnings().into_iter().map(move |one| (row, one)));
-        let found = each.filter_map(|(row, warning)| {
-            let (of_kind, severity) = severity(&warning)?;
-            (of_kind == kind).then_some((severity, row, warning))
-        });
-        let mut found: Vec<(f64, &Row, Warning)> = found.collect();
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let (_, worst, warning) = found.first()?;
+        let each = each.map(|(row, warning)| (row, warning, told(&warning)));
+        let found = each.filter(|(.., (of_kind, ..))| *of_kind == kind);
+        let mut found: Vec<(&Row, Warning, (RemarkKind, f64, String))> = found.collect();
+        found.sort_by(|a, b| b.2.1.total_cmp(&a.2.1));
+        let (worst, warning, (.., said)) = found.first()?;
         if kind == RemarkKind::Steps
             && found.len() >= TOGETHER
             && found.len() * 3 >= self.rows.len()
@@ -128,7 +119,7 @@ impl Analysis {
                 found.len(),
                 self.rows.len(),
                 worst.case,
-                said(warning)
+                said
             );
             return Some(Remark::new(kind, text));
         }
@@ -146,9 +137,9 @@ impl Analysis {
         let others: Vec<String> = found
             .iter()
             .skip(1)
-            .map(|(_, row, _)| row.case.to_string())
+            .map(|(row, ..)| row.case.to_string())
             .collect();
-        let text = format!("{}: {}{}", worst.case, said(warning), and(&others));
+        let text = format!("{}: {}{}", worst.case, said, and(&others));
         Some(Remark::new(kind, text))
     }
 
@@ -233,8 +224,7 @@ impl Analysis {
 
     /// What limits more workers: a line a kind of limit, with the cases that it is about.
     pub(crate) fn limits(&self) -> Vec<Remark> {
-        let mut kinds: Vec<(String, Vec<&Scaling>, String)> = Vec::new();
-        for group in &self.scaling {
+        let said = self.scaling.iter().flat_map(|group| {
             let found = group.finding.iter().map(|finding| {
                 let kind = if let Finding::Undecided(reason) = finding {
                     format!("{reason:?}")
@@ -246,20 +236,17 @@ impl Analysis {
             let refused = group.refused.iter();
             let refused =
                 refused.map(|too_many| (Limit::Sessions.to_string(), refused_text(*too_many)));
-            for (kind, text) in found.chain(refused) {
-                match kinds.iter_mut().find(|(known, ..)| *known == kind) {
-                    Some((_, groups, _)) => groups.push(group),
-                    None => kinds.push((kind, vec![group], text)),
-                }
-            }
-        }
-        let line = |(_, groups, text): (String, Vec<&Scaling>, String)| {
-            let mut names = groups.iter().map(|group| group.name());
+            found.chain(refused).map(move |said| (said, group.name()))
+        });
+        let kinds = grouped(said, |((kind, _), _)| kind.clone()).into_iter();
+        let lines = kinds.map(|(_, groups)| {
+            let mut names = groups.iter().map(|(_, name)| name.clone());
             let first = names.next().unwrap_or_default();
-            let text = format!("{first}: {text}{}", and(&names.collect::<Vec<_>>()));
-            Remark::new(RemarkKind::Limit, text)
-        };
-        kinds.into_iter().map(line).collect()
+            let others = and(&names.collect::<Vec<_>>());
+            let ((_, text), _) = &groups[0];
+            Remark::new(RemarkKind::Limit, format!("{first}: {text}{others}"))
+        });
+        lines.collect()
     }
 
     /// "A thread of 50 messages opens in …", for what opens messages.
@@ -435,25 +422,43 @@ fn refused_text(Refused { workers, had }: Refused) -> String {
     )
 }
 
-/// Of what kind a warning is, and how bad.
-fn severity(warning: &Warning) -> Option<(RemarkKind, f64)> {
+/// Of what kind a warning is, how bad, and what it says.
+fn told(warning: &Warning) -> (RemarkKind, f64, String) {
     match warning {
-        Warning::Drift(drift) => Some((RemarkKind::Drift, drift.relative_change.0.abs())),
-        Warning::TooFewForDrift => Some((RemarkKind::TooFewForDrift, 0.0)),
-        Warning::SevereOutliers { samples, .. } => Some((RemarkKind::Outliers, samples.0)),
-        Warning::Dependent(dependence) => Some((RemarkKind::Dependence, dependence.widening)),
-        Warning::Steps(modes) => Some((RemarkKind::Steps, modes.upper.0 / modes.lower.0)),
-        // Whatever statistics may warn of later.
-        _ => None,
-    }
-}
-
-/// Times in the same words as everywhere; what has none says it itself.
-#[allow(clippy::wildcard_enum_match_arm, reason = "said as they are")]
-fn said(warning: &Warning) -> String {
-    match warning {
-        Warning::Steps(modes) => modes.said(units::duration),
-        other => other.to_string(),
+        Warning::Drift(Drift {
+            relative_change: Ratio(change),
+            ..
+        }) => {
+            let text = format!(
+                "durations drifted by {:+.1} % over the run; warm up longer, or check for throttling and other load",
+                change * 100.0
+            );
+            (RemarkKind::Drift, change.abs(), text)
+        }
+        Warning::TooFewForDrift => {
+            let text = format!("fewer than {MIN_BLOCKS} blocks are too few to detect drift");
+            (RemarkKind::TooFewForDrift, 0.0, text)
+        }
+        Warning::SevereOutliers { samples, time } => {
+            let text = format!(
+                "severe outliers: {:.1} % of the samples, the slow ones taking {:.1} % of the time; measure on a \
+                 quieter system, and prefer the median",
+                samples.0 * 100.0,
+                time.0.max(0.0) * 100.0
+            );
+            (RemarkKind::Outliers, samples.0, text)
+        }
+        Warning::Dependent(Dependence { lag1, widening }) => {
+            let text = format!(
+                "successive blocks are correlated (lag-1 correlation {lag1:.2}), so intervals are {widening:.1} times as \
+                 wide as for independent blocks; measure for longer"
+            );
+            (RemarkKind::Dependence, *widening, text)
+        }
+        Warning::Steps(modes) => {
+            let apart = modes.upper.0 / modes.lower.0;
+            (RemarkKind::Steps, apart, modes.said(units::duration))
+        }
     }
 }
 

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-use keymark_bench::case::{Case, CaseKey, Load, StackName, Worker};
-use keymark_bench::layers::{Bottleneck, Layers, Point};
-use keymark_bench::parts::Part;
-use keymark_bench::record::Record;
+use keymark_bench::{
+    Bottleneck, Case, CaseKey, Layers, Load, Part, Point, Record, StackName, Worker,
+};
 use keymark_stats::{
     Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, Window, fit_usl, gain,
 };
@@ -109,11 +108,7 @@ impl Scaling {
             Worker::Thread => "threads",
             Worker::Process => "processes",
         };
-        let one = Case {
-            load: Load::single(),
-            ..self.case.clone()
-        };
-        format!("{} {kind}", one.way())
+        format!("{} {kind}", self.case.loaded(Load::single()).way())
     }
 
     /// The same with what is measured: `rsa2048 sign softhsm raw threads`.
@@ -127,14 +122,8 @@ impl Scaling {
 
     /// Whether a case is this one at some number of workers.
     pub fn is_of(&self, case: &Case) -> bool {
-        let alike = CaseKey {
-            load: Load {
-                concurrency: self.case.load.concurrency,
-                ..case.load
-            },
-            ..case.key()
-        };
-        self.case.has_key(&alike)
+        let load = case.load.with(self.case.load.concurrency);
+        self.case.has_key(&case.key().loaded(load))
     }
 
     /// The concurrency of the highest throughput that was measured, and one beyond at which it was lower for
@@ -231,13 +220,8 @@ fn groups(rows: &[Row]) -> Vec<Group<'_>> {
     let mut places: HashMap<CaseKey, usize> = HashMap::new();
     let closed = |row: &&Row| row.case.load.is_closed() && row.case.replica == 0;
     for row in rows.iter().filter(closed) {
-        let alone = CaseKey {
-            load: Load {
-                concurrency: NonZeroU32::MIN,
-                ..row.case.load
-            },
-            ..row.case.key()
-        };
+        let alone = row.case.load.with(NonZeroU32::MIN);
+        let alone = row.case.key().loaded(alone);
         let place = *places.entry(alone).or_insert(groups.len());
         if place == groups.len() {
             groups.push(Group::default());
@@ -269,10 +253,7 @@ fn groups(rows: &[Row]) -> Vec<Group<'_>> {
 fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Curve> {
     let lowest = *group.measured.first()?;
     let single_thread = || {
-        let alone = CaseKey {
-            load: Load::single(),
-            ..lowest.case.key()
-        };
+        let alone = lowest.case.key().loaded(Load::single());
         let mut rows = groups.iter().flat_map(|group| &group.measured);
         rows.find(|row| row.case.has_key(&alone)).copied()
     };
@@ -335,11 +316,8 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
         .iter()
         .filter_map(|layers| layers.bottleneck.clone());
     let bottleneck = bottlenecks.find(|found| found.point == Point::of(&alone.case))?;
-    let server = Case {
-        load: Load::single(),
-        ..bottleneck.server.applied(&alone.case)
-    };
-    let server = server.key();
+    let server = bottleneck.server.applied(&alone.case).key();
+    let server = server.loaded(Load::single());
     let server = rows.iter().find(|row| row.case.has_key(&server))?;
     let server = server.summary.as_ref()?.mean.value;
     let (user, system) = alone.child_cpu?;

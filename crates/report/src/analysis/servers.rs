@@ -5,15 +5,12 @@
 
 use std::cmp::Reverse;
 
-use keymark_bench::case::Case;
-use keymark_bench::layers::{Comparison, Times};
-use keymark_bench::record::{CaseRecord, Record};
-use keymark_bench::server_load::ServerLoad;
+use keymark_bench::{Case, CaseRecord, Comparison, Record, ServerLoad, Times};
 use keymark_stats::{Estimate, Ratio, independent_gain};
 
 use super::tables::{handshakes, loaded};
 use super::{Analysis, Row, windows};
-use crate::document::{Block, Cell, RemarkKind, Section, Table};
+use crate::{Block, Cell, RemarkKind, Section, Table};
 
 impl Analysis {
     /// What there is of them.

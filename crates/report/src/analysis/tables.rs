@@ -4,13 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, CaseId, Worker};
-use keymark_bench::parts::{Part, Parts};
+use keymark_bench::{Case, CaseId, Part, Parts, Worker};
 use keymark_stats::Ratio;
 
 use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
-use crate::document::{Cell, Column, Table, TableOf};
 use crate::units;
+use crate::{Cell, Column, Table, TableOf};
 
 /// The main table.
 pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
@@ -61,7 +60,10 @@ pub(crate) fn siege(rows: &[Row]) -> Table {
 pub(crate) fn phases(rows: &[Row]) -> Table {
     handshakes(loaded(rows), |(row, _)| &row.case)
         .optional(1, "connect", |(_, load)| load.connect)
-        .value("handshake", |(_, load)| load.handshake)
+        .value("handshake", |(row, load)| {
+            load.handshake.filter(|_| !row.is_service())
+        })
+        .if_any()
         .optional(2, "first byte", |(_, load)| load.first_byte)
         .value("whole", |(row, _)| row.mean())
         .optional(3, "p95", |(_, load)| load.p95)
@@ -81,8 +83,7 @@ pub(super) fn handshakes<T>(
     items: impl IntoIterator<Item = T>,
     case: impl Fn(&T) -> &Case,
 ) -> TableOf<T> {
-    let subject = |item: &T| (case(item).device.clone(), case(item).provenance);
-    TableOf::new(items, subject)
+    TableOf::of(items, &case)
         .case("algorithm", |item| case(item).algorithm)
         .device()
         .case("server", |item| case(item).way())

@@ -1,13 +1,12 @@
 //! A load on a server: as siege sums it up, so that old articles compare line by line, and where its time went; what a
 //! search for the limits has found, and what clients noticed when one of several servers was killed.
 
-use keymark_bench::server_load::{LoadLimit, Second, ServerLoad, TriedDemand};
-use keymark_stats::{PerSecond, Seconds};
-use serde::{Deserialize, Serialize};
+use keymark_bench::{LoadLimit, Second, ServerLoad, TriedDemand};
+use keymark_stats::{PerSecond, Ratio, Seconds};
 
 /// The figures that siege prints, with its names, for which all of the load counts, its start and end too (the row's
 /// throughput is that of the steady state); the phases of transactions in the steady state; and whose processors they took.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnderLoad {
     /// Requests that were answered.
     pub transactions: u64,
@@ -43,11 +42,11 @@ pub struct UnderLoad {
     pub client_cpu: Seconds,
     /// What limited the rate, as far as the client can tell.
     pub limit: LoadLimit,
+    /// Of a service that signs, how busy what it works with was.
+    pub busy: Option<Busy>,
     /// What the search for the server's limits has found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturated: Option<Saturated>,
     /// What clients noticed of a server that was killed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
 }
 
@@ -91,9 +90,31 @@ impl UnderLoad {
             server_cpu: load.server_cpu_ns.map(seconds),
             client_cpu: seconds(load.client_cpu_ns),
             limit: load.limit,
+            busy: Busy::of(load),
             saturated: Saturated::of(load),
             loss: Loss::of(load),
         }
+    }
+}
+
+/// How busy what a service works with was, of the whole load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Busy {
+    /// The machine's processors, whatever they did.
+    pub cores: Ratio,
+    /// Each gpg-agent, with its scdaemon.
+    pub agents: Option<Ratio>,
+}
+
+impl Busy {
+    fn of(load: &ServerLoad) -> Option<Self> {
+        let spent = load.service_cpu?;
+        let agents = load.server.get("agents").and_then(|word| word.parse().ok());
+        let share = |time: u64, of: u64| Ratio(time as f64 / (load.elapsed_ns * of.max(1)) as f64);
+        Some(Self {
+            cores: share(spent.machine_ns, spent.cores),
+            agents: spent.agent_ns.map(|time| share(time, agents.unwrap_or(1))),
+        })
     }
 }
 
@@ -106,7 +127,7 @@ fn p95(load: &ServerLoad) -> Option<u64> {
 }
 
 /// The limits of a server. The best rate itself is the row's throughput, of a load of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Saturated {
     /// Users of the load that counts.
     pub best_users: u32,
@@ -136,7 +157,7 @@ impl Saturated {
 }
 
 /// The loss of a server in the middle of a load, to the second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
     /// When, since the load's start.
     pub killed_at: Seconds,

@@ -1,7 +1,7 @@
 //! What is not as it was: of comparisons and histories.
 
 use itertools::Itertools;
-use keymark_bench::case::CaseId;
+use keymark_bench::CaseId;
 use keymark_stats::Ratio;
 
 use super::figure::times;

@@ -3,7 +3,7 @@
 //! its published figures.
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, Provenance, StackName, StoreKind};
+use keymark_bench::{Case, Provenance, StackName, StoreKind};
 
 use super::figure::{Figure, alone, between, device, library, listed, to, way, what};
 use super::{Statement, Topic};

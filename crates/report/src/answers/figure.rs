@@ -1,8 +1,6 @@
 //! Means with their intervals, and the words for what they say of one another.
 
-use keymark_bench::case::{Case, CaseId, Provenance, StackName, StoreKind};
-use keymark_bench::operation::Operation;
-use keymark_bench::strength::Strength;
+use keymark_bench::{Case, CaseId, Operation, Provenance, StackName, StoreKind, Strength};
 use keymark_stats::{Estimate, Ratio, Seconds};
 
 use crate::analysis::Row;

@@ -1,28 +1,23 @@
 //! Keys through one program: which is the fastest, what others cost beside it, and how strong they are.
 
-use keymark_bench::case::{Case, CaseId, Provenance, StackName, StoreKind};
-use keymark_bench::layers::Point;
-use keymark_bench::operation::Operation;
-use keymark_bench::strength::Strength;
+use keymark_bench::{Case, CaseId, Point, Provenance, StackName, StoreKind, Strength};
 
 use super::figure::{Figure, alone, device, listed, range, to, way};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
-use crate::document::{Mean, Subject};
 use crate::grouped;
 use crate::visible::sentence;
+use crate::{Mean, Subject};
 
 /// Other keys that are named beside the fastest.
 const BESIDE: usize = 3;
 
 /// For each operation the keys that are compared.
 fn best(analysis: &Analysis) -> Vec<Keys<'_>> {
-    let figures = alone(&analysis.rows).filter(|figure| match figure.case().provenance {
-        Provenance::Measured | Provenance::Twin | Provenance::Virtual => {
-            // Handshakes are a server's, which has sentences of its own.
-            figure.case().operation != Operation::Handshake
-        }
-        Provenance::Predicted | Provenance::Published => false,
+    // Servers have sentences of their own.
+    let figures = alone(&analysis.rows).filter(|figure| {
+        let case = figure.case();
+        case.provenance.is_of_a_run() && figure.row.under_load.is_none()
     });
     let groups = grouped(figures, |figure| {
         let case = figure.case();

@@ -1,10 +1,7 @@
 //! What the time goes into: the key or the program around it, and what would not help.
 
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{CaseId, Provenance};
-use keymark_bench::layers::Point;
-use keymark_bench::operation::Operation;
+use keymark_bench::{Algorithm, CaseId, Operation, Point, Provenance};
 use keymark_stats::{Estimate, Seconds};
 
 use super::figure::{listed, part};
@@ -266,12 +263,8 @@ fn rows(analysis: &Analysis, lines: &[&Line<'_>]) -> Vec<CaseId> {
 
 /// Their algorithms, each once; curves of 256 bits together.
 fn keys(lines: &[&Line<'_>]) -> String {
-    let mut names: Vec<Algorithm> = Vec::new();
-    for line in lines {
-        if !names.contains(&line.of.algorithm) {
-            names.push(line.of.algorithm);
-        }
-    }
+    let names = lines.iter().map(|line| line.of.algorithm).unique();
+    let names: Vec<Algorithm> = names.collect();
     let short = names
         .iter()
         .all(|name| matches!(name.length().1, 255 | 256));

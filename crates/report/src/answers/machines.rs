@@ -1,6 +1,6 @@
 //! Which of several machines takes longest, and whether that is a library's doing.
 
-use keymark_bench::case::{Case, CaseId, USUAL};
+use keymark_bench::{Case, CaseId, USUAL};
 
 use super::figure::{BUILT_IN, library};
 use super::{Statement, Topic};

@@ -10,6 +10,7 @@ mod layers;
 mod machines;
 mod patience;
 mod servers;
+mod services;
 #[cfg(test)]
 mod tests;
 mod titles;
@@ -39,7 +40,8 @@ pub fn answers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
     if analysis.rows.iter().all(|row| row.mean().is_none()) {
         return vec![nothing(&analysis.rows)];
     }
-    let mut all = devices::striking(analysis);
+    let mut all: Vec<Statement> = services::services(analysis).into_iter().collect();
+    all.extend(devices::striking(analysis));
     all.extend(devices::devices(analysis));
     all.extend(patience::patience(analysis, record));
     all.extend(patience::predictions(analysis, record));
@@ -103,10 +105,7 @@ pub(super) fn certainty(analysis: &Analysis, record: &Record) -> Statement {
         RunState::Finished | RunState::Published => {}
     }
     // What a model or an article says is the same each time.
-    let ran = rows.iter().any(|row| match row.case.provenance {
-        Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
-        Provenance::Predicted | Provenance::Published => false,
-    });
+    let ran = rows.iter().any(|row| row.case.provenance.is_of_a_run());
     if ran && record.series.is_none() {
         parts.push("another run may differ by more".to_owned());
     }

@@ -2,15 +2,13 @@
 //! a thread of messages means; and of firmware on microcontrollers, which part keeps them waiting and what flash has to
 //! do with it.
 
-use keymark_bench::case::{Provenance, StoreKind};
-use keymark_bench::operation::Operation;
-use keymark_bench::record::Record;
+use keymark_bench::{Operation, Provenance, Record, StoreKind};
 use keymark_stats::Seconds;
 
 use super::figure::{Figure, alone, between, device, is_virtual_card, listed, what};
 use super::{Statement, Topic};
+use crate::Answer;
 use crate::analysis::{Analysis, Row};
-use crate::document::Answer;
 use crate::grouped;
 use crate::units::{self, counted};
 use crate::visible::sentence;

@@ -1,9 +1,7 @@
 //! Servers under load: how many handshakes with each key, what they are made of, how many users are enough, what another
 //! key exchange or a second certificate changes.
 
-use keymark_bench::case::{Case, StoreKind};
-use keymark_bench::record::Record;
-use keymark_bench::server_load::LoadLimit;
+use keymark_bench::{Case, LoadLimit, Record, StoreKind};
 use keymark_stats::{Estimate, PerSecond};
 
 use super::figure::{about, device, listed, may_be_alike, times};
@@ -120,11 +118,16 @@ fn keys(loads: &[Rate<'_>]) -> Option<Statement> {
     let elsewhere = case.store != StoreKind::SOFTWARE;
     let on = elsewhere.then(|| format!(", key on {}", device(case)));
     let text = format!(
-        "{} ({}{}) does {} handshakes a second with {}{others}.",
+        "{} ({}{}) does {} {} a second with {}{others}.",
         case.stack,
         case.way().trim_start_matches(case.stack.word()).trim(),
         on.unwrap_or_default(),
         first.words(),
+        if first.row.is_service() {
+            "timestamps"
+        } else {
+            "handshakes"
+        },
         named(case)
     );
     let rows = group.iter().take(NAMED + 1).map(|rate| rate.row.id);
@@ -259,13 +262,14 @@ fn besides(case: &Case, other: &Case) -> String {
 /// What a second certificate would bring where both kinds were measured by themselves.
 fn certificates(loads: &[Rate<'_>]) -> Option<Statement> {
     let kind = |rate: &Rate<'_>| rate.row.case.algorithm.length().0 == "rsa";
-    let pairs = loads.iter().filter(|rate| kind(rate)).filter_map(|rsa| {
+    let loads = loads.iter().filter(|rate| !rate.row.is_service());
+    let pairs = loads.clone().filter(|rate| kind(rate)).filter_map(|rsa| {
         let same = |other: &&Rate<'_>| {
             let (own, other) = (&rsa.row.case, &other.row.case);
             (&own.device, own.stack, &own.parameters, own.load)
                 == (&other.device, other.stack, &other.parameters, other.load)
         };
-        let other = loads.iter().filter(|other| !kind(other)).find(same)?;
+        let other = loads.clone().filter(|other| !kind(other)).find(same)?;
         let free = other.load.limit != LoadLimit::Client && rsa.load.limit != LoadLimit::Client;
         (free && other.is_above(rsa)).then_some((rsa, other))
     });

@@ -2,47 +2,46 @@
 
 use std::time::Duration;
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
 use keymark_stats::{PerSecond, Ratio, Seconds};
 
 use super::figure::{between, listed};
 use super::{devices, keys, layers, workers};
 use crate::analysis::{Analysis, figures};
-use crate::document::{Distribution, Figure, LoadCurve, LoadUnit, Mean, Predicted};
 use crate::grouped;
 use crate::units::{self, counted};
+use crate::{Distribution, Figure, LoadCurve, LoadUnit, Mean, Plot, Predicted};
 
 /// The percentile by which a single distribution is told.
 const NEARLY: u32 = 90;
 
 /// None where nothing can be said; then a picture keeps the title that says what it shows.
 pub fn title_of(analysis: &Analysis, record: &Record, figure: &Figure) -> Option<String> {
-    match figure {
-        Figure::Layers { title, .. } => {
+    match &figure.plot {
+        Plot::Layers { .. } => {
             let mut families = analysis.breakdowns.iter();
-            let family = families.find(|family| figures::layers_title(family) == *title)?;
+            let family = families.find(|family| figures::layers_title(family) == figure.title)?;
             layers::title(family)
         }
-        Figure::Throughput { .. } => workers::title(analysis, record.environment.cores),
-        Figure::Means { means, .. } => {
+        Plot::Throughput { .. } => workers::title(analysis, record.environment.cores),
+        Plot::Means { means, .. } => {
             devices::title(analysis).or_else(|| keys::title(analysis, means))
         }
-        Figure::Samples { timelines, of, .. } => {
+        Plot::Samples { timelines, of, .. } => {
             let drifted = analysis.rows.iter().filter(|row| row.has_drifted()).count();
             (drifted > 0 && timelines.len() <= drifted).then(|| {
                 let all = counted(*of, "case");
                 format!("{drifted} of {all} changed during the run")
             })
         }
-        Figure::ResponseTimes { load, curves, .. } => of_loads(*load, curves),
-        Figure::Security { means, .. } => of_security(means),
-        Figure::Predictions {
+        Plot::ResponseTimes { load, curves } => of_loads(*load, curves),
+        Plot::Security { means, .. } => of_security(means),
+        Plot::Predictions {
             tolerance,
             predictions,
-            ..
         } => of_predictions(*tolerance, predictions),
-        Figure::Distributions { distributions, .. } => of_distributions(distributions),
-        Figure::Histograms { .. } => None,
+        Plot::Distributions { distributions } => of_distributions(distributions),
+        Plot::Histograms { .. } => None,
     }
 }
 

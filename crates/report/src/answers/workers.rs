@@ -1,6 +1,6 @@
 //! Several workers at once: what limits them, from how many on more are useless, and what would help.
 
-use keymark_bench::case::{Case, Provenance, StackName, StoreKind, Worker};
+use keymark_bench::{Case, Provenance, StackName, StoreKind, Worker};
 use keymark_stats::{Estimate, PerSecond, Ratio};
 
 use super::figure::{between, device, gained, is_known, is_virtual_card, listed, way, what};

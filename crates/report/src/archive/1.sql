@@ -79,6 +79,15 @@ CREATE TABLE sample (
     PRIMARY KEY (block, number)
 ) STRICT, WITHOUT ROWID;
 
+-- Runs that wait for a team's archive stand here as there: without serial numbers and names. What had some stands in this table
+-- as it was, if it is to be kept. Otherwise it is empty.
+CREATE TABLE identity (
+    run   TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
+    part  INTEGER NOT NULL,             -- the number of the case; -1: the record without its cases
+    whole TEXT NOT NULL,                -- JSON, as in an export, without blocks
+    PRIMARY KEY (run, part)
+) STRICT, WITHOUT ROWID;
+
 -- One row a timed operation, with what it was. `parameters` is a JSON object of what its stack distinguishes, such as
 -- {"protection":"cached"}: parameters ->> 'protection'.
 CREATE VIEW latency AS

@@ -4,11 +4,13 @@
 mod database;
 mod error;
 mod history;
+mod identity;
 mod open;
 mod postgresql;
 mod reader;
 mod rows;
 mod select;
+mod unsent;
 mod writer;
 
 use std::env;
@@ -23,12 +25,15 @@ use keymark_bench::sample::Outcome;
 
 use database::Database;
 use error::Fault;
+use identity::Parting;
 use postgresql::Postgres;
 
 pub use error::ArchiveError;
 pub use history::{CaseWords, LastMeans, Past};
+pub use identity::Identity;
 pub use reader::{Found, RunLine, RunSearch, Window};
 pub use select::{RunSelector, SelectorError, SideSelector};
+pub use unsent::Unsent;
 pub use writer::RunWriter;
 
 type Result<T, E = ArchiveError> = std::result::Result<T, E>;
@@ -41,6 +46,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Archive {
     database: Database,
     path: PathBuf,
+    /// None: records are kept whole.
+    parting: Option<Parting>,
 }
 
 impl Archive {
@@ -49,7 +56,6 @@ impl Archive {
     /// # Errors
     /// When there is neither that variable nor a home directory.
     pub fn default_path() -> Result<PathBuf> {
-        let data = || Xdg::new().ok().map(|directories| directories.data_dir());
         choose_path(env::var_os("KEYMARK_ARCHIVE"), data).ok_or(ArchiveError::NoHome)
     }
 
@@ -63,6 +69,7 @@ impl Archive {
             return Ok(Self {
                 database: Database::Postgres(Box::new(connected?)),
                 path: path.into(),
+                parting: Some(Parting::default()),
             });
         }
         let refused = |error| ArchiveError::of_io(path, error);
@@ -85,6 +92,7 @@ impl Archive {
         Ok(Self {
             database: Database::Sqlite(open::connect(path)?),
             path: path.into(),
+            parting: None,
         })
     }
 
@@ -98,8 +106,11 @@ impl Archive {
                 if File::open(path).is_ok() =>
             {
                 let database = Database::Sqlite(open::connect_to_read(path)?);
-                let path = path.into();
-                Ok(Self { database, path })
+                Ok(Self {
+                    database,
+                    path: path.into(),
+                    parting: None,
+                })
             }
             opened => opened,
         }
@@ -121,10 +132,15 @@ impl Archive {
     }
 }
 
+/// The user's data directory (XDG).
+fn data() -> Option<PathBuf> {
+    Some(Xdg::new().ok()?.data_dir().join("keymark"))
+}
+
 fn choose_path(named: Option<OsString>, data: impl FnOnce() -> Option<PathBuf>) -> Option<PathBuf> {
     match named.filter(|name| !name.is_empty()) {
         Some(name) => Some(name.into()),
-        None => Some(data()?.join("keymark").join("runs.sqlite3")),
+        None => Some(data()?.join("runs.sqlite3")),
     }
 }
 

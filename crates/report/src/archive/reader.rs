@@ -2,6 +2,7 @@
 //!
 //! Runs by what was measured in them and when.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use keymark_bench::algorithm::Algorithm;
@@ -15,6 +16,7 @@ use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 
 use super::database::{Database, Row, Values};
+use super::identity::Parted;
 use super::rows::{Json, Started, Word};
 use super::{Archive, ArchiveError, Fault, Result, RunSelector, outcome_code};
 
@@ -39,18 +41,19 @@ pub struct RunLine {
     pub series: Option<SeriesId>,
 }
 
-const LINE: &str = "
-    SELECT id, started_utc, state,
-           (SELECT CAST(coalesce(sum(samples), 0) AS bigint)
-            FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id)
-           + (SELECT CAST(coalesce(sum(CAST(load -> 'totals' ->> 'transactions' AS bigint)), 0) AS bigint)
-              FROM case_ JOIN server_load ON server_load.case_ = case_.id WHERE run = run.id),
-           series
-    FROM run";
+/// What counts operations, run by run: joins, and no question for each run.
+const COUNTED: [&str; 2] = [
+    "SELECT run, CAST(sum(samples) AS bigint)
+     FROM run JOIN case_ ON run = run.id JOIN block ON block.case_ = case_.id",
+    "SELECT run, CAST(sum(CAST(load -> 'totals' ->> 'transactions' AS bigint)) AS bigint)
+     FROM run JOIN case_ ON run = run.id JOIN server_load ON server_load.case_ = case_.id",
+];
 
 /// Runs in brief, those that the condition holds for, the newest first.
 fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec<RunLine>, Fault> {
-    let runs = format!("{LINE} WHERE {condition} ORDER BY started_utc DESC, id DESC");
+    let runs = format!(
+        "SELECT id, started_utc, state, series FROM run WHERE {condition} ORDER BY started_utc DESC, id DESC"
+    );
     let mut lines = database.rows(&runs, values, line)?;
     let numbers = lines.iter().enumerate();
     let numbers: HashMap<String, usize> = numbers
@@ -84,6 +87,15 @@ fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec
         }
         Ok(())
     })?;
+    for counted in COUNTED {
+        let counted = format!("{counted} WHERE {condition} GROUP BY run");
+        database.rows(&counted, values, |row| {
+            if let Some(line) = numbers.get(&row.get::<String>(0)?) {
+                lines[*line].samples += row.get::<i64>(1)?.unsigned_abs();
+            }
+            Ok(())
+        })?;
+    }
     Ok(lines)
 }
 
@@ -123,17 +135,25 @@ impl Archive {
     }
 
     pub(super) fn load_id(&self, id: &str) -> Result<Record> {
-        self.ask(|database| {
-            // One snapshot: the run may still be under way.
-            let _snapshot = database.snapshot()?;
-            let head =
-                "SELECT id, started_utc, state, schema, plan, environment, harness, stores, in_series
-                 FROM run WHERE id = ?1";
-            let mut record = database
-                .first(head, &[&id], record)?
-                .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-            record.cases = self.cases(id)?;
-            Ok(record)
+        self.ask(|_| self.load_parted(id)?.whole())
+    }
+
+    /// As it is kept.
+    pub(super) fn load_parted(&self, id: &str) -> Result<Parted<'static>, Fault> {
+        let database = &self.database;
+        // One snapshot: the run may still be under way.
+        let _snapshot = database.snapshot()?;
+        let head =
+            "SELECT id, started_utc, state, schema, plan, environment, harness, stores, in_series
+             FROM run WHERE id = ?1";
+        let mut record = database
+            .first(head, &[&id], record)?
+            .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        record.cases = self.cases(id)?;
+        let own = "SELECT part, whole FROM identity WHERE run = ?1 ORDER BY part";
+        Ok(Parted {
+            common: Cow::Owned(record),
+            own: database.rows(own, &[&id], |row| Ok((row.get(0)?, row.get(1)?)))?,
         })
     }
 
@@ -256,17 +276,16 @@ fn block(row: Row<'_>) -> rusqlite::Result<(i64, usize, Block)> {
 }
 
 fn line(row: Row<'_>) -> rusqlite::Result<RunLine> {
-    let count = |column| row.get::<i64>(column).map(i64::unsigned_abs);
     Ok(RunLine {
         id: RunId(row.get(0)?),
         started: row.get::<Started>(1)?.0,
         state: row.get::<Word<_>>(2)?.0,
-        // Counted with their devices.
+        // These are counted for all runs at once.
         cases: 0,
-        samples: count(3)?,
+        samples: 0,
         devices: Vec::new(),
         algorithms: Vec::new(),
-        series: row.get::<Option<String>>(4)?.map(SeriesId),
+        series: row.get::<Option<String>>(3)?.map(SeriesId),
     })
 }
 

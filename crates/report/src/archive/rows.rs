@@ -25,7 +25,7 @@ pub(super) struct Writing<'a> {
 
 impl<'a> Writing<'a> {
     pub(super) fn begin(archive: &'a Archive) -> Result<Self> {
-        let Archive { database, path } = archive;
+        let Archive { database, path, .. } = archive;
         let transaction = database.writing()?;
         Ok(Self {
             transaction,
@@ -143,6 +143,22 @@ impl<'a> Writing<'a> {
         self.execute(update, &[&run.0, &Json(harness)])
     }
 
+    /// What stands apart of a part of the run.
+    pub(super) fn own(&self, run: &RunId, part: i64, whole: &str) -> Result<()> {
+        let insert = "INSERT INTO identity (run, part, whole) VALUES (?1, ?2, ?3)
+                      ON CONFLICT (run, part) DO UPDATE SET whole = excluded.whole";
+        self.execute(insert, &[&run.0, &part, &whole])
+    }
+
+    /// Keeps others from adding to the run until the commit; how many blocks it has.
+    pub(super) fn claim(&self, run: &RunId) -> Result<usize> {
+        self.execute("UPDATE run SET state = state WHERE id = ?1", &[&run.0])?;
+        let blocks =
+            "SELECT count(*) FROM case_ JOIN block ON block.case_ = case_.id WHERE run = ?1";
+        let found: isize = self.database.value(blocks, &[&run.0])?;
+        Ok(found.unsigned_abs())
+    }
+
     /// The run with all that is of it.
     pub(super) fn remove(&self, run: &RunId) -> Result<()> {
         self.execute("DELETE FROM run WHERE id = ?1", &[&run.0])
@@ -167,8 +183,7 @@ pub(super) struct Word<T>(pub(super) T);
 
 impl<T: Serialize> ToSql for Json<T> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let json = serde_json::to_string(&self.0).map_err(unwritable)?;
-        Ok(json.into())
+        Ok(text(&self.0)?.into())
     }
 }
 
@@ -193,6 +208,10 @@ impl<T: DeserializeOwned> FromSql for Word<T> {
         let word = Value::String(value.as_str()?.to_owned());
         serde_json::from_value(word).map(Self).map_err(unreadable)
     }
+}
+
+pub(super) fn text(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(unwritable)
 }
 
 fn unwritable(error: serde_json::Error) -> rusqlite::Error {

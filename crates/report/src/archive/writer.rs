@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use keymark_bench::case::CaseId;
 use keymark_bench::clock::Harness;
-use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
+use keymark_bench::record::{CaseRecord, Record, RunState};
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
 
+use super::identity::Parted;
 use super::rows::Writing;
 use super::{Archive, ArchiveError, Fault, PATIENCE, Result};
 
@@ -27,7 +28,10 @@ impl Archive {
     pub fn begin(&mut self, head: &Record) -> Result<RunWriter<'_>> {
         let mut writer = RunWriter {
             archive: self,
-            id: head.id.clone(),
+            head: Record {
+                cases: Vec::new(),
+                ..head.clone()
+            },
             cases: Vec::new(),
             waiting: vec![Event::Begun(Box::new(head.clone()))],
             error: None,
@@ -45,7 +49,8 @@ impl Archive {
 #[derive(Debug)]
 pub struct RunWriter<'a> {
     archive: &'a mut Archive,
-    id: RunId,
+    /// Without cases.
+    head: Record,
     /// Rows of the cases, by [`CaseId`].
     cases: Vec<i64>,
     /// What is not in the archive yet, in order.
@@ -122,6 +127,7 @@ impl RunWriter<'_> {
     /// The rows of the cases, which are known once the run has its place.
     fn written(&mut self, patience: Duration) -> Result<Vec<i64>, Fault> {
         self.archive.database.be_patient(patience)?;
+        let id = &self.head.id;
         let mut cases = self.cases.clone();
         let writing = Writing::begin(self.archive)?;
         for event in &self.waiting {
@@ -131,20 +137,31 @@ impl RunWriter<'_> {
                     if writing.has(&head.id)? {
                         return Err(writing.exists(&head.id).into());
                     }
-                    cases = writing.head(head, RunState::Unfinished)?;
+                    let Parted { common, own } = self.archive.parted(head)?;
+                    cases = writing.head(&common, RunState::Unfinished)?;
+                    for (part, whole) in own {
+                        writing.own(id, part, &whole)?;
+                    }
                 }
-                Event::Measuring(harness) => writing.harness(&self.id, harness)?,
+                Event::Measuring(harness) => writing.harness(id, harness)?,
                 Event::Block(id, block) => {
                     if let Some(row) = row(*id) {
                         writing.block(row, block)?;
                     }
                 }
-                Event::Concluded(id, case) => {
-                    if let Some(row) = row(*id) {
+                Event::Concluded(number, case) => {
+                    let mut alone = self.head.clone();
+                    alone.cases.push(*case.clone());
+                    let Parted { common, own } = self.archive.parted(&alone)?;
+                    if let Some((row, case)) = row(*number).zip(common.cases.first()) {
                         writing.conclusion(row, case)?;
                     }
+                    // The head is written already.
+                    for (_, whole) in own.iter().filter(|(part, _)| *part == 0) {
+                        writing.own(id, number.0.into(), whole)?;
+                    }
                 }
-                Event::Ended(state) => writing.state(&self.id, *state)?,
+                Event::Ended(state) => writing.state(id, *state)?,
             }
         }
         writing.commit()?;
@@ -183,8 +200,8 @@ struct Place {
 }
 
 impl Archive {
-    /// Adds a whole run. One that is there already, with the same content, is left alone; one that was
-    /// added in part, because that was broken off, is completed.
+    /// Adds a whole run. One that is there already, with the same content or more of it, is left alone; one that is there
+    /// in part, because its measuring or adding was broken off, is completed.
     ///
     /// # Errors
     /// When another run has that name, the run has a number that SQLite has no room for, or the archive cannot be
@@ -194,26 +211,41 @@ impl Archive {
     }
 
     pub(super) fn insert_in_parts(&mut self, record: &Record, part: usize) -> Result<()> {
-        let inserted = self.parts_of(record, part);
-        inserted.map_err(|fault| fault.of(&self.path))
+        self.ask(|_| self.parts_of(&self.parted(record)?, part))
     }
 
-    fn parts_of(&self, record: &Record, part: usize) -> Result<(), Fault> {
+    /// The same of what an archive like this one has.
+    pub(super) fn insert_parted(&mut self, parted: &Parted<'_>) -> Result<()> {
+        self.ask(|_| self.parts_of(parted, PART))
+    }
+
+    fn parts_of(&self, parted: &Parted<'_>, part: usize) -> Result<(), Fault> {
         self.database.be_patient(PATIENCE)?;
-        let Some(mut place) = self.place(record)? else {
+        let record = &*parted.common;
+        let place = self.place(record)?;
+        let writing = Writing::begin(self)?;
+        for (number, whole) in &parted.own {
+            writing.own(&record.id, *number, whole)?;
+        }
+        writing.commit()?;
+        let Some(mut place) = place else {
             return Ok(());
         };
         loop {
             match self.add_part(record, &mut place, part) {
                 Ok(true) => std::thread::sleep(TURN),
                 Ok(false) => return Ok(()),
-                Err(refused) => {
-                    // What was begun and cannot be ended is no run. If it cannot be taken back either, the same import ends it.
-                    let _ = Writing::begin(self).and_then(|writing| {
-                        writing.remove(&record.id)?;
-                        writing.commit()
-                    });
-                    return Err(refused);
+                Err(fault) => {
+                    let refused = fault.of(&self.path);
+                    // What was begun and cannot be ended is no run. If it cannot be taken back either, or another keymark
+                    // writes, the same import ends it.
+                    if !matches!(refused, ArchiveError::Locked(_)) {
+                        let _ = Writing::begin(self).and_then(|writing| {
+                            writing.remove(&record.id)?;
+                            writing.commit()
+                        });
+                    }
+                    return Err(refused.into());
                 }
             }
         }
@@ -231,8 +263,9 @@ impl Archive {
         let exists = writing.exists(&record.id);
         let rows = writing.rows(&record.id)?;
         drop(writing);
-        let found = self.load_id(&record.id.0)?;
-        if found == *record {
+        let found = self.load_parted(&record.id.0)?.common.into_owned();
+        // What is there may also be more, of a run whose copy was left behind.
+        if found == *record || is_part_of(record, &found) {
             return Ok(None);
         }
         let blocks = found.cases.iter().map(|case| case.blocks.len()).collect();
@@ -246,6 +279,10 @@ impl Archive {
     /// Adds blocks, or what is said of the run at its end. Whether more is to come.
     fn add_part(&self, record: &Record, place: &mut Place, part: usize) -> Result<bool, Fault> {
         let writing = Writing::begin(self)?;
+        if writing.claim(&record.id)? != place.blocks.iter().sum::<usize>() {
+            // Somebody else is adding the same run.
+            return Err(ArchiveError::Locked(self.path.clone()).into());
+        }
         let mut added = 0;
         for ((row, written), case) in place.rows.iter().zip(&mut place.blocks).zip(&record.cases) {
             while let Some(block) = case.blocks.get(*written) {
@@ -261,28 +298,28 @@ impl Archive {
         for (row, case) in place.rows.iter().zip(&record.cases) {
             writing.conclusion(*row, case)?;
         }
+        if let Some(harness) = &record.harness {
+            writing.harness(&record.id, harness)?;
+        }
         writing.state(&record.id, record.state)?;
         writing.commit()?;
         Ok(false)
     }
 }
 
-/// Whether it is what an import leaves that was broken off: the beginning of each case, without an end.
+/// Whether it is what a run or an import leaves that was broken off: whole cases, and the beginning of others.
 fn is_part_of(found: &Record, record: &Record) -> bool {
     let head = |of: &Record| Record {
         state: RunState::Unfinished,
+        harness: of.harness.or(record.harness),
         cases: Vec::new(),
         ..of.clone()
     };
     let begins = |(found, whole): (&CaseRecord, &CaseRecord)| {
-        let bare = |of: &CaseRecord| CaseRecord {
-            blocks: Vec::new(),
-            ending: None,
-            ..of.clone()
-        };
-        found.ending.is_none()
-            && bare(found) == bare(whole)
-            && whole.blocks.starts_with(&found.blocks)
+        let is_begun = found.ending.is_none()
+            && (&found.case, &found.published) == (&whole.case, &whole.published)
+            && whole.blocks.starts_with(&found.blocks);
+        is_begun || found == whole
     };
     found.state == RunState::Unfinished
         && found.cases.len() == record.cases.len()

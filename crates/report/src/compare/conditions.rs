@@ -3,34 +3,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use derive_more::Display;
 use itertools::Itertools;
-use keymark_bench::case::Provenance;
-use keymark_bench::environment::{Environment, View};
-use keymark_bench::plan::{Order, Settings};
-use keymark_bench::record::{Record, RunState};
-use keymark_bench::stop::StopRule;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::{
+    Environment, Order, Provenance, Record, RunState, Settings, StopRule, StoreIdentity, View,
+};
 use keymark_stats::{MachineSpeed, Seconds};
 
 use super::Side;
-use crate::document::Fact;
+use crate::Fact;
 use crate::{grouped, units};
 
 /// Something that is not the same everywhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Display, Clone, PartialEq, Eq)]
+#[display("{what}: {}", values.iter().format_with("; ", |(value, sides), each| {
+    each(&format_args!("{value} ({})", sides.join(", ")))
+}))]
 pub struct Difference {
     /// What it is: `kernel`, `libgcrypt`.
     pub what: String,
     /// Its values, each with the sides that have it.
     pub values: Vec<(String, Vec<String>)>,
-}
-
-impl std::fmt::Display for Difference {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let values = self.values.iter();
-        let mut values = values.map(|(value, sides)| format!("{value} ({})", sides.join(", ")));
-        write!(f, "{}: {}", self.what, values.join("; "))
-    }
 }
 
 /// Machines whose own speed differs by less are about as fast.

@@ -4,7 +4,7 @@
 //! are ratios to (Fleming & Wallace, "How Not to Lie with Statistics: The Correct Way to Summarize Benchmark Results",
 //! CACM 29, 1986). It is about these cases, each counted once, and not about the time that all of them take.
 
-use keymark_bench::case::Provenance;
+use keymark_bench::Provenance;
 use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, holm, holm_levels, mean_of_runs};
 
 use crate::grouped;

@@ -1,6 +1,6 @@
 //! Runs of several machines, by the labels that their owner gave them: each machine against the fastest.
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
 use keymark_stats::BetweenRuns;
 
 use super::{Comparison, Criteria, Side};

@@ -1,9 +1,6 @@
 //! One case on both sides.
 
-use keymark_bench::case::{Case, Provenance};
-use keymark_bench::record::{CaseRecord, Record};
-use keymark_bench::sample::Outcome;
-use keymark_bench::store::Assumed;
+use keymark_bench::{Assumed, Case, CaseRecord, Outcome, Provenance, Record};
 use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, mean_of_runs};
 
 use crate::analysis::latencies::overload;

@@ -1,6 +1,6 @@
 //! Documents that a browser can show: what is beyond a limit is left out, and that is said.
 
-use super::{Block, Document, Figure, Remark, RemarkKind, Section};
+use super::{Block, Document, Plot, Remark, RemarkKind, Section};
 
 /// How much of a document is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ fn capped(section: Section, limits: Limits) -> Section {
     for mut block in section.blocks {
         let cut = match &mut block {
             Block::Table(table) => cut(&mut table.rows, limits.rows, "rows"),
-            Block::Figure(figure) => figure.cap(limits.in_figure),
+            Block::Figure(figure) => figure.plot.cap(limits.in_figure),
             Block::Remark(_) => None,
         };
         blocks.push(block);
@@ -65,7 +65,7 @@ fn capped(section: Section, limits: Limits) -> Section {
     Section { blocks, ..section }
 }
 
-impl Figure {
+impl Plot {
     fn cap(&mut self, limit: usize) -> Option<Remark> {
         match self {
             Self::Means { means, .. } => cut(means, limit, "means"),

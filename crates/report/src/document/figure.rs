@@ -1,67 +1,89 @@
 //! Data of pictures.
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
-use keymark_bench::operation::Operation;
+use keymark_bench::{Algorithm, Case, DeviceName, Operation, Provenance, StackName};
 use keymark_stats::{Band, Drift, Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
+use strum::{Display, EnumDiscriminants, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// A picture's data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figure {
+    /// What it shows.
+    pub title: String,
+    /// What is drawn.
+    #[serde(flatten)]
+    pub plot: Plot,
+}
+
+/// What is drawn, which is all that tells kinds of pictures apart: each kind with what it shows and what a run has to
+/// have for it.
+#[derive(Debug, Clone, PartialEq, Serialize, EnumDiscriminants)]
 #[serde(tag = "figure", rename_all = "snake_case")]
-pub enum Figure {
+#[strum_discriminants(
+    name(Kind),
+    derive(Display, EnumMessage, EnumString, Hash, IntoStaticStr, VariantArray),
+    strum(serialize_all = "lowercase"),
+    doc = "A kind of picture.",
+    allow(missing_docs, reason = "each has its message")
+)]
+pub enum Plot {
     /// Dots with intervals on a logarithmic axis of time, and a line at what users tolerate.
+    #[strum_discriminants(strum(
+        message = "mean times as dots with intervals, and the limit that users tolerate"
+    ))]
     Means {
-        /// What it shows.
-        title: String,
         /// What users tolerate.
         tolerance: Seconds,
         /// The dots.
         means: Vec<Mean>,
     },
-    /// Cumulated shares over a logarithmic axis of time.
-    Distributions {
-        /// What it shows.
-        title: String,
-        /// A curve each.
-        distributions: Vec<Distribution>,
-    },
-    /// How often each duration came, where they come in steps.
-    Histograms {
-        /// What it shows.
-        title: String,
-        /// One each.
-        histograms: Vec<Histogram>,
-    },
     /// What the time of operations is made of.
+    #[strum_discriminants(strum(message = "parts of the time: needs several stacks, or parts"))]
     Layers {
-        /// What it shows.
-        title: String,
         /// An operation each.
         stacks: Vec<Stack>,
         /// What to know: what would leave the others no room, and what cannot be told from nothing.
         left_out: Vec<String>,
     },
+    /// Cumulated shares over a logarithmic axis of time.
+    #[strum_discriminants(strum(message = "share finished within a given time, with percentiles"))]
+    Distributions {
+        /// A curve each.
+        distributions: Vec<Distribution>,
+    },
+    /// How often each duration came, where they come in steps.
+    #[strum_discriminants(strum(
+        to_string = "histogram",
+        message = "distribution of durations, for cases whose durations come in steps"
+    ))]
+    Histograms {
+        /// One each.
+        histograms: Vec<Histogram>,
+    },
     /// Throughput, and what it gains over that of one worker, over the number of workers.
+    #[strum_discriminants(strum(
+        message = "throughput and speed-up over concurrency: needs --concurrency 1,2,4"
+    ))]
     Throughput {
-        /// What it shows.
-        title: String,
         /// A curve each.
         curves: Vec<ThroughputCurve>,
     },
     /// Response times over the load that was offered.
+    #[strum_discriminants(strum(
+        to_string = "load",
+        message = "response time over load, with the knee: needs several users or rates"
+    ))]
     ResponseTimes {
-        /// What it shows.
-        title: String,
         /// What the load counts.
         load: LoadUnit,
         /// A curve each.
         curves: Vec<LoadCurve>,
     },
     /// Durations in the order in which they came, and how fast the machine was.
+    #[strum_discriminants(strum(
+        message = "durations in order of time, with drift and machine speed"
+    ))]
     Samples {
-        /// What it shows.
-        title: String,
         /// A case each.
         timelines: Vec<Timeline>,
         /// Cases there are.
@@ -70,18 +92,20 @@ pub enum Figure {
         machine: Vec<(Seconds, Ratio)>,
     },
     /// Cost over the strength of keys.
+    #[strum_discriminants(strum(
+        message = "cost over strength: needs algorithms of several strengths"
+    ))]
     Security {
-        /// What it shows.
-        title: String,
         /// What users tolerate.
         tolerance: Seconds,
         /// The dots, with their bits of security.
         means: Vec<(u32, Mean)>,
     },
     /// What a model predicts, with what its assumptions leave open.
+    #[strum_discriminants(strum(
+        message = "predictions with their band: needs keymark mcu predict"
+    ))]
     Predictions {
-        /// What it shows.
-        title: String,
         /// What users tolerate.
         tolerance: Seconds,
         /// One each.
@@ -89,36 +113,35 @@ pub enum Figure {
     },
 }
 
-impl Figure {
-    /// The same under another title.
-    pub fn titled(mut self, words: String) -> Self {
-        match &mut self {
-            Self::Means { title, .. }
-            | Self::Distributions { title, .. }
-            | Self::Histograms { title, .. }
-            | Self::Layers { title, .. }
-            | Self::Throughput { title, .. }
-            | Self::ResponseTimes { title, .. }
-            | Self::Samples { title, .. }
-            | Self::Security { title, .. }
-            | Self::Predictions { title, .. } => *title = words,
+impl Plot {
+    /// Under a title that says what it shows.
+    pub fn titled(self, title: impl Into<String>) -> Figure {
+        Figure {
+            title: title.into(),
+            plot: self,
         }
-        self
+    }
+}
+
+impl Figure {
+    /// Its kind.
+    pub fn kind(&self) -> Kind {
+        Kind::from(&self.plot)
+    }
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: &[Self] = Self::VARIANTS;
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        self.into()
     }
 
-    /// What it shows.
-    pub fn title(&self) -> &str {
-        match self {
-            Self::Means { title, .. }
-            | Self::Distributions { title, .. }
-            | Self::Histograms { title, .. }
-            | Self::Layers { title, .. }
-            | Self::Throughput { title, .. }
-            | Self::ResponseTimes { title, .. }
-            | Self::Samples { title, .. }
-            | Self::Security { title, .. }
-            | Self::Predictions { title, .. } => title,
-        }
+    /// What it shows, and what a run has to have for it.
+    pub fn about(self) -> &'static str {
+        self.get_message().unwrap_or_default()
     }
 }
 
@@ -134,6 +157,15 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// Of that device, under that name.
+    pub const fn new(device: DeviceName, provenance: Provenance, label: String) -> Self {
+        Self {
+            device,
+            provenance,
+            label,
+        }
+    }
+
     /// A case.
     pub fn of(case: &Case) -> Self {
         Self::labelled(case, case.to_string())
@@ -141,11 +173,7 @@ impl Subject {
 
     /// A case in other words.
     pub fn labelled(case: &Case, label: String) -> Self {
-        Self {
-            device: case.device.clone(),
-            provenance: case.provenance,
-            label,
-        }
+        Self::new(case.device.clone(), case.provenance, label)
     }
 }
 

@@ -9,15 +9,15 @@ mod table;
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use keymark_bench::case::{CaseId, Provenance};
+use keymark_bench::{CaseId, Provenance};
 use serde::Serialize;
 
 use crate::units::counted;
 
 pub use cap::Limits;
 pub use figure::{
-    Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
-    StackPart, Subject, ThroughputCurve, Timeline,
+    Distribution, Figure, Histogram, Kind, LoadCurve, LoadPoint, LoadUnit, Mean, Plot, Predicted,
+    Stack, StackPart, Subject, ThroughputCurve, Timeline,
 };
 pub use table::{
     Align, Answer, Brief, Cell, Column, Figured, Mark, Narrow, Source, Table, TableOf, TableRow,

@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Provenance};
-use keymark_bench::operation::Operation;
+use keymark_bench::{Algorithm, Case, DeviceName, Operation, Provenance};
 use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
 
@@ -101,14 +99,23 @@ impl<T> TableOf<T> {
         Self { items, table }
     }
 
+    /// The same of what is no case: nothing was measured of its rows.
+    pub fn plain(items: impl IntoIterator<Item = T>) -> Self {
+        Self::new(items, |_| (DeviceName::new(""), Provenance::Predicted))
+    }
+
+    /// The same of cases.
+    pub fn of(items: impl IntoIterator<Item = T>, case: impl Fn(&T) -> &Case) -> Self {
+        let subject = |item: &T| (case(item).device.clone(), case(item).provenance);
+        Self::new(items, subject)
+    }
+
     /// The same of cases, with the columns that tell keys and operations apart.
     pub fn keys(items: impl IntoIterator<Item = T>, case: impl Fn(&T) -> &Case) -> Self {
-        Self::new(items, |item| {
-            (case(item).device.clone(), case(item).provenance)
-        })
-        .case("algorithm", |item| case(item).algorithm)
-        .case("operation", |item| case(item).operation)
-        .device()
+        Self::of(items, &case)
+            .case("algorithm", |item| case(item).algorithm)
+            .case("operation", |item| case(item).operation)
+            .device()
     }
 
     /// The same with the way to the key.

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use keymark_bench::record::{CaseRecord, Record, RunState, SCHEMA};
-use keymark_bench::sample::{Block, Sample};
-use keymark_bench::server_load::{ServerLoad, Tried, TriedDemand};
+use keymark_bench::{
+    Block, CaseRecord, Record, RunState, SCHEMA, Sample, ServerLoad, Tried, TriedDemand,
+};
 use keymark_stats::Band;
 use serde::Deserialize;
 use serde_json::error::Category;

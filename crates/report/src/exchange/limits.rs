@@ -4,8 +4,7 @@
 
 use std::io::Read;
 
-use keymark_bench::case::Case;
-use keymark_bench::record::Record;
+use keymark_bench::{Case, Record};
 
 use super::Fault;
 

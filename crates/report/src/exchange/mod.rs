@@ -10,7 +10,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::record::{Record, SCHEMA};
+use keymark_bench::{Record, SCHEMA};
+use walkdir::{DirEntry, WalkDir};
 
 use crate::visible::excerpt;
 use limits::Kind;
@@ -212,23 +213,20 @@ impl Folder {
     /// When it, or a folder in it, cannot be listed.
     pub fn list(path: &Path) -> Result<Self, Unreadable> {
         let mut folder = Self::default();
-        let mut waiting = vec![path.to_path_buf()];
-        while let Some(path) = waiting.pop() {
-            let failed = |source| Unreadable {
-                path: path.clone(),
-                source,
-            };
-            for entry in fs::read_dir(&path).map_err(failed)? {
-                let entry = entry.map_err(failed)?;
-                if entry.file_name().as_encoded_bytes().starts_with(b".") {
-                    continue;
-                }
-                let kind = entry.file_type().map_err(failed)?;
-                if kind.is_dir() {
-                    waiting.push(entry.path());
-                } else {
-                    folder.add(entry.path(), kind);
-                }
+        let own = |entry: &DirEntry| {
+            entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
+        };
+        for entry in WalkDir::new(path)
+            .into_iter()
+            .filter_entry(|entry| !own(entry))
+        {
+            let entry = entry.map_err(|error| Unreadable {
+                path: error.path().unwrap_or(path).to_path_buf(),
+                source: error.into_io_error().unwrap_or(io::ErrorKind::Other.into()),
+            })?;
+            if !entry.file_type().is_dir() {
+                let kind = entry.file_type();
+                folder.add(entry.into_path(), kind);
             }
         }
         folder.records.sort();

@@ -14,19 +14,17 @@ use std::sync::LazyLock;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use include_dir::{Dir, File, include_dir};
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Parameters, Provenance, StackName, StoreKind};
-use keymark_bench::environment::Environment;
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::{Plan, Settings};
-use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, SCHEMA};
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{
+    Algorithm, Case, CaseRecord, DeviceName, Environment, Operation, Parameters, Plan, Provenance,
+    PublishedMean, Record, RunId, RunState, SCHEMA, Settings, StackName, StoreIdentity, StoreKind,
+};
 use keymark_stats::Seconds;
 use serde::Deserialize;
 
 use super::{Fault, ImportError, limits};
-use crate::document::{Block, Column, Narrow, RemarkKind, Section, TableOf};
 use crate::visible::excerpt;
+use crate::{Block, Column, Narrow, RemarkKind, Section, TableOf};
 
 /// The columns, in any order.
 pub const COLUMNS: [&str; 7] = [
@@ -223,9 +221,8 @@ fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let mut known = HashSet::new();
     let devices = cases.iter().map(|record| record.case.device.as_str());
-    let devices = devices.filter(|device| known.insert(*device));
+    let devices = devices.unique();
     let stores = devices.filter_map(|device| reported(device).ok()).collect();
     let planned = cases.iter().map(|record| record.case.clone()).collect();
     Record {

@@ -8,10 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use keymark_bench::case::DeviceName;
-use keymark_bench::key_use::Calculator;
-use keymark_bench::record::{Record, RunId};
-use keymark_bench::server_load::ServerLoad;
+use keymark_bench::{Calculator, DeviceName, Record, RunId, ServerLoad};
 
 /// What is known to belong to somebody.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -322,4 +319,4 @@ fn replaced(text: &str, wanted: &str, by: &str) -> (String, usize) {
 
 #[cfg(test)]
 #[path = "tests/share.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use keymark_bench::case::Pacing;
+use keymark_bench::Pacing;
 
 use super::{Measured, measured};
 use crate::render::Format;
@@ -11,51 +11,23 @@ use crate::visible::visible;
 /// A metric family: its name, which ends with its unit if it has one, what it says, and its value of a case.
 type Family = (&'static str, &'static str, fn(&Measured) -> Option<f64>);
 
-const FAMILIES: [Family; 9] = [
-    (
-        "keymark_operation_mean_seconds",
-        "Mean time of an operation.",
-        |case| Some(case.mean?.value.0),
-    ),
-    (
-        "keymark_operation_mean_low_seconds",
-        "Lower bound of the mean's 95 % interval.",
-        |case| Some(case.mean?.low?.0),
-    ),
-    (
-        "keymark_operation_mean_high_seconds",
-        "Upper bound of the mean's 95 % interval.",
-        |case| Some(case.mean?.high?.0),
-    ),
-    (
-        "keymark_operation_median_seconds",
-        "Median time of an operation.",
-        |case| Some(case.median?.0),
-    ),
-    (
-        "keymark_operation_p99_seconds",
-        "99th percentile of the time of an operation.",
-        |case| Some(case.p99?.0),
-    ),
-    (
-        "keymark_operations_per_second",
-        "Operations completed a second, as observed.",
-        |case| Some(case.throughput?.value.0),
-    ),
-    (
-        "keymark_operations",
-        "Operations behind the figures.",
-        |case| case.operations.map(|n| n as f64),
-    ),
-    ("keymark_runs", "Runs behind the figures.", |case| {
-        Some(case.runs as f64)
-    }),
-    (
-        "keymark_failed_operations",
-        "Operations that failed.",
-        |case| Some(case.failed as f64),
-    ),
-];
+macro_rules! families {
+    ($case:ident => $($name:ident: $help:literal, $value:expr;)*) => {
+        &[$((concat!("keymark_", stringify!($name)), $help, |$case| $value)),*]
+    };
+}
+
+const FAMILIES: &[Family] = families! { case =>
+    operation_mean_seconds: "Mean time of an operation.", Some(case.mean?.value.0);
+    operation_mean_low_seconds: "Lower bound of the mean's 95 % interval.", Some(case.mean?.low?.0);
+    operation_mean_high_seconds: "Upper bound of the mean's 95 % interval.", Some(case.mean?.high?.0);
+    operation_median_seconds: "Median time of an operation.", Some(case.median?.0);
+    operation_p99_seconds: "99th percentile of the time of an operation.", Some(case.p99?.0);
+    operations_per_second: "Operations completed a second, as observed.", Some(case.throughput?.value.0);
+    operations: "Operations behind the figures.", Some(case.operations? as f64);
+    runs: "Runs behind the figures.", Some(case.runs as f64);
+    failed_operations: "Operations that failed.", Some(case.failed as f64);
+};
 
 pub(super) static FORMAT: Format = Format {
     word: "openmetrics",

@@ -5,13 +5,13 @@ use itertools::Itertools;
 
 use super::means::{is_time, reach};
 use super::names::{Hues, left_out};
-use super::{CURVES, about, drawable, fill, framed, line, said_of};
+use super::{CURVES, about, drawable, fill, framed, line, said_of, span};
 use crate::charts::{
     Along, Axis, Bounds, Chart, Column, Dot, Line, Mark, Panel, Scale, Spacing, Unit,
 };
-use crate::document::{Distribution, Histogram};
 use crate::units;
 use crate::visible::visible;
+use crate::{Distribution, Histogram};
 
 pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart> {
     let (shown, all) = drawable(distributions, CURVES, |one| {
@@ -122,11 +122,7 @@ pub(super) fn histograms(title: &str, histograms: &[Histogram]) -> Option<Chart>
 fn panel(one: &Histogram) -> Panel {
     let columns = one.bins.iter().filter(|(_, _, count)| *count > 0);
     let columns = columns.map(|(from, to, count)| {
-        let text = format!(
-            "{count} operations from {} to {}",
-            units::duration(*from),
-            units::duration(*to)
-        );
+        let text = format!("{count} operations {}", span(*from, *to));
         Mark::Column(Column {
             from: from.0,
             to: to.0,
@@ -150,11 +146,7 @@ fn bins(one: &Histogram) -> String {
     let held: usize = one.bins.iter().map(|(_, _, count)| count).sum();
     let ends = one.bins.first().zip(one.bins.last());
     let ends = ends.map_or_else(String::new, |((from, ..), (_, to, _))| {
-        format!(
-            " from {} to {}",
-            units::duration(*from),
-            units::duration(*to)
-        )
+        format!(" {}", span(*from, *to))
     });
     let (of, beyond) = (said_of(&one.of), one.beyond);
     format!("{of}: {held} operations in several steps{ends}; {beyond} beyond the picture")

@@ -2,96 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use keymark_bench::case::{CaseKey, DeviceName, Provenance};
-use keymark_bench::record::Record;
-use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
+use keymark_bench::{CaseKey, DeviceName, Provenance, Record};
 
 use crate::analysis::figures::joined_loads;
 use crate::archive::CaseWords;
-use crate::document::{Figure, LoadCurve, LoadUnit, Stack, Statement, Topic};
+use crate::{Figure, Kind, LoadCurve, LoadUnit, Plot, Stack, Statement, Topic};
 
 /// Bars on one axis from zero are told apart if the longest is no more than so many times the shortest.
 const TOLD: f64 = 50.0;
-
-/// A kind of picture, with what it shows and what a run has to have for it.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Display,
-    EnumMessage,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[strum(serialize_all = "lowercase")]
-pub enum Kind {
-    /// Dots with intervals.
-    #[strum(message = "mean times as dots with intervals, and the limit that users tolerate")]
-    Means,
-    /// What the time of operations is made of.
-    #[strum(message = "parts of the time: needs several stacks, or parts")]
-    Layers,
-    /// Empirical distribution functions.
-    #[strum(message = "share finished within a given time, with percentiles")]
-    Distributions,
-    /// How often each duration came.
-    #[strum(message = "distribution of durations, for cases whose durations come in steps")]
-    Histogram,
-    /// Throughput and gain over concurrency.
-    #[strum(message = "throughput and speed-up over concurrency: needs --concurrency 1,2,4")]
-    Throughput,
-    /// Response time over load.
-    #[strum(message = "response time over load, with the knee: needs several users or rates")]
-    Load,
-    /// Durations in their order.
-    #[strum(message = "durations in order of time, with drift and machine speed")]
-    Samples,
-    /// Cost over strength.
-    #[strum(message = "cost over strength: needs algorithms of several strengths")]
-    Security,
-    /// Predictions with their band.
-    #[strum(message = "predictions with their band: needs keymark mcu predict")]
-    Predictions,
-}
-
-impl Kind {
-    /// All of them.
-    pub const ALL: &[Self] = Self::VARIANTS;
-
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        self.into()
-    }
-
-    /// What it shows, and what a run has to have for it.
-    pub fn about(self) -> &'static str {
-        self.get_message().unwrap_or_default()
-    }
-
-    /// Of the figures of that kind.
-    pub const fn of(figure: &Figure) -> Self {
-        match figure {
-            Figure::Means { .. } => Self::Means,
-            Figure::Distributions { .. } => Self::Distributions,
-            Figure::Histograms { .. } => Self::Histogram,
-            Figure::Layers { .. } => Self::Layers,
-            Figure::Throughput { .. } => Self::Throughput,
-            Figure::ResponseTimes { .. } => Self::Load,
-            Figure::Samples { .. } => Self::Samples,
-            Figure::Security { .. } => Self::Security,
-            Figure::Predictions { .. } => Self::Predictions,
-        }
-    }
-
-    /// Whether a figure can be shown so.
-    pub fn shows(self, figure: &Figure) -> bool {
-        Self::of(figure) == self
-    }
-}
 
 /// The kind that shows what an answer is about: predictions and loads where it speaks of them; parts of the time of
 /// several keys through one program, unless it compares more cases between devices or the longest bar hides the others;
@@ -100,27 +18,27 @@ impl Kind {
 pub fn of_the_answer(answers: &[Statement], figures: &[Figure]) -> Option<Kind> {
     // A figure may be there with too little in it to be drawn.
     let has = |kind: &Kind| {
-        let mut shown = figures.iter().filter(|figure| kind.shows(figure));
+        let mut shown = figures.iter().filter(|figure| figure.kind() == *kind);
         shown.any(|figure| super::chart(figure).is_some())
     };
     let says = |topics: &[Topic]| answers.iter().any(|said| topics.contains(&said.topic));
     let devices = answers.iter().filter(|said| said.topic == Topic::Devices);
     let between = devices.map(|said| said.rows.len()).max().unwrap_or(0);
     let parts = figures.iter().any(|figure| {
-        matches!(figure, Figure::Layers { stacks, .. }
+        matches!(&figure.plot, Plot::Layers { stacks, .. }
             if stacks.len() >= between.max(2) && span(stacks) <= TOLD)
     });
     let mut order = Vec::new();
     let mut wanted = |kind: Kind, if_said: bool| order.extend(if_said.then_some(kind));
     wanted(Kind::Predictions, true);
-    wanted(Kind::Load, says(&[Topic::Servers]));
+    wanted(Kind::ResponseTimes, says(&[Topic::Servers]));
     wanted(Kind::Layers, parts && says(&[Topic::Keys, Topic::Layers]));
     let compared = [Topic::Devices, Topic::Keys, Topic::Change];
     wanted(Kind::Means, says(&compared));
-    wanted(Kind::Load, true);
+    wanted(Kind::ResponseTimes, true);
     wanted(Kind::Throughput, true);
     let only = figures.iter().any(|figure| {
-        matches!(figure, Figure::Means { means, .. }
+        matches!(&figure.plot, Plot::Means { means, .. }
             if matches!(means.as_slice(), [only] if only.of.provenance != Provenance::Published))
     });
     wanted(Kind::Distributions, only);
@@ -138,11 +56,10 @@ fn span(stacks: &[Stack]) -> f64 {
 pub fn joined(figures: Vec<Figure>) -> Vec<Figure> {
     let mut all: Vec<Figure> = Vec::new();
     for figure in figures {
-        let same = |other: &&mut Figure| {
-            Kind::of(other) == Kind::of(&figure) && other.title() == figure.title()
-        };
+        let same =
+            |other: &&mut Figure| (other.kind(), &other.title) == (figure.kind(), &figure.title);
         match all.iter_mut().find(same) {
-            Some(known) => join(known, figure),
+            Some(known) => join(&mut known.plot, figure.plot),
             None => all.push(figure),
         }
     }
@@ -150,18 +67,18 @@ pub fn joined(figures: Vec<Figure>) -> Vec<Figure> {
 }
 
 /// What is of another kind is left out, which [`joined`] does not ask for.
-fn join(known: &mut Figure, figure: Figure) {
+fn join(known: &mut Plot, more: Plot) {
     macro_rules! one_behind_the_other {
         ($($kind:ident: $list:ident),*) => {
-            match (known, figure) {
-                $((Figure::$kind { $list, .. }, Figure::$kind { $list: more, .. }) => $list.extend(more),)*
+            match (known, more) {
+                $((Plot::$kind { $list, .. }, Plot::$kind { $list: more, .. }) => $list.extend(more),)*
                 (
-                    Figure::ResponseTimes { curves, load, .. },
-                    Figure::ResponseTimes { curves: more, .. },
+                    Plot::ResponseTimes { curves, load, .. },
+                    Plot::ResponseTimes { curves: more, .. },
                 ) => join_loads(curves, more, *load),
                 (
-                    Figure::Samples { timelines, of, .. },
-                    Figure::Samples { timelines: more, of: others, .. },
+                    Plot::Samples { timelines, of, .. },
+                    Plot::Samples { timelines: more, of: others, .. },
                 ) => {
                     timelines.extend(more);
                     *of += others;

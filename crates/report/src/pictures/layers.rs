@@ -5,8 +5,8 @@ use itertools::Itertools;
 use super::means::is_time;
 use super::names::{Hues, apart};
 use super::{ROWS, about, drawable, fill, framed, said_of};
+use crate::Stack;
 use crate::charts::{Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit};
-use crate::document::Stack;
 use crate::units;
 use crate::visible::visible;
 

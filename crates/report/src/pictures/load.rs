@@ -9,9 +9,9 @@ use super::{CURVES, drawable, fill, framed, line, said_of};
 use crate::charts::{
     About, Along, Axis, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
 };
-use crate::document::{LoadCurve, LoadPoint, LoadUnit};
 use crate::units;
 use crate::visible::visible;
+use crate::{LoadCurve, LoadPoint, LoadUnit};
 
 const RESPONSE: &str = "mean, and 99th percentile (broken lines)";
 

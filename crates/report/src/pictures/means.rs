@@ -7,20 +7,18 @@
 use std::time::Duration;
 
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::Provenance;
-use keymark_bench::operation::Operation;
+use keymark_bench::{Algorithm, Operation, Provenance};
 use keymark_stats::{Estimate, Seconds};
 
 use super::names::{Hues, left_out, listed};
-use super::{CURVES, ROWS, about, drawable, fill, framed};
+use super::{CURVES, ROWS, about, drawable, fill, framed, span};
 use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing,
     Unit,
 };
-use crate::document::{Mean, Predicted, Subject};
 use crate::history::{Point, Trend, date};
 use crate::visible::visible;
+use crate::{Mean, Predicted, Subject};
 use crate::{grouped, units};
 
 /// Where all figures are shorter than tolerated by this factor, the line would leave half of the axis empty.
@@ -212,11 +210,7 @@ fn summary(title: &str, tolerance: Seconds, means: &[&Mean]) -> String {
     if let (Some(fastest), Some(slowest)) =
         (means.iter().min_by(by_time), means.iter().max_by(by_time))
     {
-        text += &format!(
-            ", from {} to {}",
-            units::duration(fastest.mean.value),
-            units::duration(slowest.mean.value)
-        );
+        text += &format!(", {}", span(fastest.mean.value, slowest.mean.value));
     }
     let over = means
         .iter()

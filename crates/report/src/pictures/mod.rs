@@ -11,13 +11,16 @@ mod samples;
 mod throughput;
 
 use itertools::Itertools;
-use keymark_bench::case::Provenance;
+use keymark_bench::Provenance;
+use keymark_stats::Seconds;
 
 use crate::charts::{About, Chart, Fill, Line, Path, Scale};
-use crate::document::{Figure, Subject};
+use crate::units;
 use crate::visible::visible;
+use crate::{Figure, Plot, Subject};
 
-pub use kind::{Kind, joined, keep_cases, of_the_answer, tell_apart};
+pub use crate::document::Kind;
+pub use kind::{joined, keep_cases, of_the_answer, tell_apart};
 pub use means::history;
 
 /// What stands in place of a picture that there is too little for.
@@ -30,41 +33,21 @@ const CURVES: usize = 8;
 
 /// The chart of a figure; none if there is not enough in it, for which [`NOT_ENOUGH`] stands.
 pub fn chart(figure: &Figure) -> Option<Chart> {
-    match figure {
-        Figure::Means {
-            title,
-            tolerance,
-            means,
-        } => means::chart(title, *tolerance, means),
-        Figure::Distributions {
-            title,
-            distributions,
-        } => distributions::chart(title, distributions),
-        Figure::Histograms { title, histograms } => distributions::histograms(title, histograms),
-        Figure::Layers {
-            title,
-            stacks,
-            left_out,
-        } => layers::chart(title, stacks, left_out),
-        Figure::Throughput { title, curves } => throughput::chart(title, curves),
-        Figure::ResponseTimes {
-            title,
-            load,
-            curves,
-        } => load::chart(title, *load, curves),
-        Figure::Samples {
-            title,
+    let title = &figure.title;
+    match &figure.plot {
+        Plot::Means { tolerance, means } => means::chart(title, *tolerance, means),
+        Plot::Distributions { distributions } => distributions::chart(title, distributions),
+        Plot::Histograms { histograms } => distributions::histograms(title, histograms),
+        Plot::Layers { stacks, left_out } => layers::chart(title, stacks, left_out),
+        Plot::Throughput { curves } => throughput::chart(title, curves),
+        Plot::ResponseTimes { load, curves } => load::chart(title, *load, curves),
+        Plot::Samples {
             timelines,
             of,
             machine,
         } => samples::chart(title, timelines, *of, machine),
-        Figure::Security {
-            title,
-            tolerance,
-            means,
-        } => means::security(title, *tolerance, means),
-        Figure::Predictions {
-            title,
+        Plot::Security { tolerance, means } => means::security(title, *tolerance, means),
+        Plot::Predictions {
             tolerance,
             predictions,
         } => means::predictions(title, *tolerance, predictions),
@@ -117,6 +100,12 @@ fn capital(title: &str) -> String {
 /// `rsa2048 decrypt software gnupg, measured`
 fn said_of(of: &Subject) -> String {
     format!("{}, {}", visible(&of.label), of.provenance)
+}
+
+/// `from 1.2 ms to 3.4 ms`
+fn span(from: Seconds, to: Seconds) -> String {
+    let [from, to] = [from, to].map(units::duration);
+    format!("from {from} to {to}")
 }
 
 /// What a mark is that has a place in the picture of that case.

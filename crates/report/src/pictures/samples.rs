@@ -5,12 +5,12 @@ use keymark_stats::{Ratio, Seconds};
 
 use super::means::is_time;
 use super::names::left_out;
-use super::{about, drawable, fill, framed, line, said_of};
+use super::{about, drawable, fill, framed, line, said_of, span};
+use crate::Timeline;
 use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
     Unit,
 };
-use crate::document::Timeline;
 use crate::units;
 use crate::visible::visible;
 
@@ -157,13 +157,7 @@ fn said(one: &Timeline) -> String {
     let times = || one.points.iter().map(|(_, time)| *time);
     let by_size = |a: &Seconds, b: &Seconds| a.0.total_cmp(&b.0);
     let ends = times().min_by(by_size).zip(times().max_by(by_size));
-    let ends = ends.map(|(least, most)| {
-        format!(
-            "from {} to {}",
-            units::duration(least),
-            units::duration(most)
-        )
-    });
+    let ends = ends.map(|(least, most)| span(least, most));
     format!(
         "{}, {} operations, {}; {}",
         said_of(&one.of),

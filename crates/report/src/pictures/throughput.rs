@@ -6,10 +6,10 @@ use keymark_stats::Estimate;
 use super::means::reach;
 use super::names::{Hues, apart, left_out};
 use super::{CURVES, about, drawable, fill, framed, line, said_of};
+use crate::ThroughputCurve;
 use crate::charts::{
     Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
 };
-use crate::document::ThroughputCurve;
 use crate::units;
 use crate::visible::visible;
 

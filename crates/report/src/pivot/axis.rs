@@ -9,7 +9,8 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use keymark_bench::case::{Case, Load, Pacing, USUAL, Worker};
+use itertools::Itertools;
+use keymark_bench::{Case, Load, Pacing, USUAL, Worker};
 
 /// One thing in which cases differ.
 #[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
@@ -42,15 +43,11 @@ impl Axis {
 
     /// Those that these cases have a place on.
     pub(super) fn of_cases(cases: &[&Case]) -> Vec<Self> {
-        let mut axes = vec![Self::Device, Self::Stack];
-        for (name, _) in cases.iter().flat_map(|case| case.parameters.pairs()) {
-            let parameter = Self::Parameter(name.to_owned());
-            if !axes.contains(&parameter) {
-                axes.push(parameter);
-            }
-        }
-        axes.push(Self::Load);
-        axes
+        let pairs = cases.iter().flat_map(|case| case.parameters.pairs());
+        let names = pairs.map(|(name, _)| name).unique();
+        let parameters = names.map(|name| Self::Parameter(name.to_owned()));
+        let axes = [Self::Device, Self::Stack].into_iter();
+        axes.chain(parameters).chain([Self::Load]).collect()
     }
 
     /// The same where a reader does not take it for granted.
@@ -87,13 +84,8 @@ impl Axis {
             Self::Parameter(name) => cases.sort_by_key(|case| case.parameters.get(name).is_some()),
             Self::Algorithm | Self::Operation | Self::Device | Self::Stack => {}
         }
-        let mut values = Vec::new();
-        for value in cases.into_iter().map(|case| self.of(case)) {
-            if !values.contains(&value) {
-                values.push(value);
-            }
-        }
-        values
+        let values = cases.into_iter().map(|case| self.of(case));
+        values.unique().collect()
     }
 }
 

@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, Provenance};
-use keymark_bench::layers::Point;
-use keymark_bench::record::Record;
+use keymark_bench::{Case, Point, Provenance, Record};
 use keymark_stats::Seconds;
 
 use super::{Axis, Entry, Pivot, Shown};
 use crate::analysis::{Analysis, Row, figures};
 use crate::answers::between;
-use crate::document::{Block, Figure, Figured, Mean, RemarkKind, Section};
 use crate::render::words;
+use crate::{Block, Figure, Figured, Mean, Plot, RemarkKind, Section};
 use crate::{grouped, units};
 
 impl Analysis {
@@ -78,11 +76,8 @@ impl Analysis {
             let more = (other.0, other.2.len()) > (best.0, best.2.len());
             if more { other } else { best }
         })?;
-        (!means.is_empty()).then(|| Figure::Means {
-            title: format!("mean time of an operation: {heading}"),
-            tolerance,
-            means,
-        })
+        let title = format!("mean time of an operation: {heading}");
+        (!means.is_empty()).then(|| Plot::Means { tolerance, means }.titled(title))
     }
 
     /// Whether a case differs from one that stands in the table of times by the number of workers alone.

@@ -6,8 +6,8 @@ use askama::Template;
 use askama::filters::Escaper;
 
 use super::Format;
-use crate::document::{Align, Block, Document, Table};
 use crate::visible::visible;
+use crate::{Align, Block, Document, Table};
 
 /// Tables longer than this do not fit a page.
 const PAGE: usize = 45;

@@ -1,7 +1,7 @@
 //! How a table fits a terminal: nothing is cut and no row wraps. Concessions are made one by one, those
 //! first that lose nothing, until the widest row fits; those that turn out not to be needed are taken back.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use itertools::Itertools;
 use textwrap::core::Word;
@@ -9,8 +9,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::text::GAP;
 use super::{Width, without_interval, words};
-use crate::document::{Align, Cell, Column, Narrow, Source, Table};
 use crate::visible::{split, wrapped};
+use crate::{Align, Cell, Column, Narrow, Source, Table};
 
 /// Something given up for room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -342,9 +342,7 @@ fn words_of(table: &Table, column: usize) -> Vec<String> {
 
 /// The different words of a column, in order.
 fn names(table: &Table, column: usize) -> Vec<String> {
-    let mut known = HashSet::new();
-    let words = words_of(table, column).into_iter();
-    words.filter(|name| known.insert(name.clone())).collect()
+    words_of(table, column).into_iter().unique().collect()
 }
 
 fn numbered(place: usize) -> String {

@@ -7,8 +7,8 @@ use askama::filters::Escaper;
 use comfy_table::presets;
 
 use super::{Format, grid, words};
-use crate::document::{Align, Block, Conditions, Document, Table};
 use crate::visible::visible;
+use crate::{Align, Block, Conditions, Document, Table};
 
 pub(crate) static FORMAT: Format = Format {
     word: "markdown",

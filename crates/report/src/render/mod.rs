@@ -9,15 +9,13 @@ pub mod text;
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, TableStyle};
-use keymark_bench::case::Provenance;
-use keymark_bench::layers::Layers;
-use keymark_bench::record::Record;
+use keymark_bench::{Layers, Record};
 
 use crate::analysis::{Analysis, Row};
-use crate::document::{Align, Answer, Brief, Cell, Document, Figured, Mark};
 use crate::report::{series, series_rows};
 use crate::units::{self, Bare};
 use crate::visible::{self, visible};
+use crate::{Align, Answer, Brief, Cell, Document, Figured, Mark};
 use html::HtmlError;
 
 /// Room for a line.
@@ -182,9 +180,9 @@ pub(crate) fn words(cell: &Cell) -> String {
 
 /// `5.8 ms`, `~17 ms` if it is hardly known, `≥ 8.2 s` if nothing bounds it from above, `17 ms*` if it is a median, `[1.3 s]` if it was not measured.
 fn brief(brief: &Brief) -> String {
-    let bare = match brief.provenance {
-        Provenance::Measured | Provenance::Virtual | Provenance::Twin => Bare::Uncertain,
-        Provenance::Predicted | Provenance::Published => Bare::Stated,
+    let bare = match brief.provenance.is_of_a_run() {
+        true => Bare::Uncertain,
+        false => Bare::Stated,
     };
     let words = match &brief.figure {
         Figured::Time(time) => units::brief(time, bare, units::rounded_duration),

@@ -7,8 +7,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::layout::Layout;
 use super::{Width, grid};
-use crate::document::{Align, Block, Cell, Document, Narrow, Section, Table, TableRow};
 use crate::visible::{visible, words, wrapped};
+use crate::{Block, Cell, Document, Narrow, Section, Table, TableRow};
 
 /// How headings look.
 pub const HEADING: Style = Style::new().bold();
@@ -120,31 +120,12 @@ fn whole(table: &Table, width: Width) -> String {
         text.push_str(&paragraph(&line, width, ""));
     }
     let (header, align, rows) = layout.drawn();
-    text.push_str(&columns(&header, &align, rows));
+    let padding = (0, GAP as u16);
+    text.push_str(&grid(presets::NOTHING, padding, &header, &align, rows));
     for line in layout.below() {
         text.push_str(&paragraph(&line, width, ""));
     }
     text
-}
-
-/// A table of words, all of it; so many columns are aligned to the left.
-pub fn plain(names: &[&str], left: usize, rows: Vec<Vec<String>>) -> String {
-    let header: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let align: Vec<Align> = (0..names.len())
-        .map(|index| {
-            if index < left {
-                Align::Left
-            } else {
-                Align::Right
-            }
-        })
-        .collect();
-    let seen = |row: Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
-    columns(&header, &align, rows.into_iter().map(seen).collect())
-}
-
-fn columns(header: &[String], align: &[Align], rows: Vec<Vec<String>>) -> String {
-    grid(presets::NOTHING, (0, GAP as u16), header, align, rows)
 }
 
 fn heading(text: &str, width: Width) -> String {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use keymark_bench::case::{Case, DeviceName, Provenance};
+use keymark_bench::{Case, DeviceName, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
 use crate::answers::of_comparison;
 use crate::compare::{Comparison, GeometricMean, Grounds, Pair, Sides, Verdict};
-use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 use crate::units;
+use crate::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 
 /// What a case is compared with that is the same on both sides.
 const ITSELF: &str = "itself";

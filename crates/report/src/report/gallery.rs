@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
 use keymark_stats::Seconds;
 
 use crate::analysis::{Analysis, Row};
 use crate::answers::{answers, title_of};
-use crate::document::{Block, Figure, Statement};
 use crate::pictures::{self, Kind};
+use crate::{Block, Figure, Plot, Statement};
 
 /// More pictures than these are leafed through, and not looked at.
 pub(super) const PICTURES: usize = 6;
@@ -20,14 +20,13 @@ impl Analysis {
         let all = self.figures(record);
         let kind = pictures::of_the_answer(&answers(self, record), &all)?;
         let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
-        let few =
-            |figure: &Figure| matches!(figure, Figure::Means { means, .. } if means.len() <= FEW);
+        let few = |figure: &Figure| matches!(&figure.plot, Plot::Means { means, .. } if means.len() <= FEW);
         let column = if kind == Kind::Means && !all.iter().any(few) {
             self.main_column(tolerance)
         } else {
             None
         };
-        let mut fitting = all.into_iter().filter(|figure| kind.shows(figure));
+        let mut fitting = all.into_iter().filter(|figure| figure.kind() == kind);
         let figure = column.or_else(|| fitting.find(|figure| pictures::chart(figure).is_some()))?;
         Some(self.titled(record, figure))
     }
@@ -42,10 +41,8 @@ pub(super) struct Gallery(Vec<(String, Figure)>);
 impl Analysis {
     /// One of them under a title that says what is seen, where the intervals carry that.
     pub fn titled(&self, record: &Record, figure: Figure) -> Figure {
-        match title_of(self, record, &figure) {
-            Some(title) => figure.titled(title),
-            None => figure,
-        }
+        let title = title_of(self, record, &figure).unwrap_or(figure.title);
+        figure.plot.titled(title)
     }
 }
 
@@ -60,26 +57,26 @@ impl Gallery {
             .filter_map(|figure| drifted(&analysis.rows, figure));
         let mut ranked: Vec<(u8, Figure)> = all
             .filter(|figure| pictures::chart(figure).is_some())
-            .filter_map(|figure| Some((rank(Kind::of(&figure), answer)?, figure)))
+            .filter_map(|figure| Some((rank(figure.kind(), answer)?, figure)))
             .collect();
         ranked.sort_by_key(|(rank, figure)| (*rank, fewest_first(figure)));
         let mut strength = 0;
         ranked.retain(|(_, figure)| {
-            strength += usize::from(matches!(figure, Figure::Security { .. }));
-            !matches!(figure, Figure::Security { .. }) || strength == 1
+            strength += usize::from(figure.kind() == Kind::Security);
+            figure.kind() != Kind::Security || strength == 1
         });
         ranked.truncate(PICTURES);
-        let plain = |figure: &Figure| figure.title().to_owned();
         let figures = ranked.into_iter();
-        let figures = figures.map(|(_, figure)| (plain(&figure), analysis.titled(record, figure)));
+        let figures =
+            figures.map(|(_, figure)| (figure.title.clone(), analysis.titled(record, figure)));
         Self(figures.collect())
     }
 
     /// What the answer is about: of more means than a screen holds a few, and all of them are left.
     pub(super) fn first(&mut self, small: Option<Figure>) -> Option<Block> {
         match (small, self.0.first()) {
-            (Some(small @ Figure::Means { .. }), Some((_, whole @ Figure::Means { .. })))
-                if small != *whole =>
+            (Some(small), Some((_, whole)))
+                if [small.kind(), whole.kind()] == [Kind::Means; 2] && small != *whole =>
             {
                 Some(Block::Figure(small))
             }
@@ -94,7 +91,7 @@ impl Gallery {
 
     /// All of a kind.
     pub(super) fn all(&mut self, kind: Kind) -> Vec<Block> {
-        std::iter::from_fn(|| self.take(|_, figure| Kind::of(figure) == kind)).collect()
+        std::iter::from_fn(|| self.take(|_, figure| figure.kind() == kind)).collect()
     }
 
     fn take(&mut self, wanted: impl Fn(&str, &Figure) -> bool) -> Option<Block> {
@@ -106,7 +103,7 @@ impl Gallery {
 
 /// Of pictures of strength the one with the most keys.
 fn fewest_first(figure: &Figure) -> usize {
-    if let Figure::Security { means, .. } = figure {
+    if let Plot::Security { means, .. } = &figure.plot {
         usize::MAX - means.len()
     } else {
         0
@@ -119,9 +116,9 @@ fn rank(kind: Kind, answer: Option<Kind>) -> Option<u8> {
         return Some(0);
     }
     match kind {
-        Kind::Predictions | Kind::Load => Some(1),
+        Kind::Predictions | Kind::ResponseTimes => Some(1),
         Kind::Layers | Kind::Throughput => Some(2),
-        Kind::Histogram | Kind::Samples => Some(3),
+        Kind::Histograms | Kind::Samples => Some(3),
         Kind::Security => Some(4),
         Kind::Means => Some(5),
         Kind::Distributions => None,
@@ -130,7 +127,7 @@ fn rank(kind: Kind, answer: Option<Kind>) -> Option<u8> {
 
 /// Of durations in the order of time only those that changed over the run.
 fn drifted(rows: &[Row], mut figure: Figure) -> Option<Figure> {
-    if let Figure::Samples { timelines, .. } = &mut figure {
+    if let Plot::Samples { timelines, .. } = &mut figure.plot {
         let changed = rows.iter().filter(|row| row.has_drifted());
         let changed: BTreeSet<String> = changed.map(|row| row.case.to_string()).collect();
         timelines.retain(|one| changed.contains(&one.of.label));

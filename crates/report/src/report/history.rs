@@ -1,7 +1,6 @@
 //! Trends as a document, and a series in one table: each case's mean over its runs, and by how much these differ.
 
-use keymark_bench::case::Case;
-use keymark_bench::record::Record;
+use keymark_bench::{Case, Record};
 use keymark_stats::{
     Estimate, MIN_POINTS, MIN_RUNS, Ratio, Seconds, Step, deviation_of_runs, estimate_of_runs,
 };
@@ -9,9 +8,9 @@ use serde::Serialize;
 
 use crate::answers::of_history;
 use crate::compare::run_mean;
-use crate::document::{Block, Cell, Document, RemarkKind, Section, TableOf};
 use crate::history::{Trend, date};
 use crate::units;
+use crate::{Block, Cell, Document, RemarkKind, Section, TableOf};
 
 /// The trends, each with its levels and its last points.
 pub fn history(trends: &[Trend], shown: usize) -> Document {

@@ -131,23 +131,20 @@ fn subject(record: &Record) -> String {
         "Predicted times of keys"
     } else if of(&|case| case.operation == Operation::Handshake) {
         "TLS servers"
+    } else if record.cases.iter().any(|case| case.server_load.is_some()) {
+        "Services that sign"
     } else if of(&|case| [StackName::GNUPG, StackName::AGENT].contains(&case.stack)) {
         "GnuPG keys"
     } else {
         "Private keys"
     };
-    let mut devices: Vec<&str> = Vec::new();
-    for case in cases() {
-        let device = case.device.as_str();
-        // A token's software on this CPU is no other place.
-        let elsewhere = device != "software" && case.provenance != Provenance::Virtual;
-        if elsewhere && !devices.contains(&device) {
-            devices.push(device);
-        }
-    }
+    // A token's software on this CPU is no other place.
     let here =
-        |case: &Case| case.device.as_str() == "software" || case.provenance == Provenance::Virtual;
-    let own = cases().any(here);
+        |case: &&Case| case.device.as_str() == "software" || case.provenance == Provenance::Virtual;
+    let elsewhere = cases().filter(|case| !here(case));
+    let devices = elsewhere.map(|case| case.device.as_str()).unique();
+    let devices: Vec<&str> = devices.collect();
+    let own = cases().any(|case| here(&case));
     let machine = own.then(|| machine(&record.environment)).flatten();
     let mut on: Vec<String> = if devices.len() > NAMED {
         vec![counted(devices.len(), "device")]

@@ -1,8 +1,7 @@
 //! The report of a run: which sections there are, and in which order.
 
-use keymark_bench::case::Provenance;
-use keymark_bench::record::Record;
-use keymark_bench::server_load::LoadLimit;
+use itertools::Itertools;
+use keymark_bench::{LoadLimit, Operation, Provenance, Record};
 
 use super::gallery::Gallery;
 use crate::analysis::tables::{self, PARTS};
@@ -11,9 +10,10 @@ use crate::analysis::{
 };
 use crate::answers::answers;
 use crate::compare::conditions;
-use crate::document::{Block, Depth, Document, RemarkKind, Section, mixed};
+use crate::document::mixed;
 use crate::pictures::Kind;
 use crate::pivot::Axis;
+use crate::{Block, Depth, Document, RemarkKind, Section};
 
 /// Which table of strengths is used.
 const SECURITY: &str = "security: the weaker of certificate and key exchange, by NIST SP 800-57 part 1 rev. 5, \
@@ -41,11 +41,12 @@ impl Analysis {
         if let Some(first) = sections.first_mut() {
             first.blocks.extend(answer);
         }
+        sections.extend(self.services());
         sections.extend(self.servers());
         sections.extend(self.under_load(record));
         sections.extend(pictured(
             "response times under load",
-            gallery.all(Kind::Load),
+            gallery.all(Kind::ResponseTimes),
         ));
         sections.extend(key_use::sections(record));
         sections.extend(servers::failed(record));
@@ -64,7 +65,7 @@ impl Analysis {
             sections.push(self.parallel(gallery.all(Kind::Throughput)));
         }
         sections.extend(pictured("what strength costs", gallery.all(Kind::Security)));
-        let uneven = [gallery.all(Kind::Samples), gallery.all(Kind::Histogram)].concat();
+        let uneven = [gallery.all(Kind::Samples), gallery.all(Kind::Histograms)].concat();
         sections.extend(pictured("how even the durations are", uneven));
         let mut every = sections
             .iter_mut()
@@ -137,7 +138,24 @@ impl Analysis {
             );
             Some(Block::remark(RemarkKind::Imprecision, text))
         }));
-        remarks.push(Block::remark(RemarkKind::Basis, SECURITY));
+        if self
+            .rows
+            .iter()
+            .any(|row| row.case.operation == Operation::Handshake)
+        {
+            remarks.push(Block::remark(RemarkKind::Basis, SECURITY));
+        }
+        for case in &record.cases {
+            let clients = case.server_load.iter().flat_map(|load| &load.clients);
+            remarks.extend(clients.filter_map(|(name, lost)| {
+                let text = format!(
+                    "{}: {name} did not load to the end ({}); steady is what all clients load",
+                    case.case,
+                    lost.as_ref()?
+                );
+                Some(Block::remark(RemarkKind::Imprecision, text))
+            }));
+        }
         vec![
             Section::headed(
                 "a transaction with a server: mean of each phase and p95 of the whole in the steady state, processor time \
@@ -188,17 +206,12 @@ impl Analysis {
             );
             blocks.push(Block::remark(RemarkKind::Limit, text));
         }
-        let mut explained = Vec::new();
-        let bounds = self
-            .scaling
-            .iter()
-            .filter_map(|group| group.bounds.as_ref());
-        for (bottleneck, _) in bounds.filter_map(|bounds| bounds.server.as_ref()) {
-            if !explained.contains(&bottleneck) {
-                explained.push(bottleneck);
-                blocks.push(Block::remark(RemarkKind::Limit, bottleneck.explanation));
-            }
-        }
+        let bounds = self.scaling.iter();
+        let servers = bounds.filter_map(|group| group.bounds.as_ref()?.server.as_ref());
+        let explained = servers
+            .map(|(bottleneck, _)| bottleneck.explanation)
+            .unique();
+        blocks.extend(explained.map(|text| Block::remark(RemarkKind::Limit, text)));
         blocks.extend(self.limits().into_iter().map(Block::Remark));
         if self.scaling.iter().any(|group| group.law.is_ok()) {
             blocks.push(Block::remark(

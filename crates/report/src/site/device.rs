@@ -1,22 +1,17 @@
 //! Which device a case is of, and the address of its page.
 //!
-//! Both follow from the record alone, so that they stay what they are when others are added. A name that [`Catalogue`] knows
+//! Both follow from the record alone, so that they stay what they are when others are added. A name that the list of devices knows
 //! leads to the id that stands there. Any other gets an address of its own, with a hash of all that tells it from others; and a
 //! name that says of no device which one it is, is told apart by its run as well.
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use itertools::Itertools;
-use keymark_bench::case::{Case, Provenance, StoreKind};
-use keymark_bench::record::Record;
+use keymark_bench::shipped::shipped;
+use keymark_bench::{Case, Provenance, Record, StoreKind};
 use serde::Deserialize;
 
 use super::pages;
-
-/// The only version of the format so far.
-const SCHEMA: u32 = 1;
-const SHIPPED: &str = include_str!("../../../../data/devices.toml");
 
 /// A device as the site knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,31 +22,15 @@ pub struct Identified {
     pub name: String,
 }
 
-/// Names that mean the same device.
-#[derive(Debug)]
-pub struct Catalogue {
-    names: HashMap<String, Identified>,
-    begins: Vec<(String, Identified)>,
-    processors: HashMap<String, Identified>,
-    nameless: Vec<String>,
-}
-
-/// The list of devices makes no sense.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the list of devices cannot be read: {reason}")]
-pub struct CatalogueError {
-    reason: String,
-}
-
-#[derive(Deserialize)]
+/// Names that mean the same device: `data/devices.toml`, which the test below checks.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    schema: u32,
+struct Catalogue {
     nameless: Vec<String>,
     device: Vec<Entry>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     id: String,
@@ -64,105 +43,51 @@ struct Entry {
     processors: Vec<String>,
 }
 
+impl Entry {
+    fn names(&self) -> impl Iterator<Item = String> {
+        let own = [&self.name, &self.id].into_iter();
+        own.chain(&self.names).map(|name| normal(name))
+    }
+}
+
+static SHIPPED: LazyLock<Catalogue> =
+    LazyLock::new(|| shipped(include_str!("../../../../data/devices.toml")));
+
 /// What a record calls a device, before anybody looks whether it is known.
 enum Named<'r> {
     Processor(Option<&'r str>),
     Device(&'r str),
 }
 
-impl Catalogue {
-    /// The list that comes with keymark (`data/devices.toml`).
-    pub fn shipped() -> Result<&'static Self, CatalogueError> {
-        static PARSED: OnceLock<Result<Catalogue, CatalogueError>> = OnceLock::new();
-        PARSED
-            .get_or_init(|| Self::parse(SHIPPED))
-            .as_ref()
-            .map_err(Clone::clone)
-    }
-
-    fn parse(text: &str) -> Result<Self, CatalogueError> {
-        let wrong = |reason: String| CatalogueError { reason };
-        let file: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
-        if file.schema != SCHEMA {
-            return Err(wrong(format!("it has version {}", file.schema)));
-        }
-        let mut catalogue = Self {
-            names: HashMap::new(),
-            begins: Vec::new(),
-            processors: HashMap::new(),
-            nameless: file.nameless.iter().map(|name| normal(name)).collect(),
-        };
-        let mut ids: Vec<String> = Vec::new();
-        for entry in file.device {
-            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-            if entry.id.is_empty() || !entry.id.chars().all(plain) || ids.contains(&entry.id) {
-                return Err(wrong(format!(
-                    "'{}' is not an id, or is given twice",
-                    entry.id
-                )));
-            }
-            // So that no name from a record ever leads to it.
-            if pages::may_be_unique(&entry.id) {
-                return Err(wrong(format!("'{}' looks like a generated id", entry.id)));
-            }
-            ids.push(entry.id.clone());
-            catalogue.add(entry)?;
-        }
-        Ok(catalogue)
-    }
-
-    fn add(&mut self, entry: Entry) -> Result<(), CatalogueError> {
-        let identified = Identified {
-            id: entry.id,
-            name: entry.name,
-        };
-        let own = [identified.name.clone(), identified.id.clone()];
-        // The name for people may be one of the others once more.
-        let names = own.iter().chain(&entry.names).map(|name| normal(name));
-        let names = names.sorted_unstable().dedup().collect_vec();
-        let processors = entry.processors.iter().map(|name| normal(name));
-        let sets = [
-            (names, &mut self.names),
-            (processors.collect(), &mut self.processors),
-        ];
-        for (names, known) in sets {
-            for name in names {
-                let twice = format!("'{name}' means two devices");
-                if known.insert(name, identified.clone()).is_some() {
-                    return Err(CatalogueError { reason: twice });
-                }
-            }
-        }
-        for begin in entry.begins {
-            self.begins.push((begin, identified.clone()));
-        }
-        Ok(())
-    }
-
+impl Identified {
     /// Which device a case of a record is of.
-    pub fn identify(&self, record: &Record, case: &Case) -> Identified {
-        let (class, name, known) = match named(record, case) {
+    pub fn of(record: &Record, case: &Case) -> Self {
+        let (devices, unknown) = (&SHIPPED.device, &SHIPPED.nameless);
+        let (class, known, name) = match named(record, case) {
             Named::Processor(model) => {
                 let name = normal(model.unwrap_or_default());
-                let known = self.processors.get(&name);
-                ("processor", name, known)
+                let is_its =
+                    |entry: &&Entry| entry.processors.iter().any(|one| normal(one) == name);
+                ("processor", devices.iter().find(is_its), name)
             }
             Named::Device(name) => {
                 let name = normal(name);
-                let begins = || {
-                    self.begins
-                        .iter()
-                        .find(|(begin, _)| name.starts_with(begin))
-                };
-                let known = self.names.get(&name);
-                let known = known.or_else(|| begins().map(|(_, known)| known));
-                ("device", name, known)
+                let is_its = |entry: &&Entry| entry.names().any(|own| own == name);
+                let begins =
+                    |entry: &&Entry| entry.begins.iter().any(|begin| name.starts_with(begin));
+                let known = devices.iter().find(is_its);
+                (
+                    "device",
+                    known.or_else(|| devices.iter().find(begins)),
+                    name,
+                )
             }
         };
-        if let Some(known) = known {
-            return known.clone();
+        if let Some(Entry { id, name, .. }) = known {
+            let (id, name) = (id.clone(), name.clone());
+            return Self { id, name };
         }
-        let nameless = name.is_empty() || self.nameless.contains(&name);
+        let nameless = name.is_empty() || unknown.iter().any(|one| normal(one) == name);
         let (run, device) = if nameless {
             (record.id.0.as_str(), case.device.as_str())
         } else {
@@ -173,7 +98,7 @@ impl Catalogue {
             ("", _) => format!("{device} without a product name"),
             (name, _) => name.to_owned(),
         };
-        Identified {
+        Self {
             id: pages::unique(&name, class, &[class, &name, run, device]),
             name: if nameless {
                 format!("{shown} (run {run})")
@@ -246,8 +171,7 @@ mod tests {
     }
 
     fn identified(record: &Record) -> Identified {
-        let catalogue = Catalogue::shipped().unwrap();
-        catalogue.identify(record, &record.cases[0].case)
+        Identified::of(record, &record.cases[0].case)
     }
 
     fn card(product: &str) -> Identified {
@@ -273,9 +197,7 @@ mod tests {
             .iter()
             .find(|each| each.case.device.as_str() == "YubiKey-4")
             .unwrap();
-        let published = Catalogue::shipped()
-            .unwrap()
-            .identify(&lwn, &published.case);
+        let published = Identified::of(&lwn, &published.case);
         for found in [
             measured,
             identified(&twin),
@@ -400,13 +322,10 @@ mod tests {
             let id = identified(&twin).id;
             let published = Shipped::of_times().any(|article| {
                 let record = article.record().unwrap();
-                record.cases.iter().any(|case| {
-                    Catalogue::shipped()
-                        .unwrap()
-                        .identify(&record, &case.case)
-                        .id
-                        == id
-                })
+                record
+                    .cases
+                    .iter()
+                    .any(|case| Identified::of(&record, &case.case).id == id)
             });
             assert!(published, "{product}: {id}");
             profiles += 1;
@@ -415,25 +334,22 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_ambiguous_is_refused() {
-        let parse =
-            |devices: &str| Catalogue::parse(&format!("schema = 1\nnameless = []\n{devices}"));
-        let device = |id: &str, names: &str| {
-            format!("[[device]]\nid = '{id}'\nname = 'A'\nnames = [{names}]\n")
-        };
-        assert!(parse(&device("a", "'B'")).is_ok());
-        for wrong in [
-            device("a", "") + &device("b", ""),
-            device("a", "") + "[[device]]\nid = 'a'\nname = 'C'\n",
-            device("../a", ""),
-            device("", ""),
-            device("A", ""),
-            device("x-0123456789abcdef0123", ""),
-            device("a", "") + "more = 1\n",
-        ] {
-            assert!(parse(&wrong).is_err(), "{wrong}");
+    fn the_list_is_not_ambiguous() {
+        let entries = &SHIPPED.device;
+        assert!(entries.iter().map(|entry| &entry.id).all_unique());
+        // The name for people may be one of the others once more.
+        let names = entries.iter().flat_map(|entry| entry.names().unique());
+        assert_eq!(names.duplicates().collect_vec(), Vec::<String>::new());
+        let processors = entries.iter().flat_map(|entry| &entry.processors);
+        assert!(processors.map(|name| normal(name)).all_unique());
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        for Entry { id, .. } in entries {
+            assert!(!id.is_empty() && id.chars().all(plain), "{id}");
+            assert!(
+                !pages::may_be_unique(id),
+                "a record's name may lead to {id}"
+            );
         }
-        assert!(Catalogue::parse("schema = 2\nnameless = []\ndevice = []").is_err());
     }
 
     proptest! {

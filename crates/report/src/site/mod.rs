@@ -9,11 +9,9 @@ mod source;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use keymark_bench::case::Provenance;
-use keymark_bench::key_family::KeyFamily;
-use keymark_bench::strength::Strength;
+use keymark_bench::{KeyFamily, Provenance, Strength};
 
-pub use device::{Catalogue, CatalogueError, Identified};
+pub use device::Identified;
 pub use pages::{Added, Collision, Pages, SUMS, sum};
 pub use sections::KeySection;
 pub use source::{Machine, Origin, Source, SourceDevice, SourceFigure};

@@ -105,6 +105,7 @@ pub(super) fn unique(text: &str, otherwise: &str, parts: &[&str]) -> String {
 }
 
 /// Whether such a name could be one of [`unique`]'s: names that are given by hand must not.
+#[cfg(test)]
 pub(super) fn may_be_unique(name: &str) -> bool {
     name.rsplit('-').next().is_some_and(|last| {
         last.len() == 2 * OCTETS && last.bytes().all(|octet| octet.is_ascii_hexdigit())

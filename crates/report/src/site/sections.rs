@@ -3,21 +3,17 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::key_family::KeyFamily;
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::Settings;
-use keymark_bench::strength::Strength;
+use keymark_bench::{Algorithm, DeviceName, KeyFamily, Operation, Provenance, Settings, Strength};
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use super::source::{Source, SourceFigure};
 use crate::analysis::{Row, figures};
-use crate::document::{
-    Align, Block, Cell, Column, Figure, Mean, Predicted, Remark, RemarkKind, Subject, Table,
-    TableOf, mixed,
-};
+use crate::document::mixed;
 use crate::units::{self, counted};
+use crate::{
+    Align, Block, Cell, Column, Figure, Mean, Plot, Predicted, Remark, RemarkKind, Subject, Table,
+    TableOf,
+};
 
 /// What a source says at most of itself in a section.
 const NOTE: usize = 400;
@@ -145,11 +141,12 @@ fn figure(
     // A band is no interval, and has a picture of its own where nothing else is there.
     let predictions: Vec<Predicted> = figures.iter().filter_map(predicted).collect();
     if predictions.len() == figures.len() {
-        return Figure::Predictions {
-            title: format!("{algorithm} {operation}: predicted time, with its band"),
+        let title = format!("{algorithm} {operation}: predicted time, with its band");
+        let plot = Plot::Predictions {
             tolerance,
             predictions,
         };
+        return plot.titled(title);
     }
     let dot = |(source, figure): &(&Source, &SourceFigure)| {
         let mean = figures::mean(&figure.row)?;
@@ -162,39 +159,35 @@ fn figure(
             ..mean
         })
     };
-    Figure::Means {
-        title: format!("{algorithm} {operation}: mean time, with its 95 % interval"),
-        tolerance,
-        means: figures.iter().filter_map(dot).collect(),
-    }
+    let means = figures.iter().filter_map(dot).collect();
+    let title = format!("{algorithm} {operation}: mean time, with its 95 % interval");
+    Plot::Means { tolerance, means }.titled(title)
 }
 
 fn table(figures: &[(&Source, &SourceFigure)]) -> Table {
-    TableOf::new(figures, |(_, figure)| {
-        (figure.row.case.device.clone(), figure.row.case.provenance)
-    })
-    .name("record", |(source, _)| Cell::Record {
-        name: source.label().to_owned(),
-        page: source.page_from_a_device(),
-    })
-    .known(Column {
-        align: Align::Left,
-        ..Column::provenance()
-    })
-    .device()
-    .case("stack", |(_, figure)| figure.row.case.way())
-    .value("n", |(_, figure)| number(&figure.row))
-    .value("mean", |(_, figure)| mean(&figure.row))
-    .value("median", |(_, figure)| {
-        let median = figure.row.summary.as_ref()?.median;
-        let known = median.low.is_some() || median.high.is_some();
-        known.then_some(Cell::DurationEstimate(median))
-    })
-    .value("p99", |(_, figure)| {
-        figure.row.summary.as_ref()?.p99.map(Cell::DurationEstimate)
-    })
-    .value("op/s", |(_, figure)| figure.row.throughput.map(rate))
-    .table()
+    TableOf::of(figures, |(_, figure)| &figure.row.case)
+        .name("record", |(source, _)| Cell::Record {
+            name: source.label().to_owned(),
+            page: source.page_from_a_device(),
+        })
+        .known(Column {
+            align: Align::Left,
+            ..Column::provenance()
+        })
+        .device()
+        .case("stack", |(_, figure)| figure.row.case.way())
+        .value("n", |(_, figure)| number(&figure.row))
+        .value("mean", |(_, figure)| mean(&figure.row))
+        .value("median", |(_, figure)| {
+            let median = figure.row.summary.as_ref()?.median;
+            let known = median.low.is_some() || median.high.is_some();
+            known.then_some(Cell::DurationEstimate(median))
+        })
+        .value("p99", |(_, figure)| {
+            figure.row.summary.as_ref()?.p99.map(Cell::DurationEstimate)
+        })
+        .value("op/s", |(_, figure)| figure.row.throughput.map(rate))
+        .table()
 }
 
 fn number(row: &Row) -> Cell {

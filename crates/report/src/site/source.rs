@@ -1,9 +1,8 @@
 //! A record as a source of figures, and on which machine it was made, as far as it says.
 
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::record::{Record, RunId, RunState};
+use keymark_bench::{DeviceName, Provenance, Record, RunId};
 
-use super::device::{Catalogue, Identified};
+use super::device::Identified;
 use super::pages;
 use crate::analysis::{Analysis, Row};
 use crate::exchange::Shipped;
@@ -70,13 +69,7 @@ pub struct SourceFigure {
 impl Source {
     /// A record with what analysis makes of it. `file` is the record as it can be downloaded: by its content the address is told
     /// from that of any other record.
-    pub fn of(
-        record: &Record,
-        analysis: &Analysis,
-        origin: Origin,
-        catalogue: &Catalogue,
-        file: &str,
-    ) -> Self {
+    pub fn of(record: &Record, analysis: &Analysis, origin: Origin, file: &str) -> Self {
         let mut devices: Vec<SourceDevice> = Vec::new();
         let mut figures = Vec::new();
         for (row, case) in analysis.rows.iter().zip(&record.cases) {
@@ -88,7 +81,7 @@ impl Source {
                 (&known.called, known.provenance) == (&row.case.device, row.case.provenance)
             };
             let device = devices.iter().position(same).unwrap_or_else(|| {
-                devices.push(SourceDevice::of(record, &row.case, catalogue));
+                devices.push(SourceDevice::of(record, &row.case));
                 devices.len() - 1
             });
             let note = case
@@ -165,12 +158,12 @@ impl Source {
 const LINKS: usize = 8;
 
 impl SourceDevice {
-    fn of(record: &Record, case: &keymark_bench::case::Case, catalogue: &Catalogue) -> Self {
+    fn of(record: &Record, case: &keymark_bench::case::Case) -> Self {
         let mut stores = record.stores.iter();
         let store = stores.find(|store| store.device == case.device);
         let versions = store.iter().flat_map(|store| &store.versions);
         Self {
-            identified: catalogue.identify(record, case),
+            identified: Identified::of(record, case),
             called: case.device.clone(),
             provenance: case.provenance,
             product: store.map_or_else(String::new, |store| store.product.clone()),
@@ -193,12 +186,7 @@ pub struct Machine {
 impl Machine {
     /// The machine of a record; none of what was not run.
     pub fn of(record: &Record) -> Option<Self> {
-        let ran = |provenance| match provenance {
-            Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
-            Provenance::Predicted | Provenance::Published => false,
-        };
-        let mut cases = record.cases.iter();
-        if record.state == RunState::Published || !cases.any(|each| ran(each.case.provenance)) {
+        if !record.is_of_a_run() {
             return None;
         }
         let environment = &record.environment;

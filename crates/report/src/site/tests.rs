@@ -3,7 +3,7 @@ use keymark_bench::record::{Record, RunId};
 use keymark_testkit::record::{block, case, mixed as record};
 
 use super::*;
-use crate::document::{Block, Figure, RemarkKind};
+use crate::document::{Block, Figure, Plot, RemarkKind};
 use crate::exchange::json;
 
 fn source(record: &Record, origin: Origin) -> Source {
@@ -11,13 +11,7 @@ fn source(record: &Record, origin: Origin) -> Source {
     let mut file = Vec::new();
     json::write(record, &mut file).unwrap();
     let file = String::from_utf8(file).unwrap();
-    Source::of(
-        record,
-        &analysis,
-        origin,
-        Catalogue::shipped().unwrap(),
-        &file,
-    )
+    Source::of(record, &analysis, origin, &file)
 }
 
 fn shipped() -> Vec<Source> {
@@ -126,7 +120,10 @@ fn chart_and_table_have_the_same_rows_and_say_what_they_are() {
     let site = site(&[twin("a-shared", "One")]);
     let section = &site.devices[0].sections[0];
     let [
-        Block::Figure(Figure::Means { means, .. }),
+        Block::Figure(Figure {
+            plot: Plot::Means { means, .. },
+            ..
+        }),
         Block::Table(table),
         Block::Remark(mixed),
         ..,
@@ -293,7 +290,10 @@ fn predictions_have_their_band_and_no_interval() {
     assert_eq!(site.devices[0].identified.name, "A part");
     let section = &site.devices[0].sections[0];
     let [
-        Block::Figure(Figure::Predictions { predictions, .. }),
+        Block::Figure(Figure {
+            plot: Plot::Predictions { predictions, .. },
+            ..
+        }),
         Block::Table(table),
         ..,
     ] = section.blocks.as_slice()

@@ -16,7 +16,7 @@ use keymark_report::answers::answers;
 use keymark_report::archive::CaseWords;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Mark, Theme, svg};
-use keymark_report::document::{Block, Figure};
+use keymark_report::document::{Block, Figure, Plot};
 use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
 use keymark_report::render::html::{self, Place};
@@ -285,8 +285,8 @@ fn runs_stand_in_one_picture_and_are_told_apart() {
     let mut both = [first.clone(), second];
     pictures::tell_apart(&mut both);
     let joined = pictures::joined(both.iter().flat_map(figures).collect());
-    let means = joined.iter().find_map(|figure| match figure {
-        Figure::Means { means, .. } => Some(means),
+    let means = joined.iter().find_map(|figure| match &figure.plot {
+        Plot::Means { means, .. } => Some(means),
         _ => None,
     });
     let devices: Vec<String> = means
@@ -318,8 +318,8 @@ fn loads_of_several_runs_are_one_curve() {
     let mut both = [at("20/s"), at("5/s")];
     pictures::tell_apart(&mut both);
     let joined = pictures::joined(both.iter().flat_map(figures).collect());
-    let curve = joined.iter().find_map(|figure| match figure {
-        Figure::ResponseTimes { curves, .. } => curves.first(),
+    let curve = joined.iter().find_map(|figure| match &figure.plot {
+        Plot::ResponseTimes { curves, .. } => curves.first(),
         _ => None,
     });
     let curve = curve.unwrap();
@@ -372,8 +372,13 @@ fn the_main_column_is_that_of_a_whole_program() {
         .into();
     cases.push(measured(case("rsa2048", StackName::GNUPG, 1), 9_000.0));
     let analysis = Analysis::of(&record(cases), &layers());
-    let Some(Figure::Means { title, means, .. }) = analysis.main_column(Seconds(2.0)) else {
-        panic!("no column");
+    let column = analysis.main_column(Seconds(2.0)).expect("a column");
+    let Figure {
+        title,
+        plot: Plot::Means { means, .. },
+    } = column
+    else {
+        panic!("no means");
     };
     assert_eq!(title, "mean time of an operation: gnupg");
     assert_eq!(means.len(), 1);
@@ -396,11 +401,9 @@ fn a_report_of_the_default_plan_has_few_pictures_the_answers_first() {
     );
     assert!(figures.len() <= 6);
     let first = &document.sections[0].blocks;
-    assert!(
-        first
-            .iter()
-            .any(|block| matches!(block, Block::Figure(Figure::Layers { .. })))
-    );
+    assert!(first.iter().any(
+        |block| matches!(block, Block::Figure(figure) if matches!(figure.plot, Plot::Layers { .. }))
+    ));
     let page = html::render(document, Place::File).unwrap();
     assert_eq!(page.matches("<figure>").count(), figures.len());
 }
@@ -411,8 +414,8 @@ fn bars_of_parts_are_as_long_as_was_measured() {
     let record = default_plan();
     let analysis = Analysis::of(&record, &layers());
     let figures = analysis.figures(&record);
-    let stacks = figures.iter().find_map(|figure| match figure {
-        Figure::Layers { stacks, .. } => Some(stacks),
+    let stacks = figures.iter().find_map(|figure| match &figure.plot {
+        Plot::Layers { stacks, .. } => Some(stacks),
         _ => None,
     });
     let stacks = stacks.unwrap();
@@ -441,8 +444,8 @@ fn titles_say_what_is_seen() {
         let record = record(cases);
         let analysis = Analysis::of(&record, &layers());
         let mut figures = analysis.figures(&record).into_iter();
-        let figure = figures.find(|figure| Kind::of(figure) == kind).unwrap();
-        analysis.titled(&record, figure).title().to_owned()
+        let figure = figures.find(|figure| figure.kind() == kind).unwrap();
+        analysis.titled(&record, figure).title
     };
     let own = |key: &str, stack, time| {
         let mut case = case(key, stack, 1);

@@ -1,7 +1,7 @@
 //! What this library is to do in this process, found out once.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -45,7 +45,8 @@ pub(crate) fn tell(text: &str) {
 
 impl Library {
     fn of_process() -> Result<Self, String> {
-        let own = own_path();
+        let own = library_around(Self::of_process as *const c_void);
+        let own = own.map(|(path, _)| path);
         let beside = own.as_deref().map(Settings::beside);
         let settings = beside.as_deref().map(Settings::read).transpose();
         let settings = settings.map_err(|error| error.to_string())?;
@@ -131,22 +132,22 @@ fn with_environment(
     })
 }
 
-/// By which path this library was loaded: a symbolic link's own, which the loader keeps.
-fn own_path() -> Option<PathBuf> {
+/// By which path the library with that address was loaded, a symbolic link's own, which the loader keeps; and where it
+/// begins in memory.
+pub(crate) fn library_around(address: *const c_void) -> Option<(PathBuf, usize)> {
     let mut info = libc::Dl_info {
         dli_fname: std::ptr::null(),
         dli_fbase: std::ptr::null_mut(),
         dli_sname: std::ptr::null(),
         dli_saddr: std::ptr::null_mut(),
     };
-    let here = own_path as *const libc::c_void;
-    // SAFETY: looks an address up, this function's, and writes to the structure given.
-    let found = unsafe { libc::dladdr(here, &raw mut info) };
+    // SAFETY: looks an address up, and writes to the structure given.
+    let found = unsafe { libc::dladdr(address, &raw mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: the loader's own string, there as long as the library is loaded, in which this code is.
+    // SAFETY: the loader's own string, there as long as the library is loaded, which nobody unloads meanwhile.
     let name = unsafe { CStr::from_ptr(info.dli_fname) };
     let path = Path::new(OsStr::from_bytes(name.to_bytes()));
-    std::path::absolute(path).ok()
+    Some((std::path::absolute(path).ok()?, info.dli_fbase as usize))
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::case::{Case, StackName};
+use keymark_bench::case::Case;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
+    copy_answer,
 };
 use keymark_native::gcrypt::sexp::{Sexp, list};
 use keymark_stores::challenge::{Challenge, INPUTS};
@@ -41,10 +42,6 @@ impl AgentStack {
 }
 
 impl Stack for AgentStack {
-    fn name(&self) -> StackName {
-        StackName::AGENT
-    }
-
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let capability = case.capability();
         let task = Task::of(case, "gpg-agent")?;
@@ -76,11 +73,7 @@ impl Stack for AgentStack {
             Ok(metered(Box::new(asking), case, &home))
         };
         Ok(Workload {
-            crew: Crew::Threads(
-                (0..case.concurrency())
-                    .map(handle)
-                    .collect::<Result<_, _>>()?,
-            ),
+            crew: Crew::threads(case.concurrency(), handle)?,
             inputs: inputs.into(),
             verifier,
             output_capacity: 2048,
@@ -177,16 +170,8 @@ impl KeyHandle for Asking {
                     .transact("PKDECRYPT\n", Some(&input.bytes), &mut self.answer)?;
             }
         }
-        let Some(room) = output.get_mut(..self.answer.len()) else {
-            return Err(Error::call(
-                "gpg-agent",
-                "its answer is longer than a key can be",
-                "",
-            ));
-        };
-        room.copy_from_slice(&self.answer);
         Ok(Performed {
-            length: self.answer.len(),
+            length: copy_answer("gpg-agent", &self.answer, output)?,
             cpu: None,
         })
     }

@@ -3,13 +3,14 @@
 //! Written here because it stands inside the timed region: the libraries there are bring an
 //! asynchronous runtime along. Protocol: <https://gnupg.org/documentation/manuals/assuan/>.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
 use keymark_bench::error::Error;
+use percent_encoding::percent_decode;
 use zeroize::Zeroizing;
 
 use crate::programs::{PATIENCE, broken, connect, limit};
@@ -19,14 +20,15 @@ const AGENT: &str = "gpg-agent";
 const GREETING: Duration = Duration::from_secs(10);
 /// Longest line of the protocol, without its line feed ("Server responses").
 const LINE: usize = 1000;
+/// Longest line that is read.
+const LONGEST: u64 = 4096;
 
 /// A connection.
 #[derive(Debug)]
 pub struct Assuan {
-    stream: UnixStream,
-    buffer: Vec<u8>,
-    from: usize,
-    to: usize,
+    stream: BufReader<UnixStream>,
+    /// The last line, without its end.
+    line: Vec<u8>,
     /// Status lines of the last command, if they are kept.
     statuses: Vec<String>,
     keep_statuses: bool,
@@ -54,16 +56,14 @@ impl Assuan {
     /// The same; each answer is waited for that long.
     pub fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
         let mut connection = Self {
-            stream: connect(AGENT, socket, patience.min(GREETING))?,
-            buffer: vec![0; 4096],
-            from: 0,
-            to: 0,
+            stream: BufReader::new(connect(AGENT, socket, patience.min(GREETING))?),
+            line: Vec::with_capacity(LINE),
             statuses: Vec::new(),
             keep_statuses: false,
             key_advice: "",
         };
         connection.answer("greeting", &mut Vec::new(), None)?;
-        let limited = limit(&connection.stream, patience);
+        let limited = limit(connection.stream.get_ref(), patience);
         limited.map_err(|error| broken(AGENT, "greeting", &error))?;
         Ok(connection)
     }
@@ -133,13 +133,13 @@ impl Assuan {
     }
 
     fn send(&mut self, command: &str, bytes: &[u8]) -> Result<(), Error> {
-        let sent = self.stream.write_all(bytes);
+        let sent = self.stream.get_mut().write_all(bytes);
         sent.map_err(|error| self.broken(command, &error))
     }
 
     /// What comes late would be taken for the answer to the next command: there is none.
     fn broken(&self, command: &str, error: &io::Error) -> Error {
-        let _ = self.stream.shutdown(Shutdown::Both);
+        let _ = self.stream.get_ref().shutdown(Shutdown::Both);
         broken(AGENT, command, error)
     }
 
@@ -183,16 +183,15 @@ impl Assuan {
     }
 
     fn response(&mut self, command: &str, data: &mut Vec<u8>) -> Result<Response, Error> {
-        let line = self.line();
-        let (from, to) = line.map_err(|error| self.broken(command, &error))?;
-        let line = &self.buffer[from..to];
+        let read = self.read_line();
+        read.map_err(|error| self.broken(command, &error))?;
         let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
-        Ok(match line {
+        Ok(match self.line.as_slice() {
             b"OK" => Response::Ok,
             [b'O', b'K', b' ', ..] => Response::Ok,
             [b'E', b'R', b'R', b' ', reason @ ..] => Response::Err(text(reason)),
             [b'D', b' ', escaped @ ..] => {
-                unescape(escaped, data);
+                data.extend(percent_decode(escaped));
                 Response::Data
             }
             [b'I', b'N', b'Q', b'U', b'I', b'R', b'E', b' ', keyword @ ..] => {
@@ -206,34 +205,18 @@ impl Assuan {
         })
     }
 
-    /// Bounds of the next line in the buffer.
-    fn line(&mut self) -> io::Result<(usize, usize)> {
-        loop {
-            if let Some(length) = self.buffer[self.from..self.to]
-                .iter()
-                .position(|octet| *octet == b'\n')
-            {
-                let from = self.from;
-                self.from += length + 1;
-                return Ok((from, from + length));
-            }
-            self.buffer.copy_within(self.from..self.to, 0);
-            self.to -= self.from;
-            self.from = 0;
-            if self.to == self.buffer.len() {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "a line is too long",
-                ));
-            }
-            let read = match self.stream.read(&mut self.buffer[self.to..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read?,
-            };
-            if read == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            self.to += read;
+    /// Reads the next line.
+    fn read_line(&mut self) -> io::Result<()> {
+        self.line.clear();
+        let mut limited = (&mut self.stream).take(LONGEST);
+        limited.read_until(b'\n', &mut self.line)?;
+        match self.line.pop() {
+            Some(b'\n') => Ok(()),
+            Some(_) if limited.limit() == 0 => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a line is too long",
+            )),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
 }
@@ -262,31 +245,12 @@ pub fn data_lines(data: &[u8]) -> Vec<u8> {
     lines
 }
 
-fn unescape(escaped: &[u8], data: &mut Vec<u8>) {
-    let mut rest = escaped;
-    while let [octet, tail @ ..] = rest {
-        rest = tail;
-        if let (b'%', [high, low, after @ ..]) = (octet, tail)
-            && let (Some(high), Some(low)) = (
-                char::from(*high).to_digit(16),
-                char::from(*low).to_digit(16),
-            )
-        {
-            data.push((high << 4 | low) as u8);
-            rest = after;
-        } else {
-            data.push(*octet);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use keymark_testkit::assert_says;
 
     use super::*;
     use proptest::prelude::*;
-    use std::io::BufRead;
     use std::os::unix::net::UnixListener;
 
     /// A server that says the lines in turn, each after the client's next line.
@@ -397,7 +361,7 @@ mod tests {
             for line in lines.split(|octet| *octet == b'\n') {
                 prop_assert!(line.len() <= LINE);
                 if let Some(escaped) = line.strip_prefix(b"D ") {
-                    unescape(escaped, &mut back);
+                    back.extend(percent_decode(escaped));
                 }
             }
             prop_assert_eq!(back, data);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_stores::card::{Aid, CardAccess, CardPlace, SigningPin as CardSigningPin, Slot};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::places::library::OwnLibrary;
@@ -149,7 +149,7 @@ fn exported(gnupg: &Gnupg, card: &dyn CardAccess) -> Result<Vec<u8>, Error> {
         .args(["--batch", "--no-tty", "--export"])
         .args(&fingerprints)
         .output()
-        .map_err(|error| Error::call("gpg --export", error, ""))?;
+        .during("gpg --export")?;
     if fingerprints.is_empty() || output.stdout.is_empty() {
         return Err(Error::call(
             "gpg --export",

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Composite, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_stores::software::libgcrypt::key;
@@ -137,20 +137,19 @@ pub fn put(home: &Home, test_key: &TestKey) -> Result<String, Error> {
     let call = "gpg-protect-tool --show-keygrip";
     let file = keys.join("new.key");
     write_private(&file, &key::encode(test_key)?)?;
-    let mut tool = home.gnupg().libexec("gpg-protect-tool")?;
+    let mut tool = home.gnupg.libexec("gpg-protect-tool")?;
     let output = tool
         .arg("--show-keygrip")
         .arg(&file)
         .output()
-        .map_err(|error| Error::call(call, error, ""))?;
+        .during(call)?;
     let grip = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if grip.len() != 40 {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(Error::call(call, format!("{}: {said}", output.status), ""));
     }
     let named = keys.join(format!("{grip}.key"));
-    fs::rename(&file, &named)
-        .map_err(|error| Error::call(format!("renaming {}", file.display()), error, ""))?;
+    fs::rename(&file, &named).during(format_args!("renaming {}", file.display()))?;
     Ok(grip)
 }
 
@@ -161,5 +160,5 @@ fn make_directory(keys: &Path) -> Result<(), Error> {
         .mode(0o700)
         .recursive(true)
         .create(keys);
-    made.map_err(|error| Error::call(format!("mkdir {}", keys.display()), error, ""))
+    made.during(format_args!("mkdir {}", keys.display()))
 }

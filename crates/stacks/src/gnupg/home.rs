@@ -6,10 +6,11 @@
 //! The agent runs as `gpg-agent --daemon cat`, and keymark holds the input of `cat` open: when keymark ends,
 //! however it ends, so does `cat`, and the agent follows within about a second.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use zeroize::Zeroizing;
 
 use super::assuan::Assuan;
@@ -31,8 +32,7 @@ impl Passphrase {
     /// A fresh one.
     pub fn random() -> Result<Self, Error> {
         let mut octets = Zeroizing::new([0; 12]);
-        openssl::rand::rand_bytes(octets.as_mut_slice())
-            .map_err(|error| Error::call("RAND_bytes", error, ""))?;
+        openssl::rand::rand_bytes(octets.as_mut_slice()).during("RAND_bytes")?;
         Ok(Self(Zeroizing::new(hex::encode(octets.as_slice()))))
     }
 }
@@ -40,7 +40,7 @@ impl Passphrase {
 /// A home with a running agent; both are gone when it is dropped.
 #[derive(Debug)]
 pub struct Home {
-    gnupg: Gnupg,
+    pub(super) gnupg: Gnupg,
     path: PathBuf,
     socket: PathBuf,
     scdaemon: Scdaemon,
@@ -51,6 +51,21 @@ impl Home {
     /// Makes a home of an empty directory and starts its agent.
     pub fn new(gnupg: &Gnupg, path: PathBuf) -> Result<Self, Error> {
         Self::start(gnupg, path, Scdaemon::None)
+    }
+
+    /// One with the same keys, of an empty directory.
+    pub fn copy(&self, to: PathBuf) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| {
+            Error::call(format!("copying keys to {}", to.display()), error, "")
+        };
+        let secret = to.join("private-keys-v1.d");
+        fs::create_dir(&secret).map_err(failed)?;
+        let entries = fs::read_dir(self.path.join("private-keys-v1.d")).map_err(failed)?;
+        for entry in entries.flatten() {
+            fs::copy(entry.path(), secret.join(entry.file_name())).map_err(failed)?;
+        }
+        copy_public_keys(self, &to)?;
+        Self::new(&self.gnupg, to)
     }
 
     /// The same, with a scdaemon that talks to one card.
@@ -88,11 +103,6 @@ impl Home {
         &self.path
     }
 
-    /// The installed GnuPG.
-    pub const fn gnupg(&self) -> &Gnupg {
-        &self.gnupg
-    }
-
     /// A connection to the agent.
     pub fn connect(&self) -> Result<Assuan, Error> {
         let mut connection = Assuan::connect(&self.socket)?;
@@ -125,7 +135,7 @@ impl Home {
     /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
     pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
         let asked = self.program("gpgconf", &["--list-dirs", what]).output();
-        let listed = asked.map_err(|error| Error::call("gpgconf --list-dirs", error, ""))?;
+        let listed = asked.during("gpgconf --list-dirs")?;
         let listed = String::from_utf8_lossy(&listed.stdout);
         Ok(PathBuf::from(unescaped(listed.trim())))
     }
@@ -146,11 +156,7 @@ impl Home {
 
     /// Runs gpg to its end and returns (stdout, stderr with status lines).
     pub fn run(&self, call: &str, arguments: &[&str]) -> Result<(Vec<u8>, String), Error> {
-        let output = self
-            .gpg()
-            .args(arguments)
-            .output()
-            .map_err(|error| Error::call(call, error, ""))?;
+        let output = self.gpg().args(arguments).output().during(call)?;
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {
             Ok((output.stdout, text))
@@ -252,7 +258,7 @@ pub(super) fn copy_public_keys(from: &Home, to: &Path) -> Result<(), Error> {
     for name in ["pubring.kbx", "trustdb.gpg"] {
         let source = from.path().join(name);
         std::fs::copy(&source, to.join(name))
-            .map_err(|error| Error::call(format!("copying {}", source.display()), error, ""))?;
+            .during(format_args!("copying {}", source.display()))?;
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! The homes of a run: one for each algorithm and protection, and for each card, made when first needed.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
@@ -12,11 +11,11 @@ use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::certificate::{self, Parts};
-use super::home::{Home, Passphrase, copy_public_keys};
+use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
 use super::{Gnupg, Protection, card_home, token_home};
 use crate::private_dir::PrivateDir;
-use crate::programs::{MadeOnce, RefusedPins};
+use crate::programs::{RefusedPins, SharedByName};
 
 /// The homes.
 #[derive(derive_more::Debug)]
@@ -24,11 +23,11 @@ use crate::programs::{MadeOnce, RefusedPins};
 pub struct GnupgHomes {
     pub(super) gnupg: Gnupg,
     passphrase: Passphrase,
-    file_homes: MadeOnce<(Algorithm, Protection), KeyHome>,
+    file_homes: SharedByName<(Algorithm, Protection), KeyHome>,
     /// Of a card in a reader one, of others one an algorithm.
-    card_homes: MadeOnce<(DeviceName, Option<Algorithm>), KeyHome>,
+    card_homes: SharedByName<(DeviceName, Option<Algorithm>), KeyHome>,
     /// By the key's module and URI: a token may have a key of its own for each operation.
-    token_homes: MadeOnce<(PathBuf, String), KeyHome>,
+    token_homes: SharedByName<(PathBuf, String), KeyHome>,
     refused: RefusedPins,
     /// Removed last: agents and cards are used through sockets in it.
     dir: PrivateDir,
@@ -42,9 +41,9 @@ impl GnupgHomes {
             gnupg,
             dir,
             passphrase,
-            file_homes: MadeOnce::default(),
-            card_homes: MadeOnce::default(),
-            token_homes: MadeOnce::default(),
+            file_homes: SharedByName::default(),
+            card_homes: SharedByName::default(),
+            token_homes: SharedByName::default(),
             refused: RefusedPins::default(),
         })
     }
@@ -65,7 +64,7 @@ impl GnupgHomes {
             return self.card_home(&case.device, case.algorithm, store, card);
         }
         match access.module {
-            Some(module) => self.token_home(case, store, module.as_ref()),
+            Some(module) => self.token_home(case, store, &module),
             None => Err(unsupported("GnuPG", capability)),
         }
     }
@@ -90,8 +89,7 @@ impl GnupgHomes {
             Protection::None => Ok(plain),
             Protection::Cached => self.file_homes.get((algorithm, protection), || {
                 let path = self.directory()?;
-                copy_keys(&plain.home, &path)?;
-                let home = Home::new(&self.gnupg, path)?;
+                let home = plain.home.copy(path)?;
                 home.protect(&self.passphrase)?;
                 home.prime(&self.passphrase)?;
                 Ok(KeyHome::of_files(home, plain.keys.clone()))
@@ -133,7 +131,7 @@ impl GnupgHomes {
         &self,
         case: &Case,
         store: &dyn KeyStore,
-        access: &dyn ModuleAccess,
+        access: &ModuleAccess,
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
         let key = access.program_key(Certificate::Wanted)?;
@@ -162,16 +160,4 @@ fn shared_home(algorithm: Algorithm) -> Algorithm {
         _ => None,
     };
     partner.unwrap_or(algorithm)
-}
-
-fn copy_keys(from: &Home, to: &Path) -> Result<(), Error> {
-    let failed =
-        |error: std::io::Error| Error::call(format!("copying keys to {}", to.display()), error, "");
-    let secret = to.join("private-keys-v1.d");
-    fs::create_dir(&secret).map_err(failed)?;
-    let entries = fs::read_dir(from.path().join("private-keys-v1.d")).map_err(failed)?;
-    for entry in entries.flatten() {
-        fs::copy(entry.path(), secret.join(entry.file_name())).map_err(failed)?;
-    }
-    copy_public_keys(from, to)
 }

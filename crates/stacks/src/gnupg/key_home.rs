@@ -1,12 +1,12 @@
 //! A home with the keys of one algorithm, or of one card. Where the time of an operation on a card goes is measured while it is
 //! done: processor time of GnuPG's daemons, and the PC/SC calls that keymark's library takes down.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::case::Case;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::sample::CpuTime;
@@ -17,6 +17,7 @@ use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
+use parking_lot::Mutex;
 
 use super::home::Home;
 use super::listing::{self, ListedKey};
@@ -196,8 +197,7 @@ impl Meter {
         let mut connection = home.connect()?;
         let mut clock = |question: &str| -> Result<ClockId, Error> {
             let process = connection.process(question)?.cast_signed();
-            clock_getcpuclockid(Pid::from_raw(process))
-                .map_err(|error| Error::call("clock_getcpuclockid", error, ""))
+            clock_getcpuclockid(Pid::from_raw(process)).during("clock_getcpuclockid")
         };
         Ok(Some(Self {
             agent: clock("GETINFO pid")?,
@@ -216,7 +216,7 @@ impl Meter {
 
     /// Before an operation.
     pub fn begin(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         // What came before belongs to nobody.
         let _ = state.trace.read();
         state.agent = read(self.agent);
@@ -225,7 +225,7 @@ impl Meter {
 
     /// After it: `gpg` is the processor time of its process, if there was one.
     pub fn end(&self, latency: Duration, gpg: Option<CpuTime>, into: &mut PartSums) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let Ok(calls) = state.trace.read() else {
             return;
         };

@@ -24,13 +24,12 @@ use std::process::Command;
 use keymark_bench::algorithm::{Algorithm, Composite, Family};
 use keymark_bench::error::Error;
 
+use crate::installed::Version;
 use crate::program;
 
 pub(crate) use provider::libgcrypt;
 pub use provider::{FAMILY, PROTECTION, Protection, reachable};
 
-/// Oldest GnuPG whose key files and status lines keymark reads.
-const OLDEST: (u32, u32) = (2, 2);
 const INSTALL: &str = "install it with 'apt-get install gnupg gpg-agent' (Debian, Ubuntu)";
 
 /// The installed GnuPG.
@@ -67,12 +66,9 @@ impl Gnupg {
         gnupg.version = status::configured(&config, "version")
             .unwrap_or("unknown")
             .to_owned();
-        let mut numbers = gnupg
-            .version
-            .split('.')
-            .map(|part| part.parse().unwrap_or(0));
-        let mut number = || numbers.next().unwrap_or(0);
-        if (number(), number()) < OLDEST {
+        // The oldest whose key files and status lines keymark reads.
+        let version = Version::read(&gnupg.version);
+        if !version.is_some_and(|version| version.is_at_least(2, 2, 0)) {
             return Err(Error::Missing {
                 what: "GnuPG 2.2 or newer".to_owned(),
                 reason: format!("gpg is version {}", gnupg.version),

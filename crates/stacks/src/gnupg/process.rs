@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use keymark_bench::case::{Case, StackName};
-use keymark_bench::error::Error;
+use keymark_bench::case::Case;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
@@ -89,10 +89,6 @@ impl GnupgStack {
 }
 
 impl Stack for GnupgStack {
-    fn name(&self) -> StackName {
-        StackName::GNUPG
-    }
-
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let task = Task::of(case, "gpg")?;
         let home = self.homes.home_of(case, self.store.as_ref())?;
@@ -273,6 +269,6 @@ fn encrypted(
 /// Printable text, so that a signed file looks like one.
 fn text(length: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = vec![0; length];
-    openssl::rand::rand_bytes(&mut bytes).map_err(|error| Error::call("RAND_bytes", error, ""))?;
+    openssl::rand::rand_bytes(&mut bytes).during("RAND_bytes")?;
     Ok(bytes.into_iter().map(|byte| b'a' + byte % 26).collect())
 }

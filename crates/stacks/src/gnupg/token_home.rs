@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::algorithm::Family;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_native::gcrypt::sexp::Sexp;
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::public_key::PublicKey;
@@ -126,8 +126,9 @@ impl Home {
     /// The keygrip of that key among those that the agent has learnt.
     fn keygrip(&self, public: &PublicKey) -> Result<String, Error> {
         let spki = public.spki_der();
-        let modulus = spki.and_then(|spki| Ok(Rsa::public_key_from_der(&spki)?.n().to_vec()));
-        let modulus = modulus.map_err(|error| Error::call("d2i_RSA_PUBKEY", error, ""))?;
+        let modulus = spki
+            .and_then(|spki| Ok(Rsa::public_key_from_der(&spki)?.n().to_vec()))
+            .during("d2i_RSA_PUBKEY")?;
         let mut connection = self.connect()?;
         let learnt = std::fs::read_dir(self.path().join("private-keys-v1.d"));
         for entry in learnt.into_iter().flatten().flatten() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Input;
@@ -29,25 +29,13 @@ pub(super) enum Task {
 impl Task {
     /// That of a key; refused where the program has none.
     pub(super) fn of(capability: Capability) -> Result<Self, Error> {
-        let Capability {
-            algorithm,
-            operation,
-        } = capability;
-        Self::known(algorithm.family(), operation, digest(algorithm))
-            .ok_or_else(|| unsupported("openssl pkeyutl", capability))
+        Self::known(capability).ok_or_else(|| unsupported("openssl pkeyutl", capability))
     }
 
-    /// Whether there is one.
-    pub(super) fn is_known(capability: Capability) -> bool {
-        Self::of(capability).is_ok()
-    }
-
-    const fn known(
-        family: Family,
-        operation: Operation,
-        digest: Option<&'static str>,
-    ) -> Option<Self> {
-        let (signs, decrypts) = match family {
+    /// The same, where it has one.
+    pub(super) fn known(capability: Capability) -> Option<Self> {
+        let digest = digest(capability.algorithm);
+        let (signs, decrypts) = match capability.algorithm.family() {
             Family::Rsa(_) => (Some(Self::SignDigest(digest)), Some(Self::Decrypt)),
             Family::Weierstrass(_) => (Some(Self::SignDigest(None)), Some(Self::Derive)),
             Family::Dsa(_) => (Some(Self::SignDigest(None)), None),
@@ -59,7 +47,7 @@ impl Task {
             | Family::SlhDsa(..)
             | Family::KyberComposite(_) => (None, None),
         };
-        match operation {
+        match capability.operation {
             Operation::Sign => signs,
             Operation::Decrypt => decrypts,
             Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => None,
@@ -108,7 +96,7 @@ pub(super) fn files(
             Task::Derive => {
                 let peer = PublicKey::point(public.algorithm(), &input.bytes)
                     .and_then(|peer| peer.spki_der())
-                    .map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+                    .during("i2d_PUBKEY")?;
                 write_private(&path, &peer)?;
             }
             Task::SignDigest(_) | Task::SignMessage | Task::Decrypt => {

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::test_key::TestKey;
@@ -69,7 +69,7 @@ pub(super) fn run(command: &mut Command, call: &str) -> Result<Output, Error> {
         // Ctrl-C is keymark's to handle.
         .process_group(0)
         .output()
-        .map_err(|error| Error::call(call, error, ""))
+        .during(call)
 }
 
 impl OpenSslKey {
@@ -81,7 +81,7 @@ impl OpenSslKey {
     ) -> Result<Self, Error> {
         let pem = PKey::private_key_from_pkcs8(&key.pkcs8_der()?)
             .and_then(|key| key.private_key_to_pem_pkcs8())
-            .map_err(|error| Error::call("PEM_write_bio_PKCS8PrivateKey", error, ""))?;
+            .during("PEM_write_bio_PKCS8PrivateKey")?;
         let file = directory.join("key.pem");
         write_private(&file, &Zeroizing::new(pem))?;
         let place = Self {
@@ -168,8 +168,7 @@ impl OpenSslKey {
             command.arg("-noout");
         }
         if let Some(pin) = &self.pin {
-            let pin = pin.try_clone();
-            command.stdin(pin.map_err(|error| Error::call("handing the PIN over", error, ""))?);
+            command.stdin(pin.try_clone().during("handing the PIN over")?);
         }
         Ok(command)
     }

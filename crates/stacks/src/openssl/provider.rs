@@ -12,7 +12,7 @@ use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::words::words;
-use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
+use keymark_bench::workload::{Crew, KeyHandle, Workload};
 use keymark_stores::access::{Access, AccessKind, Certificate, Library};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Run};
@@ -24,7 +24,7 @@ use super::challenge::{self, Task};
 use super::key::OpenSslKey;
 use super::process::{PkeyutlProcess, References};
 use crate::private_dir::PrivateDir;
-use crate::programs::{MadeOnce, OperationProcess, RefusedPins};
+use crate::programs::{OperationProcess, RefusedPins, SharedByName};
 use crate::provider::{Opener, StackFamily, StackProvider, Way};
 use crate::raw;
 
@@ -79,14 +79,14 @@ impl StackProvider for OpenSslProvider {
     fn open(&self, run: &Run) -> Result<Opener, Error> {
         let keys = Arc::new(OpenSslKeys {
             openssl: self.0.clone()?,
-            keys: MadeOnce::default(),
+            keys: SharedByName::default(),
             refused: RefusedPins::default(),
             directory: PrivateDir::new()?,
         });
         let seed = run.seed;
         Ok(Box::new(move |_, store| {
             let keys = Arc::clone(&keys);
-            Box::new(OpenSslStack { keys, store, seed })
+            Box::new(move |case: &Case| keys.prepare(&store, seed, case))
         }))
     }
 }
@@ -102,41 +102,45 @@ impl OpenSslProvider {
         let reached = |can: &Capability| !on_token || is_known_to_programs(can.algorithm.family());
         let there = device.present().iter().copied();
         Ok(there
-            .filter(|can| Task::is_known(*can) && reached(can))
+            .filter(|can| Task::known(*can).is_some() && reached(can))
             .collect())
     }
 }
 
-/// The stack, on one key store.
+/// The keys of a run as the program finds them: one place a key and way.
 #[derive(Debug)]
-struct OpenSslStack {
-    keys: Arc<OpenSslKeys>,
-    store: Arc<dyn KeyStore>,
-    seed: u64,
+struct OpenSslKeys {
+    openssl: OpenSsl,
+    keys: SharedByName<String, OpenSslKey>,
+    refused: RefusedPins,
+    /// Removed last.
+    directory: PrivateDir,
 }
 
-impl Stack for OpenSslStack {
-    fn name(&self) -> StackName {
-        OPENSSL
-    }
-
-    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+impl OpenSslKeys {
+    /// The stack, on one key store.
+    fn prepare(
+        &self,
+        store: &Arc<dyn KeyStore>,
+        seed: u64,
+        case: &Case,
+    ) -> Result<Workload, Error> {
         let capability = case.capability();
         let task = Task::of(capability)?;
         let way = case.parameters.read(&WAY)?;
         let way = way.ok_or_else(|| unsupported("openssl without a way to the key", capability))?;
-        let key = self.store.key(capability)?;
-        let public = self.store.public_key(&key)?;
+        let key = store.key(capability)?;
+        let public = store.public_key(&key)?;
         let Challenge { inputs, verifier } =
-            Challenge::new(&public, case.operation, None, case.input_bytes, self.seed)?;
-        let place = self.keys.place(self.store.access(&key)?, way)?;
+            Challenge::new(&public, case.operation, None, case.input_bytes, seed)?;
+        let place = self.place(store.access(&key)?, way)?;
         // Two replicas of a case are two cases.
-        let directory = self.keys.directory.numbered('i')?;
+        let directory = self.directory.numbered('i')?;
         let files = challenge::files(&directory, (&public, task), &inputs)?;
         let workers = case.concurrency();
         let handle = |worker: u32| -> Result<Box<dyn KeyHandle>, Error> {
             let references = if workers == 1 {
-                let alone = self.alone(case, &key)?;
+                let alone = alone(case, store, &key, seed)?;
                 Some(References::new(Arc::clone(&place), alone))
             } else {
                 None
@@ -151,40 +155,13 @@ impl Stack for OpenSslStack {
             }))
         };
         Ok(Workload {
-            crew: Crew::Threads((0..workers).map(handle).collect::<Result<_, _>>()?),
+            crew: Crew::threads(workers, handle)?,
             inputs: files,
             verifier,
             output_capacity: CAPACITY,
         })
     }
-}
 
-impl OpenSslStack {
-    /// The operation by itself: on a token through its module, and with a key in a file by the library that the program
-    /// loads, where that is to be had.
-    fn alone(&self, case: &Case, key: &KeyRef) -> Result<Option<Workload>, Error> {
-        // The program's library may not be one that is loaded here.
-        let in_file = self.store.access(key)?.file;
-        let library = in_file.map(|_| Library::OpenSslSystem);
-        let asked = (case.operation, library);
-        match raw::alone(case, &self.store, asked, self.seed) {
-            Err(_) if library.is_some() => Ok(None),
-            ready => ready.map(Some),
-        }
-    }
-}
-
-/// The keys of a run as the program finds them: one place a key and way.
-#[derive(Debug)]
-struct OpenSslKeys {
-    openssl: OpenSsl,
-    keys: MadeOnce<String, OpenSslKey>,
-    refused: RefusedPins,
-    /// Removed last.
-    directory: PrivateDir,
-}
-
-impl OpenSslKeys {
     fn place(&self, access: Access, way: OpenSslWay) -> Result<Arc<OpenSslKey>, Error> {
         if let Some(key) = access.file {
             // The test key is one as long as the run is.
@@ -199,6 +176,23 @@ impl OpenSslKeys {
             let (directory, refused) = (self.directory.numbered('k')?, self.refused.clone());
             OpenSslKey::of_token(&self.openssl, directory, key, way, refused)
         })
+    }
+}
+
+/// The operation by itself: on a token through its module, and with a key in a file by the library that the program
+/// loads, where that is to be had.
+fn alone(
+    case: &Case,
+    store: &Arc<dyn KeyStore>,
+    key: &KeyRef,
+    seed: u64,
+) -> Result<Option<Workload>, Error> {
+    // The program's library may not be one that is loaded here.
+    let in_file = store.access(key)?.file;
+    let library = in_file.map(|_| Library::OpenSslSystem);
+    match raw::alone(case, store, (case.operation, library), seed) {
+        Err(_) if library.is_some() => Ok(None),
+        ready => ready.map(Some),
     }
 }
 

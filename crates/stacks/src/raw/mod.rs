@@ -163,10 +163,6 @@ impl RawStack {
 }
 
 impl Stack for RawStack {
-    fn name(&self) -> StackName {
-        StackName::RAW
-    }
-
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let capability = case.capability();
         let key = self.store.key(capability)?;

@@ -1,22 +1,22 @@
 //! Keys as SSH has them, and how each kind signs.
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
 use keymark_stores::public_key::PublicKey;
-use keymark_stores::test_key::TestKey;
-use openssl::bn::{BigNumContext, BigNumRef};
-use openssl::ec::{EcKeyRef, PointConversionForm};
+use keymark_stores::store::unsupported;
+use keymark_stores::test_key::{Numbers, TestKey};
+use openssl::bn::BigNumContext;
+use openssl::ec::PointConversionForm;
 use openssl::error::ErrorStack;
 use openssl::hash::MessageDigest;
-use openssl::pkey::{HasPublic, PKey, Private, Public};
-use openssl::rsa::RsaRef;
+use openssl::pkey::PKey;
 use ssh_encoding::{Decode, Encode};
-use ssh_key::private::{
-    EcdsaKeypair, Ed25519Keypair, Ed25519PrivateKey, KeypairData, RsaKeypair, RsaPrivateKey,
-};
-use ssh_key::public::{EcdsaPublicKey, Ed25519PublicKey, KeyData, RsaPublicKey};
-use ssh_key::{EcdsaCurve, Mpint};
+use ssh_key::EcdsaCurve;
+use ssh_key::private::KeypairData;
+use ssh_key::public::KeyData;
+use zeroize::Zeroizing;
 
 /// How a key signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,120 +78,80 @@ impl Scheme {
 
 /// The scheme of an algorithm's keys.
 pub fn scheme(algorithm: Algorithm) -> Result<Scheme, Error> {
-    Scheme::of(algorithm).ok_or_else(|| Error::Unsupported {
-        by: "SSH".to_owned(),
-        operation: Operation::Authenticate,
-        algorithm,
-    })
+    let capability = Capability::new(algorithm, Operation::Authenticate);
+    Scheme::of(algorithm).ok_or_else(|| unsupported("SSH", capability))
 }
+
+/// The comment by which `ssh-add -l` shows a key.
+const COMMENT: &str = "keymark test key";
+const CONVERTING: &str = "converting a key for SSH";
 
 /// A public key as SSH has it.
 pub fn public(key: &PublicKey) -> Result<ssh_key::PublicKey, Error> {
     let scheme = scheme(key.algorithm())?;
-    let data = key
-        .spki_der()
-        .and_then(|der| PKey::public_key_from_der(&der))
-        .map_err(Unconverted::from)
-        .and_then(|key| public_data(scheme, &key))?;
+    let parts = key.spki_der().and_then(|der| public_parts(scheme, &der));
+    let wire = wire(scheme, &parts.during(CONVERTING)?)?;
+    let data = KeyData::decode(&mut wire.as_slice()).during(CONVERTING)?;
     Ok(ssh_key::PublicKey::new(data, COMMENT))
+}
+
+fn public_parts(scheme: Scheme, spki: &[u8]) -> Result<Vec<Vec<u8>>, ErrorStack> {
+    let key = PKey::public_key_from_der(spki)?;
+    Ok(match scheme {
+        Scheme::RsaSha2_256 => {
+            let rsa = key.rsa()?;
+            [rsa.e(), rsa.n()]
+                .map(|number| mpint(number.to_vec()))
+                .into()
+        }
+        Scheme::Ecdsa(curve) => {
+            let ec = key.ec_key()?;
+            let (form, mut ctx) = (PointConversionForm::UNCOMPRESSED, BigNumContext::new()?);
+            let point = ec.public_key().to_bytes(ec.group(), form, &mut ctx)?;
+            vec![curve.as_str().into(), point]
+        }
+        Scheme::Ed25519 => vec![key.raw_public_key()?],
+    })
 }
 
 /// A private key as an agent is given it.
 pub fn private(key: &TestKey) -> Result<ssh_key::PrivateKey, Error> {
     let scheme = scheme(key.algorithm)?;
-    let der = key.pkcs8_der()?;
-    let data = PKey::private_key_from_pkcs8(&der)
-        .map_err(Unconverted::from)
-        .and_then(|key| private_data(scheme, &key))?;
-    Ok(ssh_key::PrivateKey::new(data, COMMENT).map_err(Unconverted::from)?)
+    let parts: Vec<Vec<u8>> = match (scheme, key.numbers()?) {
+        // The primes are in libgcrypt's order, which is the other one.
+        (_, Numbers::Rsa([n, e, d, p, q, u])) => [n, e, d, u, q, p].map(mpint).into(),
+        (Scheme::Ecdsa(curve), Numbers::Weierstrass { point, d }) => {
+            vec![curve.as_str().into(), point, d]
+        }
+        (_, Numbers::Raw { public, secret }) => vec![public.clone(), [secret, public].concat()],
+        _ => return Err(Error::call(CONVERTING, "it has other numbers", "")),
+    };
+    let wire = Zeroizing::new(wire(scheme, &parts)?);
+    KeypairData::decode(&mut wire.as_slice())
+        .and_then(|data| ssh_key::PrivateKey::new(data, COMMENT))
+        .during(CONVERTING)
 }
 
-/// The comment by which `ssh-add -l` shows a key.
-const COMMENT: &str = "keymark test key";
-
-/// Why a key of a right algorithm has no SSH form.
-#[derive(Debug, thiserror::Error)]
-enum Unconverted {
-    #[error("{0}")]
-    OpenSsl(#[from] ErrorStack),
-    #[error("{0}")]
-    Ssh(#[from] ssh_key::Error),
-    #[error("it has no primes")]
-    NoPrimes,
-    #[error("it has {0} bytes, not 32")]
-    Length(usize),
+/// A key on the wire: the name of its kind, and its parts as strings.
+fn wire(scheme: Scheme, parts: &[Vec<u8>]) -> Result<Vec<u8>, Error> {
+    let kind = match scheme {
+        Scheme::RsaSha2_256 => "ssh-rsa",
+        Scheme::Ecdsa(_) | Scheme::Ed25519 => scheme.name(),
+    };
+    let mut wire = Vec::new();
+    kind.encode(&mut wire).during(CONVERTING)?;
+    let mut parts = parts.iter();
+    let written = parts.try_for_each(|part| part.encode(&mut wire));
+    written.during(CONVERTING)?;
+    Ok(wire)
 }
 
-impl From<Unconverted> for Error {
-    fn from(reason: Unconverted) -> Self {
-        Self::call("converting a key for SSH", reason, "")
+/// A number's octets, with a zero before a bit that would be its sign (RFC 4251 §5).
+fn mpint(mut number: Vec<u8>) -> Vec<u8> {
+    if number.first().is_some_and(|octet| octet & 0x80 != 0) {
+        number.insert(0, 0);
     }
-}
-
-fn public_data(scheme: Scheme, key: &PKey<Public>) -> Result<KeyData, Unconverted> {
-    Ok(match scheme {
-        Scheme::RsaSha2_256 => rsa_public(&*key.rsa()?)?.into(),
-        Scheme::Ecdsa(_) => ecdsa_public(&*key.ec_key()?)?.into(),
-        Scheme::Ed25519 => Ed25519PublicKey(octets(&key.raw_public_key()?)?).into(),
-    })
-}
-
-fn private_data(scheme: Scheme, key: &PKey<Private>) -> Result<KeypairData, Unconverted> {
-    Ok(match scheme {
-        Scheme::RsaSha2_256 => {
-            let rsa = key.rsa()?;
-            let of_crt = |number: Option<&BigNumRef>| mpint(number.ok_or(Unconverted::NoPrimes)?);
-            let private = RsaPrivateKey {
-                d: mpint(rsa.d())?,
-                iqmp: of_crt(rsa.iqmp())?,
-                p: of_crt(rsa.p())?,
-                q: of_crt(rsa.q())?,
-            };
-            let public = rsa_public(&*rsa)?;
-            RsaKeypair { public, private }.into()
-        }
-        Scheme::Ecdsa(_) => {
-            let ec = key.ec_key()?;
-            let length = ec.group().degree().div_ceil(8);
-            let scalar = ec.private_key().to_vec_padded(length.cast_signed())?;
-            // The only way in without the arithmetic of the crate's own.
-            let mut wire = Vec::new();
-            ecdsa_public(&*ec)?
-                .encode(&mut wire)
-                .and_then(|()| scalar.encode(&mut wire))
-                .map_err(ssh_key::Error::from)?;
-            EcdsaKeypair::decode(&mut wire.as_slice())?.into()
-        }
-        Scheme::Ed25519 => Ed25519Keypair {
-            public: Ed25519PublicKey(octets(&key.raw_public_key()?)?),
-            private: Ed25519PrivateKey::from_bytes(&octets(&key.raw_private_key()?)?),
-        }
-        .into(),
-    })
-}
-
-fn rsa_public<T: HasPublic>(rsa: &RsaRef<T>) -> Result<RsaPublicKey, Unconverted> {
-    Ok(RsaPublicKey {
-        e: mpint(rsa.e())?,
-        n: mpint(rsa.n())?,
-    })
-}
-
-fn ecdsa_public<T: HasPublic>(ec: &EcKeyRef<T>) -> Result<EcdsaPublicKey, Unconverted> {
-    let form = PointConversionForm::UNCOMPRESSED;
-    let mut ctx = BigNumContext::new()?;
-    let point = ec.public_key().to_bytes(ec.group(), form, &mut ctx)?;
-    Ok(EcdsaPublicKey::from_sec1_bytes(&point)?)
-}
-
-fn mpint(number: &BigNumRef) -> Result<Mpint, Unconverted> {
-    Ok(Mpint::from_positive_bytes(&number.to_vec())?)
-}
-
-fn octets(string: &[u8]) -> Result<[u8; 32], Unconverted> {
-    string
-        .try_into()
-        .map_err(|_| Unconverted::Length(string.len()))
+    number
 }
 
 #[cfg(test)]

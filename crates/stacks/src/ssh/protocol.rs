@@ -4,12 +4,12 @@
 //! Written out here, with the encodings of `ssh-encoding`: `ssh-agent-lib` brings the arithmetic of
 //! every kind of key along, and its client takes the answer apart within the call that is timed.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use ssh_encoding::{Decode, Encode, Reader};
 use ssh_key::Mpint;
 use zeroize::Zeroizing;
@@ -81,7 +81,7 @@ impl Request {
         write: impl FnOnce(&mut Vec<u8>) -> ssh_encoding::Result<()>,
     ) -> Result<Vec<u8>, Error> {
         message.extend([0, 0, 0, 0, self.number]);
-        write(&mut message).map_err(|error| Error::call(self.name, error, ""))?;
+        write(&mut message).during(self.name)?;
         let length = (message.len() - 4) as u32;
         message[..4].copy_from_slice(&length.to_be_bytes());
         Ok(message)
@@ -201,7 +201,7 @@ const AGENT: &str = "the SSH agent";
 /// A connection.
 #[derive(Debug)]
 pub struct Connection {
-    stream: UnixStream,
+    stream: BufReader<UnixStream>,
 }
 
 impl Connection {
@@ -212,6 +212,7 @@ impl Connection {
 
     fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
         let stream = connect(AGENT, socket, patience)?;
+        let stream = BufReader::new(stream);
         Ok(Self { stream })
     }
 
@@ -224,6 +225,7 @@ impl Connection {
     ) -> Result<usize, Error> {
         let length = self
             .stream
+            .get_mut()
             .write_all(message)
             .and_then(|()| self.read(answer))
             .map_err(|error| broken(AGENT, request.name, &error))?;
@@ -245,23 +247,20 @@ impl Connection {
 
     /// One message, whole.
     fn read(&mut self, answer: &mut [u8]) -> io::Result<usize> {
-        let (mut filled, mut length) = (0, HEADER);
-        while filled < length {
-            match self.stream.read(&mut answer[filled..]) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-            if let Some(octets) = answer[..filled].first_chunk() {
-                length = (u32::from_be_bytes(*octets) as usize).saturating_add(4);
-            }
-            if !(HEADER..=answer.len()).contains(&length) || filled > length {
-                let reason = format!("an answer of {length} bytes");
-                return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
-            }
+        let mut octets = [0; 4];
+        self.stream.read_exact(&mut octets)?;
+        let length = (u32::from_be_bytes(octets) as usize).saturating_add(4);
+        let impossible = || {
+            let reason = format!("an answer of {length} bytes");
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        };
+        if !(HEADER..=answer.len()).contains(&length) {
+            return Err(impossible());
         }
-        Ok(length)
+        answer[..4].copy_from_slice(&octets);
+        self.stream.read_exact(&mut answer[4..length])?;
+        let is_all = self.stream.buffer().is_empty();
+        is_all.then_some(length).ok_or_else(impossible)
     }
 
     /// The public blobs of the keys that the agent has.
@@ -269,20 +268,13 @@ impl Connection {
         let mut answer = vec![0; LONGEST_ANSWER];
         let message = request_identities()?;
         let length = self.exchange(Request::IDENTITIES, &message, &mut answer)?;
-        identities(&answer[..length])
-            .map_err(|error| Error::call(Request::IDENTITIES.name, error, ""))
+        identities(&answer[..length]).during(Request::IDENTITIES.name)
     }
 
-    /// Gives the agent a key, as [`add_identity`] has encoded it.
-    pub fn add_identity(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.exchange(Request::ADD, message, &mut [0; HEADER])
-            .map(|_| ())
-    }
-
-    /// Has the agent take a module's keys, as [`add_token`] has asked it.
-    pub fn add_token(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.exchange(Request::ADD_TOKEN, message, &mut [0; HEADER])
-            .map(|_| ())
+    /// Gives the agent keys, by a message of [`add_identity`] or [`add_token`].
+    pub fn add(&mut self, request: Request, message: &[u8]) -> Result<(), Error> {
+        let added = self.exchange(request, message, &mut [0; HEADER]);
+        added.map(drop)
     }
 }
 

@@ -14,7 +14,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
-use keymark_bench::workload::{Stack, Workload};
+use keymark_bench::workload::Workload;
 use keymark_stores::access::{AccessKind, Certificate, ModuleAccess};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::is_known_to_programs;
@@ -27,7 +27,7 @@ use crate::gnupg::home::Home;
 use crate::gnupg::homes::GnupgHomes;
 use crate::gnupg::{self, Gnupg, certificate};
 use crate::private_dir::{self, PrivateDir};
-use crate::programs::{MadeOnce, RefusedPins};
+use crate::programs::{RefusedPins, SharedByName};
 use crate::provider::{Opener, StackFamily, StackProvider, Way};
 
 const SSH: StackName = StackName::of("ssh");
@@ -146,11 +146,7 @@ impl StackProvider for SshProvider {
         let seed = run.seed;
         Ok(Box::new(move |_, store| {
             let agents = Arc::clone(&agents);
-            Box::new(SshStack {
-                agents,
-                store,
-                seed,
-            })
+            Box::new(move |case: &Case| agents.prepare(store.as_ref(), seed, case))
         }))
     }
 }
@@ -194,67 +190,15 @@ fn logins(device: &dyn Device) -> Vec<Capability> {
         .collect()
 }
 
-/// The stack, on one key store.
-#[derive(Debug)]
-struct SshStack {
-    agents: Arc<Agents>,
-    store: Arc<dyn KeyStore>,
-    seed: u64,
-}
-
-impl Stack for SshStack {
-    fn name(&self) -> StackName {
-        SSH
-    }
-
-    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let capability = case.capability();
-        let agent = case.parameters.read(&AGENT)?;
-        let agent = agent.ok_or_else(|| unsupported("an unnamed SSH agent", capability))?;
-        let key = self.store.key(capability)?;
-        let public = self.store.public_key(&key)?;
-        let access = self.store.access(&key)?;
-        let asking = |socket: &Path, agent: Arc<dyn Any + Send + Sync>| {
-            stack::workload(socket, &agent, &public, case.concurrency(), self.seed)
-        };
-        match agent {
-            SshAgent::OpenSsh => {
-                let agent = match (access.file, access.module) {
-                    (Some(key), _) => self.agents.ssh_agent(&key)?,
-                    (None, Some(module)) => self.agents.token_agent(module.as_ref())?,
-                    (None, None) => return Err(unsupported("ssh-agent", capability)),
-                };
-                asking(agent.socket(), agent.clone())
-            }
-            SshAgent::GpgAgent => match (access.file, access.card) {
-                (Some(key), _) => {
-                    let home = self.agents.home(&key)?;
-                    asking(&home.ssh_socket()?, home)
-                }
-                (None, Some(_)) => {
-                    let home = self.agents.card_home(case, self.store.as_ref())?;
-                    let workload = asking(&home.home.ssh_socket()?, home.clone())?;
-                    let metered = |handle| gnupg::key_home::metered(handle, case, &home);
-                    Ok(Workload {
-                        crew: workload.crew.wrapped(metered),
-                        ..workload
-                    })
-                }
-                (None, None) => Err(unsupported("gpg-agent", capability)),
-            },
-        }
-    }
-}
-
 /// The agents of a run: one of each kind for each algorithm's key, started when first needed.
 #[derive(Debug)]
 struct Agents {
     openssh: Result<OpenSsh, Error>,
     gnupg: Result<Gnupg, Error>,
-    ssh_agents: MadeOnce<Algorithm, agent::SshAgent>,
-    homes: MadeOnce<Algorithm, Home>,
+    ssh_agents: SharedByName<Algorithm, agent::SshAgent>,
+    homes: SharedByName<Algorithm, Home>,
     /// By the URI of their key.
-    token_agents: MadeOnce<String, agent::SshAgent>,
+    token_agents: SharedByName<String, agent::SshAgent>,
     refused: RefusedPins,
     card_homes: Result<GnupgHomes, Error>,
     /// Removed last: agents listen at sockets in it.
@@ -266,13 +210,52 @@ impl Agents {
         Ok(Self {
             openssh: found.openssh.clone(),
             gnupg: found.gnupg.clone(),
-            ssh_agents: MadeOnce::default(),
-            homes: MadeOnce::default(),
-            token_agents: MadeOnce::default(),
+            ssh_agents: SharedByName::default(),
+            homes: SharedByName::default(),
+            token_agents: SharedByName::default(),
             refused: RefusedPins::default(),
             card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
             dir: PrivateDir::new()?,
         })
+    }
+
+    /// The stack, on one key store.
+    fn prepare(&self, store: &dyn KeyStore, seed: u64, case: &Case) -> Result<Workload, Error> {
+        let capability = case.capability();
+        let agent = case.parameters.read(&AGENT)?;
+        let agent = agent.ok_or_else(|| unsupported("an unnamed SSH agent", capability))?;
+        let key = store.key(capability)?;
+        let public = store.public_key(&key)?;
+        let access = store.access(&key)?;
+        let asking = |socket: &Path, agent: Arc<dyn Any + Send + Sync>| {
+            stack::workload(socket, &agent, &public, case.concurrency(), seed)
+        };
+        match agent {
+            SshAgent::OpenSsh => {
+                let agent = match (access.file, access.module) {
+                    (Some(key), _) => self.ssh_agent(&key)?,
+                    (None, Some(module)) => self.token_agent(&module)?,
+                    (None, None) => return Err(unsupported("ssh-agent", capability)),
+                };
+                asking(agent.socket(), agent.clone())
+            }
+            SshAgent::GpgAgent => match (access.file, access.card) {
+                (Some(key), _) => {
+                    let home = self.home(&key)?;
+                    asking(&home.ssh_socket()?, home)
+                }
+                (None, Some(_)) => {
+                    let home = self.card_home(case, store)?;
+                    let workload = asking(&home.home.ssh_socket()?, home.clone())?;
+                    let metered = |handle| gnupg::key_home::metered(handle, case, &home);
+                    Ok(Workload {
+                        crew: workload.crew.wrapped(metered),
+                        ..workload
+                    })
+                }
+                (None, None) => Err(unsupported("gpg-agent", capability)),
+            },
+        }
     }
 
     /// OpenSSH's agent that has the key.
@@ -287,7 +270,7 @@ impl Agents {
 
     /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
     /// what was on the token when it loaded the module.
-    fn token_agent(&self, access: &dyn ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
+    fn token_agent(&self, access: &ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
         let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
         let others = access.other_tokens_with_pin()?;
         if !others.is_empty() {

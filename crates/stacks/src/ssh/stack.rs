@@ -39,7 +39,7 @@ pub fn workload(
         }))
     };
     Ok(Workload {
-        crew: Crew::Threads((0..workers).map(handle).collect::<Result<_, _>>()?),
+        crew: Crew::threads(workers, handle)?,
         inputs: logins.inputs,
         verifier: logins.verifier,
         output_capacity: OUTPUT_CAPACITY,

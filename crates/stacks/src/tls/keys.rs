@@ -38,7 +38,7 @@ impl Keys {
         Self { tracing, ..self }
     }
 
-    pub(super) const fn store(&self) -> &Arc<dyn KeyStore> {
+    pub(crate) const fn store(&self) -> &Arc<dyn KeyStore> {
         &self.store
     }
 

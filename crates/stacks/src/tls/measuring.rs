@@ -1,6 +1,5 @@
 //! Loads of servers: each is started, driven in rounds with the others, and ended.
 
-use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,19 +12,16 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::server_load::{Saturation, ServerLoad};
 use keymark_load::{
-    Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target, Weak,
-    nanoseconds,
+    Asked, Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target,
+    Timeouts, ToldSecond, Weak, nanoseconds,
 };
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 
 use super::cluster::{Cluster, Starting};
 use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::outcome::{self, Loaded};
-use super::rounds::{Rounds, Stretch};
+use super::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
 use super::saturating;
 use super::servers::Port;
 
@@ -41,6 +37,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub trait Watch {
     /// At most four times a second.
     fn progress(&mut self, case: &Case, progress: &Progress);
+
+    /// What a load on a server that runs already has told, as soon as it can be.
+    fn told(&mut self, _: &keymark_load::Told) {}
 }
 
 /// keymark's own client, as it drives the loads of a run.
@@ -52,6 +51,8 @@ pub struct Client<'a> {
     pub threads: NonZeroU32,
     /// Whether it accepts weak keys.
     pub weak: Weak,
+    /// When it gives a transaction up.
+    pub timeouts: Timeouts,
     /// All time comes from here.
     pub clock: &'a dyn Clock,
     /// Ends the run.
@@ -60,24 +61,30 @@ pub struct Client<'a> {
 
 impl Client<'_> {
     /// One load.
-    pub(super) fn drive(
+    pub(crate) fn drive<'t>(
         &self,
-        target: &Target,
+        asked: impl Into<Asked<'t>>,
         demand: Demand,
         stretch: Stretch,
         observer: &mut Told<'_>,
     ) -> Result<Measurement, Error> {
-        let settings = Settings {
+        let settings = self.settings(demand, stretch);
+        let until = (self.clock, self.interrupt);
+        keymark_load::run(asked, &settings, until, observer)
+            .map_err(|error| Error::call("loading the server", error, ""))
+    }
+
+    pub(crate) fn settings(&self, demand: Demand, stretch: Stretch) -> Settings {
+        Settings {
             threads: self.threads,
             seed: stretch.seed,
             round: stretch.round,
             warm_up: stretch.warm_up,
+            ramp: stretch.ramp,
             weak: self.weak,
+            timeouts: self.timeouts,
             ..Settings::new(demand, stretch.duration)
-        };
-        let until = (self.clock, self.interrupt);
-        keymark_load::run(target, &settings, until, observer)
-            .map_err(|error| Error::call("loading the server", error, ""))
+        }
     }
 }
 
@@ -105,12 +112,16 @@ impl Measuring<'_> {
         observer: &mut dyn Observer,
         watch: &mut dyn Watch,
     ) -> Vec<CaseRecord> {
+        let records = plan.cases.iter().cloned().map(CaseRecord::new);
+        let mut records: Vec<CaseRecord> = records.collect();
         let mut loading = Loading {
             measuring: self,
             plan,
             watch,
         };
-        loading.run(observer)
+        let (all, interrupt) = ((0..records.len()).collect(), self.client.interrupt);
+        in_rounds(&mut loading, plan, all, &mut records, (interrupt, observer));
+        records
     }
 
     fn saturation(
@@ -139,15 +150,6 @@ impl Measuring<'_> {
                 ));
             }
             Ok(measured)
-        })
-    }
-
-    fn keys_of(&self, case: &Case) -> Result<&Keys, Error> {
-        let mut devices = self.keys.iter();
-        let keys = devices.find(|keys| keys.identity().device == case.device);
-        keys.ok_or_else(|| {
-            let reason = format!("{} is not a device of the plan", case.device);
-            Error::call("starting a server", reason, "")
         })
     }
 
@@ -185,77 +187,22 @@ struct Loading<'a> {
     watch: &'a mut dyn Watch,
 }
 
-/// A server that runs, and what it has shown.
-struct UnderWay {
+/// A server that runs, and what is known of its case beside the loads.
+struct UnderLoad {
     cluster: Cluster,
     target: Target,
     demand: Demand,
     saturation: Option<Saturation>,
     key_use: KeyUse,
-    rounds: Rounds,
     /// Of all loads and drains.
     handshakes: u64,
     killed: Option<Duration>,
-    load: Option<ServerLoad>,
-    ended: Option<Error>,
 }
 
-impl Loading<'_> {
-    /// Round by round, in an order drawn anew for each. Servers keep running between their turns.
-    fn run(&mut self, observer: &mut dyn Observer) -> Vec<CaseRecord> {
-        let (plan, interrupt) = (self.plan, self.measuring.client.interrupt);
-        let records = plan.cases.iter().cloned().map(CaseRecord::new);
-        let mut records: Vec<CaseRecord> = records.collect();
-        let mut order = ChaCha8Rng::seed_from_u64(plan.settings.seed);
-        let mut left: Vec<usize> = (0..records.len()).collect();
-        let mut under_way: BTreeMap<usize, UnderWay> = BTreeMap::new();
-        let mut end = |index: usize, load: Result<Loaded, Error>, observer: &mut dyn Observer| {
-            let record = &mut records[index];
-            outcome::note(record, load, interrupt);
-            observer.finished(CaseId::at(index), record);
-        };
-        for round in 0.. {
-            if left.is_empty() {
-                break;
-            }
-            match plan.settings.order {
-                Order::Sequential => {}
-                Order::Interleaved => left.shuffle(&mut order),
-            }
-            for index in std::mem::take(&mut left) {
-                if interrupt.load(Ordering::Relaxed) {
-                    break;
-                }
-                let case = &plan.cases[index];
-                let its = under_way.remove(&index).map_or_else(
-                    || {
-                        observer.preparing(CaseId::at(index), case);
-                        self.begin(case)
-                    },
-                    Ok,
-                );
-                let turned = its.and_then(|mut its| {
-                    self.turn(case, &mut its, round)?;
-                    Ok(its)
-                });
-                match turned {
-                    Ok(its) if its.ended.is_none() && round + 1 < its.rounds.number => {
-                        under_way.insert(index, its);
-                        left.push(index);
-                    }
-                    Ok(its) => end(index, self.conclude(its), observer),
-                    Err(error) => end(index, Err(error), observer),
-                }
-            }
-        }
-        // Interrupted: what was measured of them is kept.
-        for (index, its) in under_way {
-            end(index, self.conclude(its), observer);
-        }
-        records
-    }
+impl Loads for Loading<'_> {
+    type Server = UnderLoad;
 
-    fn begin(&mut self, case: &Case) -> Result<UnderWay, Error> {
+    fn begin(&mut self, case: &Case) -> Result<(UnderLoad, Rounds), Error> {
         let (all, seed) = (self.measuring, self.plan.settings.seed);
         let mut cluster = all.start(case)?;
         let target = target(case, &cluster)?;
@@ -267,67 +214,26 @@ impl Loading<'_> {
             }
             None => (saturating::demand(case.load), None),
         };
-        let keys = all.keys_of(case)?;
+        let keys = keys_of(all.keys, case)?;
         let clock = (all.client.clock, seed);
-        Ok(UnderWay {
+        let server = UnderLoad {
             key_use: KeyUse::begin(case, keys, &cluster, clock)?,
-            rounds: all.rounds(case, keys, self.plan)?,
             cluster,
             target,
             demand,
             saturation,
             handshakes: 0,
             killed: None,
-            load: None,
-            ended: None,
-        })
+        };
+        Ok((server, all.rounds(case, keys, self.plan)?))
     }
 
-    fn turn(&mut self, case: &Case, its: &mut UnderWay, round: u32) -> Result<(), Error> {
-        let seed = self.plan.settings.seed.wrapping_add(round.into());
-        let stretch = its.rounds.stretch(round, seed);
-        let measured = self.drive(case, its, stretch)?;
-        let ended = self.measuring.client.interrupt.load(Ordering::Relaxed);
-        if round == 0 && !ended && its.rounds.are_too_short(measured.settled) {
-            // What is left of its time goes to one load that can settle.
-            its.rounds = its.rounds.joined();
-            its.load = None;
-            let whole = its.rounds.stretch(0, seed);
-            self.drive(case, its, whole)?;
-        }
-        Ok(())
-    }
-
-    fn conclude(&self, its: UnderWay) -> Result<Loaded, Error> {
-        let none = || Error::call("loading the server", "interrupted", "");
-        let mut load = its.load.ok_or_else(none)?;
-        load.saturation = its.saturation;
-        load.killed_ns = its.killed.map(nanoseconds);
-        load.log = its.cluster.log_end();
-        if its.ended.is_none() {
-            let clock = self.measuring.client.clock;
-            its.key_use
-                .end(its.handshakes, &its.cluster, clock, &mut load)?;
-        } else {
-            // One that has ended answers nobody: its log says why, and what its processes took is lost with them.
-            load.server_cpu_ns = None;
-            load.drained_ns = None;
-            load.steady = None;
-            load.unsteady = Some("the server has ended".to_owned());
-        }
-        Ok(Loaded {
-            load,
-            ended: its.ended,
-        })
-    }
-
-    /// One load, behind those that there were.
     fn drive(
         &mut self,
         case: &Case,
-        its: &mut UnderWay,
+        its: &mut UnderLoad,
         stretch: Stretch,
-    ) -> Result<Measurement, Error> {
+    ) -> Result<Driven, Error> {
         let before = its.cluster.processor_time()?;
         let mut observer = Told::of(case, self.watch);
         if one_is_killed(Handshake::of(case)?.arrangement) {
@@ -340,20 +246,41 @@ impl Loading<'_> {
         let processor = its.cluster.processor_time()?.saturating_sub(before);
         its.killed = its.killed.or(killed);
         its.handshakes += measured.handshakes();
-        its.ended = its.cluster.check().err();
-        let mut load = measured.clone().record(its.cluster.describe());
+        let (ended, settled) = (its.cluster.check().err(), measured.settled);
+        let mut load = measured.record(its.cluster.describe());
         load.server_cpu_ns = Some(nanoseconds(processor));
-        if its.ended.is_none() {
+        if ended.is_none() {
             // Of one whose key is so slow nobody knows more than that. The drain ends with a handshake.
             load.drained_ns = Some(nanoseconds(its.cluster.drain(DRAIN).unwrap_or(DRAIN)));
             its.handshakes += 1;
         }
-        its.load = Some(match its.load.take() {
-            Some(before) => before.then(load),
-            None => load,
-        });
-        Ok(measured)
+        Ok(Driven {
+            load,
+            settled,
+            ended,
+        })
     }
+
+    fn conclude(&self, its: UnderLoad, load: &mut ServerLoad, ended: bool) -> Result<(), Error> {
+        load.saturation = its.saturation;
+        load.killed_ns = its.killed.map(nanoseconds);
+        load.log = its.cluster.log_end();
+        if ended {
+            return Ok(());
+        }
+        let clock = self.measuring.client.clock;
+        its.key_use.end(its.handshakes, &its.cluster, clock, load)
+    }
+}
+
+/// The keys of a case's device.
+pub(crate) fn keys_of<'k>(keys: &'k [Keys], case: &Case) -> Result<&'k Keys, Error> {
+    let mut devices = keys.iter();
+    let keys = devices.find(|keys| keys.identity().device == case.device);
+    keys.ok_or_else(|| {
+        let reason = format!("{} is not a device of the plan", case.device);
+        Error::call("starting a server", reason, "")
+    })
 }
 
 fn one_is_killed(arrangement: Arrangement) -> bool {
@@ -364,7 +291,7 @@ fn one_is_killed(arrangement: Arrangement) -> bool {
 }
 
 /// The cases of a plan, each loaded when the one before is over.
-pub(super) fn one_after_the_other(
+pub(crate) fn one_after_the_other(
     plan: &Plan,
     interrupt: &AtomicBool,
     observer: &mut dyn Observer,
@@ -409,7 +336,7 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
 }
 
 /// Passes on what a load tells, and kills a server when it is time.
-pub(super) struct Told<'a> {
+pub(crate) struct Told<'a> {
     case: &'a Case,
     watch: &'a mut dyn Watch,
     killing: Option<(&'a mut Cluster, Duration)>,
@@ -417,7 +344,7 @@ pub(super) struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    pub(super) fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
+    pub(crate) fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
         Self {
             case,
             watch,
@@ -433,6 +360,10 @@ impl keymark_load::Observer for Told<'_> {
         if let Some((cluster, _)) = self.killing.take_if(|(_, when)| progress.elapsed >= *when) {
             self.killed = Some(cluster.kill_one().map(|()| progress.elapsed));
         }
+    }
+
+    fn second(&mut self, second: &ToldSecond) {
+        self.watch.told(&keymark_load::Told::Second(second.clone()));
     }
 }
 

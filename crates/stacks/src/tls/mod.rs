@@ -8,11 +8,11 @@ mod comparisons;
 mod handshake;
 mod key_use;
 mod keys;
-mod measuring;
-mod outcome;
+pub(crate) mod measuring;
+pub(crate) mod outcome;
 mod remote;
-mod rounds;
-mod saturating;
+pub(crate) mod rounds;
+pub(crate) mod saturating;
 pub mod servers;
 mod trust;
 
@@ -23,7 +23,7 @@ use crate::provider::StackFamily;
 
 pub use cluster::{Cluster, Servers, Starting};
 pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating, VERSION};
-pub use keymark_load::{KeyExchange, TlsVersion};
+pub use keymark_load::{Clients, KeyExchange, Timeouts, TlsVersion, Told as ToldLine, clients};
 pub use keys::Keys;
 pub use measuring::{Client, Measuring, Watch};
 pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};

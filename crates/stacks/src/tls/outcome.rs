@@ -9,9 +9,9 @@ use keymark_bench::stop::Stopped;
 
 /// A load, and how the server ended if it did before its time.
 #[derive(Debug)]
-pub(super) struct Loaded {
-    pub(super) load: ServerLoad,
-    pub(super) ended: Option<Error>,
+pub(crate) struct Loaded {
+    pub(crate) load: ServerLoad,
+    pub(crate) ended: Option<Error>,
 }
 
 impl From<ServerLoad> for Loaded {
@@ -21,7 +21,7 @@ impl From<ServerLoad> for Loaded {
 }
 
 /// Notes what came of a case.
-pub(super) fn note(record: &mut CaseRecord, load: Result<Loaded, Error>, interrupt: &AtomicBool) {
+pub(crate) fn note(record: &mut CaseRecord, load: Result<Loaded, Error>, interrupt: &AtomicBool) {
     record.ending = Some(ending(&load, interrupt));
     record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
 }

@@ -16,8 +16,8 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::ServerLoad;
 use keymark_bench::store::StoreIdentity;
 use keymark_load::{
-    Certificate, Expected, Failure, Fingerprint, KeyExchange, Probed, Target, Timeouts, TlsVersion,
-    Weak, probe,
+    Certificate, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed, Target, Timeouts,
+    TlsVersion, Weak, joined, probe,
 };
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
@@ -45,6 +45,41 @@ const REMOTE: StoreKind = StoreKind::of("remote");
 pub struct Address {
     host: String,
     port: u16,
+}
+
+impl Address {
+    /// Its addresses, by the names that the system knows.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn resolve(&self) -> Result<Vec<SocketAddr>, Error> {
+        let Self { host, port } = self;
+        let call = format!("looking up {host}");
+        let advice = "give its address, or check /etc/hosts and the name server";
+        let found = (host.as_str(), *port)
+            .to_socket_addrs()
+            .map_err(|error| Error::call(&call, error, advice))?;
+        let found: Vec<SocketAddr> = found.collect();
+        if found.is_empty() {
+            return Err(Error::call(call, "it has no address", advice));
+        }
+        Ok(found)
+    }
+
+    /// The name of where it is.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The device behind it: where the key is kept is not known.
+    pub fn identity(&self) -> StoreIdentity {
+        StoreIdentity::new(
+            DeviceName::new(self.to_string()),
+            REMOTE,
+            Provenance::Measured,
+            "the key of a server that was already running; keymark cannot tell where it is kept",
+        )
+    }
 }
 
 impl FromStr for Address {
@@ -129,17 +164,7 @@ impl Remote {
     /// # Errors
     /// When it has no address.
     pub fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
-        let Address { host, port } = &self.address;
-        let call = format!("looking up {host}");
-        let advice = "give its address, or check /etc/hosts and the name server";
-        let found = (host.as_str(), *port)
-            .to_socket_addrs()
-            .map_err(|error| Error::call(&call, error, advice))?;
-        let found: Vec<SocketAddr> = found.collect();
-        if found.is_empty() {
-            return Err(Error::call(call, "it has no address", advice));
-        }
-        Ok(found)
+        self.address.resolve()
     }
 
     /// Whether all of these are this machine itself.
@@ -150,12 +175,7 @@ impl Remote {
 
     /// The device: where the key is kept is not known.
     pub fn identity(&self) -> StoreIdentity {
-        StoreIdentity::new(
-            DeviceName::new(self.address.to_string()),
-            REMOTE,
-            Provenance::Measured,
-            "the key of a server that was already running; keymark cannot tell where it is kept",
-        )
+        self.address.identity()
     }
 
     /// One transaction: what the server is with that version and key exchange.
@@ -332,6 +352,10 @@ pub struct Asking<'a> {
     pub reached: &'a [Tried],
     /// Who loads it.
     pub client: Client<'a>,
+    /// In which its users come.
+    pub ramp: Duration,
+    /// What several clients have told of their load, in place of one of this client.
+    pub told: Option<&'a Clients>,
 }
 
 impl Asking<'_> {
@@ -366,10 +390,19 @@ impl Asking<'_> {
             return Err(Error::call("looking for the server's limits", why, ""));
         }
         let demand = saturating::demand(case.load);
+        let how = Stretch {
+            ramp: self.ramp,
+            ..Stretch::alone(self.client.duration, seed)
+        };
+        let server = self.remote.describe(reached);
+        if let Some(told) = self.told {
+            let settings = self.client.settings(demand, how);
+            return Ok(joined(told, &settings, server));
+        }
         let mut observer = Told::of(case, watch);
-        let how = Stretch::alone(self.client.duration, seed);
         let measured = self.client.drive(&target, demand, how, &mut observer)?;
-        Ok(measured.record(self.remote.describe(reached)))
+        watch.told(&keymark_load::Told::End((&measured).into()));
+        Ok(measured.record(server))
     }
 }
 

@@ -1,7 +1,21 @@
 //! How the time of a server's case is divided into rounds of short loads, so that what the machine does meanwhile meets all
 //! cases alike.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use keymark_bench::case::{Case, CaseId};
+use keymark_bench::error::Error;
+use keymark_bench::plan::{Order, Plan};
+use keymark_bench::record::CaseRecord;
+use keymark_bench::runner::Observer;
+use keymark_bench::server_load::ServerLoad;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::outcome::{self, Loaded};
 
 /// Shorter loads have too little beside their beginning.
 const SHORTEST: Duration = Duration::from_millis(2500);
@@ -18,6 +32,8 @@ pub(crate) struct Stretch {
     pub(crate) round: u32,
     /// Before this nothing counts.
     pub(crate) warm_up: Duration,
+    /// In which its users come.
+    pub(crate) ramp: Duration,
 }
 
 impl Stretch {
@@ -28,26 +44,27 @@ impl Stretch {
             seed,
             round: 0,
             warm_up: Duration::from_secs(1),
+            ramp: Duration::ZERO,
         }
     }
 }
 
 /// How the time of a case is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rounds {
-    pub(super) number: u32,
+pub(crate) struct Rounds {
+    pub(crate) number: u32,
     each: Duration,
 }
 
 impl Rounds {
-    pub(super) const fn one(duration: Duration) -> Self {
+    pub(crate) const fn one(duration: Duration) -> Self {
         Self {
             number: 1,
             each: duration,
         }
     }
 
-    pub(super) fn of(duration: Duration) -> Self {
+    pub(crate) fn of(duration: Duration) -> Self {
         let number = (duration.as_millis() / SHORTEST.as_millis()) as u32;
         let number = number.clamp(1, MOST);
         Self {
@@ -56,7 +73,7 @@ impl Rounds {
         }
     }
 
-    pub(super) fn stretch(self, round: u32, seed: u64) -> Stretch {
+    pub(crate) fn stretch(self, round: u32, seed: u64) -> Stretch {
         let alone = Stretch::alone(self.each, seed);
         Stretch {
             round,
@@ -66,12 +83,171 @@ impl Rounds {
     }
 
     /// Whether a load that settled then has too little left.
-    pub(super) fn are_too_short(self, settled: Option<Duration>) -> bool {
+    pub(crate) fn are_too_short(self, settled: Option<Duration>) -> bool {
         self.number > 1 && settled.is_none_or(|settled| settled > self.each / 2)
     }
 
     /// One load in place of all but the first.
-    pub(super) fn joined(self) -> Self {
+    pub(crate) fn joined(self) -> Self {
         Self::one(self.each * (self.number - 1))
+    }
+}
+
+/// A server under load, and what it has shown.
+struct UnderWay<S> {
+    server: S,
+    rounds: Rounds,
+    load: Option<ServerLoad>,
+    ended: Option<Error>,
+}
+
+/// One load of a server.
+pub(crate) struct Driven {
+    pub(crate) load: ServerLoad,
+    /// When it was settled.
+    pub(crate) settled: Option<Duration>,
+    /// How the server has ended, if it has.
+    pub(crate) ended: Option<Error>,
+}
+
+/// Loads of cases, each on a server of its own that keeps running between its turns.
+pub(crate) trait Loads {
+    /// A server that runs.
+    type Server;
+
+    /// Starts it, and says how the time of its case is divided.
+    fn begin(&mut self, case: &Case) -> Result<(Self::Server, Rounds), Error>;
+
+    /// Loads it for one round.
+    fn drive(
+        &mut self,
+        case: &Case,
+        server: &mut Self::Server,
+        stretch: Stretch,
+    ) -> Result<Driven, Error>;
+
+    /// Ends it; what is said of all its loads together. One that has ended itself answers nobody.
+    fn conclude(
+        &self,
+        server: Self::Server,
+        load: &mut ServerLoad,
+        ended: bool,
+    ) -> Result<(), Error>;
+}
+
+impl<S> UnderWay<S> {
+    /// One load, behind those that there were; when it was settled.
+    fn drive(
+        &mut self,
+        loads: &mut impl Loads<Server = S>,
+        case: &Case,
+        stretch: Stretch,
+    ) -> Result<Option<Duration>, Error> {
+        let driven = loads.drive(case, &mut self.server, stretch)?;
+        self.ended = driven.ended;
+        self.load = Some(match self.load.take() {
+            Some(before) => before.then(driven.load),
+            None => driven.load,
+        });
+        Ok(driven.settled)
+    }
+
+    /// Its load in one round; whether it has another one.
+    fn turn(
+        &mut self,
+        loads: &mut impl Loads<Server = S>,
+        case: &Case,
+        (round, seed): (u32, u64),
+        interrupt: &AtomicBool,
+    ) -> Result<bool, Error> {
+        let settled = self.drive(loads, case, self.rounds.stretch(round, seed))?;
+        let interrupted = interrupt.load(Ordering::Relaxed);
+        if round == 0 && !interrupted && self.ended.is_none() && self.rounds.are_too_short(settled)
+        {
+            // What is left of its time goes to one load that can settle.
+            self.rounds = self.rounds.joined();
+            self.load = None;
+            self.drive(loads, case, self.rounds.stretch(0, seed))?;
+        }
+        Ok(self.ended.is_none() && round + 1 < self.rounds.number)
+    }
+
+    fn conclude(self, loads: &impl Loads<Server = S>) -> Result<Loaded, Error> {
+        let none = || Error::call("loading the server", "interrupted", "");
+        let mut load = self.load.ok_or_else(none)?;
+        loads.conclude(self.server, &mut load, self.ended.is_some())?;
+        if self.ended.is_some() {
+            // Its log says why, and what its processes took is lost with them.
+            load.server_cpu_ns = None;
+            load.drained_ns = None;
+            load.steady = None;
+            load.unsteady = Some("the server has ended".to_owned());
+        }
+        Ok(Loaded {
+            load,
+            ended: self.ended,
+        })
+    }
+}
+
+/// Fills in the records of those cases of a plan, round by round, in an order drawn anew for each.
+pub(crate) fn in_rounds(
+    loads: &mut impl Loads,
+    plan: &Plan,
+    mut left: Vec<usize>,
+    records: &mut [CaseRecord],
+    (interrupt, observer): (&AtomicBool, &mut dyn Observer),
+) {
+    let mut order = ChaCha8Rng::seed_from_u64(plan.settings.seed);
+    let mut under_way = BTreeMap::new();
+    let mut end = |index: usize, load: Result<Loaded, Error>, observer: &mut dyn Observer| {
+        let record = &mut records[index];
+        outcome::note(record, load, interrupt);
+        observer.finished(CaseId::at(index), record);
+    };
+    for round in 0.. {
+        if left.is_empty() {
+            break;
+        }
+        match plan.settings.order {
+            Order::Sequential => {}
+            Order::Interleaved => left.shuffle(&mut order),
+        }
+        for index in std::mem::take(&mut left) {
+            if interrupt.load(Ordering::Relaxed) {
+                break;
+            }
+            let case = &plan.cases[index];
+            let its = under_way.remove(&index).map_or_else(
+                || {
+                    observer.preparing(CaseId::at(index), case);
+                    let (server, rounds) = loads.begin(case)?;
+                    Ok(UnderWay {
+                        server,
+                        rounds,
+                        load: None,
+                        ended: None,
+                    })
+                },
+                Ok,
+            );
+            let at = (round, plan.settings.seed.wrapping_add(round.into()));
+            let turned = its.and_then(|mut its| {
+                let again = its.turn(loads, case, at, interrupt)?;
+                Ok((its, again))
+            });
+            match turned {
+                Ok((its, true)) => {
+                    under_way.insert(index, its);
+                    left.push(index);
+                }
+                Ok((its, false)) => end(index, its.conclude(loads), observer),
+                Err(error) => end(index, Err(error), observer),
+            }
+        }
+    }
+    // Interrupted: what was measured of them is kept.
+    for (index, its) in under_way {
+        end(index, its.conclude(loads), observer);
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn arrivals(rate: PerSecond) -> Demand {
 }
 
 /// What a case asks for, the search apart.
-pub(super) fn demand(load: Load) -> Demand {
+pub(crate) fn demand(load: Load) -> Demand {
     match load.pacing.rate() {
         Some(rate) => arrivals(PerSecond(rate.per_second())),
         None => Demand::Users(Users {

@@ -15,13 +15,13 @@ use crate::suite::{passes, perform};
 
 fn workload(algorithm: &str, operation: &str) -> (Workload, Box<dyn Stack>) {
     let run = Run::new(1);
-    let stack = StackName::of("openssl");
+    let name = StackName::of("openssl");
     let store = Arc::clone(&run.test_keys) as Arc<dyn keymark_stores::store::KeyStore>;
     let open = (FAMILY.look.unwrap())().open(&run).unwrap();
-    let stack = open(stack, store);
+    let stack = open(name, store);
     let case = case(algorithm)
         .operation(operation.parse().unwrap())
-        .stack(stack.name())
+        .stack(name)
         .parameters(OpenSslWay::File.parameters())
         .build();
     (stack.prepare(&case).unwrap(), stack)

@@ -49,9 +49,10 @@ proptest! {
         if let Some(m) = s.modality {
             prop_assert!((0.0..=0.25 + 1e-9).contains(&m.dip));
         }
-        for warning in s.warnings() {
-            prop_assert!(!warning.to_string().is_empty());
-        }
+        let warnings = s.warnings();
+        let kinds: std::collections::HashSet<_> =
+            warnings.iter().map(std::mem::discriminant).collect();
+        prop_assert_eq!(kinds.len(), warnings.len(), "each is said once");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use parking_lot::{Mutex, MutexGuard};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -318,7 +318,7 @@ pub struct Journals(PathBuf);
 impl Journals {
     /// In the user's state directory.
     pub fn of_user() -> Result<Self, Error> {
-        let base = Xdg::new().map_err(|error| Error::call("looking for a home", error, ""))?;
+        let base = Xdg::new().during("looking for a home")?;
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
         Ok(Self(state.join("keymark").join("journal")))
     }

@@ -21,7 +21,6 @@ use super::import::{stand_in_fingerprint, upload};
 use super::session::{Password, Session, failed, verify};
 use super::virtual_card::{CardMaker, VirtualPort};
 use crate::access::Access;
-use crate::answer::{AnswerForm, Answers};
 use crate::card::{Aid, CardAccess, CardPlace, SigningPin, Slot, TouchPolicy};
 use crate::journal::{Journals, RunJournal};
 use crate::public_key::PublicKey;
@@ -31,12 +30,9 @@ use crate::store::{KeyStore, as_usual, once_each, unsupported};
 use crate::test_key::TestKey;
 use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 
-/// Longest result: an RSA-4096 signature, with room for what a faulty card may add.
-const CAPACITY: usize = 1024;
-
 /// One card; clones are the same one.
 #[derive(Clone, derive_more::Debug)]
-#[debug("CardDevice({name}, {:?})", session.port())]
+#[debug("CardDevice({name}, {:?})", session.port)]
 pub struct CardDevice {
     pub(super) name: DeviceName,
     product: String,
@@ -318,13 +314,6 @@ impl KeyStore for CardDevice {
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
         self.slot_public_key(self.slot_for(key.capability())?, key.algorithm)
-    }
-
-    fn answers(&self, _: &KeyRef) -> Result<Answers, Error> {
-        Ok(Answers {
-            form: AnswerForm::Concatenated,
-            capacity: CAPACITY,
-        })
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {

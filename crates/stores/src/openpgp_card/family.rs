@@ -9,43 +9,36 @@ use keymark_bench::profile::{Profile, ProfileStore};
 use super::inserted::InsertedCard;
 use super::pcsc;
 use super::virtual_card::CardMaker;
-use crate::device::{Device, Looked, StoreFamily, Wish};
+use crate::device::{Device, Looked, StoreFamily, Wish, no_errand};
 use crate::user::{TokenName, User};
 
 /// Cards in readers, the virtual card, and twins.
-#[derive(Debug)]
-pub struct OpenpgpCardFamily;
+pub const FAMILY: StoreFamily = StoreFamily {
+    store: StoreKind::OPENPGP_CARD,
+    look,
+    open_errand: no_errand,
+};
 
-impl StoreFamily for OpenpgpCardFamily {
-    fn store(&self) -> StoreKind {
-        StoreKind::OPENPGP_CARD
-    }
-
-    fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
-        let boxed = |maker| telling(maker, user);
-        let virtual_card = || boxed(CardMaker::virtual_card());
-        match wish {
-            Wish::Software => Ok(Looked::default()),
-            Wish::Default => Ok(Looked {
-                devices: vec![virtual_card()],
-                ..Looked::default()
-            }),
-            Wish::Inserted => Ok(in_readers(user)),
-            Wish::All => {
-                let mut devices = vec![virtual_card()];
-                let shipped = Profile::shipped().map_err(no_twin)?.into_iter();
-                let twins = shipped.filter(|profile| profile.store == ProfileStore::OpenpgpCard);
-                devices.extend(twins.map(|profile| boxed(CardMaker::twin(profile))));
-                let inserted = in_readers(user);
-                devices.extend(inserted.devices);
-                Ok(Looked {
-                    devices,
-                    ..inserted
-                })
-            }
-            Wish::Named(names) => named(names, user),
+fn look(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
+    match wish {
+        Wish::Software => {}
+        Wish::Default => looked
+            .devices
+            .push(telling(CardMaker::virtual_card(), user)),
+        Wish::Inserted => in_readers(user, looked),
+        Wish::All => {
+            let shipped = Profile::shipped().map_err(no_twin)?.into_iter();
+            let twins = shipped.filter(|profile| profile.store == ProfileStore::OpenpgpCard);
+            let makers = [CardMaker::virtual_card()].into_iter();
+            let makers = makers.chain(twins.map(CardMaker::twin));
+            looked
+                .devices
+                .extend(makers.map(|maker| telling(maker, user)));
+            in_readers(user, looked);
         }
+        Wish::Named(names) => named(names, user, looked)?,
     }
+    Ok(())
 }
 
 fn telling(maker: CardMaker, user: &User) -> Box<dyn Device> {
@@ -57,8 +50,7 @@ fn no_twin(error: impl std::fmt::Display) -> Error {
 }
 
 /// The cards of those names, and of names that other families may know, those in readers.
-fn named(names: &[String], user: &User) -> Result<Looked, Error> {
-    let mut looked = Looked::default();
+fn named(names: &[String], user: &User, looked: &mut Looked) -> Result<(), Error> {
     let mut others: Vec<&String> = Vec::new();
     for name in names {
         match CardMaker::named(name) {
@@ -72,13 +64,12 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
     // Readers are looked at only for a name that may be a card's: a raw measurement starts at once.
     others.retain(|name| *name != "software");
     if others.is_empty() {
-        return Ok(looked);
+        return Ok(());
     }
-    let mut inserted = in_readers(user);
-    looked.unseen = inserted.unseen;
-    looked.occupied = inserted.occupied;
+    let found = looked.devices.len();
+    in_readers(user, looked);
+    let mut cards = looked.devices.split_off(found);
     for name in others {
-        let cards = &mut inserted.devices;
         let mut called: Vec<_> = cards
             .extract_if(.., |card| is_called(&**card, name))
             .collect();
@@ -96,7 +87,7 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
             looked.known.push(name.clone());
         }
     }
-    Ok(looked)
+    Ok(())
 }
 
 /// Whether a user means the card: by its name, a part of its product's, or its token's.
@@ -112,16 +103,15 @@ fn is_called(card: &dyn Device, name: &str) -> bool {
 }
 
 /// Every OpenPGP card that a reader has.
-fn in_readers(user: &User) -> Looked {
-    let mut looked = Looked::default();
+fn in_readers(user: &User, looked: &mut Looked) {
     let found = match pcsc::in_readers() {
         Ok(found) => found,
         Err(error) => {
             looked.unseen = Some(error);
-            return looked;
+            return;
         }
     };
-    looked.occupied = found.occupied;
+    looked.occupied.extend(found.occupied);
     for port in found.ports {
         let reader = port.reader();
         match InsertedCard::look(port, user) {
@@ -133,5 +123,4 @@ fn in_readers(user: &User) -> Looked {
             }
         }
     }
-    looked
 }

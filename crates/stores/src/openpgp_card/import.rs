@@ -107,34 +107,17 @@ impl RsaNumbers {
     }
 }
 
+/// Functions that hand out a field's octets.
+macro_rules! octets {
+    ($($field:ident)*) => {
+        $(fn $field(&self) -> &[u8] {
+            &self.$field
+        })*
+    };
+}
+
 impl RSAKey for RsaNumbers {
-    fn e(&self) -> &[u8] {
-        &self.e
-    }
-
-    fn p(&self) -> &[u8] {
-        &self.p
-    }
-
-    fn q(&self) -> &[u8] {
-        &self.q
-    }
-
-    fn pq(&self) -> &[u8] {
-        &self.pq
-    }
-
-    fn dp1(&self) -> &[u8] {
-        &self.dp1
-    }
-
-    fn dq1(&self) -> &[u8] {
-        &self.dq1
-    }
-
-    fn n(&self) -> &[u8] {
-        &self.n
-    }
+    octets!(e p q pq dp1 dq1 n);
 }
 
 struct Scalar {
@@ -169,17 +152,7 @@ impl Scalar {
 }
 
 impl EccKey for Scalar {
-    fn oid(&self) -> &[u8] {
-        self.oid
-    }
-
-    fn private(&self) -> &[u8] {
-        &self.private
-    }
-
-    fn public(&self) -> &[u8] {
-        &self.public
-    }
+    octets!(oid private public);
 
     fn ecc_type(&self) -> EccType {
         self.kind

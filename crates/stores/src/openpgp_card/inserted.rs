@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::tokens::identity_tag::IdentityTag;
 use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::catalogue::{Catalogue, Evidence, usb_id_of};
@@ -125,8 +125,7 @@ impl Device for InsertedCard {
         let known = slots.filter_map(|slot| Some((slot.slot, slot.algorithm?)));
         let parts = known.map(|(slot, algorithm)| {
             let key = self.card.slot_public_key(slot, algorithm)?;
-            let der = key.spki_der();
-            let der = der.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+            let der = key.spki_der().during("i2d_PUBKEY")?;
             Ok(PublicPart {
                 name: slot.name().to_owned(),
                 der: PublicDer::Key(der),

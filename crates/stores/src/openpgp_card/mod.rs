@@ -23,5 +23,5 @@ mod writing;
 pub use channel::{Channel, Port, Reset};
 pub use device::CardDevice;
 pub use facts::{CardFacts, KeyPresence, SlotFacts, Transfer, Tries};
-pub use family::OpenpgpCardFamily;
+pub use family::FAMILY;
 pub use virtual_card::{CardMaker, VirtualCards, VirtualPort};

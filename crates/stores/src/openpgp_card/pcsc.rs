@@ -11,6 +11,7 @@ use keymark_bench::error::{Error, ReturnCode};
 use pcsc::{Attribute, Context, Disposition, Protocols, ReaderState, Scope, ShareMode, State};
 
 use super::channel::{Channel, Port, Reset};
+use crate::sayings;
 
 /// Longest response APDU that is waited for: extended Le.
 const RESPONSE: usize = pcsc::MAX_BUFFER_SIZE_EXTENDED;
@@ -196,34 +197,17 @@ impl Channel for PcscChannel {
     }
 }
 
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "another library's, to which more may come"
-)]
+/// A line for codes that mean the same.
+const MEANINGS: &str = include_str!("../../../../data/pcsc.txt");
+
 fn failed(call: &str, error: pcsc::Error) -> Error {
-    let (reason, advice) = match error {
-        pcsc::Error::RemovedCard | pcsc::Error::NoSmartcard => (
-            "the card was pulled out of its reader".to_owned(),
-            "put it back in and measure this case again",
-        ),
-        pcsc::Error::ResetCard => (
-            "the card was reset by another program, and its PIN is no longer verified".to_owned(),
-            "end the programs that use the card, and measure this case again",
-        ),
-        pcsc::Error::SharingViolation => (
-            "another program has exclusive access to the card".to_owned(),
-            "'gpgconf --kill scdaemon' makes GnuPG release it",
-        ),
-        pcsc::Error::ReaderUnavailable | pcsc::Error::UnknownReader => {
-            ("the reader is gone".to_owned(), "plug it in again")
-        }
-        pcsc::Error::NoService | pcsc::Error::ServiceStopped => {
-            ("pcscd has ended".to_owned(), "systemctl restart pcscd")
-        }
-        other => (other.to_string(), ""),
-    };
-    let code = ReturnCode::named(format!("{error:?}"), error as u32);
-    Error::refused(call, code, reason, advice)
+    let name = format!("{error:?}");
+    let meaning = sayings::meaning(MEANINGS, &name);
+    let code = ReturnCode::named(name, error as u32);
+    match meaning {
+        Some((reason, advice)) => Error::refused(call, code, reason, advice),
+        None => Error::refused(call, code, error, ""),
+    }
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ pub(super) fn verify(
 
 /// The application, selected once: selecting it again would forget verified PINs (§7.2.1).
 pub(super) struct Session {
-    port: Arc<dyn Port>,
+    pub(super) port: Arc<dyn Port>,
     card: Mutex<Option<(Card<Open>, Breakage)>>,
     verify: VerifyTime,
     /// The card that the session is about: the first that was there.
@@ -125,10 +125,6 @@ impl Session {
             ),
             format!("put card {expected} back in, and measure this case again"),
         ))
-    }
-
-    pub(super) fn port(&self) -> &dyn Port {
-        self.port.as_ref()
     }
 
     /// Lets go of the card.

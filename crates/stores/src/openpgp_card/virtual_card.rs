@@ -11,7 +11,7 @@ use crate::tokens::reader::{Connection, Reader};
 use crate::tokens::twin::{self, Twin};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, StoreKind};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::profile::{Profile, ProfileError, ProfileStore};
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
@@ -20,7 +20,6 @@ use parking_lot::Mutex;
 use super::channel::{Channel, Port, Reset};
 use super::device::CardDevice;
 use crate::access::{Access, AccessKind};
-use crate::answer::Answers;
 use crate::card::Slot;
 use crate::device::{Device, Fact, Run, made_identity};
 use crate::public_key::PublicKey;
@@ -172,8 +171,7 @@ impl CardMaker {
             state,
             ..FirmwareOptions::default()
         };
-        let firmware = Firmware::new(options)
-            .map_err(|error| Error::call("making a virtual card", error, ""))?;
+        let firmware = Firmware::new(options).during("making a virtual card")?;
         let card: Box<dyn Card> = match &self.profile {
             None => Box::new(firmware),
             Some(profile) => {
@@ -309,10 +307,6 @@ impl KeyStore for VirtualCards {
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
         self.card(key)?.public_key(key)
-    }
-
-    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
-        self.card(key)?.answers(key)
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {

@@ -177,7 +177,7 @@ impl CardDevice {
         }
         self.session.disconnect();
         for _ in 0..RESET_ATTEMPTS {
-            match self.session.port().reset() {
+            match self.session.port.reset() {
                 Ok(Reset::Shared) => std::thread::sleep(RESET_PAUSE),
                 // A card that is gone has forgotten.
                 Ok(Reset::Done) | Err(_) => return,

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
+use der::Encode as _;
+use der::asn1::OctetStringRef;
 use keymark_bench::algorithm::Family;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::store::KeyRef;
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
@@ -180,7 +182,7 @@ pub(super) fn public_half(key: &TestKey, id: &[u8], label: &str) -> Result<Vec<A
         Attribute::Verify(true),
     ];
     match key.numbers()? {
-        Numbers::Rsa { n, e, .. } => public.extend([
+        Numbers::Rsa([n, e, ..]) => public.extend([
             Attribute::KeyType(KeyType::RSA),
             Attribute::Encrypt(true),
             Attribute::Modulus(n),
@@ -189,9 +191,12 @@ pub(super) fn public_half(key: &TestKey, id: &[u8], label: &str) -> Result<Vec<A
         Numbers::Weierstrass { point, .. } => {
             public.push(Attribute::KeyType(KeyType::EC));
             public.extend(parameters_of(key.algorithm.family()).map(Attribute::EcParams));
-            public.push(Attribute::EcPoint(octet_string(&point)));
+            let point = OctetStringRef::new(&point).and_then(|point| point.to_der());
+            public.push(Attribute::EcPoint(
+                point.map_err(|error| refused(error.to_string()))?,
+            ));
         }
-        Numbers::Dsa { .. } | Numbers::Elgamal { .. } | Numbers::Raw { .. } => {
+        Numbers::Dsa(_) | Numbers::Elgamal(_) | Numbers::Raw { .. } => {
             return Err(refused(format!("it cannot use keys of {}", key.algorithm)));
         }
     }
@@ -225,7 +230,7 @@ fn certificate(public: &PublicKey, id: &[u8], label: &str) -> Result<Vec<Attribu
         certificate.sign(&issuer, MessageDigest::sha256())?;
         Ok((name.to_der()?, certificate.build().to_der()?))
     };
-    let (subject, value) = issued().map_err(|error| Error::call("X509_sign", error, ""))?;
+    let (subject, value) = issued().during("X509_sign")?;
     Ok(vec![
         Attribute::Class(ObjectClass::CERTIFICATE),
         Attribute::CertificateType(CertificateType::X_509),
@@ -236,17 +241,6 @@ fn certificate(public: &PublicKey, id: &[u8], label: &str) -> Result<Vec<Attribu
         Attribute::Subject(subject),
         Attribute::Value(value),
     ])
-}
-
-/// DER's OCTET STRING, in which `CKA_EC_POINT` is (PKCS#11 3.1 §6.3.3). The longest point, P-521's, has 133 bytes.
-fn octet_string(octets: &[u8]) -> Vec<u8> {
-    let length = octets.len() as u8;
-    let head = if length < 0x80 {
-        vec![0x04, length]
-    } else {
-        vec![0x04, 0x81, length]
-    };
-    [head.as_slice(), octets].concat()
 }
 
 /// Whether ssh and OpenSSL have a way to keys of the family on a token: RSA, and the curves that both know.

@@ -19,34 +19,32 @@ use super::selector::{TokenSelector, modules};
 use super::token::FoundToken;
 use super::token_info::{ModuleInfo, SlotInfo, TokenInfo, TokenState};
 use super::uri::{ObjectPart, Pkcs11Uri};
-use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
+use crate::device::{Device, Looked, StoreFamily, Visited, Wish, no_errand};
 use crate::store::once_each;
 use crate::user::{TokenId, User};
 
 /// The family `pkcs11`.
-#[derive(Debug)]
-pub struct Pkcs11Family;
+pub const FAMILY: StoreFamily = StoreFamily {
+    store: StoreKind::PKCS11,
+    look: wanted,
+    open_errand: no_errand,
+};
 
-impl StoreFamily for Pkcs11Family {
-    fn store(&self) -> StoreKind {
-        StoreKind::PKCS11
+fn wanted(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
+    let places = &Places::of_user();
+    match wish {
+        Wish::Software | Wish::Inserted => {}
+        Wish::Default => own(&[ManagedKind::SoftHsm], places, looked),
+        Wish::Named(names) => named(names, places, user, looked)?,
+        Wish::All => all(places, user, looked),
     }
-
-    fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
-        match wish {
-            Wish::Software | Wish::Inserted => Ok(Looked::default()),
-            Wish::Default => Ok(own(&[ManagedKind::SoftHsm], &Places::of_user())),
-            Wish::Named(names) => named(names, &Places::of_user(), user),
-            Wish::All => Ok(all(&Places::of_user(), user)),
-        }
-    }
+    Ok(())
 }
 
 /// Those that are named: one that is not to be had is an error. All are looked for before the first is logged in to,
 /// which a key that is named takes.
-fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error> {
-    let mut looked = Looked::default();
-    let mut meant = Vec::new();
+fn named(names: &[String], places: &Places, user: &User, looked: &mut Looked) -> Result<(), Error> {
+    let (mut meant, others) = (Vec::new(), looked.devices.len());
     for name in names {
         let Some(target) = TokenSelector::parse(name, places) else {
             continue;
@@ -59,13 +57,15 @@ fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error
     for device in meant.into_iter().map(|meant| meant.devices(user)) {
         for device in device? {
             let name = &device.identity().device;
-            let mut known = looked.devices.iter().map(|known| &known.identity().device);
+            let mut known = looked.devices[others..]
+                .iter()
+                .map(|known| &known.identity().device);
             if known.all(|known| known != name) {
                 looked.devices.push(device);
             }
         }
     }
-    Ok(looked)
+    Ok(())
 }
 
 /// What a name means, before anybody is asked for a PIN.
@@ -242,8 +242,7 @@ pub(super) fn tokens(said: &ModuleInfo) -> impl Iterator<Item = (&SlotInfo, &Tok
 }
 
 /// Those tokens of keymark's own that can be made here.
-fn own(kinds: &[ManagedKind], places: &Places) -> Looked {
-    let mut looked = Looked::default();
+fn own(kinds: &[ManagedKind], places: &Places, looked: &mut Looked) {
     for kind in kinds {
         if let Ok(token) = ManagedToken::make(kind, places) {
             looked.known.push(kind.name());
@@ -251,12 +250,11 @@ fn own(kinds: &[ManagedKind], places: &Places) -> Looked {
             looked.devices.push(Box::new(device));
         }
     }
-    looked
 }
 
 /// Everything that is there. What does not work is said, and in nobody's way.
-fn all(places: &Places, user: &User) -> Looked {
-    let mut looked = own(&ManagedKind::all(), places);
+fn all(places: &Places, user: &User, looked: &mut Looked) {
+    own(&ManagedKind::all(), places, looked);
     let modules = places.modules();
     let files: Vec<ModuleFile> = modules.iter().map(KnownModule::to_load).collect();
     let said = look(&files, user, Readers::Hidden);
@@ -273,7 +271,6 @@ fn all(places: &Places, user: &User) -> Looked {
         }
         looked.visited.push(visited(name, file, said));
     }
-    looked
 }
 
 fn visited(name: String, file: PathBuf, said: Result<ModuleInfo, Error>) -> Visited {

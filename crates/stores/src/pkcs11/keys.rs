@@ -7,6 +7,8 @@ use cryptoki::object::{
 };
 use cryptoki::session::Session;
 use cryptoki::slot::Slot;
+use der::Decode as _;
+use der::asn1::OctetStringRef;
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
@@ -365,7 +367,7 @@ fn public_numbers(
     let empty = |octets: &Vec<u8>| !octets.is_empty();
     let (exponent, point) = (found.exponent.filter(empty), found.point.filter(empty));
     let key = match (value, found.modulus, exponent, point) {
-        (Some(octets), ..) => PublicKey::quantum(algorithm, &octets),
+        (Some(octets), ..) => PublicKey::string(algorithm, &octets),
         (_, Some(n), Some(e), _) => PublicKey::rsa(algorithm, &n, &e),
         (.., Some(point)) => PublicKey::point(algorithm, unwrapped(algorithm.family(), &point)),
         _ => return Ok(None),
@@ -382,11 +384,7 @@ fn unwrapped(family: Family, octets: &[u8]) -> &[u8] {
     if plain == Some(octets.len()) {
         return octets;
     }
-    match octets {
-        [0x04, length, point @ ..] if point.len() == usize::from(*length) => point,
-        [0x04, 0x81, length, point @ ..] if point.len() == usize::from(*length) => point,
-        other => other,
-    }
+    OctetStringRef::from_der(octets).map_or(octets, |string| string.as_bytes())
 }
 
 /// Length of a point on the curve as it is sent.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error as CryptokiError, RvError};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_native::cryptoki::Calls;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{codes, modules};
+use crate::sayings;
 use crate::user::Pins;
 
 /// A module's file, and what it is to find in its environment when it is initialised, where that is not the
@@ -95,8 +96,8 @@ impl Module {
 
 /// Initialises it, by what it is to find.
 pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error> {
-    let arguments = keymark_native::cryptoki::arguments(file.reserved.as_deref())
-        .map_err(|reason| Error::call("C_Initialize", reason, ""))?;
+    let arguments =
+        keymark_native::cryptoki::arguments(file.reserved.as_deref()).during("C_Initialize")?;
     let _under_way = UnderWay::begin(Call::C_Initialize);
     match client.initialize(arguments) {
         Ok(()) => Ok(()),
@@ -127,7 +128,8 @@ pub(super) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
     }
 }
 
-const RIGHT_FILE: &str = "name the module's own file; 'keymark devices' lists those it knows";
+/// What the loader says of a file that is no module, what that means ('%' is what it says), and what to do.
+const NO_MODULE: &str = include_str!("../../../../data/pkcs11/loading.txt");
 
 pub(super) fn no_module(path: &Path, reason: &str) -> Error {
     let name = path.display().to_string();
@@ -136,38 +138,17 @@ pub(super) fn no_module(path: &Path, reason: &str) -> Error {
         .trim_end_matches(')');
     let reason = reason.strip_prefix(&format!("{name}: ")).unwrap_or(reason);
     let by_name = path.components().count() == 1 && !name.contains('/');
-    let (reason, advice) = if by_name && path.exists() && reason.contains("cannot open shared") {
-        let reason =
-            "this name is searched for as a library, but there is only a file here".to_owned();
-        (reason, "name it by its path: ./ and its name")
-    } else if !path.exists() {
-        (
-            "there is no such file".to_owned(),
-            "is its package installed?",
-        )
-    } else if reason.contains("wrong ELF class") {
-        let reason = "it is a 32-bit library, and keymark a 64-bit program".to_owned();
-        (reason, "install the 64-bit one")
-    } else if reason.contains("C_GetFunctionList returned") {
-        let advice = "see its own log";
-        (reason.to_owned(), advice)
-    } else if reason.contains("C_GetFunctionList") {
-        let reason =
-            "it is a library, but not a PKCS#11 module: it has no C_GetFunctionList".to_owned();
-        (reason, RIGHT_FILE)
-    } else if [
-        "invalid ELF header",
-        "file too short",
-        "not a dynamic",
-        "cannot read file",
-    ]
-    .iter()
-    .any(|said| reason.contains(said))
-    {
-        (format!("it is not a library ({reason})"), RIGHT_FILE)
-    } else {
-        let advice = "is everything installed that it needs? 'ldd' lists it";
-        (reason.to_owned(), advice)
+    let said = match path.exists() {
+        false => "(absent)",
+        true if by_name && reason.contains("cannot open shared") => "(by name)",
+        true => reason,
     };
-    Error::call(format!("loading {name}"), reason, advice)
+    let mut known = sayings::rows(NO_MODULE);
+    let known = known.find(|(words, ..)| said.contains(words));
+    let (_, meaning, advice) = known.unwrap_or(("", "%", ""));
+    Error::call(
+        format!("loading {name}"),
+        meaning.replace('%', reason),
+        advice,
+    )
 }

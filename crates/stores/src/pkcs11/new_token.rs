@@ -5,12 +5,13 @@ use cryptoki::error::Error as CryptokiError;
 use cryptoki::session::UserType;
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
+use super::process::PipedPin;
 use crate::user::Pin;
 
 /// What tokens of keymark's are called.
@@ -19,8 +20,8 @@ const LABEL: &str = "keymark";
 /// The PINs of the token to be. They go through a pipe.
 #[derive(Serialize, Deserialize)]
 pub(super) struct NewToken {
-    officer: Pin,
-    pub(super) user: Pin,
+    officer: PipedPin,
+    pub(super) user: PipedPin,
 }
 
 impl NewToken {
@@ -48,7 +49,7 @@ impl NewToken {
         let Some(blank) = slots.into_iter().find(is_blank) else {
             return Ok(None);
         };
-        let officer = AuthPin::from(self.officer.expose().to_owned());
+        let officer = AuthPin::from(self.officer.0.expose().to_owned());
         client.init_token(blank, &officer, LABEL)?;
         // SoftHSM2 gives it another slot.
         let is_made = |slot: &Slot| {
@@ -61,15 +62,15 @@ impl NewToken {
         };
         let session = client.open_rw_session(made)?;
         session.login(UserType::So, Some(&officer))?;
-        session.init_pin(&AuthPin::from(self.user.expose().to_owned()))?;
+        session.init_pin(&AuthPin::from(self.user.0.expose().to_owned()))?;
         session.logout()?;
         Ok(Some(()))
     }
 }
 
 /// Of 16 letters.
-fn random_pin() -> Result<Pin, Error> {
+fn random_pin() -> Result<PipedPin, Error> {
     let mut octets = [0; 8];
-    openssl::rand::rand_bytes(&mut octets).map_err(|error| Error::call("RAND_bytes", error, ""))?;
-    Ok(Pin::new(hex::encode(octets)))
+    openssl::rand::rand_bytes(&mut octets).during("RAND_bytes")?;
+    Ok(PipedPin(Pin::new(hex::encode(octets))))
 }

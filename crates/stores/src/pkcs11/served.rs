@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::places::private_dir::PIN_FILE;
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_shim_protocol::pkcs11::twin::{HOLDER, Holder, SAID_AFTER, SINCE};
@@ -187,5 +187,5 @@ fn write_private(file: &Path, text: &str) -> Result<(), Error> {
     options
         .open(file)
         .and_then(|mut to| std::io::Write::write_all(&mut to, text.as_bytes()))
-        .map_err(|error| Error::call(format!("writing {}", file.display()), error, ""))
+        .during(format_args!("writing {}", file.display()))
 }

@@ -10,7 +10,7 @@ use cryptoki::object::{Attribute, KeyType, ObjectClass};
 use cryptoki::session::Session;
 use cryptoki::types::Ulong;
 use keymark_bench::algorithm::Family;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_native::cryptoki::under_way::UnderWay;
@@ -93,7 +93,7 @@ pub(super) fn create(
     let mut template = object.private();
     template.push(Attribute::Class(ObjectClass::PRIVATE_KEY));
     template.push(may(capability)?);
-    let value = value_of(key).map_err(|error| Error::call("EVP_PKEY_todata", error, ""))?;
+    let value = value_of(key).during("EVP_PKEY_todata")?;
     template.extend(value.ok_or_else(|| unsupported("PKCS#11", capability))?);
     let _under_way = UnderWay::begin(Call::C_CreateObject);
     let created = session.create_object(&template);
@@ -167,7 +167,7 @@ pub(super) fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorSta
     let mut attributes = vec![Attribute::KeyType(kind)];
     attributes.extend(domain(family));
     match key.numbers() {
-        Ok(Numbers::Rsa { .. }) => attributes.extend(rsa_value(&*pkey.rsa()?)?),
+        Ok(Numbers::Rsa(_)) => attributes.extend(rsa_value(&*pkey.rsa()?)?),
         Ok(Numbers::Weierstrass { d, .. }) => attributes.push(Attribute::Value(d)),
         _ => attributes.push(Attribute::Value(key.raw_private()?.to_vec())),
     }
@@ -222,9 +222,9 @@ mod tests {
             // What a token says of the public half is the key again.
             let spki = PublicKey::of(&key).unwrap().spki_der().unwrap();
             let octets = &spki[spki.len() - public..];
-            let again = PublicKey::quantum(key.algorithm, octets).unwrap();
+            let again = PublicKey::string(key.algorithm, octets).unwrap();
             assert_eq!(again.spki_der().unwrap(), spki, "{name}");
-            assert!(PublicKey::quantum(key.algorithm, &octets[1..]).is_err());
+            assert!(PublicKey::string(key.algorithm, &octets[1..]).is_err());
         }
     }
 

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cryptoki::session::Session;
-use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::DeviceName;
-use keymark_bench::error::{Error, ReturnCode};
+use keymark_bench::error::{During as _, Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::KeyHandle;
 use parking_lot::Mutex;
@@ -23,21 +22,11 @@ use super::token::Token;
 use super::tpm2_pkcs11;
 use super::uri::ObjectPart;
 use crate::access::Access;
-use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
-
-/// The form in which tokens answer, and the longest answer: an RSA-8192 signature, one of ML-DSA-87 (FIPS 204 table 2).
-pub(super) const fn answers(algorithm: Algorithm) -> Answers {
-    let is_long = matches!(algorithm.family(), Family::MlDsa(_));
-    Answers {
-        form: AnswerForm::Concatenated,
-        capacity: if is_long { 4627 } else { 1024 },
-    }
-}
 
 /// The store.
 #[derive(Debug)]
@@ -229,7 +218,7 @@ fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<P
 /// An identifier that no other key has.
 pub(super) fn fresh_id() -> Result<Vec<u8>, Error> {
     let mut id = vec![0; 16];
-    openssl::rand::rand_bytes(&mut id).map_err(|error| Error::call("RAND_bytes", error, ""))?;
+    openssl::rand::rand_bytes(&mut id).during("RAND_bytes")?;
     Ok(id)
 }
 
@@ -256,11 +245,6 @@ impl KeyStore for TokenStore {
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
         Ok(self.placed(key)?.public)
-    }
-
-    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
-        self.placed(key)?;
-        Ok(answers(key.algorithm))
     }
 
     fn access(&self, _: &KeyRef) -> Result<Access, Error> {

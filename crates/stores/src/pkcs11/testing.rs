@@ -68,7 +68,7 @@ impl TokenHere {
             found.file.clone(),
             &found.info,
             Owner::Keymark,
-            user_of(&new.user),
+            user_of(&new.user.0),
         )?;
         let mut capabilities = offered(info);
         capabilities.retain(|capability| kind.can(*capability));

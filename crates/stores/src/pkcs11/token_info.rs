@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::codes::failed;
 use super::keys::{self, KeyInfo};
 use super::module::Module;
-use super::uri::{LibraryPart, Pkcs11Uri, SlotPart, TokenPart};
+use super::uri::Pkcs11Uri;
 use crate::user::TokenId;
 
 /// All of it.
@@ -152,36 +152,23 @@ fn typed(text: &str) -> String {
 impl Pkcs11Uri {
     /// Whether it means a token in that slot of that module (RFC 7512 §2.4).
     pub fn matches(&self, module: &ModuleInfo, slot: &SlotInfo, token: &TokenInfo) -> bool {
-        fn text(wanted: &Option<String>, said: &str) -> bool {
+        let texts = [
+            (&self.library.manufacturer, &module.manufacturer),
+            (&self.library.description, &module.description),
+            (&self.slot.description, &slot.description),
+            (&self.slot.manufacturer, &slot.manufacturer),
+            (&self.token.label, &token.label),
+            (&self.token.manufacturer, &token.manufacturer),
+            (&self.token.model, &token.model),
+            (&self.token.serial, &token.serial),
+        ];
+        let said = |(wanted, said): (&Option<String>, &String)| {
             wanted.as_ref().is_none_or(|wanted| wanted == said)
-        }
-        let LibraryPart {
-            manufacturer,
-            description,
-            version,
-        } = &self.library;
-        let library = text(manufacturer, &module.manufacturer)
-            && text(description, &module.description)
-            && version.is_none_or(|version| version == module.version);
-        let SlotPart {
-            id,
-            description,
-            manufacturer,
-        } = &self.slot;
-        let slot = id.is_none_or(|id| id == slot.id)
-            && text(description, &slot.description)
-            && text(manufacturer, &slot.manufacturer);
-        let TokenPart {
-            label,
-            manufacturer,
-            model,
-            serial,
-        } = &self.token;
-        let token = text(label, &token.label)
-            && text(manufacturer, &token.manufacturer)
-            && text(model, &token.model)
-            && text(serial, &token.serial);
-        library && slot && token
+        };
+        let library = self.library.version;
+        library.is_none_or(|version| version == module.version)
+            && self.slot.id.is_none_or(|id| id == slot.id)
+            && texts.into_iter().all(said)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::places::library::OwnLibrary;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 
 /// Puts keymark's module there, with its settings, under that name. It is a copy: a process that loads two
@@ -14,10 +14,9 @@ pub fn wrapped(settings: &Settings, directory: &Path, name: &str) -> Result<Path
     let library = OwnLibrary::PKCS11.find()?;
     let module = directory.join(name);
     let settled = Settings::beside(&module);
-    fs::copy(&library, &module)
-        .map_err(|error| Error::call(format!("copying {}", library.display()), error, ""))?;
+    fs::copy(&library, &module).during(format_args!("copying {}", library.display()))?;
     settings
         .write(&settled)
-        .map_err(|error| Error::call(format!("writing {}", settled.display()), error, ""))?;
+        .during(format_args!("writing {}", settled.display()))?;
     Ok(module)
 }

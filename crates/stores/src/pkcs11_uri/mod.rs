@@ -1,6 +1,6 @@
 //! PKCS#11 URIs (RFC 7512): which module, token and object, and where the PIN is.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -257,31 +257,15 @@ fn text(name: &'static str, value: &str) -> Result<String, UriError> {
 
 /// Percent-decoded (RFC 3986 §2.1).
 fn octets(value: &str) -> Result<Vec<u8>, UriError> {
-    let mut decoded = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first != b'%' {
-            decoded.push(*first);
-            continue;
-        }
-        let digits = tail.get(..2).unwrap_or(tail);
-        let octet = match digits {
-            [high, low] => hexadecimal(*high).zip(hexadecimal(*low)),
-            _ => None,
-        };
-        let Some((high, low)) = octet else {
-            let digits = String::from_utf8_lossy(digits).into_owned();
-            return Err(UriError::Percent(digits));
-        };
-        decoded.push(high << 4 | low);
-        rest = &tail[2..];
+    let mut parts = value.split('%');
+    let mut decoded = Vec::from(parts.next().unwrap_or_default());
+    for part in parts {
+        let octet = part.get(..2).and_then(|digits| hex::decode(digits).ok());
+        let digits = || UriError::Percent(part.chars().take(2).collect());
+        decoded.extend(octet.ok_or_else(digits)?);
+        decoded.extend(part[2..].bytes());
     }
     Ok(decoded)
-}
-
-fn hexadecimal(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).map(|digit| digit as u8)
 }
 
 /// What stands for itself everywhere (RFC 3986 §2.3), and what a path needs not encode (§2.3 of ours).
@@ -290,16 +274,11 @@ fn stands_for_itself(octet: u8) -> bool {
 }
 
 fn encoded(value: &[u8]) -> String {
-    let mut text = String::with_capacity(value.len());
-    for octet in value {
-        if stands_for_itself(*octet) {
-            text.push(char::from(*octet));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "%{octet:02X}");
-        }
-    }
-    text
+    let octet = |octet: &u8| match stands_for_itself(*octet) {
+        true => char::from(*octet).to_string(),
+        false => format!("%{octet:02X}"),
+    };
+    value.iter().map(octet).collect()
 }
 
 impl fmt::Display for Pkcs11Uri {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::clock::{Clock as _, MonotonicClock, Timestamp};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::worker;
 use keymark_native::cryptoki::under_way::Watched;
 use nix::sys::prctl::set_pdeathsig;
@@ -184,7 +184,7 @@ impl KeymarkProcess {
     }
 
     fn is_ready(&self) -> Result<bool, Error> {
-        is_readable(&self.socket, LOOK).map_err(|error| Error::call("poll", error, ""))
+        is_readable(&self.socket, LOOK).during("poll")
     }
 
     /// The calls of its threads that have not returned, and for how long they are known not to have, longest first.

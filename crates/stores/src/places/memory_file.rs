@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use rustix::fs::{MemfdFlags, Mode, SealFlags, fchmod, fcntl_add_seals, memfd_create};
 
 /// By what name a program finds its standard input (proc(5)). Each opening begins at the start.
@@ -23,7 +23,7 @@ pub fn holding(secret: &[u8]) -> Result<File, Error> {
         fcntl_add_seals(&file, sealed)?;
         Ok(file)
     };
-    make().map_err(|error| Error::call("memfd_create", error, ""))
+    make().during("memfd_create")
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 pub mod keymark_process;
 pub mod library;
 pub mod memory_file;
+pub mod ports;
 pub mod private_dir;
 pub mod process;
 pub mod program;

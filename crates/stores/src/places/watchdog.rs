@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 
 use crate::places::process::Process;
 use crate::places::{private_dir, program};
@@ -38,7 +38,7 @@ impl Watchdog {
             // Ctrl-C is keymark's to handle.
             .process_group(0)
             .spawn()
-            .map_err(|error| Error::call(SHELL, error, ""))?;
+            .during(SHELL)?;
         let watchdog = Self { shell };
         private_dir::record(directory, watchdog.shell.id())?;
         Ok(watchdog)

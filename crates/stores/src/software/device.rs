@@ -18,49 +18,37 @@ use crate::test_key::TestKey;
 use crate::user::User;
 
 /// The family `software`, which has one device.
-#[derive(Debug)]
-pub struct SoftwareFamily;
+pub const FAMILY: StoreFamily = StoreFamily {
+    store: StoreKind::SOFTWARE,
+    look,
+    open_errand,
+};
 
-impl StoreFamily for SoftwareFamily {
-    fn store(&self) -> StoreKind {
-        StoreKind::SOFTWARE
-    }
+fn open_errand(errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
+    let key = TestKey::unsealed(&read_errand(errand)?)?;
+    super::open(&key, used.capability.operation, used.library, used.scheme)
+}
 
-    fn open_errand(&self, errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-        let key = TestKey::unsealed(&read_errand(errand)?)?;
-        super::open(&key, used.capability.operation, used.library, used.scheme)
-    }
-
-    fn look(&self, wish: &Wish, _: &User) -> Result<Looked, Error> {
-        let name = DeviceName::software().to_string();
-        let wanted = match wish {
-            Wish::Software | Wish::Default | Wish::All => true,
-            Wish::Inserted => false,
-            Wish::Named(names) => names.contains(&name),
-        };
-        if !wanted {
-            return Ok(Looked::default());
-        }
-        let capabilities = SoftwareStore::default().capabilities()?;
+fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
+    let device = DeviceName::software();
+    let wanted = match wish {
+        Wish::Software | Wish::Default | Wish::All => true,
+        Wish::Inserted => false,
+        Wish::Named(names) => names.iter().any(|name| name == device.as_str()),
+    };
+    if wanted {
         let openssl = SoftwareStore::library_version().to_owned();
-        let device = Cpu {
+        let (kind, provenance) = (StoreKind::SOFTWARE, Provenance::Measured);
+        looked.known.push(device.to_string());
+        looked.devices.push(Box::new(Cpu {
             identity: StoreIdentity {
                 versions: BTreeMap::from([("openssl".to_owned(), openssl)]),
-                ..StoreIdentity::new(
-                    DeviceName::software(),
-                    StoreKind::SOFTWARE,
-                    Provenance::Measured,
-                    "this CPU",
-                )
+                ..StoreIdentity::new(device, kind, provenance, "this CPU")
             },
-            capabilities,
-        };
-        Ok(Looked {
-            devices: vec![Box::new(device)],
-            known: vec![name],
-            ..Looked::default()
-        })
+            capabilities: SoftwareStore::default().capabilities()?,
+        }));
     }
+    Ok(())
 }
 
 #[derive(Debug)]

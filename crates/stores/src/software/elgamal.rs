@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
-use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::error::ErrorStack;
 
@@ -133,10 +133,7 @@ impl KeyHandle for Decryptor {
             .mod_mul(&b, &self.shared, &self.p, &mut self.ctx)
             .map_err(failed)?;
         let message = self.message.to_vec();
-        let room = output.get_mut(..message.len());
-        let long = || Error::call("BN_bn2bin", "the message does not fit the output", "");
-        room.ok_or_else(long)?.copy_from_slice(&message);
-        let length = message.len();
+        let length = copy_answer("BN_bn2bin", &message, output)?;
         Ok(Performed { length, cpu: None })
     }
 }

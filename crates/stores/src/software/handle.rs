@@ -1,7 +1,7 @@
 //! Operations of OpenSSL on a test key.
 
 use keymark_bench::algorithm::Family;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
@@ -35,8 +35,7 @@ pub(super) fn handle(
             return Err(unsupported("the OpenSSL library", capability));
         }
         Secret::Elgamal(elgamal) => {
-            let decryptor = elgamal.decryptor();
-            let decryptor = decryptor.map_err(|error| Error::call("BN_sub", error, ""))?;
+            let decryptor = elgamal.decryptor().during("BN_sub")?;
             return Ok(Box::new(decryptor));
         }
         Secret::Evp(pkey) => pkey,
@@ -86,7 +85,7 @@ pub(super) fn handle(
             return Err(unsupported("the OpenSSL library", capability));
         }
     };
-    made.map_err(|error| Error::call("setting up an EVP_PKEY_CTX", error, ""))
+    made.during("setting up an EVP_PKEY_CTX")
 }
 
 fn context(

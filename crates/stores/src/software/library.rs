@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Display};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
@@ -96,8 +96,7 @@ where
         self.current = match known.position(|(point, _)| *point == input.bytes) {
             Some(known) => known,
             None => {
-                let peer = (self.set_up)(&input.bytes);
-                let peer = peer.map_err(|error| Error::call(self.calls[0], error, ""))?;
+                let peer = (self.set_up)(&input.bytes).during(self.calls[0])?;
                 self.peers.push((input.bytes.clone(), peer));
                 self.peers.len() - 1
             }

@@ -1,7 +1,7 @@
 //! Test keys used by the distribution's libcrypto, as servers and ssh use theirs.
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
@@ -82,7 +82,7 @@ impl Loaded for Installed {
             }
             (_, false) => Ok(derive(self.0, key.algorithm, private)),
         };
-        made.map_err(|error| Error::call("setting up an EVP_PKEY_CTX", error, ""))
+        made.during("setting up an EVP_PKEY_CTX")
     }
 }
 
@@ -96,8 +96,7 @@ struct MessageSign(MessageSigner);
 
 impl KeyHandle for MessageSign {
     fn arm(&mut self, _: &Input) -> Result<(), Error> {
-        let begun = self.0.begin();
-        begun.map_err(|error| Error::call("EVP_DigestSignInit", error, ""))
+        self.0.begin().during("EVP_DigestSignInit")
     }
 
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {

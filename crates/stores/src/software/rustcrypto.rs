@@ -3,7 +3,7 @@
 use ecdsa::signature::hazmat::PrehashSigner;
 use ed25519_dalek::Signer;
 use keymark_bench::algorithm::{Curve, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
@@ -63,10 +63,9 @@ fn seed(key: &TestKey) -> Result<Zeroizing<[u8; 32]>, Error> {
             let secret = Zeroizing::new(secret);
             secret.as_slice().try_into().ok().map(Zeroizing::new)
         }
-        Numbers::Rsa { .. }
-        | Numbers::Dsa { .. }
-        | Numbers::Elgamal { .. }
-        | Numbers::Weierstrass { .. } => None,
+        Numbers::Rsa(_) | Numbers::Dsa(_) | Numbers::Elgamal(_) | Numbers::Weierstrass { .. } => {
+            None
+        }
     };
     found.ok_or_else(|| Error::call("reading a key", "it is no string of 32 bytes", ""))
 }
@@ -77,15 +76,14 @@ fn words(error: impl std::fmt::Display) -> String {
 }
 
 fn read<K: DecodePrivateKey>(key: &TestKey) -> Result<K, Error> {
-    let read = K::from_pkcs8_der(&key.pkcs8_der()?);
-    read.map_err(|error| Error::call("from_pkcs8_der", error, ""))
+    K::from_pkcs8_der(&key.pkcs8_der()?).during("from_pkcs8_der")
 }
 
 macro_rules! ecdsa {
     ($curve:ident, $key:expr) => {{
         let key: $curve::SecretKey = read($key)?;
         let key = $curve::ecdsa::SigningKey::from_bytes(&key.to_bytes())
-            .map_err(|error| Error::call("SigningKey::from_bytes", error, ""))?;
+            .during("SigningKey::from_bytes")?;
         call("sign_prehash", move |digest, output| {
             let signed: Result<$curve::ecdsa::Signature, _> = key.sign_prehash(digest);
             put(signed.map_err(words)?.to_der().as_bytes(), output)

@@ -15,12 +15,8 @@ impl StatusWord {
     pub const CHAIN_EXPECTED: Self = Self(0x6883);
     /// Conditions of use not satisfied.
     pub const CONDITIONS: Self = Self(0x6985);
-    /// Incorrect parameters in the command data field.
-    pub const BAD_DATA: Self = Self(0x6A80);
     /// Data object not found.
     pub const NOT_FOUND: Self = Self(0x6A88);
-    /// The instruction is not supported.
-    pub const INS_NOT_SUPPORTED: Self = Self(0x6D00);
     /// The class is not supported.
     pub const CLASS_NOT_SUPPORTED: Self = Self(0x6E00);
 

@@ -1,22 +1,24 @@
 //! Ways to a TPM, connections, and what is refused by them.
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
+use crate::places::ports::two_free_ports;
 use crate::places::private_dir::PrivateDir;
 use crate::places::program;
 use keymark_bench::error::Error;
 use serde::{Deserialize, Serialize};
-use tss_esapi::constants::response_code::Tss2ResponseCodeKind as Kind;
 use tss_esapi::interface_types::session_handles::AuthSession;
 use tss_esapi::tcti_ldr::TctiNameConf;
 use tss_esapi::{Context, Error as TssError};
 
 use crate::emulator::{Emulator, plain};
+use crate::sayings;
 
 /// The kernel's resource manager, which several programs may use.
 const DEVICE: &str = "/dev/tpmrm0";
 const SCRIPT: &str = include_str!("swtpm.sh");
+/// A line for codes after which the same is to be done; what they mean is in their names.
+const ADVICE: &str = include_str!("../../../../data/tpm.txt");
 /// Between our look for free ports and swtpm's taking them, somebody else may.
 const ATTEMPTS: usize = 5;
 
@@ -84,6 +86,7 @@ impl Swtpm {
     fn launch(swtpm: &PathBuf) -> Result<Self, Error> {
         let place = PrivateDir::new()?;
         plain(place.path())?;
+        // swtpm wants one for commands and tpm2-tss the next for control.
         let port = two_free_ports()?;
         let arguments = [swtpm.into(), port.to_string().into()];
         let emulator = Emulator::start(&place, SCRIPT, arguments)?;
@@ -95,50 +98,15 @@ impl Swtpm {
     }
 }
 
-/// swtpm wants one for commands and tpm2-tss the next for control.
-fn two_free_ports() -> Result<u16, Error> {
-    let bound = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-    for _ in 0..100 {
-        let first = bound(0).and_then(|first| Ok((first.local_addr()?.port(), first)));
-        let (port, _first) =
-            first.map_err(|error| Error::call("looking for a free port", error, ""))?;
-        if port.checked_add(1).is_some_and(|next| bound(next).is_ok()) {
-            return Ok(port);
-        }
-    }
-    Err(Error::call(
-        "looking for a free port",
-        "no two are side by side",
-        "",
-    ))
-}
-
 /// A call as the specification spells it, that came to nothing (TPM 2.0 Library, Part 2, 6.6).
 pub(super) fn refused(call: &'static str) -> impl Fn(TssError) -> Error + Copy {
     move |error| match error {
         TssError::Tss2Error(code) => {
-            let kind = code.kind();
-            let name = kind.map(|kind| format!("{kind:?} ")).unwrap_or_default();
-            Error::call(call, format!("{name}({code})"), advice(kind))
+            let kind = code.kind().map(|kind| format!("{kind:?}"));
+            let name = kind.unwrap_or_default();
+            let (_, advice) = sayings::meaning(ADVICE, &name).unwrap_or_default();
+            Error::call(call, format!("{name} ({code})").trim_start(), advice)
         }
         TssError::WrapperError(kind) => Error::call(call, kind, ""),
-    }
-}
-
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "for the others nobody knows more than the code says"
-)]
-fn advice(kind: Option<Kind>) -> &'static str {
-    match kind {
-        Some(Kind::ObjectMemory | Kind::ObjectHandles) => {
-            "a TPM holds three keys at a time: use a smaller --concurrency or --processes"
-        }
-        Some(Kind::AuthFail | Kind::BadAuth) => {
-            "the owner of this TPM has set a password, which keymark does not ask for"
-        }
-        Some(Kind::Lockout) => "the TPM is locked after wrong passwords: wait, or ask its owner",
-        Some(Kind::Hierarchy) => "the owner hierarchy is switched off in the firmware's setup",
-        _ => "",
     }
 }

@@ -17,7 +17,6 @@ use super::connection::{self, Swtpm, Way, refused};
 use super::handle::TpmHandle;
 use super::keys::{self, SavedKey};
 use crate::access::{Access, AccessKind, Errand, KeyUse, read_errand};
-use crate::answer::{AnswerForm, Answers};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::emulator::LIBTPMS;
 use crate::public_key::PublicKey;
@@ -31,44 +30,41 @@ const TPM: &str = "tpm";
 const SWTPM: &str = "swtpm-esys";
 
 /// The family `tpm`.
-#[derive(Debug)]
-pub struct TpmFamily;
+pub const FAMILY: StoreFamily = StoreFamily {
+    store: StoreKind::TPM,
+    look,
+    open_errand,
+};
 
-impl StoreFamily for TpmFamily {
-    fn store(&self) -> StoreKind {
-        StoreKind::TPM
-    }
+fn open_errand(errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
+    let (way, saved) = read_errand(errand)?;
+    Ok(Box::new(TpmHandle::open(way, used.capability, saved)?))
+}
 
-    fn open_errand(&self, errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-        let (way, saved) = read_errand(errand)?;
-        Ok(Box::new(TpmHandle::open(way, used.capability, saved)?))
-    }
-
-    fn look(&self, wish: &Wish, _: &User) -> Result<Looked, Error> {
-        let mut looked = Looked::default();
-        match wish {
-            Wish::Software | Wish::Inserted | Wish::Default => {}
-            Wish::Named(names) => {
-                for name in names {
-                    let device = match name.as_str() {
-                        TPM => TpmDevice::of_machine()?,
-                        SWTPM => TpmDevice::emulated()?,
-                        _ => continue,
-                    };
-                    looked.known.push(name.clone());
-                    looked.devices.push(Box::new(device));
-                }
-            }
-            // A real one is used only when it is named.
-            Wish::All => {
-                if let Ok(device) = TpmDevice::emulated() {
-                    looked.known.push(SWTPM.to_owned());
-                    looked.devices.push(Box::new(device));
+fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
+    let mut found = |name: &str, device: TpmDevice| {
+        looked.known.push(name.to_owned());
+        looked.devices.push(Box::new(device));
+    };
+    match wish {
+        Wish::Software | Wish::Inserted | Wish::Default => {}
+        Wish::Named(names) => {
+            for name in names {
+                match name.as_str() {
+                    TPM => found(name, TpmDevice::of_machine()?),
+                    SWTPM => found(name, TpmDevice::emulated()?),
+                    _ => {}
                 }
             }
         }
-        Ok(looked)
+        // A real one is used only when it is named.
+        Wish::All => {
+            if let Ok(device) = TpmDevice::emulated() {
+                found(SWTPM, device);
+            }
+        }
     }
+    Ok(())
 }
 
 /// A TPM.
@@ -156,9 +152,6 @@ impl Device for TpmDevice {
     }
 }
 
-/// Longest result: an RSA-3072 signature.
-const CAPACITY: usize = 512;
-
 /// A TPM as a key store.
 #[derive(Debug)]
 struct TpmStore {
@@ -195,14 +188,6 @@ impl KeyStore for TpmStore {
 
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
         Ok(self.test_key(key)?.public)
-    }
-
-    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
-        self.test_key(key)?;
-        Ok(Answers {
-            form: AnswerForm::Concatenated,
-            capacity: CAPACITY,
-        })
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {

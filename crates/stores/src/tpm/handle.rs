@@ -4,7 +4,7 @@ use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
 use tss_esapi::constants::tss::{TPM2_RH_NULL, TPM2_ST_HASHCHECK};
 use tss_esapi::handles::KeyHandle as Loaded;
 use tss_esapi::structures::{
@@ -183,9 +183,6 @@ impl KeyHandle for TpmHandle {
             Answer::Plain(plain) => plain.value().to_vec(),
             Answer::Shared(point) => padded(point.x().value(), self.coordinate),
         };
-        let room = output.get_mut(..octets.len());
-        let room = room.ok_or_else(|| lacking("it is too long"))?;
-        room.copy_from_slice(&octets);
-        Ok(octets.len())
+        copy_answer("fetching a TPM's answer", &octets, output)
     }
 }

@@ -1,7 +1,7 @@
 //! Test keys: made under a primary key, and saved.
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use tss_esapi::attributes::{ObjectAttributes, ObjectAttributesBuilder};
@@ -100,7 +100,7 @@ fn public_key(algorithm: Algorithm, public: &Public) -> Result<PublicKey, Error>
             return Err(Error::call("TPM2_Create", reason, ""));
         }
     };
-    key.map_err(|error| Error::call("reading a public key", error, ""))
+    key.during("reading a public key")
 }
 
 /// A number in that many octets: a TPM leaves out zeros in front.

@@ -9,4 +9,4 @@ mod device;
 mod handle;
 mod keys;
 
-pub use device::TpmFamily;
+pub use device::FAMILY;

@@ -1,6 +1,6 @@
-# swtpm on two TCP ports of this machine: tss-esapi knows no socket in the file system for it. It ends when our input
-# does, whose other end keymark holds. $1 is the private directory, then swtpm by its path and the first port.
-# Our output is for keymark.
+# swtpm on two TCP ports of this machine: tss-esapi knows no socket in the file system for it. It ends with our process
+# group, in which a watchdog is. $1 is the private directory, then swtpm by its path and the first port. Our output is
+# for keymark.
 place=$1 swtpm=$2 port=$3
 
 mkdir "$place/state" || exit
@@ -14,8 +14,4 @@ until test -s "$place/pid"; do
     if [ "$tries" -gt 1000 ] || ! kill -0 $! 2>/dev/null; then kill -KILL 0; fi
     sleep 0.01
 done
-# A keymark that is gone must not end us before we have ended swtpm.
-trap '' PIPE
 echo $!
-cat >/dev/null
-kill -KILL 0

@@ -8,29 +8,25 @@ use std::sync::{Arc, OnceLock};
 use keymark_bench::error::Error;
 use nix::sys::prctl::set_dumpable;
 use nix::sys::resource::{Resource, setrlimit};
-use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::{TokenId, TokenName};
 
-/// A PIN. Not to be printed; it is serialised for another process of keymark's alone, which reads it from a pipe.
+/// A PIN. Not to be printed, and not to be written anywhere.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(from = "Zeroizing<String>")]
+#[derive(Clone)]
 pub struct Pin(Zeroizing<String>);
-
-/// One that keymark has sent to this process. From then on it keeps its memory to itself.
-impl From<Zeroizing<String>> for Pin {
-    fn from(pin: Zeroizing<String>) -> Self {
-        keep_to_ourselves();
-        Self(pin)
-    }
-}
 
 impl Pin {
     /// Takes the PIN over.
     pub fn new(pin: impl Into<String>) -> Self {
         Self(Zeroizing::new(pin.into()))
+    }
+
+    /// One that another process of keymark's has sent. From then on this one keeps its memory to itself.
+    pub fn received(pin: Zeroizing<String>) -> Self {
+        keep_to_ourselves();
+        Self(pin)
     }
 
     /// The digits, for whoever sends them.

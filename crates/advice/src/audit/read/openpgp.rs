@@ -5,7 +5,7 @@
 
 use std::io::Read as _;
 
-use keymark_bench::algorithm::Family;
+use keymark_bench::Family;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{PacketParser, Signature, SignatureType};
 use pgp::types::{KeyId, Tag};

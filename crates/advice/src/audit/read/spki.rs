@@ -1,7 +1,7 @@
 //! Public keys in DER: SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), PKCS#1 (RFC 8017, appendix A.1), and the public parts
 //! of PKCS#8 (RFC 5958), PKCS#1 and SEC 1 (RFC 5915).
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::{Algorithm, Family};
 use x509_cert::der::asn1::{
     AnyRef, BitStringRef, ContextSpecific, ObjectIdentifier, OctetStringRef, UintRef,
 };
@@ -9,7 +9,7 @@ use x509_cert::der::{Decode as _, Reader, Result, TagNumber};
 use x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 use crate::audit::key::PublicKey;
-use crate::key_spec::{KeySpec, OtherCurve};
+use crate::key_spec::{IDENTIFIERS, KeySpec};
 
 /// The key of a PEM block with that label.
 pub(super) fn of_der(label: &str, bytes: &[u8]) -> std::result::Result<PublicKey, String> {
@@ -135,29 +135,15 @@ pub(super) fn curve_name(oid: ObjectIdentifier) -> String {
         Some(algorithm) => algorithm.name().to_owned(),
         None => {
             let oid = oid.to_string();
-            OtherCurve::of_oid(&oid).map_or(oid, |curve| curve.names[0].to_owned())
+            let known = IDENTIFIERS.curve.iter().find(|curve| curve.oid == oid);
+            known.map_or(oid, |curve| curve.names[0].clone())
         }
     }
 }
 
-/// ML-DSA, SLH-DSA and ML-KEM (NIST's Computer Security Objects Register).
+/// keymark's name of an algorithm after elliptic curves.
 fn quantum(oid: &str) -> Option<&'static str> {
-    let number = oid.strip_prefix("2.16.840.1.101.3.4.")?;
-    Some(match number {
-        "3.17" => "mldsa44",
-        "3.18" => "mldsa65",
-        "3.19" => "mldsa87",
-        "3.20" => "slhdsa128s",
-        "3.21" => "slhdsa128f",
-        "3.22" => "slhdsa192s",
-        "3.23" => "slhdsa192f",
-        "3.24" => "slhdsa256s",
-        "3.25" => "slhdsa256f",
-        "4.1" => "mlkem512",
-        "4.2" => "mlkem768",
-        "4.3" => "mlkem1024",
-        _ => return None,
-    })
+    IDENTIFIERS.post_quantum.get(oid).map(String::as_str)
 }
 
 /// The identifier of a curve that stands in OpenPGP without its tag and length (RFC 9580 §9.2).
@@ -169,19 +155,21 @@ pub(super) fn curve_of_octets(octets: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key_spec::OTHER_CURVES;
 
     #[test]
     fn every_curve_is_known_by_its_number_and_its_names() {
-        for curve in &OTHER_CURVES {
-            let oid = ObjectIdentifier::new(curve.oid).unwrap();
+        for curve in &IDENTIFIERS.curve {
+            let oid = ObjectIdentifier::new(&curve.oid).unwrap();
             assert_eq!(curve_name(oid), curve.names[0]);
-            for name in curve.names {
+            for name in &curve.names {
                 assert_eq!(name.parse(), Ok(KeySpec::Curve(curve)), "{name}");
             }
         }
         assert_eq!(curve_of_octets(&[0x2b, 0x81, 4, 0, 0x22]), "nistp384");
         assert_eq!(curve_of_octets(&[]), "an unknown curve");
+        for name in IDENTIFIERS.post_quantum.values() {
+            assert!(name.parse::<Algorithm>().is_ok(), "{name}");
+        }
     }
 
     #[test]

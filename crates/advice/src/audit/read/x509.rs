@@ -6,6 +6,7 @@ use x509_cert::request::CertReq;
 
 use super::spki;
 use crate::audit::key::{Broken, Form, FoundKey, Place, day};
+use crate::key_spec::IDENTIFIERS;
 
 /// The key of a certificate, with its end and its signature.
 pub(super) fn of_certificate(place: &Place, bytes: &[u8]) -> Result<FoundKey, String> {
@@ -13,7 +14,9 @@ pub(super) fn of_certificate(place: &Place, bytes: &[u8]) -> Result<FoundKey, St
     let body = &certificate.tbs_certificate;
     let spki = body.subject_public_key_info.to_der().map_err(wrong)?;
     let is_root = body.subject == body.issuer;
-    let hash = broken_hash(&certificate.signature_algorithm.oid.to_string());
+    let hash = certificate.signature_algorithm.oid.to_string();
+    // Collisions of these are known.
+    let hash = IDENTIFIERS.broken_hash.get(&hash).map(String::as_str);
     let end = body.validity.not_after.to_unix_duration().as_secs();
     Ok(FoundKey {
         // RFC 5280 §4.1.2.5: the last day of the year 9999 is none.
@@ -49,17 +52,4 @@ fn first_element(bytes: &[u8]) -> &[u8] {
 
 fn wrong(error: x509_cert::der::Error) -> String {
     format!("not a certificate as RFC 5280 has it: {error}")
-}
-
-/// The hash of a signature algorithm, if collisions of it are known.
-fn broken_hash(oid: &str) -> Option<&'static str> {
-    match oid {
-        "1.2.840.113549.1.1.2" => Some("MD2"),
-        "1.2.840.113549.1.1.4" => Some("MD5"),
-        // With RSA, DSA and ECDSA.
-        "1.2.840.113549.1.1.5" | "1.3.14.3.2.29" | "1.2.840.10040.4.3" | "1.2.840.10045.4.1" => {
-            Some("SHA-1")
-        }
-        _ => None,
-    }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use keymark_bench::algorithm::Family;
+use keymark_bench::Family;
 use malachite_base::num::arithmetic::traits::{Gcd as _, ModPow as _};
 use malachite_base::num::basic::traits::{One as _, Zero as _};
 use malachite_nz::natural::Natural;
 
 use super::{bits, number, remainder};
-use crate::audit::finding::{Finding, Kind, Level};
+use crate::audit::finding::{Finding, Kind};
 
 /// Factors below this are looked for: what has one is no product of two primes, but damaged. badkeys has the same bound.
 const FACTORS: u32 = 65_538;
@@ -20,25 +20,12 @@ const EXPONENT_BITS: std::ops::RangeInclusive<u32> = 17..=256;
 /// (Wiener 1990).
 pub fn exponent(e: &[u8]) -> Option<Finding> {
     let is_even = e.last().is_some_and(|last| last % 2 == 0);
-    let (level, kind, text) = match bits(e) {
-        bits if bits < 2 || is_even => (
-            Level::Error,
-            Kind::InvalidExponent,
-            "its public exponent is even, or 1",
-        ),
-        bits if bits < *EXPONENT_BITS.start() => (
-            Level::Warning,
-            Kind::SmallExponent,
-            "its public exponent is below 2^16",
-        ),
-        bits if bits > *EXPONENT_BITS.end() => (
-            Level::Warning,
-            Kind::LargeExponent,
-            "its public exponent is above 2^256",
-        ),
+    Some(Finding::of(match bits(e) {
+        bits if bits < 2 || is_even => Kind::InvalidExponent,
+        bits if bits < *EXPONENT_BITS.start() => Kind::SmallExponent,
+        bits if bits > *EXPONENT_BITS.end() => Kind::LargeExponent,
         _ => return None,
-    };
-    Some(Finding::new(level, kind, text))
+    }))
 }
 
 /// The product of the primes in question: one division tells whether any of them divides.

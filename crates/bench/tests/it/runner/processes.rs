@@ -14,9 +14,7 @@ use keymark_bench::runner::{Runner, Stacks};
 use keymark_bench::sample::Sample;
 use keymark_bench::stop::Stopped;
 use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
-use keymark_bench::workload::{
-    Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
-};
+use keymark_bench::workload::{Crew, Input, KeyHandle, Performed, Stack, Verifiable, Workload};
 use keymark_testkit::assert_says;
 use keymark_testkit::fake;
 
@@ -77,24 +75,15 @@ impl KeyHandle for Echo {
     }
 }
 
-struct Same;
-
-impl Verifier for Same {
-    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        let right = |result: &Verifiable<'_>| result.output == [result.input as u8 + 1];
-        let verdict = |result| right(result).then_some(()).ok_or("another byte".to_owned());
-        results.iter().map(verdict).collect()
-    }
+fn same(result: &Verifiable<'_>) -> Result<(), String> {
+    let right = result.output == [result.input as u8 + 1];
+    right.then_some(()).ok_or("another byte".to_owned())
 }
 
 #[derive(Debug)]
 struct Far(Then);
 
 impl Stack for Far {
-    fn name(&self) -> StackName {
-        StackName::RAW
-    }
-
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         assert_eq!(case.load.worker, Worker::Process);
         let then = self.0;
@@ -125,7 +114,7 @@ impl Stack for Far {
         Ok(Workload {
             crew: Crew::Processes((0..case.concurrency()).map(start).collect()),
             inputs: [Input { bytes: vec![1] }, Input { bytes: vec![2] }].into(),
-            verifier: Arc::new(Same),
+            verifier: Arc::new(same),
             output_capacity: 1,
         })
     }

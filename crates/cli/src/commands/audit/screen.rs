@@ -7,6 +7,7 @@ use keymark_advice::audit::{Audit, Audited, Finding, Kind, Level, Question};
 use keymark_bench::outside::visible::shortened;
 use keymark_report::render::Width;
 use keymark_report::units::counted;
+use keymark_report::{Column, TableOf};
 
 use crate::output;
 
@@ -84,12 +85,12 @@ fn table(findings: &[(&Finding, &Audited)]) {
     }
     output::line("");
     let (place, name) = names(COLUMNS);
-    output::Table::of(findings)
-        .column("level", |(finding, _)| finding.level.to_string())
-        .column("finding", |(finding, _)| finding.kind.to_string())
-        .column("key", |(_, key)| key.algorithm.clone())
-        .column("where", |(_, key)| end_of(&key.place.to_string(), place))
-        .column("whose", |(finding, key)| {
+    let table = TableOf::plain(findings)
+        .name("level", |(finding, _)| finding.level.word())
+        .name("finding", |(finding, _)| finding.kind.word())
+        .name("key", |(_, key)| key.algorithm.clone())
+        .name("where", |(_, key)| end_of(&key.place.to_string(), place))
+        .name("whose", |(finding, key)| {
             let detail = match finding.detail.as_str() {
                 "" => String::new(),
                 detail => shortened(&format!(" ({detail})"), name),
@@ -98,8 +99,8 @@ fn table(findings: &[(&Finding, &Audited)]) {
             format!("{}{detail}", shortened(&key.owner, left))
                 .trim_start()
                 .to_owned()
-        })
-        .print(5);
+        });
+    output::table(table);
 }
 
 /// Each statement once: of which kind, what it says, where it is read and what to do.
@@ -124,7 +125,12 @@ fn legend(findings: &[(&Finding, &Audited)]) {
             let more = counted(count - ROWS, "more statement");
             output::entry(0, "", KIND, &format!("{more} of this kind: --json"));
         }
-        output::entry(0, "", KIND, &format!("What to do: {}", kind.advice()));
+        output::entry(
+            0,
+            "",
+            KIND,
+            &format!("What to do: {}", Finding::of(kind).advice),
+        );
     }
 }
 
@@ -145,24 +151,16 @@ fn every_key(audit: &Audit, question: &Question) {
         words.dedup();
         words.join(" ")
     };
-    let mut table = output::Table::of(&audit.keys)
-        .column("key", |key| key.algorithm.clone())
-        .column("bits", |key| {
-            key.strength_bits
-                .map_or_else(|| "-".to_owned(), |bits| bits.to_string())
-        })
-        .column("today", |key| status(key, false));
-    if let Some(until) = question.until {
-        table = table.column(until.to_string(), |key| status(key, true));
-    }
-    table
-        .column("ends", |key| {
-            key.expires
-                .map_or_else(|| "-".to_owned(), |end| end.to_string())
-        })
-        .column("where", |key| end_of(&key.place.to_string(), place))
-        .column("whose", |key| shortened(&key.owner, name))
-        .print(7);
+    let until = question.until.map(|until| Column::name(until.to_string()));
+    let table = TableOf::plain(&audit.keys)
+        .name("key", |key| key.algorithm.clone())
+        .name("bits", |key| key.strength_bits)
+        .name("today", |key| status(key, false))
+        .maybe(until, |key| status(key, true))
+        .name("ends", |key| key.expires.map(|end| end.to_string()))
+        .name("where", |key| end_of(&key.place.to_string(), place))
+        .name("whose", |key| shortened(&key.owner, name));
+    output::table(table);
 }
 
 /// Room for a place and for a name, besides columns that take so much.

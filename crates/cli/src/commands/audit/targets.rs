@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use keymark_advice::audit::device::Device as Known;
 use keymark_advice::audit::{Failure as Unread, Finding, FoundKey, Place, Read};
-use keymark_bench::error::Error;
+use keymark_bench::Error;
 use keymark_stacks::tls::{Address, Remote, Trust};
 use keymark_stores::device::{Device, PublicDer, Wish};
 use keymark_stores::registry;

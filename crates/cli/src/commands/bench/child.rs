@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use keymark_bench::record::Record;
+use keymark_bench::Record;
 use keymark_report::exchange;
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::process::Process;

@@ -9,13 +9,11 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName};
-use keymark_bench::clock::MonotonicClock;
-use keymark_bench::error::Error;
-use keymark_bench::plan::{Plan, PlanError, Selection};
-use keymark_bench::record::{Record, RunState};
 use keymark_bench::reference;
 use keymark_bench::runner::{Observer, Runner, Spent};
+use keymark_bench::{
+    Case, DeviceName, Error, MonotonicClock, Plan, PlanError, Record, RunState, Selection,
+};
 use keymark_report::archive::LastMeans;
 use keymark_report::units;
 use keymark_stacks::inventory::{Found, Inventory, OpenStacks};

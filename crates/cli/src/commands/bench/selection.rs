@@ -3,9 +3,10 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use keymark_bench::case::{DeviceName, Pacing, ParameterChoice};
-use keymark_bench::plan::{AlgorithmChoice, Offer, Order, Selection, Settings};
-use keymark_bench::stop::{Precision, StopRule};
+use keymark_bench::{
+    AlgorithmChoice, DeviceName, Offer, Order, Pacing, ParameterChoice, Precision, Selection,
+    Settings, StopRule,
+};
 use keymark_stacks::gnupg::PROTECTION;
 use keymark_stacks::plans::NamedPlan;
 use keymark_stacks::raw::{LIBRARY, SCHEME};

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keymark_bench::record::{Record, RunState};
 use keymark_bench::series::{InSeries, SeriesId, Side, Step, schedule};
-use keymark_report::archive::Archive;
+use keymark_bench::{Record, RunState};
+use keymark_report::archive::{Archive, Identity};
 use keymark_report::units;
 use keymark_stats::Seconds;
 
@@ -15,6 +15,7 @@ use super::{Outcome, selection};
 use crate::args::{BenchArguments, SeriesArguments};
 use crate::documents::{self, comparison};
 use crate::exit::{Exit, Failure};
+use crate::saving::Saving;
 use crate::{archive, frame, output, rerun};
 
 /// What is being made.
@@ -24,6 +25,8 @@ struct Series<'a> {
     this: Turns,
     other: Option<Turns>,
     archive: Archive,
+    named: Option<&'a PathBuf>,
+    identity: Identity,
     signals: ForwardedSignals,
 }
 
@@ -86,7 +89,7 @@ fn range(pause: Duration) -> String {
 }
 
 impl<'a> Series<'a> {
-    fn of(arguments: &'a BenchArguments, archive: Option<&PathBuf>) -> Result<Self, Failure> {
+    fn of(arguments: &'a BenchArguments, archive: Option<&'a PathBuf>) -> Result<Self, Failure> {
         let own = std::env::current_exe().map_err(|error| {
             Failure::failed(format!("cannot find keymark's own program: {error}"))
         })?;
@@ -119,6 +122,8 @@ impl<'a> Series<'a> {
             other: against,
             // A series that cannot be kept cannot be compared.
             archive: archive::open(archive)?,
+            named: archive,
+            identity: arguments.run.identity.wanted(),
             signals: ForwardedSignals::listen()?,
         })
     }
@@ -140,7 +145,11 @@ impl<'a> Series<'a> {
             match (record, exit) {
                 (Some(record), _) => {
                     let record = self.placed(&step, record);
-                    self.archive.insert(&record)?;
+                    let saving = Saving::open(self.named, &record.id, self.identity);
+                    if let Err(error) = saving.insert(&record) {
+                        output::error(&format!("cannot save the run: {error}"));
+                        made = Exit::Failed;
+                    }
                     self.turns(step.side).runs.push(record);
                 }
                 // It has said why.
@@ -254,7 +263,7 @@ const WITH_VALUE: [&str; 6] = [
     "--total-time",
 ];
 /// The same, without one.
-const ALONE: [&str; 3] = ["--json", "--wide", "--report"];
+const ALONE: [&str; 4] = ["--json", "--wide", "--report", "--identify"];
 
 /// What is left of the arguments, the program's name excluded.
 fn of_one_run(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {

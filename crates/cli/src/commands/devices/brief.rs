@@ -1,8 +1,8 @@
 //! What can be measured on one screen: a line a device, and what is missing last.
 
 use itertools::Itertools;
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::error::Error;
+use keymark_bench::{Algorithm, Error, Family};
+use keymark_report::grouped;
 use keymark_stacks::inventory::{Found, Inventory};
 
 use super::{Server, is_twin};
@@ -60,18 +60,12 @@ pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
 
 /// `rsa 1024–4096, ecc 9 curves; through raw, agent, gnupg`, and what a plugged token is.
 fn offered(found: &Found) -> String {
-    let mut algorithms: Vec<Algorithm> = Vec::new();
-    let mut stacks: Vec<&str> = Vec::new();
-    for way in &found.ways {
-        let Ok(capabilities) = &way.found else {
-            continue;
-        };
-        algorithms.extend(capabilities.iter().map(|capability| capability.algorithm));
-        let stack = way.stack.word();
-        if !capabilities.is_empty() && !stacks.contains(&stack) {
-            stacks.push(stack);
-        }
-    }
+    let ways = found.ways.iter();
+    let ways = ways.filter_map(|way| Some((way.stack.word(), way.found.as_ref().ok()?)));
+    let ways = ways.filter(|(_, capabilities)| !capabilities.is_empty());
+    let algorithms = ways.clone().flat_map(|(_, capabilities)| capabilities);
+    let algorithms = algorithms.map(|capability| capability.algorithm);
+    let stacks: Vec<&str> = ways.map(|(stack, _)| stack).unique().collect();
     let product = match found.identity.serial {
         Some(_) => format!("{}: ", found.identity.product),
         None => String::new(),
@@ -80,26 +74,18 @@ fn offered(found: &Found) -> String {
         [] => format!("{product}nothing to measure"),
         stacks => format!(
             "{product}{}; through {}",
-            kinds(&algorithms),
+            kinds(algorithms),
             stacks.join(", ")
         ),
     }
 }
 
 /// Keys by their kinds, with the shortest and the longest of each, in the order in which they come.
-fn kinds(algorithms: &[Algorithm]) -> String {
-    let mut kinds: Vec<(&str, Vec<u32>)> = Vec::new();
-    for algorithm in algorithms {
-        let (kind, one) = kind(*algorithm);
-        match kinds.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, of)) if of.contains(&one) => {}
-            Some((_, of)) => of.push(one),
-            None => kinds.push((kind, vec![one])),
-        }
-    }
+fn kinds(algorithms: impl Iterator<Item = Algorithm>) -> String {
+    let kinds = grouped(algorithms.map(kind).unique(), |(kind, _)| *kind);
     let mut words = kinds.iter().map(|(kind, of)| {
-        let (least, most) = (of.iter().min(), of.iter().max());
-        match (*kind, least.zip(most)) {
+        let lengths = of.iter().map(|(_, length)| length).minmax();
+        match (*kind, lengths.into_option()) {
             (ECC, _) if of.len() == 1 => format!("{ECC} 1 curve"),
             (ECC, _) => format!("{ECC} {} curves", of.len()),
             (kind, Some((least, most))) if least < most => format!("{kind} {least}–{most}"),
@@ -185,14 +171,15 @@ mod tests {
 
     #[test]
     fn keys_are_told_by_kinds_and_curves_counted_once() {
-        let algorithms = |words: &str| -> Vec<Algorithm> {
-            words.split(' ').map(|word| word.parse().unwrap()).collect()
+        let algorithms = |words: &'static str| {
+            let words = words.split(' ');
+            words.map(|word| word.parse().unwrap())
         };
         let all = "rsa2048 rsa4096 rsa2048 cv25519 ed25519 nistp256 brainpoolp256r1 ed448 mlkem768 slhdsa128s";
         assert_eq!(
-            kinds(&algorithms(all)),
+            kinds(algorithms(all)),
             "rsa 2048–4096, ecc 4 curves, mlkem 768, slhdsa 128"
         );
-        assert_eq!(kinds(&algorithms("cv25519")), "ecc 1 curve");
+        assert_eq!(kinds(algorithms("cv25519")), "ecc 1 curve");
     }
 }

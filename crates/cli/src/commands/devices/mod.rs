@@ -4,10 +4,8 @@ mod brief;
 
 use std::collections::BTreeMap;
 
-use keymark_bench::case::{Provenance, StackName, StoreKind};
-use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_bench::{Error, Operation, Provenance, StackName, StoreKind};
 use keymark_report::units;
 use keymark_stacks::card_holder::OccupiedReader;
 use keymark_stacks::inventory::{Found, Inventory};

@@ -1,11 +1,12 @@
 //! `keymark mcu explain`
 
-use std::fmt;
+use std::cmp::Ordering;
 
+use derive_more::Display;
 use itertools::Itertools;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::{Account, Stall, Tally};
-use keymark_report::render::text;
+use keymark_report::TableOf;
 use keymark_report::units;
 use serde::Serialize;
 use serde_json::json;
@@ -47,31 +48,36 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
         first.name(),
         second.name()
     ));
-    let names = ["", "first", "second", "difference"];
-    let rows = differences.iter().map(Difference::row);
-    let total = row("cycles in all", first.cycles(), second.cycles());
-    output::print(&text::plain(&names, 1, rows.chain([total]).collect()));
+    let total = ("cycles in all".to_owned(), first.cycles(), second.cycles());
+    let rows = differences.iter();
+    let rows = rows.map(|one| (one.what.to_string(), one.first, one.second));
+    let table = TableOf::plain(rows.chain([total]))
+        .name("", |(what, ..)| what.clone())
+        .value("first", |(_, first, _)| count(*first))
+        .value("second", |(.., second)| count(*second))
+        .value("difference", |(_, first, second)| {
+            let sign = match second.cmp(first) {
+                Ordering::Less => "-",
+                Ordering::Equal => "",
+                Ordering::Greater => "+",
+            };
+            format!("{sign}{}", count(second.abs_diff(*first)))
+        });
+    output::table(table);
     output::line("");
     output::paragraph(&verdict(&first, &second, &differences));
     Ok(Exit::Fine)
 }
 
 /// What cycles went into.
-#[derive(Serialize)]
+#[derive(Serialize, Display)]
 #[serde(rename_all = "kebab-case")]
 enum What {
     /// One for each instruction of the kind.
+    #[display("issuing {_0}")]
     Issuing(&'static str),
+    #[display("stalled: {}", _0.name())]
     Stalled(Stall),
-}
-
-impl fmt::Display for What {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Issuing(kind) => write!(f, "issuing {kind}"),
-            Self::Stalled(stall) => write!(f, "stalled: {}", stall.name()),
-        }
-    }
 }
 
 /// Cycles of one kind on both sides.
@@ -87,25 +93,6 @@ impl Difference {
     fn cycles(&self) -> i64 {
         self.second.cast_signed() - self.first.cast_signed()
     }
-
-    fn row(&self) -> Vec<String> {
-        row(&self.what.to_string(), self.first, self.second)
-    }
-}
-
-fn row(what: &str, first: u64, second: u64) -> Vec<String> {
-    let difference = second.cast_signed() - first.cast_signed();
-    let sign = match difference {
-        0 => "",
-        1.. => "+",
-        _ => "-",
-    };
-    vec![
-        what.to_owned(),
-        count(first),
-        count(second),
-        format!("{sign}{}", count(difference.unsigned_abs())),
-    ]
 }
 
 /// The kinds of cycles, the largest difference first: one a retired instruction by class, stalls by cause.

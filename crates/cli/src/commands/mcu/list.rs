@@ -3,13 +3,14 @@
 use itertools::Itertools;
 use keymark_flash::geometry::Geometry;
 use keymark_mcu::microcontroller::Microcontroller;
+use keymark_report::TableOf;
 use serde_json::json;
 
 use crate::args::JsonArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output::{self, Table};
+use crate::output;
 
 pub(super) fn run(arguments: &JsonArguments) -> Outcome {
     let parts = Microcontroller::shipped().map_err(Failure::failed)?;
@@ -51,34 +52,34 @@ pub(super) fn run(arguments: &JsonArguments) -> Outcome {
 
 fn print_parts(parts: &[Microcontroller]) {
     let kibibytes = |bytes: u32| format!("{} KiB", bytes / 1024);
-    Table::of(parts)
-        .column("mcu", |part| {
+    let table = TableOf::plain(parts)
+        .name("mcu", |part| {
             std::iter::once(&part.name).chain(&part.also).join(", ")
         })
-        .column("core", |part| part.core.to_string())
-        .column("product", |part| part.product.clone())
-        .column("clock", |part| part.clock.to_string())
-        .column("wait states", |part| part.flash.wait_states.to_string())
-        .column("flash", |part| kibibytes(part.layout.flash_size))
-        .column("RAM", |part| kibibytes(part.layout.ram_size))
-        .print(3);
+        .name("core", |part| part.core.to_string())
+        .name("product", |part| part.product.clone())
+        .value("clock", |part| part.clock.to_string())
+        .value("wait states", |part| part.flash.wait_states.to_string())
+        .value("flash", |part| kibibytes(part.layout.flash_size))
+        .value("RAM", |part| kibibytes(part.layout.ram_size));
+    output::table(table);
     for part in parts {
         print_grounds(&part.name, &part.sources, &part.assumed);
     }
 }
 
 fn print_geometries(geometries: &[Geometry]) {
-    Table::of(geometries)
-        .column("flash geometry", |geometry| geometry.name.clone())
-        .column("programs", |geometry| {
+    let table = TableOf::plain(geometries)
+        .name("flash geometry", |geometry| geometry.name.clone())
+        .name("programs", |geometry| {
             format!("{} bytes", geometry.program_unit_bytes)
         })
-        .column("sectors", |geometry| {
+        .name("sectors", |geometry| {
             let runs = geometry.sectors.iter();
             runs.map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
                 .join(", ")
-        })
-        .print(3);
+        });
+    output::table(table);
     for geometry in geometries {
         print_grounds(&geometry.name, &geometry.sources, &geometry.assumed);
     }

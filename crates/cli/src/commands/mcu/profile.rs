@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use keymark_bench::profile::{Profile, ProfileStore, Service, ServiceTime, slug};
+use keymark_bench::{Profile, ProfileStore, Service, ServiceTime, slug};
 use keymark_report::units;
 
 use super::predict::predict_all;

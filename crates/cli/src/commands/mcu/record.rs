@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use itertools::Itertools;
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Provenance, StoreKind};
-use keymark_bench::operation::Operation;
-use keymark_bench::plan::{Plan, Settings};
-use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunState};
-use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::store::Capability;
+use keymark_bench::{
+    Algorithm, Case, CaseRecord, DeviceName, Operation, Plan, Provenance, PublishedMean, Record,
+    RunState, Settings, StoreIdentity, StoreKind,
+};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::Stall;
@@ -90,12 +89,8 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
         .iter()
         .map(case)
         .collect::<Result<Vec<_>, _>>()?;
-    let mut stores: Vec<StoreIdentity> = Vec::new();
-    for device in predictions.iter().map(device) {
-        if !stores.contains(&device) {
-            stores.push(device);
-        }
-    }
+    let stores = predictions.iter().map(device);
+    let stores = stores.unique_by(|store| store.device.clone()).collect();
     let plan = Plan {
         cases: cases.iter().map(|record| record.case.clone()).collect(),
         settings: Settings {

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use itertools::Itertools;
 use keymark_flash::design::DesignKind;
 use keymark_flash::geometry::Geometry;
 use keymark_flash::simulate::{Length, StorageResult, simulate};
+use keymark_report::TableOf;
 use keymark_report::units;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,7 +15,7 @@ use crate::args::StorageArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output::{self, Table};
+use crate::output;
 use crate::parts;
 
 pub(super) fn run(arguments: &StorageArguments) -> Outcome {
@@ -66,13 +68,10 @@ struct Refused<'a> {
 
 /// Each reason once, whatever the workload.
 fn say_refused(refused: &[Refused<'_>]) {
-    let mut said = Vec::new();
-    for one in refused {
-        let text = format!("{} on {}: {}", one.design, one.geometry, one.refused);
-        if !said.contains(&text) {
-            output::warning(&text);
-            said.push(text);
-        }
+    let texts = refused.iter();
+    let texts = texts.map(|one| format!("{} on {}: {}", one.design, one.geometry, one.refused));
+    for text in texts.unique() {
+        output::warning(&text);
     }
 }
 
@@ -96,27 +95,27 @@ fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
 }
 
 fn print_table(results: &[StorageResult]) {
-    Table::of(results)
-        .column("geometry", |one| one.geometry.clone())
-        .column("design", |one| one.design.to_string())
-        .column("workload", |one| one.workload.to_string())
-        .column("writes", |one| super::count(one.writes))
-        .column("mean write", |one| time(one, one.latency_typical.mean))
-        .column("worst write", |one| time(one, one.latency_typical.worst))
-        .column("at maximum times", |one| {
+    let table = TableOf::plain(results)
+        .name("geometry", |one| one.geometry.as_str())
+        .name("design", |one| one.design.to_string())
+        .name("workload", |one| one.workload.to_string())
+        .value("writes", |one| super::count(one.writes))
+        .value("mean write", |one| time(one, one.latency_typical.mean))
+        .value("worst write", |one| time(one, one.latency_typical.worst))
+        .value("at maximum times", |one| {
             time(one, one.latency_maximum.worst)
         })
-        .column("erases", |one| one.erases.to_string())
-        .column("lifetime, signatures", |one| {
+        .value("erases", |one| one.erases)
+        .value("lifetime, signatures", |one| {
             lifetime(one, one.lifetime_signatures, one.signatures)
         })
-        .column("lifetime, writes", |one| {
+        .value("lifetime, writes", |one| {
             lifetime(one, one.lifetime_writes, one.writes)
         })
-        .column("space used", |one| {
+        .value("space used", |one| {
             format!("{} of {} B", one.space.used_bytes, one.space.reserved_bytes)
-        })
-        .print(3);
+        });
+    output::table(table);
 }
 
 fn about(result: &StorageResult, figure: String) -> String {

@@ -7,7 +7,7 @@ use axum::extract::{Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{Html, IntoResponse, Response};
-use keymark_bench::record::Record;
+use keymark_bench::Record;
 use keymark_report::archive::{Archive, ArchiveError, CaseWords, RunSearch, RunSelector, Window};
 use keymark_report::render::html::{self, Import, Place};
 use keymark_report::visible::excerpt;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use axum::body::{Body, HttpBody};
 use axum::extract::State;
 use axum::http::HeaderMap;
+use derive_more::Display;
 use keymark_report::exchange;
 
 use super::Served;
@@ -22,14 +23,16 @@ const BYTES: usize = 256 << 20;
 const HEADER: &str = "x-keymark-token";
 
 /// What nobody can guess.
-pub(super) struct Token([u8; 16]);
+#[derive(Display)]
+#[display("{_0:032x}")]
+pub(super) struct Token(u128);
 
 impl Token {
     /// A secret, and so of the system's random numbers and of no seed.
     pub(super) fn fresh() -> std::io::Result<Self> {
         let mut token = [0; 16];
         File::open("/dev/urandom")?.read_exact(&mut token)?;
-        Ok(Self(token))
+        Ok(Self(u128::from_be_bytes(token)))
     }
 
     /// Takes as long wherever the two differ.
@@ -40,12 +43,6 @@ impl Token {
             .zip(said.bytes())
             .fold(0, |sum, (a, b)| sum | (a ^ b));
         own.len() == said.len() && different == 0
-    }
-}
-
-impl std::fmt::Display for Token {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

@@ -8,9 +8,11 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools;
 use keymark_report::render::html::MARK;
 use keymark_report::site::{Pages, SUMS, sum};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use walkdir::{DirEntry, WalkDir};
 
 /// So many names of foreign files are said.
 const NAMED: usize = 3;
@@ -181,17 +183,10 @@ fn check_site(path: &Path, out: &Path) -> Result<(), String> {
 
 /// Whatever is below a directory and is no directory.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let (mut files, mut waiting) = (Vec::new(), vec![path.to_path_buf()]);
-    while let Some(path) = waiting.pop() {
-        for entry in fs::read_dir(path)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                waiting.push(entry.path());
-            } else {
-                files.push(entry.path());
-            }
-        }
-    }
+    let entries = WalkDir::new(path).into_iter();
+    let files = entries.filter_ok(|entry| !entry.file_type().is_dir());
+    let files: Result<Vec<PathBuf>, _> = files.map_ok(DirEntry::into_path).collect();
+    let mut files = files?;
     files.sort();
     Ok(files)
 }

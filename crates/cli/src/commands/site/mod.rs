@@ -5,15 +5,15 @@ mod directory;
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
-use keymark_bench::record::Record;
+use keymark_bench::Record;
+use keymark_report::Document;
 use keymark_report::analysis::Analysis;
-use keymark_report::document::Document;
 use keymark_report::exchange::Folder;
 use keymark_report::exchange::share::{self, Shared};
 use keymark_report::exchange::{self, Shipped, json};
 use keymark_report::render::html::{self, Place};
 use keymark_report::report::report;
-use keymark_report::site::{Added, Catalogue, Devices, Origin, Pages, Site, Source};
+use keymark_report::site::{Added, Devices, Origin, Pages, Site, Source};
 use keymark_report::units::counted;
 use keymark_report::visible::visible;
 
@@ -32,8 +32,10 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
         let path = visible(&path);
         output::note(&format!("skipping {path}: records end in .json or .csv"));
     }
-    let mut building = Building::new()?;
-    building.refused = folder.refused.len();
+    let mut building = Building {
+        refused: folder.refused.len(),
+        ..Building::default()
+    };
     for refused in &folder.refused {
         output::error(&refused.to_string());
     }
@@ -70,8 +72,8 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
 }
 
 /// The site as far as its records have been read. Samples are not kept: a folder may hold more of them than memory.
+#[derive(Default)]
 struct Building {
-    catalogue: &'static Catalogue,
     contributed: Vec<Source>,
     /// By which file each came.
     paths: Vec<PathBuf>,
@@ -80,16 +82,6 @@ struct Building {
 }
 
 impl Building {
-    fn new() -> Result<Self, Failure> {
-        Ok(Self {
-            catalogue: Catalogue::shipped()?,
-            contributed: Vec::new(),
-            paths: Vec::new(),
-            refused: 0,
-            pages: Pages::default(),
-        })
-    }
-
     /// Takes in a file, or says why not.
     fn read(&mut self, path: &Path) -> Result<(), Failure> {
         let record = match exchange::import(path) {
@@ -132,7 +124,7 @@ impl Building {
         let mut file = Vec::new();
         json::write(record, &mut file)?;
         let content = String::from_utf8_lossy(&file);
-        let source = Source::of(record, &analysis, origin, self.catalogue, &content);
+        let source = Source::of(record, &analysis, origin, &content);
         let download = format!("{}.json", source.address);
         let page = html::render(document(record, &analysis), Place::Site(&download));
         let page = page?.into_bytes();
@@ -147,13 +139,7 @@ impl Building {
         for &article in Shipped::of_times() {
             let record = article.record()?;
             let analysis = documents::analysis(&record);
-            let source = Source::of(
-                &record,
-                &analysis,
-                Origin::Shipped(article),
-                self.catalogue,
-                "",
-            );
+            let source = Source::of(&record, &analysis, Origin::Shipped(article), "");
             if of.take(&source, &self.contributed) {
                 // Somebody may have contributed the very table.
                 let (source, added) = self.add(&record, Origin::Shipped(article))?;

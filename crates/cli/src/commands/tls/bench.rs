@@ -1,20 +1,19 @@
 //! `keymark tls bench`
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use keymark_bench::case::{Case, Load, Pacing, Worker};
+use keymark_bench::case::{Case, Load};
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::{Handshake, Saturating};
 
 use super::super::Outcome;
 use super::run::Wanted;
 use crate::args::TlsBenchArguments;
-use crate::user;
+use crate::{load, user};
 
 pub(super) fn run(arguments: &TlsBenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let user = user::of_arguments(&arguments.run.run.card);
-    let inventory = super::devices(&arguments.selection.device, &user)?;
+    let inventory = load::devices(&arguments.selection.device, &user)?;
     let wanted = Wanted {
         cases: cases(arguments, &inventory),
         servers: &arguments.selection.server,
@@ -58,18 +57,9 @@ pub(super) fn search(arguments: &TlsBenchArguments) -> Option<Saturating> {
 }
 
 pub(super) fn loads(arguments: &TlsBenchArguments) -> Vec<Load> {
-    let load = |concurrency, pacing| Load {
-        concurrency,
-        worker: Worker::Thread,
-        pacing,
-    };
-    let users = arguments.selection.users.iter();
-    match (arguments.selection.rate, arguments.selection.delay) {
-        _ if arguments.selection.saturate => vec![Load::closed(arguments.selection.most_users)],
-        (Some(rate), _) => vec![load(NonZeroU32::MIN, Pacing::Open(rate))],
-        (None, Some(delay)) => users
-            .map(|users| load(*users, Pacing::Thinking(delay)))
-            .collect(),
-        (None, None) => users.map(|users| load(*users, Pacing::Closed)).collect(),
+    let chosen = &arguments.selection;
+    if chosen.saturate {
+        return vec![Load::closed(chosen.most_users)];
     }
+    load::loads(&chosen.users, chosen.rate, chosen.delay)
 }

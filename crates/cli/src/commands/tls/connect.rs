@@ -1,19 +1,25 @@
 //! `keymark tls bench --connect`: a server that runs already.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use keymark_bench::case::Case;
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
-use keymark_stacks::tls::{Address, Asking, CONNECT, Client, Handshake, Remote, Tried, Trust};
+use keymark_bench::record::CaseRecord;
+use keymark_load::Progress;
+use keymark_stacks::tls::{
+    Address, Asking, CONNECT, Client, Clients, Handshake, Remote, Timeouts, ToldLine, Tried, Trust,
+    Watch, clients,
+};
 
 use super::super::Outcome;
-use super::{bench, run as running};
+use super::bench;
 use crate::args::TlsBenchArguments;
 use crate::exit::{Exit, Failure};
-use crate::{output, signals};
+use crate::{load, output, signals};
 
 pub(super) fn run(
     address: &Address,
@@ -21,7 +27,7 @@ pub(super) fn run(
     archive: Option<&PathBuf>,
 ) -> Outcome {
     let remote = remote(address, arguments);
-    let addresses = own(&remote, arguments)?;
+    let addresses = load::own(address, arguments.remote.i_own_this_server)?;
     let (interrupt, _) = signals::listen()?;
     let clock = MonotonicClock::new();
     let tries = arguments.selection.kex.iter().map(|kex| {
@@ -39,28 +45,77 @@ pub(super) fn run(
     }
     let plan = plan(&remote, &reached, arguments)?;
     if arguments.run.run.dry_run {
-        running::dry_run(&plan.cases, arguments.duration);
+        load::dry_run(&plan.cases, arguments.duration);
         return Ok(Exit::Fine);
     }
+    let told = arguments.remote.told.as_deref().map(told).transpose()?;
     let asking = Asking {
+        ramp: arguments.remote.ramp.unwrap_or_default(),
+        told: told.as_ref(),
         remote: &remote,
         reached: &reached,
         client: Client {
             duration: arguments.duration,
             threads: arguments.run.client_threads,
+            timeouts: Timeouts::default(),
             weak: remote.weak,
             clock: &clock,
             interrupt: &interrupt,
         },
     };
+    if arguments.remote.tell {
+        return tell(&asking, &plan);
+    }
     let record = crate::frame::record(plan, vec![remote.identity()]);
-    let how = (&arguments.run, archive);
-    Ok(running::measured(
+    let how = (&arguments.run.run, archive);
+    Ok(load::measured(
         record,
         &interrupt,
         how,
-        |plan, seen, view| (asking.run(plan, seen, view), Vec::<String>::new()),
+        |record, seen, view| {
+            record.cases = asking.run(&record.plan, seen, view);
+            Vec::<String>::new()
+        },
     ))
+}
+
+/// What several clients have told.
+fn told(file: &Path) -> Result<Clients, Failure> {
+    let read: Box<dyn BufRead> = if file.as_os_str() == "-" {
+        Box::new(std::io::stdin().lock())
+    } else {
+        let opened = File::open(file).map_err(|error| {
+            Failure::nothing_usable(format!("cannot read {}: {error}", file.display()))
+        })?;
+        Box::new(BufReader::new(opened))
+    };
+    clients(read).map_err(Failure::nothing_usable)
+}
+
+/// Prints what one load tells.
+fn tell(asking: &Asking<'_>, plan: &Plan) -> Outcome {
+    let [_] = plan.cases.as_slice() else {
+        return Err(Failure::usage(
+            "--tell needs one key exchange and one number of users, or a rate",
+        ));
+    };
+    let mut cases = asking.run(plan, &mut (), &mut Teller);
+    match cases.pop().as_ref().and_then(CaseRecord::failure) {
+        Some(failure) => Err(Failure::failed(failure)),
+        None => Ok(Exit::Fine),
+    }
+}
+
+/// Passes lines on.
+struct Teller;
+
+impl Watch for Teller {
+    fn progress(&mut self, _: &Case, _: &Progress) {}
+
+    fn told(&mut self, told: &ToldLine) {
+        // Of numbers and strings alone.
+        output::line(&serde_json::to_string(told).unwrap_or_default());
+    }
 }
 
 fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
@@ -79,19 +134,6 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
             .map_or(Trust::AsPresented, Trust::Authority),
         weak: super::weak(arguments.run.allow_weak),
     }
-}
-
-/// Where the server is. A load on somebody else's is an attack.
-fn own(remote: &Remote, arguments: &TlsBenchArguments) -> Result<Vec<SocketAddr>, Failure> {
-    let addresses = remote.addresses().map_err(Failure::nothing_usable)?;
-    if arguments.remote.i_own_this_server || Remote::is_loopback(&addresses) {
-        return Ok(addresses);
-    }
-    Err(Failure::usage(format!(
-        "{} is not this machine, and loading somebody else's server is an attack; confirm with \
-         --i-own-this-server that it is yours",
-        remote.address
-    )))
 }
 
 /// Every key exchange under every load. The algorithm is that of the certificate's key.
@@ -125,6 +167,6 @@ fn plan(
     }
     Ok(Plan {
         cases,
-        settings: running::settings(arguments.duration, &arguments.run),
+        settings: load::settings(arguments.duration, &arguments.run.run),
     })
 }

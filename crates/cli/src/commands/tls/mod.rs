@@ -8,7 +8,6 @@ mod run;
 mod serve;
 mod suite;
 mod trace;
-mod view;
 
 use std::path::PathBuf;
 
@@ -16,15 +15,11 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, Load, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::servers::Weak;
 use keymark_stacks::tls::{Handshake, KeyExchange, TlsVersion};
-use keymark_stores::device::Wish;
-use keymark_stores::user::User;
 
 use super::Outcome;
 use crate::args::TlsCommand;
-use crate::exit::Failure;
 
 pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
     match command {
@@ -75,16 +70,4 @@ const fn weak(allowed: bool) -> Weak {
     } else {
         Weak::Refused
     }
-}
-
-/// The devices of that names, none of them missing.
-fn devices(names: &[String], user: &User) -> Result<Inventory, Failure> {
-    let inventory = Inventory::look(Some(&[]), &Wish::Named(names.to_vec()), user);
-    let inventory = inventory.map_err(Failure::nothing_usable)?;
-    if let Some(unknown) = inventory.unknown.first() {
-        return Err(Failure::usage(format!(
-            "no device matches '{unknown}'; 'keymark devices' lists the available ones"
-        )));
-    }
-    Ok(inventory)
 }

@@ -1,35 +1,21 @@
 //! A plan over servers, from the arguments that all such plans have to the tables.
 
-use std::fmt::Display;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
 use keymark_bench::clock::MonotonicClock;
-use keymark_bench::plan::{Plan, Settings};
-use keymark_bench::record::{CaseRecord, Record, RunState};
-use keymark_bench::runner::Observer;
-use keymark_bench::stop::StopRule;
-use keymark_report::units;
+use keymark_bench::plan::Plan;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::tls::servers::Port;
-use keymark_stacks::tls::{self, Arrangement, Client, Keys, Measuring, Servers, Starting, Watch};
+use keymark_stacks::tls::{Arrangement, Client, Keys, Measuring, Servers, Starting, Timeouts};
 use keymark_stores::device::Run;
-use keymark_stores::journal::Journals;
 use keymark_stores::user::User;
 
 use super::super::Outcome;
-use super::view::View;
 use crate::args::TlsRunArguments;
 use crate::exit::{Exit, Failure};
-use crate::frame::{self, Frame};
-use crate::{output, signals};
-
-/// About what starting and draining a server takes.
-const AROUND: Duration = Duration::from_millis(500);
-/// About as many loads, of a quarter of the time each, find the best rate over users.
-const SEARCH: u32 = 10;
+use crate::{frame, load, signals};
 
 /// What is to be measured.
 pub(super) struct Wanted<'a> {
@@ -51,7 +37,7 @@ impl Wanted<'_> {
         let tracing = super::trace::tracing(arguments.trace, self.inventory)?;
         let plan = self.plan();
         if arguments.run.dry_run {
-            dry_run(&self.cases, self.duration);
+            load::dry_run(&self.cases, self.duration);
             return Ok(Exit::Fine);
         }
         let (interrupt, _) = signals::listen()?;
@@ -59,10 +45,7 @@ impl Wanted<'_> {
         let devices = devices.map(|found| found.identity.clone()).collect();
         let mut record = frame::record(plan, devices);
         record.environment.versions.extend(servers.versions());
-        let mut opening = Run::new(record.plan.settings.seed);
-        let journals = Journals::of_user().ok();
-        opening.journals = journals.map(|journals| (journals, record.id.to_string()));
-        let (keys, _others) = self.keys(&opening)?;
+        let (keys, _others) = self.keys(&load::opening(&record))?;
         let keys = keys.into_iter().map(|keys| keys.with_tracing(tracing));
         let keys: Vec<Keys> = keys.collect();
         let clock = MonotonicClock::new();
@@ -78,17 +61,23 @@ impl Wanted<'_> {
             client: Client {
                 duration: self.duration,
                 threads: arguments.client_threads,
+                timeouts: Timeouts::default(),
                 weak: super::weak(arguments.allow_weak),
                 clock: &clock,
                 interrupt: &interrupt,
             },
         };
-        let how = (arguments, archive);
-        Ok(measured(record, &interrupt, how, |plan, seen, view| {
-            let records = measuring.run(plan, seen, view);
-            let kept = keys.iter().filter_map(|keys| keys.restore().err());
-            (records, kept.collect())
-        }))
+        let how = (&arguments.run, archive);
+        Ok(load::measured(
+            record,
+            &interrupt,
+            how,
+            |record, seen, view| {
+                record.cases = measuring.run(&record.plan, seen, view);
+                let kept = keys.iter().filter_map(|keys| keys.restore().err());
+                kept.collect::<Vec<_>>()
+            },
+        ))
     }
 
     fn installed(&self) -> Result<Servers, Failure> {
@@ -103,7 +92,7 @@ impl Wanted<'_> {
     fn plan(&self) -> Plan {
         Plan {
             cases: self.cases.clone(),
-            settings: settings(self.duration, self.arguments),
+            settings: load::settings(self.duration, &self.arguments.run),
         }
     }
 
@@ -139,7 +128,7 @@ impl Wanted<'_> {
     /// One more of a twin. Its name may be another than that by which it was asked for, such as that of a profile's file.
     fn another(&self, device: &DeviceName) -> Result<Inventory, Failure> {
         for name in self.names {
-            let inventory = super::devices(std::slice::from_ref(name), self.user)?;
+            let inventory = load::devices(std::slice::from_ref(name), self.user)?;
             let mut found = inventory.devices.iter();
             if found.any(|found| found.identity.device == *device) {
                 return Ok(inventory);
@@ -158,54 +147,4 @@ impl Wanted<'_> {
         let servers = arrangements.map(|arrangement| arrangement.servers().get());
         servers.max().unwrap_or(1)
     }
-}
-
-pub(super) fn settings(duration: Duration, arguments: &TlsRunArguments) -> Settings {
-    Settings {
-        stop: StopRule::For(duration),
-        time_limit: None,
-        warmup: 0,
-        seed: arguments.run.seed(),
-        ..Settings::default()
-    }
-}
-
-pub(super) fn dry_run(cases: &[Case], duration: Duration) {
-    frame::print_cases(cases);
-    let mut all = Duration::ZERO;
-    for case in cases {
-        let searching = match case.parameters.get(tls::SEARCH.name) {
-            Some(_) => Measuring::step(duration) * SEARCH,
-            None => Duration::ZERO,
-        };
-        all += searching + duration + AROUND;
-    }
-    let all = units::time(all);
-    output::line(&format!("about {all}, including starting the servers"));
-}
-
-/// Measures the cases of a record, saves and shows them. `run` returns the cases, and what it could not undo.
-pub(super) fn measured<E: Display>(
-    record: Record,
-    interrupt: &AtomicBool,
-    (arguments, archive): (&TlsRunArguments, Option<&PathBuf>),
-    run: impl FnOnce(&Plan, &mut dyn Observer, &mut dyn Watch) -> (Vec<CaseRecord>, Vec<E>),
-) -> Exit {
-    let frame = Frame {
-        archive,
-        arguments: &arguments.run,
-        report: false,
-    };
-    frame.run(record, interrupt, |record, observers| {
-        let mut view = View::new(record.cases.len());
-        let (cases, kept) = run(&record.plan, observers, &mut view);
-        view.finish();
-        record.cases = cases;
-        record.state = if interrupt.load(Ordering::Relaxed) {
-            RunState::Interrupted
-        } else {
-            RunState::Finished
-        };
-        kept
-    })
 }

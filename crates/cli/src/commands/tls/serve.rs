@@ -13,7 +13,7 @@ use signal_hook::iterator::Signals;
 use super::super::Outcome;
 use crate::args::TlsServeArguments;
 use crate::exit::{Exit, Failure};
-use crate::{output, signals, user};
+use crate::{load, output, signals, user};
 
 /// Connections at once.
 const ROOM: NonZeroU16 = NonZeroU16::new(256).unwrap();
@@ -30,7 +30,7 @@ struct Told {
 
 pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     let user = user::of_arguments(&arguments.card);
-    let inventory = super::devices(std::slice::from_ref(&arguments.device), &user)?;
+    let inventory = load::devices(std::slice::from_ref(&arguments.device), &user)?;
     let servers = Servers::find(&[arguments.server]).map_err(Failure::nothing_usable)?;
     let mut ended = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
     let found = inventory

@@ -22,7 +22,7 @@ use super::super::Outcome;
 use super::run::Wanted;
 use crate::args::{SuiteExtent, TlsSuiteArguments};
 use crate::exit::Failure;
-use crate::{output, user};
+use crate::{load, output, user};
 
 /// By their names.
 static SUITES: LazyLock<BTreeMap<String, Suite>> =
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
     });
     let user = user::of_arguments(&arguments.run.run.card);
     let names = or_usual(&arguments.device, &suite.devices);
-    let inventory = super::devices(&names, &user)?;
+    let inventory = load::devices(&names, &user)?;
     let usual = complete.map_or(&suite.servers, |complete| &complete.servers);
     let mut servers = or_usual(&arguments.server, usual);
     let on = |server: &StackName| {

@@ -17,30 +17,7 @@ use crate::{output, signals};
 const WATCHED: Duration = Duration::from_millis(500);
 
 /// The usual programs, with the directory of the module as `$D`.
-const WHAT_TO_TYPE: [(&str, &str); 7] = [
-    (
-        "pkcs11-tool",
-        "pkcs11-tool --module $D/keymark-pkcs11.so --login --list-objects",
-    ),
-    (
-        "p11tool",
-        "p11tool --provider $D/keymark-pkcs11.so --login --list-privkeys pkcs11:token=keymark",
-    ),
-    (
-        "openssl",
-        "OPENSSL_CONF=$D/openssl.cnf openssl dgst -engine pkcs11 -keyform engine -sign 'URI' -sha256 FILE",
-    ),
-    (
-        "or",
-        "OPENSSL_CONF=$D/provider.cnf openssl dgst -sign 'URI' -sha256 FILE; never -provider pkcs11",
-    ),
-    (
-        "Java",
-        "keytool -list -keystore NONE -storetype PKCS11 -addprovider SunPKCS11 -providerArg $D/java.cfg",
-    ),
-    ("ssh", "ssh -I $D/keymark-pkcs11.so HOST"),
-    ("and more", "Python, nginx, gpg: docs/your-program.md"),
-];
+const WHAT_TO_TYPE: &str = include_str!("what-to-type.txt");
 
 /// What other programs need, for those who read JSON.
 #[derive(Serialize)]
@@ -133,7 +110,8 @@ fn show(token: &ServedToken) {
     }
     if let Some(place) = token.module.parent() {
         output::line(&format!("what to type, with D={}:", place.display()));
-        for (program, line) in WHAT_TO_TYPE {
+        let lines = WHAT_TO_TYPE.lines();
+        for (program, line) in lines.filter_map(|line| line.split_once(" | ")) {
             output::entry(2, program, 12, line);
         }
     }

@@ -11,9 +11,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use itertools::Itertools;
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::error::Error;
-use keymark_report::document::{Document, Section};
+use keymark_bench::{DeviceName, Error, Provenance};
+use keymark_report::{Document, Section};
 use keymark_shim_protocol::trace::{TraceReader, TracedCall};
 use keymark_stacks::card_holder::Borrowed;
 use keymark_stacks::gnupg::card_home::{PinEntry, TracedCard};

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use keymark_report::grouped;
 use keymark_shim_protocol::trace::{Apdu, Call, TracedCall};
 
 use super::apdu::name;
@@ -81,32 +82,25 @@ const fn verifies(apdu: Apdu) -> bool {
 }
 
 fn kinds(records: &[TracedCall]) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
     let transmitted = records
         .iter()
         .filter(|record| record.call == Call::Transmit);
-    for (record, apdu) in transmitted.filter_map(|record| Some((record, record.apdu?))) {
-        let name = name(&apdu);
-        let took = record.duration();
-        let complaint = (apdu.status != 0x9000 && apdu.status >> 8 != 0x61).then_some(apdu.status);
-        match kinds.iter_mut().find(|kind| kind.name == name) {
-            Some(kind) => {
-                kind.count += 1;
-                kind.total += took;
-                kind.later = Some((kind.total - kind.first) / (kind.count - 1));
-                kind.complaint = complaint.or(kind.complaint);
-            }
-            None => kinds.push(Kind {
-                name,
-                count: 1,
-                first: took,
-                later: None,
-                total: took,
-                complaint,
-            }),
+    let transmitted = transmitted.filter_map(|record| Some((record.duration(), record.apdu?)));
+    let kind = |(name, of): (String, Vec<(Duration, Apdu)>)| {
+        let (first, count) = (of[0].0, of.len() as u32);
+        let total: Duration = of.iter().map(|(took, _)| took).sum();
+        let statuses = of.iter().rev().map(|(_, apdu)| apdu.status);
+        Kind {
+            name,
+            count,
+            first,
+            later: (total - first).checked_div(count - 1),
+            total,
+            complaint: { statuses }.find(|status| *status != 0x9000 && status >> 8 != 0x61),
         }
-    }
-    kinds
+    };
+    let kinds = grouped(transmitted, |(_, apdu)| name(apdu));
+    kinds.into_iter().map(kind).collect()
 }
 
 #[cfg(test)]

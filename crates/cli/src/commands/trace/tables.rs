@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use keymark_report::document::{Block, Cell, Remark, RemarkKind, TableOf};
 use keymark_report::units;
+use keymark_report::{Block, Cell, Remark, RemarkKind, TableOf};
 use keymark_shim_protocol::trace::TracedCall;
 use keymark_stats::Ratio;
 

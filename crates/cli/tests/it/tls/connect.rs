@@ -124,6 +124,69 @@ fn a_server_of_keymark_s_is_measured_from_outside() {
     assert!(code == 3 && said.contains("refused"), "{said}");
 }
 
+/// What a client tells of its load, as whoever distributes it notes that, with the seconds' transactions.
+fn told(place: &Place, client: &str, load: &str) -> (String, u64) {
+    let printed = place.stdout(&format!("{load} --tell"));
+    let mut lines = String::new();
+    let mut transactions = 0;
+    for (at, line) in (1_u64..).zip(printed.lines()) {
+        let told: Value = serde_json::from_str(line).unwrap();
+        let whole = told["second"]["second"]["whole"].as_array();
+        let counts = whole.into_iter().flatten().map(|one| one[1].as_u64());
+        transactions += counts.sum::<Option<u64>>().unwrap();
+        let at_ns = at * 1_000_000_000;
+        lines += &format!("{{\"client\":\"{client}\",\"at_ns\":{at_ns},\"told\":{line}}}\n");
+    }
+    assert!(printed.lines().last().unwrap().starts_with("{\"end\""));
+    (lines, transactions)
+}
+
+#[test]
+fn what_several_clients_tell_is_one_run() {
+    let place = Place::new(KEYMARK);
+    let (_server, serving) = serve(&place, "--server nginx --algorithm nistp256");
+    let (address, path) = (&serving["address"], &serving["path"]);
+    let connect = format!(
+        "tls bench --connect {} --path {}",
+        address.as_str().unwrap(),
+        path.as_str().unwrap()
+    );
+    let load = format!("{connect} --users 2 --duration 3s --ramp 500ms");
+    let (first, of_first) = told(&place, "one", &load);
+    let (second, of_second) = told(&place, "other", &load);
+    assert!(place.stdout("runs").is_empty(), "telling saves nothing");
+    let file = place.path("told.jsonl");
+    let lost = r#"{"client":"third","at_ns":1,"told":{"lost":"its worker was lost"}}"#;
+    fs::write(&file, format!("{first}{second}{lost}\n")).unwrap();
+    let joined = format!("{connect} --users 4 --told {}", file.display());
+    let shown = said(&place.output(&format!("{joined} --long")));
+    assert_says(
+        &shown,
+        ["third did not load to the end (its worker was lost", "4"],
+    );
+    let load = &place.record()["cases"][0]["server_load"];
+    assert_eq!(
+        load["totals"]["transactions"].as_u64(),
+        Some(of_first + of_second)
+    );
+    let clients: Vec<&String> = load["clients"].as_object().unwrap().keys().collect();
+    assert_eq!(clients, ["one", "other", "third"]);
+    assert!(load["steady"].is_object(), "{load}");
+
+    fs::write(
+        &file,
+        "{\"client\":\"one\",\"at_ns\":1,\"told\":{\"run\":\"rm\"}}\n",
+    )
+    .unwrap();
+    let output = place.output(&joined);
+    assert_eq!(output.status.code(), Some(3));
+    assert_says(
+        &said(&output),
+        ["line 1 of what clients told cannot be read"],
+    );
+    ended(place.output(&format!("{connect} --users 1,2 --tell")), 2);
+}
+
 /// A server by `openssl s_server` whose answer has no end.
 fn without_end(place: &Place) -> (Running, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

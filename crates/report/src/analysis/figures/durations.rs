@@ -1,12 +1,11 @@
 //! How durations are distributed, and in which order they came.
 
-use keymark_bench::record::{CaseRecord, Record};
-use keymark_bench::sample::Outcome;
+use keymark_bench::{CaseRecord, Outcome, Record};
 use keymark_stats::{Estimate, Ratio, Seconds, Sorted, Summary, Warning};
 
 use super::Row;
-use crate::document::{Distribution, Figure, Histogram, Subject, Timeline};
 use crate::grouped;
+use crate::{Distribution, Figure, Histogram, Plot, Subject, Timeline};
 
 /// A quantile at each per cent, and both ends.
 const LEVELS: u32 = 100;
@@ -25,13 +24,10 @@ const TITLE: &str = "share finished within a given time";
 pub(super) fn distributions(record: &Record, rows: &[Row]) -> Vec<Figure> {
     let all = rows.iter().filter_map(|row| distribution(record, row));
     let all: Vec<Distribution> = all.collect();
-    let figure = |title: String, distributions: Vec<Distribution>| Figure::Distributions {
-        title,
-        distributions,
-    };
+    let plot = |distributions| Plot::Distributions { distributions };
     match all.len() {
         0 => return Vec::new(),
-        1..=CURVES => return vec![figure(TITLE.to_owned(), all)],
+        1..=CURVES => return vec![plot(all).titled(TITLE)],
         _ => {}
     }
     let mut figures = Vec::new();
@@ -43,7 +39,7 @@ pub(super) fn distributions(record: &Record, rows: &[Row]) -> Vec<Figure> {
             if pieces > 1 {
                 title += &format!(" ({number} of {pieces})");
             }
-            figures.push(figure(title, piece.to_vec()));
+            figures.push(plot(piece.to_vec()).titled(title));
         }
     }
     figures
@@ -82,10 +78,8 @@ fn percentiles(row: &Row) -> Vec<(u32, Estimate<Seconds>)> {
 pub(super) fn histograms(record: &Record, rows: &[Row]) -> Option<Figure> {
     let found = rows.iter().filter_map(|row| histogram(record, row));
     let histograms: Vec<Histogram> = found.take(HISTOGRAMS).collect();
-    (!histograms.is_empty()).then(|| Figure::Histograms {
-        title: "durations that come in several steps".to_owned(),
-        histograms,
-    })
+    let title = "durations that come in several steps";
+    (!histograms.is_empty()).then(|| Plot::Histograms { histograms }.titled(title))
 }
 
 fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
@@ -137,12 +131,13 @@ pub(super) fn timeline(record: &Record, rows: &[Row]) -> Option<Figure> {
     let shown = order.iter().filter_map(|row| of_case(record, row, start));
     let timelines: Vec<Timeline> = shown.take(CASES).collect();
     let of = rows.iter().filter(|row| row.summary.is_some()).count();
-    (!timelines.is_empty()).then(|| Figure::Samples {
-        title: "durations in order of time".to_owned(),
+    let some = !timelines.is_empty();
+    let plot = Plot::Samples {
         timelines,
         of,
         machine: machine(record, start),
-    })
+    };
+    some.then(|| plot.titled("durations in order of time"))
 }
 
 fn of_case(record: &Record, row: &Row, start: u64) -> Option<Timeline> {

@@ -1,12 +1,12 @@
 //! What the time of operations is made of.
 
-use keymark_bench::parts::{Part, Parts};
+use keymark_bench::{Part, Parts};
 use keymark_stats::Seconds;
 
 use super::Row;
 use crate::analysis::{Breakdown, FamilyBreakdown, Layer, Path};
-use crate::document::{Figure, Stack, StackPart, Subject};
 use crate::units;
+use crate::{Figure, Plot, Stack, StackPart, Subject};
 
 /// What becomes of a step that adds nothing that is seen.
 const UNTOLD: &str = "what cannot be told from nothing is in the part that it stands on";
@@ -42,11 +42,7 @@ pub(in crate::analysis) fn of_breakdown(family: &FamilyBreakdown) -> Option<Figu
     }
     let stacks = near.iter().map(|(of, path)| stack(family, of, path));
     let stacks: Vec<Stack> = stacks.collect();
-    (!stacks.is_empty()).then(|| Figure::Layers {
-        title: title(family),
-        stacks,
-        left_out,
-    })
+    (!stacks.is_empty()).then(|| Plot::Layers { stacks, left_out }.titled(title(family)))
 }
 
 /// What the picture of a family shows.
@@ -88,11 +84,7 @@ fn stack(family: &FamilyBreakdown, of: &Breakdown, path: &Path) -> Stack {
         part.time.0 = (part.time.0 + rest).max(0.0);
     }
     Stack {
-        of: Subject {
-            device: of.device.clone(),
-            provenance: of.provenance,
-            label: label(of, path),
-        },
+        of: Subject::new(of.device.clone(), of.provenance, label(of, path)),
         sum: path.whole.value,
         parts,
     }
@@ -125,9 +117,6 @@ pub(in crate::analysis) fn of_parts(
         })
     });
     let stacks: Vec<Stack> = stacks.collect();
-    (!stacks.is_empty()).then(|| Figure::Layers {
-        title: title.to_owned(),
-        stacks,
-        left_out: Vec::new(),
-    })
+    let left_out = Vec::new();
+    (!stacks.is_empty()).then(|| Plot::Layers { stacks, left_out }.titled(title))
 }

@@ -2,39 +2,30 @@
 
 use std::num::NonZeroU32;
 
-use keymark_bench::case::{Case, CaseKey, Load, Pacing, Rate};
-use keymark_bench::record::Record;
+use keymark_bench::{Case, Load, Pacing, Rate, Record};
 use keymark_stats::{PerSecond, Ratio, Usl};
 
 use super::Row;
 use crate::analysis::latencies::service;
 use crate::analysis::{Bounds, Scaling};
-use crate::document::{Figure, LoadCurve, LoadPoint, LoadUnit, Subject, ThroughputCurve};
 use crate::grouped;
+use crate::{Figure, LoadCurve, LoadPoint, LoadUnit, Plot, Subject, ThroughputCurve};
 
 /// The knee is where this share of the best throughput is reached: with more users they wait for each other (as `keymark tls
 /// bench --saturate` has it).
 const KNEE: f64 = 0.95;
 
-/// Rows that differ in nothing but their load.
-struct Group<'r> {
-    key: CaseKey,
-    label: String,
-    rows: Vec<(f64, &'r Row)>,
-}
+/// Rows that differ in nothing but their load, and how hard each is loaded.
+type Group<'r> = [(f64, &'r Row)];
 
 /// Users and arrivals apart.
 pub(in crate::analysis) fn response_times(record: &Record, rows: &[Row]) -> Vec<Figure> {
     let of = |unit: LoadUnit, title: &str| {
         let curves: Vec<LoadCurve> = groups(rows, unit)
-            .iter()
-            .filter_map(|group| curve(record, group, unit))
+            .filter_map(|group| curve(record, &group, unit))
             .collect();
-        (!curves.is_empty()).then(|| Figure::ResponseTimes {
-            title: title.to_owned(),
-            load: unit,
-            curves,
-        })
+        let load = unit;
+        (!curves.is_empty()).then(|| Plot::ResponseTimes { load, curves }.titled(title))
     };
     let figures = [
         of(LoadUnit::Users, "response time under load, by users"),
@@ -60,49 +51,28 @@ fn load(row: &Row, unit: LoadUnit) -> Option<f64> {
 
 /// The case at no particular load.
 fn unloaded(case: &Case, unit: LoadUnit) -> Case {
-    let load = match unit {
-        LoadUnit::Users => Load {
-            concurrency: NonZeroU32::MIN,
-            ..case.load
-        },
+    case.loaded(match unit {
+        LoadUnit::Users => case.load.with(NonZeroU32::MIN),
         LoadUnit::Arrivals => Load {
             pacing: Rate::try_from(1.0).map_or(case.load.pacing, Pacing::Open),
             ..case.load
         },
-    };
-    Case {
-        load,
-        ..case.clone()
-    }
+    })
 }
 
-fn groups(rows: &[Row], unit: LoadUnit) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for row in rows.iter().filter(|row| row.case.replica == 0) {
-        let Some(at) = load(row, unit) else { continue };
-        let key = unloaded(&row.case, unit).key();
-        let named = Case {
-            load: Load::single(),
-            ..row.case.clone()
-        };
-        match groups.iter_mut().find(|group| group.key == key) {
-            Some(group) => group.rows.push((at, row)),
-            None => groups.push(Group {
-                key,
-                label: named.to_string(),
-                rows: vec![(at, row)],
-            }),
-        }
-    }
-    for group in &mut groups {
-        group.rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-    }
-    groups
+fn groups(rows: &[Row], unit: LoadUnit) -> impl Iterator<Item = Vec<(f64, &Row)>> {
+    let rows = rows.iter().filter(|row| row.case.replica == 0);
+    let loaded = rows.filter_map(|row| Some((load(row, unit)?, row)));
+    let groups = grouped(loaded, |(_, row)| unloaded(&row.case, unit).key());
+    groups.into_iter().map(|(_, mut rows)| {
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        rows
+    })
 }
 
 fn curve(record: &Record, group: &Group<'_>, unit: LoadUnit) -> Option<LoadCurve> {
-    let first = &group.rows.first()?.1.case;
-    let points = group.rows.iter().filter_map(|(at, row)| {
+    let first = &group.first()?.1.case;
+    let points = group.iter().filter_map(|(at, row)| {
         let summary = row.summary.as_ref()?;
         Some(LoadPoint {
             load: *at,
@@ -117,13 +87,13 @@ fn curve(record: &Record, group: &Group<'_>, unit: LoadUnit) -> Option<LoadCurve
     if points.is_empty() {
         return None;
     }
-    let overloaded = group.rows.iter().filter(|(_, row)| row.overload.is_some());
+    let overloaded = group.iter().filter(|(_, row)| row.overload.is_some());
     let knee = match unit {
         LoadUnit::Users => knee(&points),
         LoadUnit::Arrivals => capacity(record, group),
     };
     Some(LoadCurve {
-        of: Subject::labelled(first, group.label.clone()),
+        of: Subject::labelled(first, first.loaded(Load::single()).to_string()),
         knee,
         overloaded: overloaded.map(|(at, _)| *at).collect(),
         points,
@@ -165,7 +135,7 @@ fn knee(points: &[LoadPoint]) -> Option<f64> {
 
 /// The rate at which the workers would be busy all the time, by what an operation takes them at the lowest load.
 fn capacity(record: &Record, group: &Group<'_>) -> Option<f64> {
-    let (_, row) = group.rows.first()?;
+    let (_, row) = group.first()?;
     let case = record.cases.get(row.id.0 as usize)?;
     let service = service(case)?;
     (service.0 > 0.0).then(|| f64::from(case.case.concurrency()) / service.0)
@@ -184,18 +154,18 @@ pub(in crate::analysis) fn throughput(scaling: &[Scaling]) -> Vec<Figure> {
         .filter(|group| group.levels.len() > 1)
         .collect();
     let title = "throughput of several workers";
+    let plot = |shown: Vec<&Scaling>| Plot::Throughput {
+        curves: shown.into_iter().map(throughput_curve).collect(),
+    };
     if (1..=CURVES).contains(&shown.len()) {
-        return vec![Figure::Throughput {
-            title: title.to_owned(),
-            curves: shown.into_iter().map(throughput_curve).collect(),
-        }];
+        return vec![plot(shown).titled(title)];
     }
     let groups = grouped(shown, |group| (group.case.algorithm, group.case.operation));
-    let figure = |((algorithm, operation), groups): (_, Vec<&Scaling>)| Figure::Throughput {
-        title: format!("{title}: {algorithm} {operation}"),
-        curves: groups.into_iter().map(throughput_curve).collect(),
-    };
-    groups.into_iter().map(figure).collect()
+    let groups = groups.into_iter();
+    let titled = |(algorithm, operation)| format!("{title}: {algorithm} {operation}");
+    groups
+        .map(|(key, shown)| plot(shown).titled(titled(key)))
+        .collect()
 }
 
 fn throughput_curve(group: &Scaling) -> ThroughputCurve {

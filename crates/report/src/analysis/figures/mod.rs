@@ -6,15 +6,13 @@ mod load;
 
 use std::collections::BTreeSet;
 
-use keymark_bench::case::Case;
-use keymark_bench::operation::Operation;
-use keymark_bench::record::Record;
+use keymark_bench::{Case, Operation, Record};
 use keymark_stats::{Estimate, Seconds};
 
 use super::tables::PARTS;
 use super::{Analysis, Row};
-use crate::document::{Figure, Mean, Predicted, Subject};
 use crate::grouped;
+use crate::{Figure, Mean, Plot, Predicted, Subject};
 use layers::{of_breakdown, of_parts};
 use load::{response_times, throughput};
 
@@ -43,11 +41,8 @@ fn of_rows(record: &Record, rows: &[Row]) -> Vec<Figure> {
     let mut figures = Vec::new();
     figures.extend(predictions(rows, tolerance));
     if !means.is_empty() {
-        figures.push(Figure::Means {
-            title: "mean time of an operation, with its 95 % interval".to_owned(),
-            tolerance,
-            means,
-        });
+        let title = "mean time of an operation, with its 95 % interval";
+        figures.push(Plot::Means { tolerance, means }.titled(title));
     }
     figures.extend(security(rows, tolerance));
     figures.extend(durations::distributions(record, rows));
@@ -67,11 +62,12 @@ fn predictions(rows: &[Row], tolerance: Seconds) -> Option<Figure> {
         })
     });
     let predictions: Vec<Predicted> = each.collect();
-    (!predictions.is_empty()).then(|| Figure::Predictions {
-        title: "predicted time of an operation, with its band".to_owned(),
+    let some = !predictions.is_empty();
+    let plot = Plot::Predictions {
         tolerance,
         predictions,
-    })
+    };
+    some.then(|| plot.titled("predicted time of an operation, with its band"))
 }
 
 /// For each operation of which several strengths were measured through one program: through that with the most keys.
@@ -93,11 +89,8 @@ fn security(rows: &[Row], tolerance: Seconds) -> Vec<Figure> {
             }
         })?;
         let strengths: BTreeSet<u32> = means.iter().map(|(bits, _)| *bits).collect();
-        (strengths.len() > 1).then(|| Figure::Security {
-            title: format!("what security costs: mean time of {}, {way}", a(operation)),
-            tolerance,
-            means,
-        })
+        let title = format!("what security costs: mean time of {}, {way}", a(operation));
+        (strengths.len() > 1).then(|| Plot::Security { tolerance, means }.titled(title))
     };
     operations.into_iter().filter_map(of).collect()
 }

@@ -20,7 +20,7 @@ use keymark_stats::{Band, Estimate, Method, PerSecond, Ratio, Seconds, UslError}
 use super::*;
 use crate::analysis::figures::dot;
 use crate::analysis::{Bounds, Row, Scaling};
-use crate::document::Figure;
+use crate::document::Plot;
 use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
 
 const RAW: StackName = StackName::RAW;
@@ -891,12 +891,12 @@ fn a_picture_has_no_title_of_keys_that_it_does_not_show() {
     ]);
     let analysis = Analysis::of(&run, &[]);
     let title = |means| {
-        let figure = Figure::Means {
-            title: String::new(),
-            tolerance: Seconds(2.0),
-            means,
-        };
-        title_of(&analysis, &run, &figure)
+        let tolerance = Seconds(2.0);
+        title_of(
+            &analysis,
+            &run,
+            &Plot::Means { tolerance, means }.titled(""),
+        )
     };
     let drawn = |row: &Row| dot(&row.case, row.summary.as_ref().unwrap().mean);
     assert_eq!(

@@ -1,5 +1,5 @@
 -- A team's archive, version 1: the tables of SQLite's 1.sql, which documents them, for PostgreSQL 15 and later.
--- roles.sql says who may do what. Columns of JSON are of type json, which keeps what it is given as it is.
+-- deploy/postgresql/roles.sql says who may do what. Columns of JSON are of type json, which keeps what it is given as it is.
 CREATE SCHEMA keymark;
 SET LOCAL search_path = keymark;
 
@@ -38,9 +38,10 @@ CREATE TABLE case_ (
     reason           text GENERATED ALWAYS AS (ending ->> 'reason') STORED,
     published        json,
     published_mean_s double precision GENERATED ALWAYS AS ((published ->> 'mean')::double precision) STORED,
-    parts            json,
-    UNIQUE (run, number)
+    parts            json
 );
+-- Lists of runs read this alone: the rows are long.
+CREATE UNIQUE INDEX case_by_run ON case_ (run, number) INCLUDE (id, device, algorithm);
 CREATE INDEX case_by_algorithm ON case_ (algorithm, operation);
 
 CREATE TABLE server_load (
@@ -72,7 +73,21 @@ CREATE TABLE sample (
     PRIMARY KEY (block, number)
 );
 
--- Whoever may write changes runs of their own only.
+CREATE TABLE identity (
+    run    text COLLATE "C" NOT NULL REFERENCES run ON DELETE CASCADE,
+    part   bigint NOT NULL,
+    whole  json NOT NULL,
+    writer name NOT NULL DEFAULT current_user,
+    PRIMARY KEY (run, part)
+);
+
+-- Whoever may write changes runs of their own only, and reads nobody else's identity. The owner of the tables may do all.
+CREATE FUNCTION owns(its_run text) RETURNS boolean LANGUAGE sql STABLE
+    AS 'SELECT EXISTS (SELECT FROM keymark.run WHERE id = its_run AND writer = current_user)';
+CREATE FUNCTION owns(its_case bigint) RETURNS boolean LANGUAGE sql STABLE
+    AS 'SELECT EXISTS (SELECT FROM keymark.case_ JOIN keymark.run ON run.id = case_.run
+                       WHERE case_.id = its_case AND writer = current_user)';
+
 ALTER TABLE run ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON run FOR SELECT USING (true);
 CREATE POLICY added ON run FOR INSERT WITH CHECK (writer = current_user);
@@ -80,8 +95,29 @@ CREATE POLICY changed ON run FOR UPDATE USING (writer = current_user);
 CREATE POLICY removed ON run FOR DELETE USING (writer = current_user);
 ALTER TABLE case_ ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON case_ FOR SELECT USING (true);
-CREATE POLICY added ON case_ FOR INSERT WITH CHECK (EXISTS (SELECT FROM run WHERE id = run AND writer = current_user));
-CREATE POLICY changed ON case_ FOR UPDATE USING (EXISTS (SELECT FROM run WHERE id = run AND writer = current_user));
+CREATE POLICY added ON case_ FOR INSERT WITH CHECK (owns(run));
+CREATE POLICY changed ON case_ FOR UPDATE USING (owns(run));
+ALTER TABLE server_load ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON server_load FOR SELECT USING (true);
+CREATE POLICY added ON server_load FOR INSERT WITH CHECK (owns(case_));
+CREATE POLICY changed ON server_load FOR UPDATE USING (owns(case_));
+ALTER TABLE block ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON block FOR SELECT USING (true);
+CREATE POLICY added ON block FOR INSERT WITH CHECK (owns(case_));
+ALTER TABLE identity ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON identity USING (writer = current_user) WITH CHECK (writer = current_user AND owns(run));
+
+-- COPY, by which samples come, knows no policies.
+CREATE FUNCTION check_samples() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM (SELECT DISTINCT block FROM added) AS its JOIN keymark.block ON block.id = its.block
+               WHERE NOT keymark.owns(case_)) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'these are samples of a run of somebody else';
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER own AFTER INSERT ON sample REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION check_samples();
 
 -- As SQLite has it.
 CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT pg_catalog.strpos($1, $2)';

@@ -93,6 +93,8 @@ impl Address {
             .dbname(&database)
             .application_name("keymark");
         config.connect_timeout(SILENCE).tcp_user_timeout(SILENCE);
+        config.keepalives_idle(SILENCE);
+        config.keepalives_interval(SILENCE).keepalives_retries(1);
         let given = service.get("password").cloned();
         let given = given.or_else(|| variable("PGPASSWORD"));
         let file = set("passfile").map_or_else(|| home.join(".pgpass"), PathBuf::from);

@@ -1,4 +1,4 @@
-//! A team's archive on a PostgreSQL server (`1.sql` beside this has its tables, `roles.sql` who may do what).
+//! A team's archive on a PostgreSQL server (`1.sql` beside this has its tables, `deploy/postgresql/roles.sql` who may do what).
 
 mod address;
 
@@ -303,6 +303,7 @@ impl ArchiveError {
                 "connection closed",
                 "error communicating",
                 "error connecting",
+                "error performing TLS handshake",
                 "timeout",
             ];
             return if lost.iter().any(|begin| reason.starts_with(begin)) {

@@ -3,18 +3,21 @@ mod refusals;
 mod server;
 mod sides;
 
+use std::cell::{Cell, RefCell};
 use std::fs;
 
 use keymark_bench::case::{CaseId, Pacing, StackName};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::runner::Observer;
 use keymark_bench::series::{InSeries, SeriesId};
+use keymark_bench::stop::Stopped;
 use keymark_testkit::assert_says;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
+use crate::exchange::share::tests::telling;
 use any::records;
 use keymark_testkit::record::{block, head, mixed as record};
 
@@ -23,6 +26,32 @@ fn archive() -> (TempDir, Archive) {
     let archive = Archive::open(&directory.path().join("runs.sqlite3")).unwrap();
     (directory, archive)
 }
+
+/// Each test with an archive in a file, and with one on a server.
+macro_rules! with_either {
+    ($($test:ident),* $(,)?) => {
+        mod in_a_file {
+            $(#[test]
+            fn $test() {
+                let (_directory, mut archive) = super::super::tests::archive();
+                super::$test(&mut archive);
+            })*
+        }
+
+        #[test]
+        fn on_a_server() {
+            let server = keymark_testkit::postgresql::Server::start();
+            for (number, test) in [$($test),*].into_iter().enumerate() {
+                let name = format!("archive{number}");
+                server.psql("postgres", &format!("CREATE DATABASE {name}")).unwrap();
+                let mut archive = Archive::open(&server.address("owner", &name)).unwrap();
+                archive.tell(Identity::Told, Vec::new());
+                test(&mut archive);
+            }
+        }
+    };
+}
+use with_either;
 
 impl Archive {
     /// The file, for what only SQLite has.
@@ -33,6 +62,18 @@ impl Archive {
         }
     }
 }
+
+with_either!(
+    a_run_written_block_by_block_reads_back_whole,
+    runs_are_found_from_the_end_and_by_their_beginning,
+    runs_are_listed_in_brief_newest_first,
+    a_name_is_taken_once,
+    the_newest_run_that_has_a_case_tells_what_it_costs,
+    any_record_survives_the_archive,
+    what_is_of_somebody_comes_back_whole,
+    an_import_that_was_broken_off_is_completed_by_the_next,
+    a_run_that_was_broken_off_is_completed_from_its_copy,
+);
 
 fn only(archive: &Archive) -> Record {
     archive.load(&RunSelector::Last(0)).unwrap()
@@ -53,15 +94,13 @@ fn replay(writer: &mut RunWriter<'_>, record: &Record) {
     ids().for_each(|(id, case)| writer.finished(id, case));
 }
 
-#[test]
-fn a_run_written_block_by_block_reads_back_whole() {
-    let (_directory, mut archive) = archive();
+fn a_run_written_block_by_block_reads_back_whole(archive: &mut Archive) {
     let record = record("20261121-045027-0001");
     let mut writer = archive.begin(&head(&record)).unwrap();
     replay(&mut writer, &record);
     assert!(writer.error().is_none());
     writer.finish(RunState::Finished).unwrap();
-    assert_eq!(only(&archive), record);
+    assert_eq!(only(archive), record);
 }
 
 #[test]
@@ -90,6 +129,85 @@ fn a_killed_run_keeps_every_finished_block() {
     }
 }
 
+/// A run that says whose it is. What was measured on a server is written down when it is over.
+fn of_somebody() -> Record {
+    let mut record = telling();
+    let cases = record.cases.iter_mut();
+    cases
+        .filter(|case| case.server_load.is_some())
+        .for_each(|case| case.ending = Some(Stopped::RuleMet.into()));
+    record
+}
+
+/// Written block by block, and inserted.
+fn what_is_of_somebody_comes_back_whole(archive: &mut Archive) {
+    let whole = of_somebody();
+    let mut writer = archive.begin(&head(&whole)).unwrap();
+    replay(&mut writer, &whole);
+    writer.finish(whole.state).unwrap();
+    assert_eq!(only(archive), whole);
+    archive.insert(&whole).unwrap();
+    let other = Record {
+        id: RunId("other".to_owned()),
+        ..whole
+    };
+    archive.insert(&other).unwrap();
+    assert_eq!(archive.load(&"other".parse().unwrap()).unwrap(), other);
+    assert_eq!(archive.runs().unwrap().len(), 2);
+}
+
+fn an_import_that_was_broken_off_is_completed_by_the_next(archive: &mut Archive) {
+    let whole = record("a");
+    let blocks = |of: &Record| of.cases.iter().map(|case| case.blocks.len()).sum::<usize>();
+    let mut part = whole.clone();
+    for (left, case) in part.cases.iter_mut().enumerate() {
+        case.blocks.truncate(left);
+        case.ending = None;
+    }
+    part.state = RunState::Unfinished;
+    assert!(blocks(&part) < blocks(&whole));
+    archive.insert_in_parts(&part, 1).unwrap();
+    archive.insert_in_parts(&whole, 1).unwrap();
+    assert_eq!(only(archive), whole);
+    archive.insert(&whole).unwrap();
+    // Nor is it made less again.
+    archive.insert(&part).unwrap();
+    assert_eq!(only(archive), whole);
+    // What is no beginning of it is another run.
+    part.cases[0].blocks = vec![block(9, &[9])];
+    part.id = RunId("b".to_owned());
+    archive.insert(&part).unwrap();
+    let other = Record {
+        id: part.id,
+        ..whole
+    };
+    let error = archive.insert(&other).unwrap_err();
+    assert!(matches!(error, ArchiveError::Exists { .. }), "{error:?}");
+}
+
+/// One case is over, another is under way, the harness is known.
+fn a_run_that_was_broken_off_is_completed_from_its_copy(archive: &mut Archive) {
+    let whole = record("a");
+    let mut writer = archive.begin(&head(&whole)).unwrap();
+    writer.measuring(&whole.harness.unwrap(), whole.cases.len());
+    for block in &whole.cases[0].blocks {
+        writer.block(CaseId(0), block);
+    }
+    writer.finished(CaseId(0), &whole.cases[0]);
+    writer.block(CaseId(1), &whole.cases[1].blocks[0]);
+    drop(writer);
+    archive.insert(&whole).unwrap();
+    assert_eq!(only(archive), whole);
+    // Of one of which nothing was measured yet.
+    let other = Record {
+        id: RunId("b".to_owned()),
+        ..whole
+    };
+    drop(archive.begin(&head(&other)).unwrap());
+    archive.insert(&other).unwrap();
+    assert_eq!(archive.load(&"b".parse().unwrap()).unwrap(), other);
+}
+
 fn started(id: &str, second: u32, state: RunState) -> Record {
     let started = format!("2026-11-21T04:50:{second:02}Z").parse().unwrap();
     Record {
@@ -99,9 +217,7 @@ fn started(id: &str, second: u32, state: RunState) -> Record {
     }
 }
 
-#[test]
-fn runs_are_found_from_the_end_and_by_their_beginning() {
-    let (_directory, mut archive) = archive();
+fn runs_are_found_from_the_end_and_by_their_beginning(archive: &mut Archive) {
     archive
         .insert(&started("20261121-02", 2, RunState::Finished))
         .unwrap();
@@ -138,9 +254,7 @@ fn runs_are_found_from_the_end_and_by_their_beginning() {
     assert_says(&error("%"), ["no run '%'"]);
 }
 
-#[test]
-fn runs_are_listed_in_brief_newest_first() {
-    let (_directory, mut archive) = archive();
+fn runs_are_listed_in_brief_newest_first(archive: &mut Archive) {
     assert_eq!(archive.runs().unwrap(), []);
     archive
         .insert(&started("a", 1, RunState::Finished))
@@ -174,9 +288,7 @@ fn runs_are_listed_in_brief_newest_first() {
     );
 }
 
-#[test]
-fn a_name_is_taken_once() {
-    let (_directory, mut archive) = archive();
+fn a_name_is_taken_once(archive: &mut Archive) {
     let first = record("a");
     archive.insert(&first).unwrap();
     archive.insert(&first).unwrap();
@@ -192,12 +304,10 @@ fn a_name_is_taken_once() {
         archive.begin(&head(&first)),
         Err(ArchiveError::Exists { .. })
     ));
-    assert_eq!(only(&archive), first);
+    assert_eq!(only(archive), first);
 }
 
-#[test]
-fn the_newest_run_that_has_a_case_tells_what_it_costs() {
-    let (_directory, mut archive) = archive();
+fn the_newest_run_that_has_a_case_tells_what_it_costs(archive: &mut Archive) {
     let old = started("old", 1, RunState::Finished);
     archive.insert(&old).unwrap();
     let mut new = started("new", 2, RunState::Finished);
@@ -225,7 +335,7 @@ fn the_newest_run_that_has_a_case_tells_what_it_costs() {
 
 #[test]
 fn the_default_path_follows_the_variable_then_xdg() {
-    let data = || Some(PathBuf::from("/home/x/.local/share"));
+    let data = || Some(PathBuf::from("/home/x/.local/share/keymark"));
     let path = |named: Option<&str>| choose_path(named.map(Into::into), data).unwrap();
     assert_eq!(path(Some("/tmp/a.sqlite3")), Path::new("/tmp/a.sqlite3"));
     assert_eq!(
@@ -243,16 +353,20 @@ fn the_directories_of_a_new_archive_are_made() {
     assert_eq!(Archive::open(&path).unwrap().path(), path);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn any_record_survives_the_archive(record in records()) {
-        let (_directory, mut archive) = archive();
+fn any_record_survives_the_archive(archive: &mut Archive) {
+    let config = ProptestConfig {
+        cases: 48,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let (archive, number) = (RefCell::new(archive), Cell::new(0));
+    proptest!(config, |(mut record in records())| {
+        number.set(number.get() + 1);
+        record.id.0 += &format!("-{}", number.get());
+        let mut archive = archive.borrow_mut();
         archive.insert(&record).unwrap();
-        let RunId(id) = &record.id;
-        prop_assert_eq!(archive.load(&RunSelector::Id(id.clone())).unwrap(), record);
-    }
+        prop_assert_eq!(archive.load(&RunSelector::Id(record.id.0.clone())).unwrap(), record);
+    });
 }
 
 /// What the head of 1.sql and docs/output.md tell people to ask.

@@ -1,7 +1,7 @@
 use std::fs;
 
 use keymark_bench::case::CaseId;
-use keymark_bench::record::{Record, RunId, RunState};
+use keymark_bench::record::RunState;
 use keymark_bench::runner::Observer;
 use keymark_testkit::assert_says;
 use rusqlite::{Connection, ErrorCode};
@@ -83,45 +83,6 @@ fn an_archive_that_stays_locked_is_said_to_be() {
     assert!(matches!(error, ArchiveError::Locked(_)), "{error:?}");
     other.execute_batch("ROLLBACK").unwrap();
     assert!(archive.runs().unwrap().is_empty());
-}
-
-#[test]
-fn an_import_that_was_broken_off_is_completed_by_the_next() {
-    let (_directory, mut archive) = archive();
-    let whole = record("a");
-    let blocks = whole
-        .cases
-        .iter()
-        .map(|case| case.blocks.len())
-        .sum::<usize>();
-    let mut part = whole.clone();
-    for (left, case) in part.cases.iter_mut().enumerate() {
-        case.blocks.truncate(left);
-        case.ending = None;
-    }
-    part.state = RunState::Unfinished;
-    assert!(
-        part.cases
-            .iter()
-            .map(|case| case.blocks.len())
-            .sum::<usize>()
-            < blocks
-    );
-    archive.insert_in_parts(&part, 1).unwrap();
-    archive.insert_in_parts(&whole, 1).unwrap();
-    assert_eq!(only(&archive), whole);
-    archive.insert(&whole).unwrap();
-    // What is no beginning of it is another run.
-    part.cases[0].blocks = vec![block(9, &[9])];
-    part.id = RunId("b".to_owned());
-    archive.insert(&part).unwrap();
-    let error = archive
-        .insert(&Record {
-            id: part.id,
-            ..whole
-        })
-        .unwrap_err();
-    assert!(matches!(error, ArchiveError::Exists { .. }), "{error:?}");
 }
 
 #[test]

@@ -1,101 +1,402 @@
-//! What holds of SQLite's archive, with a real PostgreSQL server.
+//! What only a server has: many writers, roles, TLS, a connection that is lost, a disk that is full, tables that others change.
 
 use std::path::Path;
+use std::thread;
 
 use keymark_testkit::postgresql::Server;
 
 use super::super::*;
-use super::{replay, started};
+use super::{archive as file, of_somebody, only, replay};
+use crate::exchange::share::Personal;
+use crate::exchange::share::tests::SECRETS;
 use keymark_bench::case::CaseId;
-use keymark_bench::record::{Record, RunState};
+use keymark_bench::record::{Record, RunId, RunState};
 use keymark_bench::runner::Observer;
 use keymark_testkit::assert_says;
 use keymark_testkit::record::{block, head, mixed as record};
 
-fn kept(archive: &Archive, id: &str) -> Record {
-    archive.load(&id.parse().unwrap()).unwrap()
+const WRITERS: usize = 200;
+/// Blocks whose samples are not all there, and samples without one.
+const TORN: &str = "SELECT count(*) FROM keymark.block FULL JOIN
+    (SELECT block, count(*) FROM keymark.sample GROUP BY 1) its ON block = id WHERE samples IS DISTINCT FROM coalesce(count, 0)";
+
+fn owned(server: &Server) -> Archive {
+    Archive::open(&server.address("owner", "keymark")).unwrap()
+}
+
+fn named(id: String) -> Record {
+    Record {
+        id: RunId(id),
+        ..record("")
+    }
 }
 
 #[test]
-fn a_team_archive_keeps_finds_and_refuses_as_a_file_does() {
+fn two_hundred_writers_at_once_lose_nothing() {
     let server = Server::start();
-    let address = server.address("owner", "keymark");
-    let mut archive = Archive::open(&address).unwrap();
-    assert_eq!(archive.runs().unwrap(), []);
+    let archive = owned(&server);
+    let same = record("same");
+    thread::scope(|scope| {
+        for number in 0..WRITERS {
+            let (server, same) = (&server, &same);
+            scope.spawn(move || {
+                let mut archive = owned(server);
+                let whole = named(format!("run-{number:03}"));
+                let mut writer = archive.begin(&head(&whole)).unwrap();
+                replay(&mut writer, &whole);
+                writer.finish(RunState::Finished).unwrap();
+                // Some bring the same run, too.
+                if number % 20 == 0 {
+                    match archive.insert_in_parts(same, 1) {
+                        Ok(()) | Err(ArchiveError::Locked(_)) => {}
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(archive.runs().unwrap().len(), WRITERS + 1);
+    for number in 0..WRITERS {
+        let whole = named(format!("run-{number:03}"));
+        assert_eq!(
+            archive.load(&RunSelector::Id(whole.id.0.clone())).unwrap(),
+            whole
+        );
+    }
+    owned(&server).insert(&same).unwrap();
+    assert_eq!(archive.load(&"same".parse().unwrap()).unwrap(), same);
+    assert_eq!(server.psql("keymark", TORN).as_deref(), Some("0"));
+}
 
-    let whole = record("20261121-045027-0001");
-    let mut writer = archive.begin(&head(&whole)).unwrap();
-    replay(&mut writer, &whole);
-    writer.finish(RunState::Finished).unwrap();
-    assert_eq!(kept(&archive, "last"), whole);
-    let mut writer = archive.begin(&head(&record("killed"))).unwrap();
-    writer.block(CaseId(0), &block(0, &[1, 2]));
-    drop(writer);
-    let killed = kept(&Archive::open(&address).unwrap(), "killed");
+/// A run that is under way, with its copy here.
+struct UnderWay<'a> {
+    here: RunWriter<'a>,
+    there: RunWriter<'a>,
+}
+
+impl UnderWay<'_> {
+    fn block(&mut self, round: u32, samples: usize) {
+        let block = block(round, &vec![1_000; samples]);
+        self.here.block(CaseId(0), &block);
+        self.there.block(CaseId(0), &block);
+    }
+}
+
+fn unsent(place: &Path, server: &Server) -> Unsent {
+    let run = RunId("a".to_owned());
+    Unsent::new(place, &run, &server.address("owner", "keymark")).unwrap()
+}
+
+fn under_way<'a>(unsent: &'a mut Unsent, archive: &'a mut Archive) -> UnderWay<'a> {
+    let head = head(&record("a"));
+    UnderWay {
+        here: unsent.archive.begin(&head).unwrap(),
+        there: archive.begin(&head).unwrap(),
+    }
+}
+
+/// What push does.
+fn push(place: &Path) -> usize {
+    let mut sent = 0;
+    for unsent in Unsent::all(place).unwrap() {
+        let mut to = Archive::open(&unsent.to).unwrap();
+        unsent.send(&mut to).unwrap();
+        sent += 1;
+    }
+    sent
+}
+
+#[test]
+fn what_a_lost_connection_keeps_back_is_sent_later_and_once() {
+    let mut server = Server::start();
+    let place = tempfile::tempdir().unwrap();
+    let mut kept = unsent(place.path(), &server);
+    let mut archive = owned(&server);
+    let mut run = under_way(&mut kept, &mut archive);
+    run.block(0, 3);
+    server.stop();
+    run.block(1, 4);
+    run.block(2, 5);
+    assert!(matches!(
+        run.there.error(),
+        Some(ArchiveError::Unreachable { .. })
+    ));
+    server.resume();
+    // The rest is in order, or not there at all.
+    run.block(3, 6);
+    let UnderWay { here, there } = run;
+    here.finish(RunState::Finished).unwrap();
+    there.finish(RunState::Finished).unwrap_err();
+    let part = only(&owned(&server));
     assert_eq!(
-        (killed.state, &killed.cases[0].blocks),
-        (RunState::Unfinished, &vec![block(0, &[1, 2])])
+        (part.state, part.cases[0].blocks.len()),
+        (RunState::Unfinished, 1)
     );
+    assert_eq!(push(place.path()), 0, "whoever writes it has it");
+    drop(kept);
+    assert_eq!(push(place.path()), 1);
+    let whole = only(&owned(&server));
+    let lengths: Vec<usize> = whole.cases[0]
+        .blocks
+        .iter()
+        .map(|block| block.samples.len())
+        .collect();
+    assert_eq!(
+        (whole.state, lengths),
+        (RunState::Finished, vec![3, 4, 5, 6])
+    );
+    assert_eq!(push(place.path()), 0, "it is forgotten here");
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    assert_eq!(server.psql("keymark", TORN).as_deref(), Some("0"));
+}
 
-    archive.insert(&whole).unwrap();
-    let other = Record {
-        state: RunState::Interrupted,
+#[test]
+fn a_full_disk_of_the_server_loses_nothing() {
+    let server = Server::start();
+    let place = tempfile::tempdir().unwrap();
+    let mut kept = unsent(place.path(), &server);
+    let mut archive = owned(&server);
+    let mut run = under_way(&mut kept, &mut archive);
+    run.block(0, 3);
+    server.fill_disk();
+    run.block(1, 50_000);
+    let error = run.there.error();
+    assert!(matches!(error, Some(ArchiveError::Full(_))), "{error:?}");
+    drop(run);
+    let part = only(&owned(&server));
+    assert_eq!(part.cases[0].blocks.len(), 1);
+    drop(kept);
+    let again = Unsent::all(place.path()).unwrap().remove(0);
+    let refused = again.send(&mut owned(&server)).unwrap_err();
+    assert!(matches!(refused, ArchiveError::Full(_)), "{refused:?}");
+    server.free_disk();
+    assert_eq!(push(place.path()), 1);
+    let whole = only(&owned(&server));
+    assert_eq!(whole.state, RunState::Unfinished, "nobody ended it");
+    assert_eq!(whole.cases[0].blocks[1].samples.len(), 50_000);
+    assert_eq!(server.psql("keymark", TORN).as_deref(), Some("0"));
+}
+
+#[test]
+fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
+    let server = Server::start();
+    let ask = |role: &str, statement: &str| server.psql_as(role, "keymark", statement);
+    drop(owned(&server));
+    ask(
+        "owner",
+        include_str!("../../../../../deploy/postgresql/roles.sql"),
+    )
+    .unwrap();
+    ask(
+        "owner",
+        "CREATE ROLE jane LOGIN; CREATE ROLE john LOGIN; CREATE ROLE rita LOGIN;
+         GRANT keymark_writer TO jane, john; GRANT keymark_reader TO rita",
+    )
+    .unwrap();
+    let open = |role: &str| Archive::open(&server.address(role, "keymark")).unwrap();
+    let names = || {
+        let hosts = ["janes-laptop", "signer-of-acme"].map(str::to_owned);
+        let users = ["jane", "bob", "carol"].map(str::to_owned);
+        let users = users.into_iter().map(Personal::User);
+        hosts.into_iter().map(Personal::Host).chain(users).collect()
+    };
+    let whole = of_somebody();
+    let mut jane = open("jane");
+    jane.tell(Identity::Told, names());
+    let mut writer = jane.begin(&head(&whole)).unwrap();
+    replay(&mut writer, &whole);
+    writer.finish(whole.state).unwrap();
+    let hidden = Record {
+        id: RunId("hidden".to_owned()),
         ..whole.clone()
     };
-    assert!(matches!(
-        archive.insert(&other),
-        Err(ArchiveError::Exists { .. })
-    ));
-    let later = started("later", 59, RunState::Finished);
-    archive.insert(&later).unwrap();
-    let file = tempfile::tempdir().unwrap();
-    let mut local = Archive::open(&file.path().join("runs.sqlite3")).unwrap();
-    for id in [&whole.id.0, "killed", "later"] {
-        local.insert(&kept(&archive, id)).unwrap();
+    jane.tell(Identity::Hidden, names());
+    jane.insert(&hidden).unwrap();
+    let loaded =
+        |archive: &Archive, run: &Record| archive.load(&RunSelector::Id(run.id.0.clone())).unwrap();
+    for role in ["jane", "owner"] {
+        assert_eq!(loaded(&open(role), &whole), whole, "{role}");
     }
-    assert_eq!(local.runs().unwrap(), archive.runs().unwrap());
-    assert_eq!(local.last_means().unwrap(), archive.last_means().unwrap());
+    for (role, run) in [
+        ("john", &whole),
+        ("rita", &whole),
+        ("owner", &hidden),
+        ("jane", &hidden),
+    ] {
+        let common = loaded(&open(role), run);
+        let text = serde_json::to_string(&common).unwrap().to_lowercase();
+        // The machine's label stays.
+        for secret in SECRETS.iter().filter(|secret| **secret != "signer-of-acme") {
+            assert!(
+                !text.contains(&secret.to_lowercase()),
+                "{role} reads {secret}"
+            );
+        }
+        assert_eq!(common.environment.machine, run.environment.machine);
+        assert_eq!(common.cases[0].blocks, run.cases[0].blocks);
+    }
+    let john = |statement: &str| ask("john", statement);
+    assert_eq!(
+        john("SELECT count(*) FROM keymark.identity").as_deref(),
+        Some("0")
+    );
+    for changed in [
+        "UPDATE keymark.run SET state = 'x' RETURNING id",
+        "DELETE FROM keymark.run RETURNING id",
+        "UPDATE keymark.case_ SET ending = NULL RETURNING id",
+        "UPDATE keymark.server_load SET load = '{}' RETURNING case_",
+    ] {
+        assert_eq!(john(changed).as_deref(), Some(""), "{changed}");
+    }
+    for refused in [
+        "INSERT INTO keymark.block (case_, round, samples) SELECT min(id), 9, 0 FROM keymark.case_",
+        "INSERT INTO keymark.case_ (run, number, \"case\") SELECT run, 99, \"case\" FROM keymark.case_ LIMIT 1",
+        "INSERT INTO keymark.sample SELECT min(id), 99, 0, 0, 0, 0, 0 FROM keymark.block",
+        "INSERT INTO keymark.identity (run, part, whole) SELECT id, 7, '{}' FROM keymark.run LIMIT 1",
+        "DELETE FROM keymark.sample",
+        "UPDATE keymark.archive SET version = 2",
+    ] {
+        assert_eq!(john(refused), None, "{refused}");
+    }
+    let mut rita = open("rita");
+    assert_eq!(rita.runs().unwrap().len(), 2);
+    let refused = rita.begin(&head(&record("r"))).unwrap_err();
+    assert!(
+        matches!(refused, ArchiveError::Refused { .. }),
+        "{refused:?}"
+    );
+    assert_says(&refused, ["permission denied", "ask whoever keeps it"]);
+}
+
+#[test]
+fn a_copy_there_and_back_is_the_same_byte_by_byte() {
+    let server = Server::start();
+    let mut there = owned(&server);
+    there.tell(Identity::Told, Vec::new());
+    let ((_first, mut first), (_second, mut second)) = (file(), file());
+    let text = |archive: &Archive| {
+        let runs = archive.runs().unwrap().into_iter();
+        let record = |id: RunId| archive.load(&RunSelector::Id(id.0)).unwrap();
+        let text = |run: RunLine| serde_json::to_string(&record(run.id)).unwrap();
+        runs.map(text).collect::<Vec<_>>()
+    };
+    for record in [of_somebody(), record("mixed"), record("another")] {
+        first.insert(&record).unwrap();
+    }
+    let copy = |from: &Archive, to: &mut Archive| {
+        for run in from.runs().unwrap() {
+            to.insert(&from.load(&RunSelector::Id(run.id.0)).unwrap())
+                .unwrap();
+        }
+    };
+    copy(&first, &mut there);
+    copy(&there, &mut second);
+    assert_eq!(text(&first).len(), 3);
+    assert_eq!(text(&there), text(&first));
+    assert_eq!(text(&second), text(&first));
+    // What lists, means and histories read is what is common to all.
     let words = CaseWords::new(["rsa2048"]);
-    let ids = |archive: &Archive| -> Vec<_> {
+    let means = |archive: &Archive| -> Vec<_> {
         let past = archive.history(&words).unwrap().into_iter();
         past.map(|past| (past.run, past.mean)).collect()
     };
-    assert_eq!(ids(&local), ids(&archive));
-    assert_eq!(ids(&archive).len(), 2);
-    let search = RunSearch {
-        algorithm: Some("RSA40".to_owned()),
-        ..RunSearch::default()
-    };
-    let window = Window { skip: 0, take: 9 };
-    assert_eq!(
-        local.search(&search, window).unwrap(),
-        archive.search(&search, window).unwrap()
-    );
-    let between = |archive: &Archive| archive.between_runs(&[&whole], &[]).unwrap();
-    assert_eq!(between(&local), between(&archive));
+    assert_eq!(means(&there), means(&first));
+    let between = |archive: &Archive| archive.between_runs(&[&record("mixed")], &[]).unwrap();
+    assert_eq!(between(&there), between(&first));
+}
 
-    refuses(server, &archive, &address);
+#[test]
+fn tls_is_spoken_with_whom_the_certificate_names() {
+    let server = Server::start();
+    let address = |host: &str, mode: &str, authority: &Path| {
+        let (address, authority) = (server.address_at(host), authority.display());
+        format!("{address}?sslmode={mode}&sslrootcert={authority}")
+    };
+    let own = server.certificate();
+    let open = |address: String| Archive::open(Path::new(&address));
+    let archive = open(address("localhost", "verify-full", &own)).unwrap();
+    let encrypted = "SELECT count(*) FROM pg_stat_ssl WHERE ssl";
+    assert_eq!(server.psql("keymark", encrypted).as_deref(), Some("1"));
+    drop(archive);
+    open(address("127.0.0.1", "verify-ca", &own)).unwrap();
+    let other = open(address("127.0.0.1", "verify-full", &own)).unwrap_err();
+    assert_says(&other, ["cannot reach archive", "IP address mismatch"]);
+    let system = Path::new("/etc/ssl/certs/ca-certificates.crt");
+    let unknown = open(address("localhost", "verify-full", system)).unwrap_err();
+    assert_says(
+        &unknown,
+        ["cannot reach archive", "self-signed certificate"],
+    );
+    let nowhere = open(address("localhost", "verify-full", Path::new("/nowhere"))).unwrap_err();
+    assert_says(
+        &nowhere,
+        ["cannot read certificates of /nowhere", "PGSSLROOTCERT"],
+    );
 }
 
 /// What was tampered with, what is none of ours, and nobody.
-fn refuses(server: Server, archive: &Archive, address: &Path) {
-    let ask = |statement: &str| server.psql("keymark", statement).unwrap();
-    ask("DELETE FROM keymark.sample WHERE number = 0");
-    assert!(matches!(
-        archive.load(&"last".parse().unwrap()),
-        Err(ArchiveError::Damaged { .. })
-    ));
-    ask("UPDATE keymark.archive SET version = 7");
-    assert_says(&Archive::open(address).unwrap_err(), ["has version 7"]);
-    ask("CREATE DATABASE other");
-    server
-        .psql("other", "CREATE TABLE bookmarks (url text)")
-        .unwrap();
+#[test]
+fn what_others_have_changed_is_told_from_what_is_none_of_ours() {
+    let mut server = Server::start();
+    let address = server.address("owner", "keymark");
+    let mut archive = owned(&server);
+    archive.tell(Identity::Told, Vec::new());
+    for number in 0..6 {
+        archive.insert(&named(format!("run-{number}"))).unwrap();
+    }
+    archive.insert(&of_somebody()).unwrap();
+    let ask = |database: &str, statement: &str| server.psql(database, statement).unwrap();
+    let of_run = "(SELECT block.id FROM keymark.block JOIN keymark.case_ ON case_ = case_.id WHERE run = 'run-0')";
+    let end = "end_ns = -1";
+    for (run, statement) in [
+        (
+            "run-0",
+            format!("DELETE FROM keymark.sample WHERE number = 0 AND block IN {of_run}"),
+        ),
+        (
+            "run-1",
+            "UPDATE keymark.run SET plan = '{}' WHERE id = 'run-1'".to_owned(),
+        ),
+        (
+            "run-2",
+            "UPDATE keymark.run SET state = 'done' WHERE id = 'run-2'".to_owned(),
+        ),
+        (
+            "run-3",
+            "UPDATE keymark.case_ SET ending = '[1]' WHERE run = 'run-3'".to_owned(),
+        ),
+        (
+            "run-4",
+            format!(
+                "UPDATE keymark.sample SET {end} WHERE block IN {}",
+                of_run.replace("run-0", "run-4")
+            ),
+        ),
+        (
+            "run-5",
+            "UPDATE keymark.run SET started_utc = 'today' WHERE id = 'run-5'".to_owned(),
+        ),
+        (
+            "2026",
+            "UPDATE keymark.identity SET whole = '{\"id\":1}'".to_owned(),
+        ),
+    ] {
+        ask("keymark", &statement);
+        let error = archive.load(&run.parse().unwrap()).unwrap_err();
+        assert!(
+            matches!(error, ArchiveError::Damaged { .. }),
+            "{run}: {error:?}"
+        );
+    }
+    ask("keymark", "UPDATE keymark.archive SET version = 7");
+    assert_says(&Archive::open(&address).unwrap_err(), ["has version 7"]);
+    ask("postgres", "CREATE DATABASE other");
+    ask("other", "CREATE TABLE bookmarks (url text)");
     let foreign = Archive::open(&server.address("owner", "other")).unwrap_err();
     assert!(matches!(foreign, ArchiveError::Foreign(_)), "{foreign:?}");
     let nowhere = Archive::open(&server.address("owner", "nowhere")).unwrap_err();
     assert_says(&nowhere, ["database \"nowhere\" does not exist"]);
-    drop(server);
-    let gone = Archive::open(address).unwrap_err();
+    server.stop();
+    let gone = Archive::open(&address).unwrap_err();
     assert!(matches!(gone, ArchiveError::Unreachable { .. }), "{gone:?}");
 }

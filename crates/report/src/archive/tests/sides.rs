@@ -5,6 +5,13 @@ use keymark_testkit::assert_says;
 
 use super::*;
 
+with_either!(
+    a_run_brings_its_series_and_several_stand_for_themselves,
+    the_last_finished_run_of_each_machine_with_a_label_is_found,
+    runs_that_were_broken_off_are_no_part_of_a_series_that_has_others,
+    earlier_runs_on_the_machine_tell_by_how_much_runs_differ
+);
+
 /// A run of a series, whose first case takes so many microseconds.
 fn of_series(series: &str, number: u32, state: RunState, microseconds: u64) -> Record {
     let mut record = started(&format!("{series}-{number}"), number, state);
@@ -25,9 +32,7 @@ fn ids(archive: &Archive, side: &str) -> Result<Vec<String>> {
     Ok(side.into_iter().map(|record| record.id.0).collect())
 }
 
-#[test]
-fn a_run_brings_its_series_and_several_stand_for_themselves() {
-    let (_directory, mut archive) = archive();
+fn a_run_brings_its_series_and_several_stand_for_themselves(archive: &mut Archive) {
     for (series, number) in [("x", 0), ("x", 1), ("y", 4), ("y", 5), ("x", 2)] {
         let run = of_series(series, number, RunState::Finished, 100);
         archive.insert(&run).unwrap();
@@ -35,15 +40,15 @@ fn a_run_brings_its_series_and_several_stand_for_themselves() {
     archive
         .insert(&started("alone", 9, RunState::Finished))
         .unwrap();
-    assert_eq!(ids(&archive, "x-1").unwrap(), ["x-0", "x-1", "x-2"]);
-    assert_eq!(ids(&archive, "series:last").unwrap(), ["y-4", "y-5"]);
+    assert_eq!(ids(archive, "x-1").unwrap(), ["x-0", "x-1", "x-2"]);
+    assert_eq!(ids(archive, "series:last").unwrap(), ["y-4", "y-5"]);
     assert_eq!(
-        ids(&archive, "series:last~1").unwrap(),
+        ids(archive, "series:last~1").unwrap(),
         ["x-0", "x-1", "x-2"]
     );
-    assert_eq!(ids(&archive, "x-1,last").unwrap(), ["x-1", "alone"]);
+    assert_eq!(ids(archive, "x-1,last").unwrap(), ["x-1", "alone"]);
     assert_eq!(
-        ids(&archive, "series:y,alone").unwrap(),
+        ids(archive, "series:y,alone").unwrap(),
         ["y-4", "y-5", "alone"]
     );
     for (bad, why) in [
@@ -51,14 +56,12 @@ fn a_run_brings_its_series_and_several_stand_for_themselves() {
         ("series:last~2", "no run 'series:last~2'"),
         ("series:alone", "no run 'series:alone'"),
     ] {
-        let error = ids(&archive, bad).unwrap_err().to_string();
+        let error = ids(archive, bad).unwrap_err().to_string();
         assert_says(&error, [why]);
     }
 }
 
-#[test]
-fn the_last_finished_run_of_each_machine_with_a_label_is_found() {
-    let (_directory, mut archive) = archive();
+fn the_last_finished_run_of_each_machine_with_a_label_is_found(archive: &mut Archive) {
     for (id, number, machine, state) in [
         ("old", 0, Some("b"), RunState::Finished),
         ("new", 1, Some("b"), RunState::Finished),
@@ -75,27 +78,23 @@ fn the_last_finished_run_of_each_machine_with_a_label_is_found() {
     assert_eq!(last, ["other", "new"]);
 }
 
-#[test]
-fn runs_that_were_broken_off_are_no_part_of_a_series_that_has_others() {
-    let (_directory, mut archive) = archive();
+fn runs_that_were_broken_off_are_no_part_of_a_series_that_has_others(archive: &mut Archive) {
     for (number, state) in [(0, RunState::Finished), (1, RunState::Interrupted)] {
         archive.insert(&of_series("x", number, state, 100)).unwrap();
     }
-    assert_eq!(ids(&archive, "series:x").unwrap(), ["x-0"]);
+    assert_eq!(ids(archive, "series:x").unwrap(), ["x-0"]);
     archive
         .insert(&of_series("z", 0, RunState::Interrupted, 100))
         .unwrap();
-    assert_eq!(ids(&archive, "series:z").unwrap(), ["z-0"]);
+    assert_eq!(ids(archive, "series:z").unwrap(), ["z-0"]);
 }
 
-#[test]
-fn earlier_runs_on_the_machine_tell_by_how_much_runs_differ() {
-    let (_directory, mut archive) = archive();
+fn earlier_runs_on_the_machine_tell_by_how_much_runs_differ(archive: &mut Archive) {
     let known = |archive: &Archive, single: &[&Record]| {
         let compared = of_series("now", 0, RunState::Finished, 100);
         archive.between_runs(&[&compared], single).unwrap()
     };
-    assert_eq!(known(&archive, &[]), BetweenRuns::ASSUMED);
+    assert_eq!(known(archive, &[]), BetweenRuns::ASSUMED);
     for (number, microseconds) in (0..).zip([80, 90, 100, 110, 120]) {
         let run = of_series("earlier", number, RunState::Finished, microseconds);
         archive.insert(&run).unwrap();
@@ -103,10 +102,10 @@ fn earlier_runs_on_the_machine_tell_by_how_much_runs_differ() {
     let mut elsewhere = of_series("elsewhere", 0, RunState::Finished, 5_000);
     elsewhere.environment.cpu_model = Some("another".to_owned());
     archive.insert(&elsewhere).unwrap();
-    let found = known(&archive, &[]);
+    let found = known(archive, &[]);
     assert_eq!(found.runs, 5, "another machine's runs say nothing");
     // Standard deviation of the logs of 0.8, 0.9, 1, 1.1, 1.2.
     assert!((found.deviation - 0.1602).abs() < 1e-3, "{found:?}");
     let single = of_series("earlier", 4, RunState::Finished, 120);
-    assert_eq!(known(&archive, &[&single]), BetweenRuns::ASSUMED);
+    assert_eq!(known(archive, &[&single]), BetweenRuns::ASSUMED);
 }

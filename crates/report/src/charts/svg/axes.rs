@@ -1,11 +1,10 @@
 //! Axes, rows, columns and headings of panels.
 
 use super::layout::{self, EDGE, GAP, HEADING, Layout, Place};
-use super::{Breadth, Canvas, SMALL, TEXT, text_width};
+use super::{Breadth, Canvas, SMALL, TEXT, at, text_width};
 use crate::charts::chart::{Along, Axis, Chart, Group, Mark, Panel, Scale};
 use crate::charts::metrics::{self, Weight};
 use crate::charts::scale::{self, Placed};
-use crate::xml::px;
 
 /// Where values of a panel are.
 pub(super) struct Space {
@@ -266,11 +265,9 @@ impl Canvas<'_> {
     }
 
     fn broken(&mut self, from: (f64, f64), to: (f64, f64)) {
-        let path = format!("M{} {}L{} {}", px(from.0), px(from.1), px(to.0), px(to.1));
-        let ink = self.paint.palette.rule;
-        let tag = self.xml.tag("path").attr("d", &path).attr("stroke", ink);
-        tag.px("stroke-width", 1.2)
-            .attr("stroke-dasharray", "5 3")
-            .end();
+        let (from, to, ink) = (at(from), at(to), self.paint.palette.rule);
+        self.add(format_args!(
+            r#"<path d="M{from}L{to}" stroke="{ink}" stroke-width="1.2" stroke-dasharray="5 3"/>"#
+        ));
     }
 }

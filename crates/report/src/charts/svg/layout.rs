@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::marks::Shape;
+use super::marks::RADIUS;
 use super::{Breadth, Canvas, SMALL, TEXT, text_width, title_size};
 use crate::charts::chart::{Along, Axis, Chart, Fill, Mark, Panel, Rule};
 use crate::charts::metrics::{self, Weight};
 use crate::charts::scale::{self, Placed};
+use crate::xml::px;
 
 /// Around everything.
 pub(super) const EDGE: f64 = 16.0;
@@ -100,6 +101,11 @@ impl Layout {
         layout.stack(chart);
         layout.finish(chart, room);
         layout
+    }
+
+    /// Width and height, as the picture says them.
+    pub(super) fn size(&self) -> (String, String) {
+        (px(self.width), px(self.height))
     }
 
     /// Panels, one below the other.
@@ -331,67 +337,32 @@ pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
     items
 }
 
-/// What stands for a series.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Swatch {
-    Dot,
-    Line,
-    Bar,
-}
-
-fn swatch(chart: &Chart) -> Swatch {
-    let mut marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    let bars = |mark: &Mark| matches!(mark, Mark::Bar(_) | Mark::Column(_));
-    let lines = |mark: &Mark| matches!(mark, Mark::Line(_));
-    if marks.clone().any(bars) {
-        Swatch::Bar
-    } else if marks.any(lines) {
-        Swatch::Line
-    } else {
-        Swatch::Dot
-    }
-}
-
 impl Canvas<'_> {
     pub(super) fn legend(&mut self) {
-        let (top, swatch) = (self.layout.legend_top, swatch(self.chart));
+        let mut marks = self.chart.panels.iter().flat_map(|panel| &panel.marks);
+        let lines = marks.clone().any(|mark| mark.line().is_some());
+        let bars = marks.any(|mark| matches!(mark, Mark::Bar(_) | Mark::Column(_)));
         // Where all figures were had alike, series show it.
-        let fill = match self.chart.fills.as_slice() {
+        let alike = match self.chart.fills.as_slice() {
             [(only, _)] => *only,
             _ => Fill::Solid,
         };
+        let (top, palette) = (self.layout.legend_top, self.paint.palette);
         for item in std::mem::take(&mut self.layout.legend) {
             let (x, y) = (EDGE + item.x, top + (item.line as f64 + 0.5) * LEGEND_LINE);
-            match item.what {
-                What::Series(number) => self.series_swatch(number, fill, swatch, (x, y)),
-                What::Fill(fill) => self.fill_swatch(fill, swatch, (x, y)),
+            let (series, fill, ink) = match item.what {
+                What::Series(number) => (number, alike, palette.series(number)),
+                What::Fill(fill) => (0, fill, palette.muted),
+            };
+            if bars {
+                self.rect((x + 1.0, y - 5.5), (15.0, 11.0), fill, ink, None);
+            } else {
+                if lines && matches!(item.what, What::Series(_)) {
+                    self.line((x, y), (x + SWATCH - 5.0, y), ink, 1.8);
+                }
+                self.marker(RADIUS, series, fill, ink, (x + 8.5, y));
             }
-            let ink = self.paint.palette.text;
-            self.text((x + SWATCH, y + 4.0), SMALL, ink, &item.text);
+            self.text((x + SWATCH, y + 4.0), SMALL, palette.text, &item.text);
         }
-    }
-
-    fn series_swatch(&mut self, number: usize, fill: Fill, swatch: Swatch, (x, y): (f64, f64)) {
-        let ink = self.paint.palette.series(number);
-        match swatch {
-            Swatch::Bar => self.bar_swatch(fill, ink, (x, y)),
-            Swatch::Line => {
-                self.line((x, y), (x + SWATCH - 5.0, y), ink, 1.8);
-                self.marker(Shape::of(number), fill, ink, (x + 8.5, y));
-            }
-            Swatch::Dot => self.marker(Shape::of(number), fill, ink, (x + 8.5, y)),
-        }
-    }
-
-    fn fill_swatch(&mut self, fill: Fill, swatch: Swatch, (x, y): (f64, f64)) {
-        let ink = self.paint.palette.muted;
-        match swatch {
-            Swatch::Bar => self.bar_swatch(fill, ink, (x, y)),
-            Swatch::Line | Swatch::Dot => self.marker(Shape::Circle, fill, ink, (x + 8.5, y)),
-        }
-    }
-
-    fn bar_swatch(&mut self, fill: Fill, ink: &str, (x, y): (f64, f64)) {
-        self.rect((x + 1.0, y - 5.5), (15.0, 11.0), fill, ink);
     }
 }

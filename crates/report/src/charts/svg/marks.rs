@@ -5,61 +5,39 @@ use itertools::Itertools;
 use super::axes::Space;
 use super::layout::ROW;
 use super::paint::Surface;
-use super::{Canvas, Paint, SMALL, text_width};
+use super::{Canvas, Paint, SMALL, at, broken, text_width};
 use crate::charts::chart::{
     About, Along, Bar, Column, Dot, Fill, Line, Mark, Panel, Path, Reach, Size,
 };
-use crate::xml::px;
+use crate::xml::{attribute, escaped, px};
 
 /// Width of the line of bounds.
 const REACH: f64 = 1.6;
 /// Half a mark's width.
-const RADIUS: f64 = 5.0;
+pub(super) const RADIUS: f64 = 5.0;
 const CROWD: f64 = 2.4;
 /// Half a bar's height.
 const BAR: f64 = 7.5;
 
-/// Shape of a series, told from others without colour.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
-    Circle,
-    Square,
-    Diamond,
-    Up,
-    Down,
-}
+/// Corners of what is no circle, for half a width of one.
+const CORNERS: [&[(f64, f64)]; 4] = [
+    &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+    &[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)],
+    &[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)],
+    &[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)],
+];
 
-impl Shape {
-    pub(super) const fn of(series: usize) -> Self {
-        match series % 5 {
-            0 => Self::Circle,
-            1 => Self::Square,
-            2 => Self::Diamond,
-            3 => Self::Up,
-            _ => Self::Down,
-        }
-    }
-
-    fn path(self, (x, y): (f64, f64), r: f64) -> String {
-        let points = |corners: &[(f64, f64)]| {
-            let corners = corners.iter().map(|(dx, dy)| {
-                let (x, y) = (px(x + dx * r), px(y + dy * r));
-                format!("{x} {y}")
-            });
-            format!("M{}Z", corners.format("L"))
-        };
-        match self {
-            Self::Circle => {
-                let (left, y, over, back) = (px(x - r), px(y), px(2.0 * r), px(-2.0 * r));
-                let r = px(r);
-                format!("M{left} {y}a{r} {r} 0 1 0 {over} 0a{r} {r} 0 1 0 {back} 0Z")
-            }
-            Self::Square => points(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
-            Self::Diamond => points(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]),
-            Self::Up => points(&[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)]),
-            Self::Down => points(&[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)]),
-        }
-    }
+/// Path of a series' shape, told from others without colour; that of the first is a circle.
+fn shape(series: usize, (x, y): (f64, f64), r: f64) -> String {
+    let corners = (series % 5).checked_sub(1).map(|other| CORNERS[other]);
+    let Some(corners) = corners else {
+        let (start, over, back) = (at((x - r, y)), px(2.0 * r), px(-2.0 * r));
+        let r = px(r);
+        return format!("M{start}a{r} {r} 0 1 0 {over} 0a{r} {r} 0 1 0 {back} 0Z");
+    };
+    let corners = corners.iter();
+    let corners = corners.map(|(dx, dy)| at((x + dx * r, y + dy * r)));
+    format!("M{}Z", corners.format("L"))
 }
 
 impl Canvas<'_> {
@@ -74,22 +52,19 @@ impl Canvas<'_> {
         }
     }
 
-    fn key(&self, series: usize) -> Option<&str> {
-        let key = self.chart.keys.get(series)?;
-        Some(key.as_str()).filter(|name| !name.is_empty())
-    }
-
     /// Opens the group of a mark that carries figures.
     fn about(&mut self, word: &str, series: usize, about: &About, data: &[(&str, Option<f64>)]) {
-        let series = self.key(series).map(str::to_owned);
-        let tag = self.xml.tag("g").attr("data-mark", word);
-        let tag = tag.maybe("data-case", about.case.as_deref());
-        let mut tag = tag.maybe("data-series", series.as_deref());
-        for (name, value) in data {
-            tag = tag.datum(name, *value);
-        }
-        tag.open();
-        self.xml.tag("title").text(&about.text);
+        let key = self.chart.keys.get(series).map(String::as_str);
+        let key = attribute("data-series", key.filter(|name| !name.is_empty()));
+        let case = attribute("data-case", about.case.as_deref());
+        let data = data.iter().filter_map(|(name, value)| {
+            let value = value.filter(|value| value.is_finite())?;
+            Some(format!(r#" {name}="{value:?}""#))
+        });
+        let (data, title) = (data.format(""), escaped(&about.text));
+        self.add(format_args!(
+            "<g data-mark=\"{word}\"{case}{key}{data}>\n<title>{title}</title>"
+        ));
     }
 
     fn dot(&mut self, dot: &Dot, space: &Space) {
@@ -107,26 +82,28 @@ impl Canvas<'_> {
         if let Some(reach) = dot.reach {
             self.reach(reach, (x, y), (ink, REACH), space);
         }
-        match dot.size {
-            Size::Figure => self.marker(Shape::of(dot.series), dot.fill, ink, (x, y)),
-            Size::Crowd => self.marker_of(CROWD, Shape::of(dot.series), dot.fill, ink, (x, y)),
-        }
-        self.xml.close("g");
+        let radius = match dot.size {
+            Size::Figure => RADIUS,
+            Size::Crowd => CROWD,
+        };
+        self.marker(radius, dot.series, dot.fill, ink, (x, y));
+        self.add(format_args!("</g>"));
     }
 
-    pub(super) fn marker(&mut self, shape: Shape, fill: Fill, ink: &str, at: (f64, f64)) {
-        self.marker_of(RADIUS, shape, fill, ink, at);
-    }
-
-    fn marker_of(&mut self, radius: f64, shape: Shape, fill: Fill, ink: &str, at: (f64, f64)) {
+    pub(super) fn marker(
+        &mut self,
+        radius: f64,
+        series: usize,
+        fill: Fill,
+        ink: &'static str,
+        at: (f64, f64),
+    ) {
         let painted = self.paint.fill(fill, Surface::Dot, ink);
-        let width = if radius < RADIUS { 0.9 } else { 1.6 };
-        let tag = self.xml.tag("path").attr("d", &shape.path(at, radius));
-        tag.attr("fill", &painted)
-            .attr("stroke", ink)
-            .px("stroke-width", width)
-            .maybe("stroke-dasharray", Paint::outline(fill))
-            .end();
+        let width = if radius < RADIUS { "0.9" } else { "1.6" };
+        let (path, dashes) = (shape(series, at, radius), broken(Paint::outline(fill)));
+        self.add(format_args!(
+            r#"<path d="{path}" fill="{painted}" stroke="{ink}" stroke-width="{width}"{dashes}/>"#
+        ));
     }
 
     /// A bar with an end where there is a bound on the axis, and an arrow where there is none.
@@ -161,8 +138,8 @@ impl Canvas<'_> {
         };
         let ends = [(end(reach.low, -1.0), -1.0), (end(reach.high, 1.0), 1.0)];
         let place = |along: f64, across: f64| match reach.along {
-            Along::X => format!("{} {}", px(along), px(y + across)),
-            Along::Y => format!("{} {}", px(x + across), px(along)),
+            Along::X => at((along, y + across)),
+            Along::Y => at((x + across, along)),
         };
         let mut path = format!("M{}L{}", place(ends[0].0.0, 0.0), place(ends[1].0.0, 0.0));
         for ((at, bounded), sign) in ends {
@@ -174,8 +151,10 @@ impl Canvas<'_> {
                 format!("M{a}L{}L{b}", place(at, 0.0))
             };
         }
-        let tag = self.xml.tag("path").attr("d", &path).attr("fill", "none");
-        tag.attr("stroke", ink).px("stroke-width", width).end();
+        let width = px(width);
+        self.add(format_args!(
+            r#"<path d="{path}" fill="none" stroke="{ink}" stroke-width="{width}"/>"#
+        ));
     }
 
     fn bar(&mut self, bar: &Bar, space: &Space) {
@@ -197,14 +176,14 @@ impl Canvas<'_> {
         ];
         self.about("bar", bar.series, &bar.about, &data);
         let width = (to - from).max(0.5);
-        self.rect((from, y - BAR), (width, 2.0 * BAR), bar.fill, ink);
+        self.rect((from, y - BAR), (width, 2.0 * BAR), bar.fill, ink, None);
         if let Some(reach) = bar.reach {
             // On its own bar a line needs a ground.
             let palette = self.paint.palette;
             self.reach(reach, (to, y), (palette.ground, 3.0 * REACH), space);
             self.reach(reach, (to, y), (palette.text, REACH), space);
         }
-        self.xml.close("g");
+        self.add(format_args!("</g>"));
         let label = bar
             .label
             .as_deref()
@@ -223,10 +202,11 @@ impl Canvas<'_> {
             return;
         }
         let width = text_width(label, SMALL) + 6.0;
-        let (left, top) = (x - width / 2.0, y - 6.5);
-        let tag = self.xml.tag("rect").px("x", left).px("y", top);
-        let tag = tag.px("width", width).px("height", 13.0).px("rx", 2.0);
-        tag.attr("fill", palette.ground).end();
+        let (left, top, wide) = (px(x - width / 2.0), px(y - 6.5), px(width));
+        let ground = palette.ground;
+        self.add(format_args!(
+            r#"<rect x="{left}" y="{top}" width="{wide}" height="13" rx="2" fill="{ground}"/>"#
+        ));
         self.anchored((x, y + 4.0), SMALL, palette.text, "middle", label);
     }
 
@@ -240,21 +220,18 @@ impl Canvas<'_> {
             return;
         }
         let places = places.into_iter();
-        let places = places.map(|(x, y)| format!("{} {}", px(x), px(y)));
-        let path = format!("M{}", places.format("L"));
+        let path = places.map(at).join("L");
         let ink = self.paint.palette.series(line.series);
         let (width, dashes) = match line.path {
-            Path::Fitted => (1.2, Some("6 3")),
-            Path::Straight => (1.8, Paint::dashes(line.fill)),
+            Path::Fitted => ("1.2", Some("6 3")),
+            Path::Straight => ("1.8", Paint::dashes(line.fill)),
         };
         self.about("line", line.series, &line.about, &[]);
-        let tag = self.xml.tag("path").attr("d", &path).attr("fill", "none");
-        tag.attr("stroke", ink)
-            .px("stroke-width", width)
-            .attr("stroke-linejoin", "round")
-            .maybe("stroke-dasharray", dashes)
-            .end();
-        self.xml.close("g");
+        let dashes = broken(dashes);
+        self.add(format_args!(
+            r#"<path d="M{path}" fill="none" stroke="{ink}" stroke-width="{width}" stroke-linejoin="round"{dashes}/>"#
+        ));
+        self.add(format_args!("</g>"));
     }
 
     fn column(&mut self, column: &Column, space: &Space) {
@@ -271,17 +248,9 @@ impl Canvas<'_> {
             ("data-y", Some(column.height)),
         ];
         self.about("column", column.series, &column.about, &data);
-        let painted = self.paint.fill(column.fill, Surface::Bar, ink);
-        let tag = self.xml.tag("rect").px("x", from).px("y", head);
-        let tag = tag
-            .px("width", (to - from).max(0.5))
-            .px("height", foot - head);
-        tag.attr("fill", &painted)
-            .attr("stroke", ink)
-            .px("stroke-width", 0.8)
-            .maybe("stroke-dasharray", Paint::outline(column.fill))
-            .end();
-        self.xml.close("g");
+        let size = ((to - from).max(0.5), foot - head);
+        self.rect((from, head), size, column.fill, ink, Some("0.8"));
+        self.add(format_args!("</g>"));
     }
 
     /// Names beside dots, where they cover neither dots nor each other nor the edge.

@@ -11,31 +11,34 @@ mod layout;
 mod marks;
 mod paint;
 
+use std::fmt::{Arguments, Write as _};
 use std::sync::Arc;
 
+use askama::Template;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 use thiserror::Error;
 
 use super::chart::{Chart, Fill};
 use super::metrics::{self, Weight};
-use crate::xml::{Xml, px};
+use crate::xml::{attribute, escaped, px};
 use layout::Layout;
 use paint::{Paint, Surface};
 pub use paint::{Theme, light_and_dark};
 
-/// Verdana has the same widths.
-const FONT: &str = "DejaVu Sans, Verdana, Geneva, sans-serif";
 pub(crate) const TEXT: f64 = 12.0;
 pub(crate) const SMALL: f64 = 11.0;
 const TITLE: f64 = 16.0;
 
-/// What is drawn on, and with.
+/// What is drawn on, and with. Verdana has the widths of its font.
+#[derive(Template)]
+#[template(path = "chart.svg")]
 struct Canvas<'c> {
     chart: &'c Chart,
     layout: Layout,
     paint: Paint,
-    xml: Xml,
+    /// Elements, one after the other.
+    marks: String,
 }
 
 /// How much room a picture has.
@@ -57,9 +60,9 @@ pub fn draw_within(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
     let layout = Layout::of(chart, breadth);
     let mut canvas = Canvas {
         chart,
-        paint: Paint::new(theme, &prefix(chart, theme, breadth)),
+        paint: Paint::new(theme, prefix(chart, theme, breadth)),
         layout,
-        xml: Xml::default(),
+        marks: String::new(),
     };
     canvas.header();
     canvas.legend();
@@ -68,7 +71,7 @@ pub fn draw_within(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
     }
     canvas.x_axis();
     canvas.notes();
-    canvas.finish(theme)
+    canvas.to_string()
 }
 
 /// Identifiers in it begin with this: several pictures may stand in one page, in both themes.
@@ -85,10 +88,25 @@ fn prefix(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
     format!("k{:08x}{}{narrow}", hash >> 32, &theme.word()[..1])
 }
 
+/// A place, as paths have it.
+fn at((x, y): (f64, f64)) -> String {
+    format!("{} {}", px(x), px(y))
+}
+
+/// How an outline is broken, if it is.
+fn broken(dashes: Option<&str>) -> String {
+    attribute("stroke-dasharray", dashes)
+}
+
 impl Canvas<'_> {
+    /// Text in it is escaped.
+    fn add(&mut self, element: Arguments<'_>) {
+        let _ = writeln!(self.marks, "{element}");
+    }
+
     /// A line of text with its baseline there.
-    fn text(&mut self, (x, y): (f64, f64), size: f64, ink: &str, text: &str) {
-        self.anchored((x, y), size, ink, "start", text);
+    fn text(&mut self, at: (f64, f64), size: f64, ink: &str, text: &str) {
+        self.anchored(at, size, ink, "start", text);
     }
 
     /// As much of the text as the paper has room for, which is all unless it is from somebody who wants it not to be.
@@ -99,36 +117,45 @@ impl Canvas<'_> {
             "end" => x,
             _ => right,
         };
-        let text = metrics::cut(text, size, Weight::Regular, room - 2.0);
-        let tag = self.xml.tag("text").px("x", x).px("y", y);
-        let tag = tag.px("font-size", size).attr("fill", ink);
-        let anchor = (anchor != "start").then_some(anchor);
-        tag.maybe("text-anchor", anchor).text(&text);
+        let text = escaped(&metrics::cut(text, size, Weight::Regular, room - 2.0));
+        let (x, y, size) = (px(x), px(y), px(size));
+        let anchor = attribute("text-anchor", (anchor != "start").then_some(anchor));
+        self.add(format_args!(
+            r#"<text x="{x}" y="{y}" font-size="{size}" fill="{ink}"{anchor}>{text}</text>"#
+        ));
     }
 
     fn bold(&mut self, (x, y): (f64, f64), size: f64, text: &str) {
-        let text = metrics::cut(text, size, Weight::Bold, self.layout.width - x - 2.0);
-        let ink = self.paint.palette.text;
-        let tag = self.xml.tag("text").px("x", x).px("y", y);
-        let tag = tag.px("font-size", size).attr("font-weight", "bold");
-        tag.attr("fill", ink).text(&text);
+        let room = self.layout.width - x - 2.0;
+        let text = escaped(&metrics::cut(text, size, Weight::Bold, room));
+        let (x, y, size, ink) = (px(x), px(y), px(size), self.paint.palette.text);
+        self.add(format_args!(
+            r#"<text x="{x}" y="{y}" font-size="{size}" font-weight="bold" fill="{ink}">{text}</text>"#
+        ));
     }
 
-    /// A bar between these edges, of a series or for what its fill means.
-    fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: Fill, ink: &str) {
+    /// A bar between these edges, of a series or for what its fill means; its outline is as wide as this.
+    fn rect(
+        &mut self,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        fill: Fill,
+        ink: &'static str,
+        outline: Option<&str>,
+    ) {
         let painted = self.paint.fill(fill, Surface::Bar, ink);
-        let tag = self.xml.tag("rect").px("x", x).px("y", y);
-        let tag = tag.px("width", width).px("height", height);
-        tag.attr("fill", &painted)
-            .attr("stroke", ink)
-            .maybe("stroke-dasharray", Paint::outline(fill))
-            .end();
+        let (x, y, width, height) = (px(x), px(y), px(width), px(height));
+        let look = attribute("stroke-width", outline) + &broken(Paint::outline(fill));
+        self.add(format_args!(
+            r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{painted}" stroke="{ink}"{look}/>"#
+        ));
     }
 
     fn line(&mut self, from: (f64, f64), to: (f64, f64), ink: &str, width: f64) {
-        let path = format!("M{} {}L{} {}", px(from.0), px(from.1), px(to.0), px(to.1));
-        let tag = self.xml.tag("path").attr("d", &path).attr("stroke", ink);
-        tag.px("stroke-width", width).end();
+        let (from, to, width) = (at(from), at(to), px(width));
+        self.add(format_args!(
+            r#"<path d="M{from}L{to}" stroke="{ink}" stroke-width="{width}"/>"#
+        ));
     }
 
     fn header(&mut self) {
@@ -146,35 +173,6 @@ impl Canvas<'_> {
             y += layout::NOTE_LINE;
             self.text((layout::EDGE, y), SMALL, self.paint.palette.muted, &line);
         }
-    }
-
-    fn finish(self, theme: Theme) -> String {
-        let (chart, paint) = (self.chart, &self.paint);
-        let (width, height) = (px(self.layout.width), px(self.layout.height));
-        let (title, summary) = (paint.id("title"), paint.id("desc"));
-        let mut out = Xml::default();
-        out.tag("svg")
-            .attr("xmlns", "http://www.w3.org/2000/svg")
-            .attr("viewBox", &format!("0 0 {width} {height}"))
-            .attr("width", &width)
-            .attr("height", &height)
-            .attr("role", "img")
-            .attr("aria-labelledby", &format!("{title} {summary}"))
-            .attr("font-family", FONT)
-            .attr("data-chart", chart.kind)
-            .attr("data-theme", theme.word())
-            .open();
-        out.tag("title").attr("id", &title).text(&chart.title);
-        out.tag("desc").attr("id", &summary).text(&chart.summary);
-        paint.definitions(&mut out);
-        out.tag("rect")
-            .attr("width", &width)
-            .attr("height", &height)
-            .attr("fill", paint.palette.ground)
-            .end();
-        out.append(&self.xml);
-        out.close("svg");
-        out.into_text()
     }
 }
 

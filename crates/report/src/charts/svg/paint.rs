@@ -1,30 +1,33 @@
 //! Inks, and what shows without them how a figure was had. Colours stand in the picture as they are: `var()` and `@media`
 //! are ignored by many that show SVG, resvg among them.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use derive_more::Display;
+
 use crate::charts::chart::Fill;
-use crate::xml::Xml;
 
 /// What is painted with, and which patterns were needed.
 pub(super) struct Paint {
+    pub theme: Theme,
     pub palette: &'static Palette,
-    prefix: String,
-    used: RefCell<BTreeSet<Pattern>>,
+    /// Identifiers of this picture begin with it.
+    pub prefix: String,
+    pub patterns: BTreeSet<Pattern>,
 }
 
-/// A fill that is no colour, in an ink on a ground.
+/// A fill that is no colour, in an ink on the ground.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Pattern {
-    fill: Fill,
-    surface: Surface,
-    ink: String,
-    ground: String,
+pub(super) struct Pattern {
+    pub fill: Fill,
+    pub surface: Surface,
+    pub ink: &'static str,
+    pub id: String,
 }
 
 /// What is filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display)]
+#[display(rename_all = "lowercase")]
 pub(super) enum Surface {
     /// A dot: narrow lines, and one half on the left.
     Dot,
@@ -32,45 +35,33 @@ pub(super) enum Surface {
     Bar,
 }
 
-impl Surface {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Dot => "dot",
-            Self::Bar => "bar",
-        }
-    }
-}
-
 impl Paint {
-    pub(super) fn new(theme: Theme, prefix: &str) -> Self {
+    pub(super) fn new(theme: Theme, prefix: String) -> Self {
         Self {
+            theme,
             palette: theme.palette(),
-            prefix: prefix.to_owned(),
-            used: RefCell::default(),
+            prefix,
+            patterns: BTreeSet::new(),
         }
-    }
-
-    /// An identifier of this picture's own.
-    pub(super) fn id(&self, word: &str) -> String {
-        format!("{}-{word}", self.prefix)
     }
 
     /// What a surface of that ink is filled with.
-    pub(super) fn fill(&self, fill: Fill, surface: Surface, ink: &str) -> String {
-        let ground = self.palette.ground;
-        match fill {
+    pub(super) fn fill(&mut self, fill: Fill, surface: Surface, ink: &'static str) -> String {
+        let (ground, prefix) = (self.palette.ground, &self.prefix);
+        let word = match fill {
             Fill::Solid => return ink.to_owned(),
             Fill::Dotted | Fill::Hollow => return ground.to_owned(),
-            Fill::Half | Fill::Hatched => {}
-        }
-        let pattern = Pattern {
+            Fill::Half => "half",
+            Fill::Hatched => "hatch",
+        };
+        let id = format!("{prefix}-{word}-{surface}-{}-{}", &ink[1..], &ground[1..]);
+        let url = format!("url(#{id})");
+        self.patterns.insert(Pattern {
             fill,
             surface,
-            ink: ink.to_owned(),
-            ground: ground.to_owned(),
-        };
-        let url = format!("url(#{})", self.pattern(&pattern));
-        self.used.borrow_mut().insert(pattern);
+            ink,
+            id,
+        });
         url
     }
 
@@ -91,65 +82,6 @@ impl Paint {
             Fill::Dotted => Some("1.5 3"),
             Fill::Hollow => Some("4 4"),
         }
-    }
-
-    fn pattern(&self, pattern: &Pattern) -> String {
-        let half = pattern.fill == Fill::Half;
-        let word = if half { "half" } else { "hatch" };
-        let inks = [&pattern.ink, &pattern.ground];
-        let [ink, ground] = inks.map(|colour| colour.trim_start_matches('#'));
-        self.id(&format!("{word}-{}-{ink}-{ground}", pattern.surface.word()))
-    }
-
-    pub(super) fn definitions(&self, out: &mut Xml) {
-        let used = self.used.borrow();
-        if used.is_empty() {
-            return;
-        }
-        out.tag("defs").open();
-        for pattern in used.iter() {
-            match pattern.fill {
-                Fill::Half => self.half(out, pattern),
-                Fill::Hatched => self.hatch(out, pattern),
-                Fill::Solid | Fill::Dotted | Fill::Hollow => {}
-            }
-        }
-        out.close("defs");
-    }
-
-    fn half(&self, out: &mut Xml, pattern: &Pattern) {
-        let (x2, y2) = match pattern.surface {
-            Surface::Dot => ("1", "0"),
-            Surface::Bar => ("0", "1"),
-        };
-        let id = self.pattern(pattern);
-        let tag = out.tag("linearGradient").attr("id", &id);
-        let tag = tag.attr("x1", "0").attr("y1", "0");
-        tag.attr("x2", x2).attr("y2", y2).open();
-        for colour in [&pattern.ink, &pattern.ground] {
-            let stop = out.tag("stop").attr("offset", "0.5");
-            stop.attr("stop-color", colour).end();
-        }
-        out.close("linearGradient");
-    }
-
-    fn hatch(&self, out: &mut Xml, pattern: &Pattern) {
-        let (size, width) = match pattern.surface {
-            Surface::Dot => ("3.2", "1.5"),
-            Surface::Bar => ("6", "2.6"),
-        };
-        out.tag("pattern")
-            .attr("id", &self.pattern(pattern))
-            .attr("width", size)
-            .attr("height", size)
-            .attr("patternUnits", "userSpaceOnUse")
-            .attr("patternTransform", "rotate(45)")
-            .open();
-        let ground = out.tag("rect").attr("width", size).attr("height", size);
-        ground.attr("fill", &pattern.ground).end();
-        let line = out.tag("rect").attr("width", width).attr("height", size);
-        line.attr("fill", &pattern.ink).end();
-        out.close("pattern");
     }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::exchange::json;
 use keymark_testkit::record::{case, mixed as record, server_load};
 
-const SECRETS: [&str; 10] = [
+pub(crate) const SECRETS: [&str; 10] = [
     "signer-of-acme",
     "carol",
     "janes-laptop",
@@ -22,7 +22,7 @@ const SECRETS: [&str; 10] = [
 ];
 
 /// A run with a card, a token and a load on a server, whose texts say whose they are.
-fn telling() -> Record {
+pub(crate) fn telling() -> Record {
     let mut record = record("20261121-045027-c309");
     let store = |device: &str, kind, product: &str, serial: &str| StoreIdentity {
         device: DeviceName::new(device),

@@ -6,13 +6,13 @@ use std::collections::HashSet;
 
 use askama::Template;
 use itertools::Itertools;
-use keymark_bench::case::Provenance;
+use keymark_bench::Provenance;
 
 use crate::charts::svg::{self, Breadth};
 use crate::charts::{Theme, light_and_dark};
-use crate::document::{Align, Cell, Figure, Narrow, Source, Table};
 use crate::pictures;
 use crate::visible::sentence;
+use crate::{Align, Cell, Figure, Narrow, Source, Table};
 
 /// What a section without a heading shows.
 pub(super) const EVERY: &str = "every case";

@@ -12,13 +12,13 @@ use askama::Template;
 use askama::filters::{Escaper, Html};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use keymark_bench::record::RunState;
 use sha2::{Digest, Sha256};
 
 use super::Format;
-use crate::document::{Block, Conditions, Depth, Document, Limits, REMARKS, Remark, Section};
+use crate::document::REMARKS;
 use crate::units::counted;
 use crate::visible::{json, visible};
+use crate::{Block, Conditions, Depth, Document, Limits, Remark, Section};
 use blocks::{EVERY, Numbering, Pictures};
 
 pub use runs::{Import, policy_of_runs, runs};
@@ -100,16 +100,12 @@ impl Place<'_> {
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
-    policy: &'static str,
-    style: &'static str,
-    script: &'static str,
     ways: Vec<Way>,
     document: &'a Document,
     conditions: Option<&'a Conditions>,
     sections: Vec<Written<'a>>,
     warnings: Vec<&'a Remark>,
     more_warnings: Vec<&'a Remark>,
-    methodology: &'static str,
     data: String,
 }
 
@@ -188,14 +184,10 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
         .collect::<Result<_, _>>()?;
     let (warnings, more_warnings) = remarks(&document.warnings);
     let page = Page {
-        policy: &OF_FILE,
-        style: &STYLE,
-        script: SCRIPT,
         ways: place.ways(),
         sections,
         warnings,
         more_warnings,
-        methodology: METHODOLOGY,
         data: data(&document)?,
         conditions: document.conditions.as_ref(),
         document: &document,
@@ -215,16 +207,6 @@ fn remarks(all: &[Remark]) -> (Vec<&Remark>, Vec<&Remark>) {
 /// The policy of a page as the header of an answer, which can say more than an element.
 pub fn policy_of_answer() -> String {
     of_page(&STYLE, SCRIPT, "'self'") + "; frame-ancestors 'none'"
-}
-
-/// How a run ended, in a word.
-const fn state(state: RunState) -> &'static str {
-    match state {
-        RunState::Unfinished => "unfinished",
-        RunState::Finished => "finished",
-        RunState::Interrupted => "interrupted",
-        RunState::Published => "published",
-    }
 }
 
 fn written<'a>(

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use askama::Template;
 use itertools::Itertools;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 use super::{HtmlError, STYLE, of_page};
 use crate::archive::{Found, RunSearch, Window};
@@ -24,8 +25,6 @@ pub enum Import {
 #[derive(Template)]
 #[template(path = "runs.html")]
 struct Runs<'a> {
-    style: &'static str,
-    script: &'static str,
     archive: &'a str,
     search: &'a RunSearch,
     window: Window,
@@ -41,17 +40,13 @@ pub fn runs(
     found: &Found,
     import: Import,
 ) -> Result<String, HtmlError> {
+    let import = import == Import::Allowed;
     let page = Runs {
-        style: &STYLE,
-        script: SCRIPT,
         archive,
         search,
         window,
         found,
-        import: match import {
-            Import::Allowed => true,
-            Import::Refused => false,
-        },
+        import,
     };
     Ok(page.render()?)
 }
@@ -100,33 +95,23 @@ fn few<T: Display>(names: &[T]) -> String {
 
 /// The same search, further on.
 fn link(search: &RunSearch, skip: u64) -> String {
-    let mut link = format!("/?skip={skip}");
-    let texts = [("device", &search.device), ("algorithm", &search.algorithm)];
-    for (name, value) in texts {
-        if let Some(value) = value {
-            link.push_str(&format!("&{name}={}", percent(value)));
-        }
-    }
-    for (name, day) in [("from", search.from), ("to", search.to)] {
-        if let Some(day) = day {
-            link.push_str(&format!("&{name}={day}"));
-        }
-    }
-    link
+    let asked = [
+        ("device", search.device.clone()),
+        ("algorithm", search.algorithm.clone()),
+        ("from", search.from.map(|day| day.to_string())),
+        ("to", search.to.map(|day| day.to_string())),
+    ];
+    let asked = asked
+        .iter()
+        .filter_map(|(name, value)| Some((name, percent(value.as_ref()?))));
+    let asked = asked.map(|(name, value)| format!("&{name}={value}"));
+    format!("/?skip={skip}{}", asked.format(""))
 }
 
 /// As a part of an address (RFC 3986 §2.1).
-fn percent(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => {
-                out.push(char::from(byte));
-            }
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+fn percent(text: &str) -> PercentEncode<'_> {
+    const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
+    utf8_percent_encode(text, ESCAPED)
 }
 
 #[cfg(test)]

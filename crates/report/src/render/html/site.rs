@@ -7,18 +7,16 @@ use std::sync::LazyLock;
 
 use askama::Template;
 use itertools::Itertools;
-use keymark_bench::case::Provenance;
-use keymark_bench::key_family::KeyFamily;
 use keymark_bench::outside::visible::shortened;
-use keymark_bench::strength::Strength;
+use keymark_bench::{KeyFamily, Provenance, Strength};
 
 use super::blocks::{Numbering, Pictures};
-use super::{HtmlError, LIMITS, METHODOLOGY, STYLE, of_page};
-use crate::document::{Block, Document, Section};
+use super::{HtmlError, LIMITS, STYLE, of_page};
 use crate::site::{
     Collision, Device, Devices, KeySection, Machine, OfDevice, Origin, Pages, Site, Source,
 };
 use crate::units::counted;
+use crate::{Block, Document, Section};
 
 /// Rows of a table, beyond which a browser gets slow.
 const ROWS: usize = 1_000;
@@ -30,6 +28,7 @@ const WORD: usize = 24;
 static SITE_STYLE: LazyLock<String> =
     LazyLock::new(|| format!("{}{}", *STYLE, include_str!("../../../templates/site.css")));
 const SCRIPT: &str = include_str!("../../../templates/site.js");
+const MADE_BY: &str = concat!("keymark ", env!("CARGO_PKG_VERSION"));
 static POLICY: LazyLock<String> = LazyLock::new(|| of_page(&SITE_STYLE, SCRIPT, "'none'"));
 
 /// Why the pages cannot be made.
@@ -43,29 +42,11 @@ pub enum SiteError {
     Collision(#[from] Collision),
 }
 
-/// What all pages have.
-struct Shell {
-    policy: &'static str,
-    style: &'static str,
-    script: &'static str,
-    title: String,
-    /// The way to the site's top.
-    root: &'static str,
-    made_by: &'static str,
-    methodology: &'static str,
-}
-
-/// What can be chosen.
+/// What can be chosen; devices by words, too.
 struct Tools {
     what: &'static str,
-    words: bool,
-    families: Vec<Choice>,
-    levels: Vec<Choice>,
-}
-
-struct Choice {
-    value: String,
-    words: String,
+    families: BTreeSet<KeyFamily>,
+    levels: BTreeSet<Option<Strength>>,
 }
 
 /// Adds the site's own pages to those of its records.
@@ -82,18 +63,6 @@ pub fn add_pages(site: &Site, pages: &mut Pages) -> Result<(), SiteError> {
         add(device_address(device), page)?;
     }
     Ok(())
-}
-
-fn shell(title: String, root: &'static str) -> Shell {
-    Shell {
-        policy: &POLICY,
-        style: &SITE_STYLE,
-        script: SCRIPT,
-        title,
-        root,
-        made_by: concat!("keymark ", env!("CARGO_PKG_VERSION")),
-        methodology: METHODOLOGY,
-    }
 }
 
 /// Text from outside, as long as a page has room for.
@@ -129,25 +98,15 @@ fn level_words(strength: Option<Strength>) -> String {
     }
 }
 
-fn tools<'d>(what: &'static str, words: bool, devices: impl Iterator<Item = &'d Device>) -> Tools {
-    let (mut families, mut levels) = (BTreeSet::new(), BTreeSet::new());
-    for (family, strengths) in devices.flat_map(|device| &device.strengths) {
-        families.insert(*family);
-        levels.extend(strengths);
-    }
-    let families = families.into_iter().map(|family| Choice {
-        value: family.to_string(),
-        words: family.name().to_owned(),
-    });
-    let levels = levels.into_iter().map(|strength| Choice {
-        value: level(strength),
-        words: level_words(strength),
-    });
+fn tools(what: &'static str, devices: &[Device]) -> Tools {
+    let strengths = || devices.iter().flat_map(|device| &device.strengths);
     Tools {
         what,
-        words,
-        families: families.collect(),
-        levels: levels.collect(),
+        families: strengths().map(|(family, _)| *family).collect(),
+        levels: strengths()
+            .flat_map(|(_, levels)| levels)
+            .copied()
+            .collect(),
     }
 }
 
@@ -182,15 +141,13 @@ const TIMES: usize = 3;
 #[derive(Template)]
 #[template(path = "site.html")]
 pub(super) struct Index<'a> {
-    shell: Shell,
     tools: Tools,
     site: &'a Site,
 }
 
 pub(super) fn index(site: &Site) -> Index<'_> {
     Index {
-        shell: shell(name(&site.title), ""),
-        tools: tools("devices", true, site.devices.iter()),
+        tools: tools("devices", &site.devices),
         site,
     }
 }
@@ -244,7 +201,6 @@ fn times(device: &Device) -> String {
 #[derive(Template)]
 #[template(path = "device.html")]
 pub(super) struct DevicePage<'a> {
-    shell: Shell,
     tools: Tools,
     site: &'a Site,
     device: &'a Device,
@@ -267,10 +223,8 @@ pub(super) fn device_page<'a>(
         .iter()
         .map(|section| section_entry(section, &mut numbering, &mut pictures))
         .collect::<Result<_, HtmlError>>()?;
-    let title = format!("{} – {}", name(&device.identified.name), name(&site.title));
     Ok(DevicePage {
-        shell: shell(title, "../"),
-        tools: tools("sections", false, std::iter::once(device)),
+        tools: tools("sections", std::slice::from_ref(device)),
         site,
         device,
         sections,
@@ -347,7 +301,6 @@ fn section_entry<'a>(
 #[derive(Template)]
 #[template(path = "machines.html")]
 pub(super) struct MachinesPage<'a> {
-    shell: Shell,
     site: &'a Site,
     machines: Vec<MachineEntry<'a>>,
 }
@@ -377,7 +330,6 @@ pub(super) fn machines(site: &Site) -> MachinesPage<'_> {
     };
     let none = Some(none).filter(|none| !none.records.is_empty());
     MachinesPage {
-        shell: shell(format!("Machines – {}", name(&site.title)), ""),
         site,
         machines: each.chain(none).collect(),
     }

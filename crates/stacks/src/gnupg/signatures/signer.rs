@@ -4,9 +4,10 @@
 use std::io::Read;
 
 use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_load::Expectation;
 use keymark_stores::public_key::{PublicKey, der_signature};
 use openssl::md::{Md, MdRef};
-use pgp::composed::Message;
+use pgp::composed::{Deserializable, DetachedSignature, Message};
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::public_key::PublicKeyAlgorithm;
 use pgp::packet::{Packet, PacketParser, Signature, SignatureType};
@@ -86,6 +87,23 @@ impl Signer {
             Ok(())
         } else {
             Err("the signature does not verify".to_owned())
+        }
+    }
+
+    /// Whether a signature in armor is this key's, of the text that it stands beside.
+    ///
+    /// # Errors
+    /// What is not as expected.
+    pub fn check_detached(&self, text: &[u8], armored: &[u8]) -> Result<(), Expectation> {
+        let read = DetachedSignature::from_armor_single(armored);
+        let (read, _) = read.map_err(|_| Expectation::Form)?;
+        let signed = SignedMessage::beside(text, &read.signature);
+        let signed = signed.map_err(|_| Expectation::Signature)?;
+        self.check_issuer(&signed)
+            .map_err(|_| Expectation::Signer)?;
+        match self.arithmetic.verifies(&signed) {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(Expectation::Signature),
         }
     }
 
@@ -264,6 +282,22 @@ impl SignedMessage {
             return Err("the signature does not match the message's announcement".to_owned());
         };
         Self::of(signature, digest)
+    }
+
+    /// A signature that stands beside the text.
+    fn beside(text: &[u8], signature: &Signature) -> Result<Self, String> {
+        let read = |error: pgp::errors::Error| format!("cannot read the signature: {error}");
+        let config = signature
+            .config()
+            .ok_or("a signature of an unknown version")?;
+        let mut hasher = config
+            .hash_alg
+            .new_hasher()
+            .map_err(|error| error.to_string())?;
+        hasher.update(text);
+        let length = config.hash_signature_data(&mut hasher).map_err(read)?;
+        hasher.update(&config.trailer(length).map_err(read)?);
+        Self::of(signature, &hasher.finalize())
     }
 
     fn of(signature: &Signature, digest: &[u8]) -> Result<Self, String> {

@@ -22,6 +22,15 @@ const DAYS: u32 = 30;
 /// X.509 v3 (RFC 5280 §4.1.2.1).
 const VERSION_3: i32 = 2;
 
+/// What a certificate is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A TLS server.
+    Server,
+    /// A timestamping authority (RFC 3161 §2.3).
+    Timestamping,
+}
+
 /// A certification authority for one measurement.
 #[derive(Clone, derive_more::Debug)]
 pub struct Authority {
@@ -55,27 +64,32 @@ impl Authority {
         &self.certificate
     }
 
-    /// A server certificate for `localhost`, 127.0.0.1 and ::1.
+    /// A certificate for `localhost`, 127.0.0.1 and ::1.
     ///
     /// # Errors
     /// When OpenSSL fails.
-    pub fn issue(&self, public: &PKeyRef<Public>) -> Result<X509, Error> {
-        self.issued(public).map_err(failed)
+    pub fn issue(&self, public: &PKeyRef<Public>, purpose: Purpose) -> Result<X509, Error> {
+        self.issued(public, purpose).map_err(failed)
     }
 
-    fn issued(&self, public: &PKeyRef<Public>) -> Result<X509, ErrorStack> {
+    fn issued(&self, public: &PKeyRef<Public>, purpose: Purpose) -> Result<X509, ErrorStack> {
         let issuer = self.certificate.subject_name();
         let mut builder = begun(&*name("localhost")?, public)?;
         builder.set_issuer_name(issuer)?;
         builder.append_extension(BasicConstraints::new().critical().build()?)?;
         let mut usage = KeyUsage::new();
         usage.critical().digital_signature();
-        if public.rsa().is_ok() {
+        if public.rsa().is_ok() && purpose == Purpose::Server {
             // RSA key exchange (RFC 5280 §4.2.1.3).
             usage.key_encipherment();
         }
         builder.append_extension(usage.build()?)?;
-        builder.append_extension(ExtendedKeyUsage::new().server_auth().build()?)?;
+        let mut extended = ExtendedKeyUsage::new();
+        match purpose {
+            Purpose::Server => extended.server_auth(),
+            Purpose::Timestamping => extended.critical().time_stamping(),
+        };
+        builder.append_extension(extended.build()?)?;
         let extensions = {
             let context = builder.x509v3_context(Some(&self.certificate), None);
             [
@@ -200,7 +214,7 @@ mod tests {
             let authority = Authority::signing_for(algorithm).unwrap();
             let key = private_key(&TestKey::generate(algorithm).unwrap()).unwrap();
             let public = PKey::public_key_from_der(&key.public_key_to_der().unwrap()).unwrap();
-            let leaf = authority.issue(&public).unwrap();
+            let leaf = authority.issue(&public, Purpose::Server).unwrap();
             let issuer = authority.certificate().public_key().unwrap();
             assert!(leaf.verify(&issuer).unwrap(), "{word}");
             assert!(leaf.public_key().unwrap().public_eq(&public), "{word}");

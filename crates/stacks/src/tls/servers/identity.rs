@@ -13,7 +13,7 @@ use openssl::pkey::{PKey, PKeyRef, Private, Public};
 use openssl::x509::X509;
 
 use crate::openssl::TokenWay;
-use crate::tls::servers::certificate::{self, Authority, private_key};
+use crate::tls::servers::certificate::{self, Authority, Purpose, private_key};
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::token::{self, Tracing};
@@ -153,7 +153,7 @@ impl Identity {
         let authority = Authority::signing_for(algorithm)?;
         Ok(Self {
             algorithm,
-            certificate: authority.issue(public)?,
+            certificate: authority.issue(public, Purpose::Server)?,
             authority: Some(authority.certificate().clone()),
             key,
         })

@@ -156,7 +156,7 @@ impl Drop for Running {
 }
 
 /// `proc_pid_stat(5)`: utime, stime, and those of children that were waited for.
-fn spent(process: Process) -> Option<Duration> {
+pub(crate) fn spent(process: Process) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.number)).ok()?;
     let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
     let ticks = fields.get(11..15)?.iter().map(|ticks| ticks.parse::<u32>());

@@ -4,28 +4,20 @@ use cryptoki::error::{Error as CryptokiError, Rv, RvError};
 use keymark_bench::error::{Error, ReturnCode};
 use keymark_native::cryptoki::Fault;
 
+use crate::sayings;
+
 /// From here on codes are a vendor's own (§5.1.7).
 const VENDOR_DEFINED: u64 = 0x8000_0000;
 
 /// A line for codes that mean the same: their names, what that is, and what to do.
 const MEANINGS: &str = include_str!("../../../../../data/pkcs11/codes.txt");
 
-fn meanings() -> impl Iterator<Item = (Vec<&'static str>, &'static str, &'static str)> {
-    MEANINGS.lines().skip(1).filter_map(|line| {
-        let (names, said) = line.split_once(" | ")?;
-        let (meaning, advice) = said.split_once(" | ")?;
-        Some((names.split(' ').collect(), meaning, advice))
-    })
-}
-
 /// What a code means, and what to do.
 fn meaning(name: &str) -> (&'static str, &'static str) {
-    let known = meanings().find(|(names, ..)| names.contains(&name));
-    let unknown = (
+    sayings::meaning(MEANINGS, name).unwrap_or((
         "a code defined by its maker",
         "see the module's manual or its own log",
-    );
-    known.map_or(unknown, |(_, meaning, advice)| (meaning, advice))
+    ))
 }
 
 /// A call that a module refused, with the name of its code.
@@ -183,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_has_a_meaning_is_a_code() {
-        for name in meanings().flat_map(|(names, ..)| names) {
+        for name in sayings::rows(MEANINGS).flat_map(|(names, ..)| names.split(' ')) {
             assert!(codes().any(|(_, known)| known == name), "{name}");
         }
     }
@@ -195,7 +187,8 @@ mod tests {
             let name = name(code);
             let (meaning, advice) = meaning(&name);
             assert!(!meaning.is_empty() && !advice.is_empty(), "{name}");
-            let known = meanings().filter(|(names, ..)| names.contains(&name.as_str()));
+            let known = sayings::rows(MEANINGS)
+                .filter(|(names, ..)| names.split(' ').any(|known| known == name));
             assert_eq!(known.count(), usize::from(!own.contains(&code)), "{name}");
             // Two lines of a terminal of 100 columns, with the function before it.
             assert!(meaning.len() + advice.len() + name.len() < 180, "{name}");

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use crate::places::private_dir::PrivateDir;
 use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::case::StoreKind;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::profile::Profile;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
@@ -168,7 +168,7 @@ impl ManagedToken {
 
     fn make_in(place: ManagedPlace, kind: &ManagedKind) -> Result<Self, Error> {
         let token = NewToken::random()?;
-        let pin = token.user.clone();
+        let pin = token.user.0.clone();
         let info = initialize_token(&place.file, token);
         let info = info.map_err(|error| place.explained(error))?;
         Ok(Self {
@@ -287,6 +287,5 @@ impl ManagedPlace {
 
 /// Writes a file that a library reads.
 fn write(file: &std::path::Path, text: &str) -> Result<(), Error> {
-    std::fs::write(file, text)
-        .map_err(|error| Error::call(format!("writing {}", file.display()), error, ""))
+    std::fs::write(file, text).during(format_args!("writing {}", file.display()))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
 
@@ -71,8 +71,7 @@ pub(in super::super) fn shared_device(place: &Path) -> PathBuf {
 pub(super) fn before(place: ManagedPlace, device: &TwinDevice) -> Result<ManagedPlace, Error> {
     let directory = place.place.path();
     let profile = directory.join("profile.toml");
-    let text = device.profile.to_toml();
-    let text = text.map_err(|error| Error::call("writing the profile", error, ""))?;
+    let text = device.profile.to_toml().during("writing the profile")?;
     super::write(&profile, &text)?;
     let twin = TwinSettings {
         profile: profile.display().to_string(),
@@ -92,8 +91,7 @@ pub(super) fn behind_own_module(
     let directory = place.place.path();
     let name = place.file.path.file_name().unwrap_or_default();
     let library = directory.join(name);
-    fs::copy(&place.file.path, &library)
-        .map_err(|error| Error::call(format!("writing {}", library.display()), error, ""))?;
+    fs::copy(&place.file.path, &library).during(format_args!("writing {}", library.display()))?;
     let variables = std::mem::take(&mut place.file.environment).into_iter();
     let settings = Settings {
         module: Some(library),

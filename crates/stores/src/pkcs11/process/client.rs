@@ -22,7 +22,7 @@ use super::super::session_keys::Lifetime;
 use super::super::token::{FoundToken, Owner, one_keypad};
 use super::super::token_info::{Login, ModuleInfo};
 use super::super::uri::ObjectPart;
-use super::{Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
+use super::{PipedPin, Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
 use crate::device::PublicPart;
 use crate::journal::Journal;
 use crate::user::{Notice, Pin, Pins, TokenId, Unattended, User};
@@ -313,7 +313,7 @@ impl TokenProcess {
             });
             match said? {
                 Reply::WantsPin(what) => {
-                    let pin: Request = Request::Pin(self.pin(state, &what));
+                    let pin: Request = Request::Pin(self.pin(state, &what).map(PipedPin));
                     state.process.as_mut().ok_or_else(gone)?.send(&pin)?;
                 }
                 Reply::Tell(text) => self.user.notice.tell(&text),

@@ -11,6 +11,7 @@
 )]
 
 mod client;
+mod pin;
 mod serve;
 mod store;
 
@@ -24,7 +25,9 @@ use keymark_bench::worker::{Order, Word};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
+pub(super) use self::pin::PipedPin;
 pub use self::serve::serve;
+pub use self::store::ModuleAccess;
 pub(super) use self::store::ProcessStore;
 use super::keys::KeyInfo;
 use super::module::ModuleFile;
@@ -39,7 +42,7 @@ use crate::access::ProgramKey;
 use crate::device::PublicPart;
 use crate::scheme::Scheme;
 use crate::test_key::SealedKey;
-use crate::user::{Pin, TokenId, TokenName};
+use crate::user::{TokenId, TokenName};
 
 /// keymark's subcommand that is the process. Nobody but keymark calls it.
 pub const SUBCOMMAND: &str = "pkcs11-module";
@@ -75,7 +78,7 @@ pub(super) enum Request<O = Order> {
     /// Undo what this run has written, and log out.
     Restore,
     /// The PIN that was asked for.
-    Pin(Result<Pin, Error>),
+    Pin(Result<PipedPin, Error>),
 }
 
 /// Workers of that number: so many handles on the key.
@@ -120,7 +123,8 @@ pub(super) enum Reply {
     /// The key's name, its public half as SubjectPublicKeyInfo, and where it is from, which says who else finds it.
     Key(String, Vec<u8>, Origin),
     Word(Word),
-    Program(ProgramKey),
+    /// And what it has accepted.
+    Program(ProgramKey, Option<PipedPin>),
     Tokens(Vec<String>),
     Failed(Error),
     /// It wants a PIN, which messages call that. No answer yet.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::places::keymark_process::accept;
 use cryptoki::slot::Slot;
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::worker::{self, Order, Talk, Workers};
 use keymark_bench::workload::Crew;
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
@@ -20,7 +20,7 @@ use super::super::module::{Module, ModuleFile};
 use super::super::store::{Placed, TokenStore};
 use super::super::token::Token;
 use super::super::{keys, token_info};
-use super::{Reply, Request, RunErrand, TokenErrand, WorkersErrand, out_of_turn};
+use super::{PipedPin, Reply, Request, RunErrand, TokenErrand, WorkersErrand, out_of_turn};
 use crate::journal::{Journal, Journals};
 use crate::software::SoftwareStore;
 use crate::store::KeyStore;
@@ -77,7 +77,7 @@ impl AskForPin for Line {
         let Request::Pin(pin) = self.read()? else {
             return Err(out_of_turn());
         };
-        pin
+        pin.map(|PipedPin(pin)| pin)
     }
 }
 
@@ -139,16 +139,16 @@ impl Serving {
                 }
                 let key = self.store()?.key(capability)?;
                 let Placed { public, origin, .. } = self.store()?.placed(&key)?;
-                let spki = public.spki_der();
-                let spki = spki.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+                let spki = public.spki_der().during("i2d_PUBKEY")?;
                 Ok(Reply::Key(key.label, spki, origin))
             }
             Request::Workers(errand) => self.open_workers(errand),
             Request::CheckThreads => self.store()?.check_threads().map(|()| Reply::Done),
             Request::Program(capability, certificate) => {
                 let store = self.store()?;
-                let told = store.program_key(&store.key(capability)?, certificate);
-                told.map(Reply::Program)
+                let mut told = store.program_key(&store.key(capability)?, certificate)?;
+                let pin = told.pin.take().map(PipedPin);
+                Ok(Reply::Program(told, pin))
             }
             Request::OtherTokens => {
                 let tokens = self.store()?.token.others_with_pin()?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
@@ -15,12 +15,11 @@ use super::super::capabilities::asked_for;
 use super::super::device::Wanted;
 use super::super::external_access::NAME_A_KEY;
 use super::super::session_keys::Lifetime;
-use super::super::store::{Origin, Placed, answers};
+use super::super::store::{Origin, Placed};
 use super::client::TokenProcess;
-use super::{Request, RunErrand, TokenErrand, WorkersErrand};
+use super::{PipedPin, Request, RunErrand, TokenErrand, WorkersErrand};
 use crate::access::ProgramKey;
-use crate::access::{Access, Certificate, KeyUse, ModuleAccess};
-use crate::answer::Answers;
+use crate::access::{Access, Certificate, KeyUse};
 use crate::device::Run;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
@@ -94,7 +93,7 @@ impl ProcessKeys {
         let (label, spki, origin): (_, Vec<u8>, _) = self.process.request(request)?;
         let public = PKey::public_key_from_der(&spki)
             .map(|key| PublicKey::of_public(asked.algorithm, key))
-            .map_err(|error| Error::call("d2i_PUBKEY", error, ""))?;
+            .during("d2i_PUBKEY")?;
         if let Some((_, before)) = before
             && before.public.spki_der().ok().as_ref() != Some(&spki)
         {
@@ -151,32 +150,37 @@ impl ProcessKeys {
     fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
         self.placed(capability)?;
         let request = Request::Program(asked_for(capability), by);
-        let told: ProgramKey = self.process.request(request)?;
+        let (told, pin): (ProgramKey, Option<PipedPin>) = self.process.request(request)?;
         let file = &self.process.errand.file;
         Ok(ProgramKey {
+            pin: pin.map(|PipedPin(pin)| pin),
             environment: file.environment_without(&self.process.user.pins),
             ..told
         })
     }
 }
 
-/// One of the keys.
-#[derive(Debug)]
-struct ModuleKey {
+/// One of the keys, for other programs and for other processes of keymark's.
+#[derive(Debug, Clone)]
+pub struct ModuleAccess {
     keys: Arc<ProcessKeys>,
     capability: Capability,
 }
 
-impl ModuleAccess for ModuleKey {
-    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
+impl ModuleAccess {
+    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
+    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
+    pub fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
         self.keys.program(self.capability, certificate)
     }
 
-    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+    /// The module's other tokens that would take a PIN.
+    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
         self.keys.process.request(Request::OtherTokens)
     }
 
-    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
+    /// A process of keymark's with one worker, which does that with the key.
+    pub(crate) fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
         self.keys.worker_apart(used.capability, used.scheme)
     }
 }
@@ -199,16 +203,12 @@ impl KeyStore for ProcessStore {
         Ok(self.keys.placed(key.capability())?.1.public)
     }
 
-    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
-        Ok(answers(key.algorithm))
-    }
-
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
         Ok(Access {
-            module: Some(Arc::new(ModuleKey {
+            module: Some(ModuleAccess {
                 keys: Arc::clone(&self.keys),
                 capability: key.capability(),
-            })),
+            }),
             ..Access::default()
         })
     }

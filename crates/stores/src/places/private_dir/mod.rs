@@ -14,10 +14,10 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 
 use identity_tag::IdentityTag;
-pub use process::record;
+pub use process::{RECORD, record};
 pub use sweep::sweep;
 
 /// Of a directory whose lock is held, or whose keymark is dead.
@@ -84,7 +84,7 @@ impl PrivateDir {
         fs::DirBuilder::new()
             .mode(0o700)
             .create(&path)
-            .map_err(|error| Error::call(format!("mkdir {}", path.display()), error, ""))?;
+            .during(format_args!("mkdir {}", path.display()))?;
         Ok(path)
     }
 
@@ -107,7 +107,7 @@ impl Drop for PrivateDir {
 pub fn let_pass(directory: &Path, group: u32) -> Result<(), Error> {
     chown(directory, None, Some(group))
         .and_then(|()| fs::set_permissions(directory, fs::Permissions::from_mode(0o710)))
-        .map_err(|error| Error::call(format!("chmod {}", directory.display()), error, ""))
+        .during(format_args!("chmod {}", directory.display()))
 }
 
 /// Whether a socket can be in a private directory: the path below it is `below`, at most.

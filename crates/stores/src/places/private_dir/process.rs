@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 
 use crate::places::process::Process;
 
 /// In a private directory and in those in it: the processes that use it, a line each.
-const RECORD: &str = "processes";
+pub const RECORD: &str = "processes";
 /// Before the names of directories without a lock: who is making or removing them.
 const UNFINISHED: &str = "new-keymark-";
 
@@ -60,7 +60,7 @@ pub fn record(directory: &Path, process: u32) -> Result<(), Error> {
         .mode(0o600)
         .open(&path)
         .and_then(|mut file| file.write_all(format!("{number} {started}\n").as_bytes()));
-    written.map_err(|error| Error::call(format!("writing {}", path.display()), error, ""))
+    written.during(format_args!("writing {}", path.display()))
 }
 
 /// Ends the processes that were taken down in the directory and in those in it, and those below them: a server starts a

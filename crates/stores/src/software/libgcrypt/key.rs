@@ -15,19 +15,11 @@ use crate::test_key::{Numbers, TestKey};
 pub fn encode(key: &TestKey) -> Result<Zeroizing<Vec<u8>>, Error> {
     let family = key.algorithm.family();
     let inner = match key.numbers()? {
-        Numbers::Rsa { n, e, d, p, q, u } => list(
-            "rsa",
-            [("n", n), ("e", e), ("d", d), ("p", p), ("q", q), ("u", u)].map(number),
-        ),
-        Numbers::Dsa { p, q, g, y, x } => list(
-            "dsa",
-            [("p", p), ("q", q), ("g", g), ("y", y), ("x", x)].map(number),
-        ),
-        Numbers::Elgamal { p, g, y, x } => {
-            list("elg", [("p", p), ("g", g), ("y", y), ("x", x)].map(number))
-        }
+        Numbers::Rsa(numbers) => list("rsa", named(["n", "e", "d", "p", "q", "u"], numbers)),
+        Numbers::Dsa(numbers) => list("dsa", named(["p", "q", "g", "y", "x"], numbers)),
+        Numbers::Elgamal(numbers) => list("elg", named(["p", "g", "y", "x"], numbers)),
         Numbers::Weierstrass { point, d } => {
-            let (q, d) = (number(("q", point)), number(("d", d)));
+            let (q, d) = (number("q", point), number("d", d));
             list("ecc", named_curve(family).into_iter().chain([q, d]))
         }
         Numbers::Raw { public, secret } => {
@@ -45,11 +37,16 @@ pub fn encode(key: &TestKey) -> Result<Zeroizing<Vec<u8>>, Error> {
 }
 
 /// libgcrypt's numbers are signed: one with its highest bit set has a zero before it.
-fn number((name, mut value): (&str, Vec<u8>)) -> Sexp {
+fn number(name: &str, mut value: Vec<u8>) -> Sexp {
     if value.first().is_some_and(|octet| octet & 0x80 != 0) {
         value.insert(0, 0);
     }
     octets(name, value)
+}
+
+fn named<const N: usize>(names: [&str; N], numbers: [Vec<u8>; N]) -> impl Iterator<Item = Sexp> {
+    let numbers = names.into_iter().zip(numbers);
+    numbers.map(|(name, value)| number(name, value))
 }
 
 fn octets(name: &str, value: Vec<u8>) -> Sexp {

@@ -4,11 +4,10 @@ pub mod answer;
 pub mod key;
 
 use keymark_bench::algorithm::{Algorithm, Digest, Family};
-use keymark_bench::error::Error;
+use keymark_bench::error::{During as _, Error};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_native::NativeError;
+use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
 use keymark_native::gcrypt::{Expression, FILE, Libgcrypt};
 
 use super::library::{Loaded, capabilities_of, missing};
@@ -57,35 +56,27 @@ impl Loaded for Installed {
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
         let capability = Capability::new(key.algorithm, operation);
-        let (form, call): (fn(_, &_) -> _, Call) = match operation {
-            Operation::Sign | Operation::Authenticate => (to_sign, Libgcrypt::sign),
-            Operation::Decrypt => (to_decrypt, Libgcrypt::decrypt),
+        match operation {
+            Operation::Sign | Operation::Authenticate | Operation::Decrypt => {}
             Operation::Decapsulate | Operation::Handshake => {
                 return Err(unsupported("libgcrypt", capability));
             }
-        };
+        }
         let refused = |error| Error::call("gcry_sexp_new", error, "");
         Ok(Box::new(Handle {
             library: self.0,
             key: self.0.key(&key::encode(key)?).map_err(refused)?,
             capability,
-            form,
-            call,
             data: None,
             result: None,
         }))
     }
 }
 
-type Call = fn(&'static Libgcrypt, &Expression, &Expression) -> Result<Expression, NativeError>;
-
 struct Handle {
     library: &'static Libgcrypt,
     key: Expression,
     capability: Capability,
-    /// In the advanced form of S-expressions.
-    form: fn(Algorithm, &[u8]) -> String,
-    call: Call,
     data: Option<Expression>,
     result: Option<Expression>,
 }
@@ -103,19 +94,22 @@ impl Handle {
 impl KeyHandle for Handle {
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
         self.result = None;
-        let form = (self.form)(self.capability.algorithm, &input.bytes);
-        let data = self.library.data(form.as_bytes());
-        self.data = Some(data.map_err(|error| Error::call("gcry_sexp_new", error, ""))?);
+        let to_form = if self.capability.operation.signs() {
+            to_sign
+        } else {
+            to_decrypt
+        };
+        let form = to_form(self.capability.algorithm, &input.bytes);
+        self.data = Some(self.library.data(form.as_bytes()).during("gcry_sexp_new")?);
         Ok(())
     }
 
     fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
         let unarmed = || Error::call(self.name(), "there is no data", "");
         let data = self.data.as_ref().ok_or_else(unarmed)?;
-        match (self.call)(self.library, data, &self.key) {
-            Ok(result) => self.result = Some(result),
-            Err(error) => return Err(Error::call(self.name(), error, "")),
-        }
+        let signs = self.capability.operation.signs();
+        let result = self.library.operate(signs, data, &self.key);
+        self.result = Some(result.during(self.name())?);
         Ok(Performed::default())
     }
 
@@ -130,14 +124,12 @@ impl KeyHandle for Handle {
             answer::secret(algorithm, &result)
         };
         let answer = answer.ok_or_else(|| failed("its result has no known form"))?;
-        let room = output.get_mut(..answer.len());
-        let room = room.ok_or_else(|| failed("its result does not fit the output"))?;
-        room.copy_from_slice(&answer);
-        Ok(answer.len())
+        copy_answer(self.name(), &answer, output)
     }
 }
 
-/// As gpg-agent has it signed (`do_encode_md`, `do_encode_dsa`, `do_encode_eddsa` of its agent/pksign.c).
+/// In the advanced form of S-expressions, as gpg-agent has it signed (`do_encode_md`, `do_encode_dsa`,
+/// `do_encode_eddsa` of its agent/pksign.c).
 fn to_sign(algorithm: Algorithm, input: &[u8]) -> String {
     let input = hex::encode(input);
     let digest = match algorithm.digest() {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, Verifiable, Verifier};
+use keymark_bench::workload::{Input, Verifiable};
 use keymark_stores::card::Slot;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, VirtualCards};
@@ -25,20 +25,14 @@ use suite::{Exercise, Use};
 
 #[test]
 fn the_fake_conforms() {
-    struct Echo;
-    impl Verifier for Echo {
-        fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-            let is_echo = |result: &Verifiable<'_>| match result.output {
-                [octet] if usize::from(*octet) == result.input => Ok(()),
-                _ => Err("no echo".to_owned()),
-            };
-            results.iter().map(is_echo).collect()
-        }
-    }
+    let is_echo = |result: &Verifiable<'_>| match result.output {
+        [octet] if usize::from(*octet) == result.input => Ok(()),
+        _ => Err("no echo".to_owned()),
+    };
     let store = FakeStore::default();
     suite::conforms_by(&store, None, Use::Together, &|_, _| Exercise {
         inputs: [Input { bytes: vec![0] }, Input { bytes: vec![1] }].into(),
-        verifier: Arc::new(Echo),
+        verifier: Arc::new(is_echo),
     });
     assert_eq!(store.entered(), 0, "who enters leaves");
 }
@@ -104,12 +98,12 @@ fn a_loaded_card_conforms() {
 #[cfg(feature = "tpm")]
 #[test]
 fn a_tpm_conforms() {
-    use keymark_stores::device::{StoreFamily as _, Wish};
-    use keymark_stores::tpm::TpmFamily;
+    use keymark_stores::device::Wish;
+    use keymark_stores::tpm;
     use keymark_stores::user::User;
 
     let wish = Wish::Named(vec!["swtpm-esys".to_owned()]);
-    let looked = TpmFamily.look(&wish, &User::of_made_device()).unwrap();
+    let looked = tpm::FAMILY.found(&wish, &User::of_made_device()).unwrap();
     let store = looked.devices[0].open(&Run::new(0)).unwrap();
     suite::conforms(store.as_ref(), Some(&["rsa2048", "nistp256", "nistp384"]));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use keymark_report::TableOf;
 use keymark_report::formats::ci::Test;
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ use super::simulate::{Echo, Run};
 use crate::args::FirmwareComparison;
 use crate::commands::Outcome;
 use crate::observers::print_json;
-use crate::output::{self, Table};
+use crate::output;
 
 /// Functions in the table of one part; --json has all.
 const MOST_FUNCTIONS: usize = 20;
@@ -135,15 +136,13 @@ fn print(rows: &[Row]) {
         let changed = |row: &&Row| row.of == FUNCTION && row.difference() != 0;
         whole.chain(part.iter().filter(changed).take(MOST_FUNCTIONS))
     });
-    let cycles =
-        |cycles: Option<u64>| cycles.map_or_else(|| "-".to_owned(), |cycles| cycles.to_string());
-    Table::of(shown)
-        .column("mcu", |row| row.mcu.clone())
-        .column("of", |row| row.of.to_owned())
-        .column("name", |row| row.name.clone())
-        .column("before", |row| cycles(row.before))
-        .column("after", |row| cycles(row.after))
-        .column("difference", |row| format!("{:+}", row.difference()))
-        .column("change", |row| row.change_in_words())
-        .print(3);
+    let table = TableOf::plain(shown)
+        .name("mcu", |row| row.mcu.as_str())
+        .name("of", |row| row.of)
+        .name("name", |row| row.name.as_str())
+        .value("before", |row| row.before)
+        .value("after", |row| row.after)
+        .value("difference", |row| format!("{:+}", row.difference()))
+        .value("change", |row| row.change_in_words());
+    output::table(table);
 }

@@ -8,9 +8,9 @@ pub(super) use compare::run as compare;
 
 use std::collections::BTreeMap;
 
-use keymark_mcu::predict::band;
 use keymark_mcu::profiler::Spent;
 use keymark_mcu::timing::{Phase, Stall};
+use keymark_report::TableOf;
 use keymark_report::formats::ci::{Test, suite};
 use keymark_report::units;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::file;
 use crate::observers::print_json;
-use crate::output::{self, Table};
+use crate::output;
 use simulate::{Echo, Run};
 
 pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
@@ -75,15 +75,11 @@ fn finish(tests: &[Test], junit: bool) -> Outcome {
 fn report(run: &Run, judged: &[Test]) -> Value {
     let clock = run.mcu.clock;
     let phase = |(name, phase): (String, Phase)| {
+        let band = run.band(&phase);
         let account = phase.account;
         let stalls = Stall::ALL
             .iter()
             .map(|&stall| (stall, account.stall(stall)));
-        let variations = run
-            .profiler
-            .timing()
-            .estimates(|number| number == phase.number);
-        let band = band(&run.mcu, account.cycles(), &variations);
         json!({
             "phase": phase.number,
             "name": name,
@@ -128,52 +124,41 @@ fn report(run: &Run, judged: &[Test]) -> Value {
 
 fn print_phases(run: &Run) {
     let clock = run.mcu.clock;
-    let banded = |phase: &Phase| {
-        let variations = run
-            .profiler
-            .timing()
-            .estimates(|number| number == phase.number);
-        let band = band(&run.mcu, phase.account.cycles(), &variations);
-        format!(
-            "{} to {}",
-            units::duration(band.low),
-            units::duration(band.high)
-        )
-    };
-    let mut table = Table::of(run.phases())
-        .column("phase", |(name, _)| name.clone())
-        .column("times", |(_, phase)| phase.count.to_string())
-        .column("time", |(_, phase)| {
-            units::duration(clock.seconds(phase.account.cycles()))
+    let mut table = TableOf::plain(run.phases())
+        .name("phase", |(name, _)| name.clone())
+        .value("times", |(_, phase)| phase.count)
+        .value("time", |(_, phase)| clock.seconds(phase.account.cycles()))
+        .value("band", |(_, phase)| {
+            let band = run.band(phase);
+            [band.low, band.high].map(units::duration).join(" to ")
         })
-        .column("band", |(_, phase)| banded(phase))
-        .column("cycles", |(_, phase)| count(phase.account.cycles()))
-        .column("least", |(_, phase)| count(phase.shortest))
-        .column("most", |(_, phase)| count(phase.longest))
-        .column("instructions", |(_, phase)| {
+        .value("cycles", |(_, phase)| count(phase.account.cycles()))
+        .value("least", |(_, phase)| count(phase.shortest))
+        .value("most", |(_, phase)| count(phase.longest))
+        .value("instructions", |(_, phase)| {
             count(phase.account.instructions())
         })
-        .column("cycles an instruction", |(_, phase)| {
+        .value("cycles an instruction", |(_, phase)| {
             let instructions = phase.account.instructions().max(1);
             format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
         });
     for &stall in Stall::ALL {
-        table = table.column(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
+        table = table.value(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
     }
-    table.print(1);
+    output::table(table);
 }
 
 fn print_functions(run: &Run, top: usize) {
     let all = run.cycles().max(1) as f64;
     output::line("");
-    Table::of(run.profiler.flat().into_iter().take(top))
-        .column("function", |(name, _)| name.clone())
-        .column("share", |(_, spent)| {
+    let table = TableOf::plain(run.profiler.flat().into_iter().take(top))
+        .name("function", |(name, _)| name.clone())
+        .value("share", |(_, spent)| {
             format!("{:.1} %", 100.0 * spent.cycles as f64 / all)
         })
-        .column("cycles", |(_, spent)| count(spent.cycles))
-        .column("with callees", |(_, spent)| count(spent.inclusive))
-        .column("instructions", |(_, spent)| count(spent.instructions))
-        .column("calls", |(_, spent)| spent.calls.to_string())
-        .print(1);
+        .value("cycles", |(_, spent)| count(spent.cycles))
+        .value("with callees", |(_, spent)| count(spent.inclusive))
+        .value("instructions", |(_, spent)| count(spent.instructions))
+        .value("calls", |(_, spent)| spent.calls);
+    output::table(table);
 }

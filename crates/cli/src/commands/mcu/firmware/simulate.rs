@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::{Clock, MonotonicClock};
 use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_mcu::predict::Banded;
+use keymark_mcu::predict::{Banded, band};
 use keymark_mcu::profiler::Profiler;
 use keymark_mcu::timing::Phase;
+use keymark_stats::Band;
 use serde::Serialize;
 
 use crate::args::{Limit, PhaseName};
@@ -145,6 +146,13 @@ impl Run {
     }
 
     /// Cycles in all.
+    /// The time of a phase, with what its assumptions leave open.
+    pub(super) fn band(&self, phase: &Phase) -> Band {
+        let timing = self.profiler.timing();
+        let variations = timing.estimates(|number| number == phase.number);
+        band(&self.mcu, phase.account.cycles(), &variations)
+    }
+
     pub(super) fn cycles(&self) -> u64 {
         self.profiler.pipeline().now()
     }

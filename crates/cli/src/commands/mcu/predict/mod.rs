@@ -4,10 +4,9 @@ mod json;
 mod table;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use itertools::Itertools;
 use keymark_mcu::kernel::{Kernel, KernelError};
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
@@ -15,6 +14,7 @@ use keymark_mcu::timing::CacheUse;
 use keymark_report::answers::answers;
 use keymark_report::charts::Theme;
 use keymark_report::pictures::Kind;
+use rayon::prelude::*;
 
 use super::record;
 use crate::args::{OptionAxis, PredictArguments};
@@ -26,7 +26,7 @@ use crate::{frame, output, parts};
 
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
     let targets = targets(arguments)?;
-    let kernels = once(&arguments.kernel);
+    let kernels: Vec<Kernel> = arguments.kernel.iter().copied().unique().collect();
     let wanted: Vec<(&Target, Kernel)> = kernels
         .iter()
         .flat_map(|&kernel| {
@@ -80,18 +80,6 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
     })
 }
 
-/// In order, without what was said before.
-fn once<T: Copy + PartialEq>(said: &[T]) -> Vec<T> {
-    let mut kept = Vec::new();
-    for &one in said {
-        if !kept.contains(&one) {
-            kept.push(one);
-        }
-    }
-    kept
-}
-
-/// Every combination of parts and options, without what a part cannot do.
 fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
     let mut targets: Vec<Target> = Vec::new();
     for name in &arguments.mcu {
@@ -145,47 +133,24 @@ fn vary(targets: Vec<Target>, axis: &OptionAxis) -> Vec<Target> {
 
 /// Targets that differ in what matters to the kernel.
 fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
-    let mut kept: Vec<&Target> = Vec::new();
-    for target in targets {
-        let same = |other: &&Target| {
-            other.mcu == target.mcu && other.options.words(kernel) == target.options.words(kernel)
-        };
-        if !kept.iter().any(same) {
-            kept.push(target);
-        }
-    }
-    kept
+    let words = |target: &&Target| (target.mcu.name.clone(), target.options.words(kernel));
+    targets.iter().unique_by(words).collect()
 }
 
-/// One after the other on each processor, in any order; the results have the order of the questions.
+/// On all processors; the results have the order of the questions.
 pub(super) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let bar = ProgressBar::new(wanted.len() as u64);
-    // The template is constant; without it the bar has its usual look.
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} predictions {elapsed}") {
         bar.set_style(style);
     }
-    std::thread::scope(|scope| {
-        for _ in 0..processors.min(wanted.len()) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((target, kernel)) = wanted.get(index) else {
-                        break;
-                    };
-                    let result = Prediction::new(target, *kernel);
-                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    results.push((index, result));
-                    bar.inc(1);
-                }
-            });
-        }
-    });
+    let predict = |(target, kernel): &(&Target, Kernel)| {
+        let result = Prediction::new(target, *kernel);
+        bar.inc(1);
+        result
+    };
+    let results = wanted.par_iter().map(predict).collect();
     bar.finish_and_clear();
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
+    results
 }
 
 fn hit_rate(usage: CacheUse) -> Option<f64> {

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use keymark_mcu::predict::{Assumption, Prediction};
 use keymark_mcu::timing::{CacheUse, Stall};
+use keymark_report::TableOf;
 use keymark_report::units;
 
 use super::hit_rate;
 use crate::args::PredictArguments;
 use crate::commands::mcu::count;
-use crate::output::{self, Table};
+use crate::output;
 
 /// More predictions than this have a line each, without where their cycles went.
 const MOST_COLUMNS: usize = 5;
@@ -39,12 +40,11 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
     ));
     let mut lines = head(first, arguments.tolerance);
     if predictions.len() > MOST_COLUMNS {
-        let mut table =
-            Table::of(predictions.iter().copied()).column("prediction", |one| one.name());
+        let mut table = TableOf::plain(predictions).name("prediction", |one| one.name());
         for line in &lines {
-            table = table.column(line.name.as_str(), |one| (line.cell)(one));
+            table = table.value(line.name.as_str(), |one| (line.cell)(one));
         }
-        table.print(1);
+        output::table(table);
         output::line(&format!(
             "for up to {MOST_COLUMNS} predictions the table shows where their cycles go and what --sensitivity adds; \
              --json always does"
@@ -55,11 +55,11 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         if arguments.sensitivity {
             lines.extend(sensitivity(predictions));
         }
-        let mut table = Table::of(&lines).column("", |line| line.name.clone());
+        let mut table = TableOf::plain(&lines).name("", |line| line.name.as_str());
         for prediction in predictions {
-            table = table.column(prediction.name(), |line| (line.cell)(prediction));
+            table = table.value(prediction.name(), |line| (line.cell)(prediction));
         }
-        table.print(1);
+        output::table(table);
     }
     output::line("");
 }

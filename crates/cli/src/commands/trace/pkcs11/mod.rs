@@ -6,14 +6,13 @@ mod tables;
 use std::path::PathBuf;
 use std::process::Command;
 
-use keymark_bench::case::{DeviceName, Provenance};
-use keymark_bench::error::Error;
-use keymark_report::document::{Document, Section};
+use keymark_bench::{DeviceName, Error, Provenance};
+use keymark_report::{Document, Section};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace::read;
 use keymark_stacks::private_dir::PrivateDir;
-use keymark_stores::device::{StoreFamily as _, Wish};
-use keymark_stores::pkcs11::Pkcs11Family;
+use keymark_stores::device::Wish;
+use keymark_stores::pkcs11;
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::pkcs11::wrapped::wrapped;
 
@@ -93,7 +92,7 @@ fn origin(module: &std::path::Path) -> Origin {
 /// None where the module has no token now, or does not say.
 fn of_tokens(module: &std::path::Path) -> Option<Provenance> {
     let wish = Wish::Named(vec![module.display().to_string()]);
-    let looked = Pkcs11Family.look(&wish, &user::of_pinentry()).ok()?;
+    let looked = pkcs11::FAMILY.found(&wish, &user::of_pinentry()).ok()?;
     let said: Vec<Provenance> = looked
         .devices
         .iter()

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use keymark_report::document::{Block, Cell, Column, Remark, RemarkKind};
 use keymark_report::units::{self, counted};
+use keymark_report::{Block, Cell, Column, Remark, RemarkKind};
 use keymark_shim_protocol::pkcs11::trace::{CallTimes, TracedThread};
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stats::Ratio;

@@ -1,0 +1,71 @@
+//! `keymark service bench`
+
+use std::path::PathBuf;
+
+use itertools::iproduct;
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{Case, Parameters, StackName};
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_stacks::inventory::Inventory;
+use keymark_stacks::services;
+
+use super::super::Outcome;
+use super::run::{Wanted, installed};
+use crate::args::ServiceBenchArguments;
+use crate::{load, user};
+
+pub(super) fn run(arguments: &ServiceBenchArguments, archive: Option<&PathBuf>) -> Outcome {
+    let user = user::of_arguments(&arguments.run.card);
+    let inventory = load::devices(&arguments.device, &user)?;
+    let cases = cases(arguments, &inventory);
+    let wanted = Wanted {
+        beside: Vec::new(),
+        services: installed(&arguments.service)?,
+        cases,
+        elsewhere: None,
+        inventory: &inventory,
+        duration: arguments.duration,
+        arguments: &arguments.run,
+    };
+    wanted.run(archive)
+}
+
+/// Every service with every device and key, every parameter that it has, and every load.
+fn cases(arguments: &ServiceBenchArguments, inventory: &Inventory) -> Vec<Case> {
+    let loads = load::loads(&arguments.clients, arguments.rate, None);
+    let parameters = |service: StackName| -> Vec<Parameters> {
+        let known = services::dimensions(service);
+        let chosen = arguments.parameter.as_ref();
+        match chosen.filter(|choice| known.contains(&choice.dimension)) {
+            Some(choice) => {
+                let words = choice.words.iter();
+                words
+                    .map(|word| Parameters::of(&choice.dimension, word))
+                    .collect()
+            }
+            None => vec![Parameters::NONE],
+        }
+    };
+    let (services, devices) = (&arguments.service, &inventory.devices);
+    let keys = iproduct!(services, devices, &arguments.algorithm);
+    let each = keys.flat_map(|(service, found, algorithm)| {
+        iproduct!(parameters(*service), &loads).map(|(parameters, load)| Case {
+            parameters,
+            load: *load,
+            ..case(&found.identity, *service, *algorithm)
+        })
+    });
+    each.collect()
+}
+
+/// One signature after the other.
+pub(super) fn case(identity: &StoreIdentity, service: StackName, algorithm: Algorithm) -> Case {
+    Case {
+        stack: service,
+        ..identity.case(Capability {
+            algorithm,
+            operation: Operation::Sign,
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! `keymark service bench --connect`: a timestamping authority that runs already.
+
+use std::path::PathBuf;
+
+use keymark_bench::case::Case;
+use keymark_bench::clock::MonotonicClock;
+use keymark_stacks::services::{RFC3161, RunningAuthority, Services};
+use keymark_stacks::tls::Address;
+
+use super::super::Outcome;
+use super::run::Wanted;
+use crate::args::ServiceBenchArguments;
+use crate::exit::Failure;
+use crate::{load, signals, user};
+
+pub(super) fn run(
+    address: &Address,
+    arguments: &ServiceBenchArguments,
+    archive: Option<&PathBuf>,
+) -> Outcome {
+    let remote = &arguments.remote;
+    let addresses = load::own(address, remote.i_own_this_server)?;
+    let (interrupt, _) = signals::listen()?;
+    let clock = MonotonicClock::new();
+    let known = (addresses.as_slice(), remote.authority.as_ref());
+    let authority = RunningAuthority::reach(address, &remote.path, known, (&clock, &interrupt));
+    let authority = authority.map_err(Failure::nothing_usable)?;
+    let identity = address.identity();
+    let loads = load::loads(&arguments.clients, arguments.rate, None);
+    let cases = loads.iter().map(|load| Case {
+        load: *load,
+        ..super::bench::case(&identity, RFC3161, authority.algorithm)
+    });
+    let wanted = Wanted {
+        beside: Vec::new(),
+        cases: cases.collect(),
+        services: Services::Running(authority),
+        inventory: &load::devices(&[], &user::of_arguments(&arguments.run.card))?,
+        elsewhere: Some(identity),
+        duration: arguments.duration,
+        arguments: &arguments.run,
+    };
+    wanted.run(archive)
+}

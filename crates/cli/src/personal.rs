@@ -1,0 +1,37 @@
+//! What is known of this computer and of who uses it, to be taken out of what others read.
+
+use std::fs;
+
+use keymark_report::exchange::share::Personal;
+use nix::unistd::{Uid, User};
+
+/// Names of this machine and of who uses it, as far as the system knows them.
+pub(crate) fn of_this_machine() -> Vec<Personal> {
+    let variables = |names: &[&str]| -> Vec<String> {
+        let names = names.iter();
+        names.filter_map(|name| std::env::var(name).ok()).collect()
+    };
+    let mut hosts = variables(&["HOSTNAME"]);
+    for file in [
+        "/proc/sys/kernel/hostname",
+        "/etc/hostname",
+        "/etc/mailname",
+    ] {
+        hosts.extend(fs::read_to_string(file).map(|name| name.trim().to_owned()));
+    }
+    // `jane.example.org` is also called `jane`.
+    let short = hosts.iter().filter_map(|name| name.split_once('.'));
+    let short: Vec<String> = short.map(|(name, _)| name.to_owned()).collect();
+    hosts.extend(short);
+    let mut users = variables(&["USER", "LOGNAME", "SUDO_USER"]);
+    let mut homes = variables(&["HOME"]);
+    if let Some(account) = User::from_uid(Uid::current()).ok().flatten() {
+        homes.push(account.dir.display().to_string());
+        users.push(account.name);
+        let full = account.gecos.to_string_lossy();
+        users.extend(full.split(',').next().map(|name| name.trim().to_owned()));
+    }
+    let hosts = hosts.into_iter().map(Personal::Host);
+    let all = hosts.chain(users.into_iter().map(Personal::User));
+    all.chain(homes.into_iter().map(Personal::Home)).collect()
+}

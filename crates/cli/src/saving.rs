@@ -1,0 +1,90 @@
+//! Where a run is put: into the archive. What is for a server is written here first, and stays until all of it is there.
+
+use std::path::PathBuf;
+
+use keymark_bench::record::{Record, RunId, RunState};
+use keymark_report::archive::{Archive, ArchiveError, Identity, RunWriter, Unsent};
+
+use crate::archive::{open_to_tell, place};
+use crate::output;
+use crate::personal::of_this_machine;
+
+/// The places of one run.
+pub(crate) struct Saving {
+    unsent: Option<Unsent>,
+    archive: Result<Archive, ArchiveError>,
+}
+
+/// What writes a run while it is under way, or why that cannot be.
+pub(crate) type Writers<'a> = Vec<Result<RunWriter<'a>, String>>;
+
+impl Saving {
+    pub(crate) fn open(named: Option<&PathBuf>, run: &RunId, identity: Identity) -> Self {
+        let archive = place(named).and_then(|place| open_to_tell(&place, identity));
+        // Nothing is ever sent to an address that is none.
+        let is_address = !matches!(archive, Err(ArchiveError::Address(_)));
+        let to = place(named).ok();
+        let to = to.filter(|to| is_address && Archive::is_on_a_server(to));
+        let unsent = to.and_then(|to| {
+            let made = Unsent::place().and_then(|place| Unsent::new(&place, run, &to));
+            let mut made = made.map_err(|error| warn(&error.to_string())).ok()?;
+            made.archive.tell(identity, of_this_machine());
+            Some(made)
+        });
+        Self { unsent, archive }
+    }
+
+    /// The copy here never has less than the server.
+    pub(crate) fn begin(&mut self, head: &Record) -> Writers<'_> {
+        let here = self.unsent.iter_mut().map(|unsent| Ok(&mut unsent.archive));
+        let archive = self.archive.as_mut().map_err(|error| error.to_string());
+        let begun = here.chain([archive]).map(|archive| {
+            let begun = archive.and_then(|to| to.begin(head).map_err(|error| error.to_string()));
+            begun.inspect_err(|error| warn(error))
+        });
+        begun.collect()
+    }
+
+    /// Puts a run that is complete into the archive.
+    pub(crate) fn insert(mut self, record: &Record) -> Result<(), String> {
+        let first = match &mut self.unsent {
+            Some(unsent) => unsent.archive.insert(record),
+            None => self
+                .archive
+                .as_mut()
+                .map_err(|error| error.to_string())?
+                .insert(record),
+        };
+        self.conclude(first.map_err(|error| error.to_string()))
+    }
+
+    /// A server is sent what it does not have: it may be back.
+    pub(crate) fn conclude(self, written: Result<(), String>) -> Result<(), String> {
+        let Some(unsent) = self.unsent else {
+            return written;
+        };
+        let place = unsent.directory.display().to_string();
+        let sent = Archive::open(&unsent.to).and_then(|mut to| unsent.send(&mut to));
+        written.and(sent.map_err(|error| {
+            format!("{error}; it is kept in {place}, and 'keymark archive push' sends it")
+        }))
+    }
+}
+
+fn warn(error: &str) {
+    output::warning(&format!(
+        "{error}; the run continues without being saved there"
+    ));
+}
+
+/// Ends a run; it is written if it is in one place.
+pub(crate) fn finish(writers: Writers<'_>, state: RunState) -> Result<(), String> {
+    let finished = writers.into_iter().map(|writer| {
+        let writer = writer?;
+        if !writer.is_up_to_date() {
+            output::note("another program has locked the archive; waiting for it");
+        }
+        writer.finish(state).map_err(|error| error.to_string())
+    });
+    finished.reduce(Result::or).unwrap_or(Ok(()))
+}

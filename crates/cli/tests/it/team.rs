@@ -1,0 +1,223 @@
+//! A team's archive on a real PostgreSQL server, by the real binary.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, SHORT, ended, text};
+use keymark_testkit::postgresql::Server;
+use keymark_testkit::waiting::until;
+use nix::sys::signal::Signal;
+
+use crate::{KEYMARK, tell};
+
+/// Measures until it is told to end.
+const LONG: &str = "bench --algorithm ed25519 --stack raw --precision 0.001% --max-time 60s";
+const SAMPLES: &str = "SELECT count(*) FROM keymark.sample";
+/// Blocks whose samples are not all there, or that are there twice.
+const WRONG: &str = "SELECT (SELECT count(*) FROM keymark.block
+        WHERE samples <> (SELECT count(*) FROM keymark.sample WHERE block = id))
+    + (SELECT count(*) - count(DISTINCT (case_, round)) FROM keymark.block)";
+
+struct Team {
+    place: Place,
+    server: Server,
+}
+
+impl Team {
+    fn new() -> Self {
+        let (place, server) = (Place::new(KEYMARK), Server::start());
+        let team = Self { place, server };
+        team.ended("runs", 0);
+        team
+    }
+
+    fn keymark(&self, role: &str, arguments: &str) -> Command {
+        let mut keymark = self.place.keymark(arguments);
+        keymark.env("KEYMARK_ARCHIVE", self.server.address(role, "keymark"));
+        keymark
+    }
+
+    /// What it says when it ends with that status.
+    fn ended(&self, arguments: &str, status: i32) -> String {
+        let output = self.keymark("owner", arguments).output().unwrap();
+        let said = text(&output.stdout) + &text(&output.stderr);
+        ended(output, status);
+        said
+    }
+
+    fn started(&self) -> Child {
+        let mut keymark = self.keymark("owner", LONG);
+        keymark.stdout(Stdio::null()).stderr(Stdio::piped());
+        keymark.spawn().unwrap()
+    }
+
+    fn ask(&self, question: &str) -> u64 {
+        let answer = self.server.psql("keymark", question);
+        answer.unwrap().parse().unwrap()
+    }
+
+    fn await_more_samples(&self) {
+        let before = self.ask(SAMPLES);
+        until("samples are on the server", || self.ask(SAMPLES) > before);
+    }
+
+    fn unsent(&self) -> Vec<PathBuf> {
+        let place = self.place.path("data/keymark/unsent");
+        let entries = std::fs::read_dir(place).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+#[test]
+fn a_run_on_a_server_is_kept_here_until_all_of_it_is_there() {
+    let mut team = Team::new();
+    assert_says(&team.ended(SHORT, 0), ["saved as"]);
+    assert_eq!(team.unsent(), Vec::<PathBuf>::new());
+    assert_says(&team.ended("archive push", 0), ["sent 0 runs"]);
+
+    team.server.stop();
+    let said = team.ended(SHORT, 1);
+    assert_says(
+        &said,
+        [
+            "the run continues without being saved there",
+            "it is kept in",
+            "'keymark archive push' sends it",
+        ],
+    );
+    assert_eq!(team.unsent().len(), 1);
+    assert_says(
+        &team.ended("archive push", 1),
+        ["stays: cannot reach archive"],
+    );
+    team.server.resume();
+    assert_says(&team.ended("archive push", 0), ["sent 1 runs"]);
+    assert_eq!(team.unsent(), Vec::<PathBuf>::new());
+    assert_eq!(
+        team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'"),
+        2
+    );
+    assert_eq!(team.ask(WRONG), 0);
+}
+
+#[test]
+fn a_server_that_restarts_in_a_run_has_all_of_it_in_the_end() {
+    let mut team = Team::new();
+    let measuring = team.started();
+    team.await_more_samples();
+    team.server.stop();
+    std::thread::sleep(Duration::from_millis(500));
+    team.server.resume();
+    tell(&measuring, Signal::SIGINT);
+    ended(measuring.wait_with_output().unwrap(), 130);
+    assert_eq!(team.unsent(), Vec::<PathBuf>::new());
+    assert_eq!(
+        team.ask("SELECT count(*) FROM keymark.run WHERE state = 'interrupted'"),
+        1
+    );
+    assert_eq!(team.ask(WRONG), 0);
+}
+
+#[test]
+fn a_kill_in_a_run_loses_nothing_that_was_measured() {
+    let team = Team::new();
+    for kills in 1..4 {
+        let mut measuring = team.started();
+        team.await_more_samples();
+        assert_says(&team.ended("archive push", 0), ["sent 0 runs"]);
+        let seen = team.ask(SAMPLES);
+        measuring.kill().unwrap();
+        measuring.wait().unwrap();
+        assert_says(&team.ended("archive push", 0), ["sent 1 runs"]);
+        assert!(team.ask(SAMPLES) >= seen);
+        assert_eq!(
+            team.ask("SELECT count(*) FROM keymark.run WHERE state = 'unfinished'"),
+            kills
+        );
+        assert_eq!(team.ask(WRONG), 0);
+        assert_eq!(team.unsent(), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn who_may_only_read_measures_all_the_same() {
+    let team = Team::new();
+    team.server.psql(
+        "keymark",
+        "CREATE ROLE rita LOGIN; GRANT USAGE ON SCHEMA keymark TO rita;
+         GRANT SELECT ON ALL TABLES IN SCHEMA keymark TO rita",
+    );
+    let output = team.keymark("rita", SHORT).output().unwrap();
+    let said = text(&output.stderr);
+    ended(output, 1);
+    assert_says(&said, ["permission denied", "it is kept in"]);
+    assert_says(&team.ended("archive push", 1), ["permission denied"]);
+    let elsewhere = team.place.path("elsewhere.sqlite3");
+    assert_says(
+        &team.ended(
+            &format!("archive push --archive {}", elsewhere.display()),
+            0,
+        ),
+        ["sent 1 runs"],
+    );
+}
+
+#[test]
+fn a_series_goes_on_without_its_server() {
+    let mut team = Team::new();
+    let mut series = team.keymark("owner", "bench --algorithm ed25519 --stack raw --max-time 1s --precision 0.001% --repeat 2 --pause 1s");
+    let series = series
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("the first run is there", || {
+        team.ask("SELECT count(*) FROM keymark.run") == 1
+    });
+    team.server.stop();
+    let output = series.wait_with_output().unwrap();
+    assert_says(&text(&output.stderr), ["'keymark archive push' sends it"]);
+    team.server.resume();
+    assert_says(&team.ended("archive push", 0), ["sent 1 runs"]);
+    assert_eq!(
+        team.ask("SELECT count(*) FROM keymark.run WHERE series_number IN (0, 1)"),
+        2
+    );
+}
+
+#[test]
+fn an_archive_is_copied_there_and_back_byte_by_byte() {
+    let team = Team::new();
+    team.place
+        .stdout("bench --device virtual --algorithm ed25519 --stack raw --runs 5");
+    team.place.stdout(SHORT);
+    let (here, there) = (
+        team.place.archive(),
+        team.server.address("owner", "keymark"),
+    );
+    let back = team.place.path("back.sqlite3");
+    let copy = |from: &PathBuf, to: &PathBuf, how: &str| {
+        let (from, to) = (from.display(), to.display());
+        team.place
+            .stdout(&format!("archive copy {from} {to} {how}"))
+    };
+    assert_says(&copy(&here, &there, "--identify"), ["copied 2 runs"]);
+    copy(&there, &back, "");
+    // Again, nothing happens.
+    copy(&there, &back, "");
+    for run in ["last", "last~1"] {
+        let export = |archive: &PathBuf| {
+            let archive = archive.display();
+            team.place
+                .stdout(&format!("export {run} --format json --archive {archive}"))
+        };
+        let own = export(&here);
+        assert!(own == export(&there) && own == export(&back), "{run}");
+    }
+    let nowhere = team
+        .place
+        .refused("archive copy nowhere.sqlite3 other.sqlite3", 2);
+    assert_says(&nowhere, ["there is no archive nowhere.sqlite3"]);
+}

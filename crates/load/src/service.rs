@@ -1,0 +1,43 @@
+//! A service that is asked by HTTP: its requests and answers as data.
+
+use std::fmt::{self, Debug};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use crate::failure::Expectation;
+
+/// A service, and what is asked of it. Each transaction is a TCP connection, one request with `Connection: close`, and its
+/// whole answer, which is checked when the client has nothing else to do: no transaction waits for that.
+#[derive(Clone)]
+pub struct Service {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The request's `Host`.
+    pub host: String,
+    /// The request's method.
+    pub method: &'static str,
+    /// The request's path, with its leading slash.
+    pub path: String,
+    /// What the body of a request is (RFC 9110 §8.3).
+    pub content_type: &'static str,
+    /// Makes the bodies, and checks the answers.
+    pub exchange: Arc<dyn Exchange>,
+}
+
+impl Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Service({} {}{})", self.method, self.address, self.path)
+    }
+}
+
+/// What is asked, and what an answer has to be.
+pub trait Exchange: Send + Sync {
+    /// The body of the request with that number, drawn anew for each: it asks for what no other one asks for.
+    fn body(&self, number: u64) -> Vec<u8>;
+
+    /// Whether that is the answer to it.
+    ///
+    /// # Errors
+    /// What is not as expected.
+    fn check(&self, number: u64, answer: &[u8]) -> Result<(), Expectation>;
+}

@@ -1,0 +1,257 @@
+//! One load from clients on several machines. Each tells every second as soon as it is over, as a line of JSON; whoever
+//! distributes them notes from whom and when each line came. Put together, histograms are added (never percentiles), and
+//! steady is what all clients load.
+//!
+//! **Clocks** are not compared: a client's load began when its line on second n came, less n + 1 seconds, at the latest. The
+//! earliest of these is taken, since a line may be late and never early.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::time::Duration;
+
+use keymark_bench::server_load::{Second, ServerLoad, Totals, Transaction};
+use rand::SeedableRng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::latencies::nanoseconds;
+use crate::measurement::Measurement;
+use crate::recorder::ClientTime;
+use crate::settings::Settings;
+
+/// A second that is over. Times are since the client's start.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToldSecond {
+    /// Which, from 0.
+    pub number: u64,
+    /// What was counted in it.
+    pub second: Second,
+    /// Milliseconds of it in which transactions succeeded, and how many did.
+    pub ends: Vec<(u16, u32)>,
+    /// Sums up to its end.
+    pub totals: Totals,
+    /// In which the busiest of the client's threads did not wait.
+    pub busiest_ns: u64,
+    /// Processor time of the client's threads.
+    pub processor_ns: u64,
+    /// Since when each user has had a transaction.
+    pub settled_ns: Option<u64>,
+}
+
+impl ToldSecond {
+    /// The same second of another thread.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.second.add(&other.second);
+        self.ends.extend(&other.ends);
+        self.totals.add(&other.totals);
+        self.busiest_ns = self.busiest_ns.max(other.busiest_ns);
+        self.processor_ns += other.processor_ns;
+        let both = self.settled_ns.zip(other.settled_ns);
+        self.settled_ns = both.map(|(one, other)| one.max(other));
+    }
+}
+
+/// What a client says when its load is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToldEnd {
+    /// From its start to the cut-off.
+    pub elapsed_ns: u64,
+    /// Transactions that were under way then.
+    pub cut_off: u64,
+    /// Arrivals that were due and had not begun.
+    pub waiting: u64,
+    /// Some whole transactions.
+    pub sample: Vec<Transaction>,
+}
+
+impl From<&Measurement> for ToldEnd {
+    fn from(measured: &Measurement) -> Self {
+        Self {
+            elapsed_ns: nanoseconds(measured.elapsed),
+            cut_off: measured.cut_off,
+            waiting: measured.waiting,
+            sample: measured.sample.clone(),
+        }
+    }
+}
+
+/// A line of a client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// A second is over.
+    Second(ToldSecond),
+    /// The load is.
+    End(ToldEnd),
+    /// Whoever distributes the load has lost the client, for that reason.
+    Lost(String),
+}
+
+/// A line, from whom, and when it came on the clock of whoever distributes the load.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Received {
+    client: String,
+    at_ns: u64,
+    told: Told,
+}
+
+/// What one of several clients has told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Client {
+    /// When its load began, after the first one's.
+    offset: Duration,
+    seconds: Vec<ToldSecond>,
+    end: Option<ToldEnd>,
+    lost: Option<String>,
+}
+
+impl Client {
+    /// What is to be known of it, if it did not load to the end.
+    fn says(&self) -> Option<String> {
+        let (told, lost) = (self.seconds.len(), self.lost.as_deref());
+        match (&self.end, lost) {
+            (Some(_), None) => None,
+            (_, lost) => Some(format!(
+                "{}; loaded for {told} s as far as it told",
+                lost.unwrap_or("told no end")
+            )),
+        }
+    }
+}
+
+/// The clients of a load, by name.
+pub type Clients = BTreeMap<String, Client>;
+
+/// What was received of several clients, a line each.
+///
+/// # Errors
+/// When a line cannot be read or says anything else, or no client has told a second.
+pub fn clients(lines: impl BufRead) -> Result<Clients, Error> {
+    let mut clients = Clients::new();
+    let mut began: BTreeMap<String, u64> = BTreeMap::new();
+    for (number, line) in (1..).zip(lines.lines()) {
+        let line = line.map_err(|error| Error::system("reading what clients told", error))?;
+        let received: Received =
+            serde_json::from_str(&line).map_err(|error| Error::Told { number, error })?;
+        let client = clients.entry(received.client.clone()).or_default();
+        match received.told {
+            // Told twice, or out of its turn: what came first counts.
+            Told::Second(second) if second.number != client.seconds.len() as u64 => {}
+            Told::Second(second) => {
+                let length = (second.number + 1) * SECOND;
+                let begin = received.at_ns.saturating_sub(length);
+                let earliest = began.entry(received.client).or_insert(begin);
+                *earliest = begin.min(*earliest);
+                client.seconds.push(second);
+            }
+            Told::End(end) => client.end = Some(end),
+            Told::Lost(why) => client.lost = Some(why),
+        }
+    }
+    let first = *began.values().min().ok_or(Error::NothingTold)?;
+    for (name, begin) in began {
+        let offset = Duration::from_nanos(begin - first);
+        if offset > DAY {
+            return Err(Error::Apart);
+        }
+        if let Some(client) = clients.get_mut(&name) {
+            client.offset = offset;
+        }
+    }
+    Ok(clients)
+}
+
+const DAY: Duration = Duration::from_hours(24);
+const SECOND: u64 = 1_000_000_000;
+
+/// The load of several clients as one.
+pub fn joined(
+    clients: &Clients,
+    settings: &Settings,
+    server: BTreeMap<String, String>,
+) -> ServerLoad {
+    let mut all = Measurement::of(settings, Vec::new());
+    let (mut steady_end, mut settled) = (Duration::MAX, Some(settings.warm_up));
+    for client in clients.values() {
+        let Some(last) = client.seconds.last() else {
+            continue;
+        };
+        all.take_in(client.offset, &client.seconds);
+        all.totals.add(&last.totals);
+        let its = last.settled_ns.map(Duration::from_nanos);
+        let its = its.map(|its| client.offset + its.max(settings.warm_up));
+        settled = settled.zip(its).map(|(one, other)| one.max(other));
+        let told = Duration::from_secs(client.seconds.len() as u64);
+        let end = client.end.as_ref();
+        let end = end.map_or(told, |end| Duration::from_nanos(end.elapsed_ns));
+        steady_end = steady_end.min(client.offset + end);
+        all.elapsed = all.elapsed.max(client.offset + end);
+    }
+    all.settled = settled;
+    all.sample = sample(clients, settings);
+    let ends = clients.values().filter_map(|client| client.end.as_ref());
+    (all.cut_off, all.waiting) = ends.fold((0, 0), |(cut_off, waiting), end| {
+        (cut_off + end.cut_off, waiting + end.waiting)
+    });
+    let elapsed_ns = nanoseconds(all.elapsed);
+    all.elapsed = steady_end.min(all.elapsed);
+    let says = clients.iter();
+    let says = says.map(|(name, client)| (name.clone(), client.says()));
+    ServerLoad {
+        elapsed_ns,
+        clients: says.collect(),
+        ..all.record(server)
+    }
+}
+
+impl Measurement {
+    fn take_in(&mut self, offset: Duration, seconds: &[ToldSecond]) {
+        // Seconds of different clients begin at different times: histograms are put together within half a second.
+        let from = offset.as_secs_f64().round() as usize;
+        let length = self.seconds.len().max(from + seconds.len());
+        self.seconds.resize_with(length, Second::default);
+        self.times.resize(length, ClientTime::default());
+        for (at, told) in (from..).zip(seconds) {
+            self.seconds[at].add(&told.second);
+            self.times[at].add(ClientTime {
+                busiest: Duration::from_nanos(told.busiest_ns),
+                processor: Duration::from_nanos(told.processor_ns),
+            });
+            for (millisecond, count) in &told.ends {
+                let end = Duration::from_millis(told.number * 1000 + u64::from(*millisecond));
+                self.completions.push_many(offset + end, *count);
+            }
+        }
+    }
+}
+
+/// Of each client's sample as much as it did of all.
+fn sample(clients: &Clients, settings: &Settings) -> Vec<Transaction> {
+    let done = |client: &Client| client.seconds.last().map_or(0, |it| it.totals.transactions);
+    let all: u64 = clients.values().map(done).sum();
+    let mut drawn = ChaCha8Rng::seed_from_u64(settings.seed);
+    let mut sample = Vec::new();
+    for client in clients.values() {
+        let share = done(client) as f64 / all.max(1) as f64 * settings.sample as f64;
+        let its = client.end.as_ref().map_or(&[][..], |end| &end.sample);
+        let from = nanoseconds(client.offset);
+        sample.extend(
+            its.sample(&mut drawn, share.round() as usize)
+                .map(|one| Transaction {
+                    scheduled_ns: one.scheduled_ns + from,
+                    start_ns: one.start_ns + from,
+                    ..*one
+                }),
+        );
+    }
+    sample.sort_by_key(Transaction::ended);
+    sample
+}
+
+#[cfg(test)]
+mod tests;

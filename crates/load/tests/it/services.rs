@@ -1,0 +1,174 @@
+//! A service of HTTP that answers rightly, and in each wrong way: failures by class, never samples.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use keymark_bench::clock::MonotonicClock;
+use keymark_load::{
+    Exchange, Expectation, Failure, Measurement, Observer, Phase, Progress, Service, Timeouts, run,
+};
+
+use crate::support::users;
+
+/// What it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Rightly,
+    InChunks,
+    ToAnother,
+    WithAnError,
+    Half,
+    NotAtAll,
+    ByClosing,
+}
+
+/// It accepts until the test ends, or so many connections; of none the kernel keeps them waiting.
+fn serve(answers: Answers, connections: usize) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(connections) {
+            let stream = stream.unwrap();
+            std::thread::spawn(move || answer(stream, answers));
+        }
+        if connections == 0 {
+            std::thread::sleep(Duration::from_secs(60));
+        }
+    });
+    address
+}
+
+/// A client that gives up closes.
+fn answer(mut stream: TcpStream, answers: Answers) -> Option<()> {
+    let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
+    let end = loop {
+        let read = stream.read(&mut buffer).ok().filter(|read| *read > 0)?;
+        request.extend_from_slice(&buffer[..read]);
+        let mut windows = request.windows(4);
+        match windows.position(|four| four == b"\r\n\r\n") {
+            Some(end) if request.len() >= end + 4 + 16 => break end + 4,
+            _ => {}
+        }
+    };
+    let head = String::from_utf8(request[..end].to_vec()).unwrap();
+    assert!(head.starts_with("POST /stamp HTTP/1.1\r\nHost: localhost\r\n"));
+    assert!(head.contains("Content-Length: 16\r\n"), "{head}");
+    let number = String::from_utf8(request[end..].to_vec()).unwrap();
+    let stamp = format!("stamp {number}");
+    let whole = format!("HTTP/1.1 200 OK\r\nContent-Length: 22\r\n\r\n{stamp}");
+    let said = match answers {
+        Answers::Rightly => whole,
+        Answers::InChunks => {
+            let (first, last) = stamp.split_at(9);
+            format!(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{first}\r\nd\r\n{last}\r\n0\r\n\r\n"
+            )
+        }
+        Answers::ToAnother => whole.replace(&number, "0123456789abcdef"),
+        Answers::WithAnError => "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n".to_owned(),
+        Answers::Half => whole[..whole.len() - 11].to_owned(),
+        Answers::NotAtAll => {
+            // Until the client has given up.
+            while stream.read(&mut buffer).is_ok_and(|read| read > 0) {}
+            return None;
+        }
+        Answers::ByClosing => return None,
+    };
+    stream.write_all(said.as_bytes()).ok()
+}
+
+/// Whoever stamps says what for.
+struct Stamps;
+
+impl Exchange for Stamps {
+    fn body(&self, number: u64) -> Vec<u8> {
+        format!("{number:016x}").into_bytes()
+    }
+
+    fn check(&self, number: u64, answer: &[u8]) -> Result<(), Expectation> {
+        let right = answer == format!("stamp {number:016x}").as_bytes();
+        right.then_some(()).ok_or(Expectation::Nonce)
+    }
+}
+
+fn load(address: SocketAddr, observer: &mut dyn Observer) -> Measurement {
+    let service = Service {
+        address,
+        host: "localhost".to_owned(),
+        method: "POST",
+        path: "/stamp".to_owned(),
+        content_type: "text/plain",
+        exchange: Arc::new(Stamps),
+    };
+    let mut settings = users(2, 1500);
+    settings.timeouts = Timeouts {
+        whole: Duration::from_millis(300),
+        ..settings.timeouts
+    };
+    let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+    run(&service, &settings, (&clock, &stop), observer).unwrap()
+}
+
+#[test]
+fn right_answers_are_counted_and_no_handshake_is() {
+    for answers in [Answers::Rightly, Answers::InChunks] {
+        let measured = load(serve(answers, usize::MAX), &mut ());
+        assert!(measured.totals.transactions > 10, "{answers:?}");
+        assert_eq!(measured.failures, [].into(), "{answers:?}");
+        assert_eq!(measured.totals.bytes, measured.totals.transactions * 22);
+        assert!(measured.negotiated.is_empty());
+    }
+}
+
+#[test]
+fn what_is_wrong_is_a_failure_of_its_class_and_no_sample() {
+    for (answers, class) in [
+        (Answers::ToAnother, Failure::Unexpected(Expectation::Nonce)),
+        (Answers::WithAnError, Failure::Status(500)),
+        (Answers::Half, Failure::ShortBody),
+        (Answers::NotAtAll, Failure::WholeTimeout),
+        (Answers::ByClosing, Failure::Closed(Phase::FirstByte)),
+    ] {
+        let measured = load(serve(answers, usize::MAX), &mut ());
+        let classes: Vec<&Failure> = measured.failures.keys().collect();
+        assert_eq!(classes, [&class], "{answers:?}");
+        assert_eq!(measured.totals.failed, measured.failures[&class]);
+        assert_eq!(
+            (measured.totals.transactions, measured.sample.len()),
+            (0, 0)
+        );
+    }
+}
+
+/// It has no descriptor left to accept with: the kernel takes connections all the same.
+#[test]
+fn a_service_that_accepts_nobody_is_given_up() {
+    let measured = load(serve(Answers::Rightly, 0), &mut ());
+    let classes: Vec<&Failure> = measured.failures.keys().collect();
+    assert_eq!(classes, [&Failure::WholeTimeout]);
+    assert_eq!(measured.totals.transactions, 0);
+}
+
+#[test]
+fn a_service_that_dies_under_load_has_answered_until_then() {
+    struct Seen(u64);
+    impl Observer for Seen {
+        fn progress(&mut self, progress: &Progress) {
+            self.0 = self.0.max(progress.failed);
+        }
+    }
+    let mut seen = Seen(0);
+    let measured = load(serve(Answers::Rightly, 10), &mut seen);
+    let refused = [Failure::Refused, Failure::Reset(Phase::FirstByte)];
+    let others = measured
+        .failures
+        .keys()
+        .filter(|class| !refused.contains(class));
+    assert_eq!(others.count(), 0, "{:?}", measured.failures);
+    assert!(measured.failures.contains_key(&Failure::Refused));
+    assert_eq!(measured.totals.transactions, 10);
+    assert!(seen.0 > 0);
+}

@@ -1,0 +1,76 @@
+//! Services that sign: how the riddle of their article comes about, that ten signatures of gpg at once take less than ten
+//! times one although one agent makes them one after the other.
+
+use keymark_bench::case::StackName;
+use keymark_bench::operation::Operation;
+
+use super::{Statement, Topic};
+use crate::analysis::{Analysis, Row, Scaling};
+use crate::units::{self, counted};
+
+/// What is known of a key's signatures, alone and at once.
+struct Riddle<'a> {
+    scaling: &'a Scaling,
+    /// So many at once.
+    most: u32,
+    /// Their time, over so many times that of one.
+    time: f64,
+    /// Whether it is less for certain.
+    is_less: bool,
+    /// Of the time of one, that of the agent.
+    agent: f64,
+    cores: u32,
+}
+
+impl<'a> Riddle<'a> {
+    fn of(scaling: &'a Scaling) -> Option<Self> {
+        let case = &scaling.case;
+        let bounds = scaling.bounds.as_ref()?;
+        let (_, agent) = bounds.server.as_ref()?;
+        let (most, gain) = scaling.gains.iter().rfind(|(level, _)| *level > 1)?;
+        let is_gpg = (case.stack, case.operation) == (StackName::GNUPG, Operation::Sign);
+        is_gpg.then_some(Self {
+            scaling,
+            most: *most,
+            time: 1.0 / gain.value.0,
+            is_less: gain.low.is_some_and(|low| low.0 > 1.0),
+            agent: agent.0 / bounds.alone.0,
+            cores: bounds.cores,
+        })
+    }
+
+    fn words(&self) -> String {
+        units::ratio(keymark_stats::Ratio(self.time))
+    }
+}
+
+/// With the key that gains most, beside the one that gains least; where services were measured.
+pub(super) fn services(analysis: &Analysis) -> Option<Statement> {
+    analysis.rows.iter().find(|row| row.is_service())?;
+    let known = analysis.scaling.iter().filter_map(Riddle::of);
+    let mut known: Vec<Riddle<'_>> = known.collect();
+    known.sort_by(|a, b| a.time.total_cmp(&b.time));
+    let first = known.first().filter(|first| first.is_less)?;
+    let last = known.last().filter(|last| last.time > first.time);
+    let last = last.map(|last| {
+        format!(
+            " With {} it has {}, and they take {} of it.",
+            last.scaling.case.algorithm,
+            units::percent(last.agent),
+            last.words()
+        )
+    });
+    let text = format!(
+        "{} signatures by gpg at once take {} of {0} times one with {}: one gpg-agent makes them one after the other, but \
+         that is {} of such a signature's time, and the rest (starting gpg, reading the key, writing) runs on {}.{}",
+        first.most,
+        first.words(),
+        first.scaling.case.algorithm,
+        units::percent(first.agent),
+        counted(first.cores, "core"),
+        last.unwrap_or_default()
+    );
+    let of = |row: &&Row| known.iter().any(|riddle| riddle.scaling.is_of(&row.case));
+    let rows = analysis.rows.iter().filter(of).map(|row| row.id);
+    Some(Statement::new(Topic::Striking, text, rows))
+}

@@ -1,0 +1,125 @@
+//! Whose a run is. A server's archive is read by many: serial numbers, names of machines and people are not in the tables that
+//! all of them read. Who wants them kept has them in a table of their own, of which a writer sees their own rows.
+
+use std::borrow::Cow;
+use std::mem;
+
+use keymark_bench::record::{CaseRecord, Record};
+use rusqlite::types::Type;
+use serde::de::DeserializeOwned;
+
+use super::rows::text;
+use super::{Archive, Fault};
+use crate::exchange::share::{Personal, share};
+
+/// What a server's archive is told of whose a run is. A file is its owner's, and has records as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Identity {
+    /// Nothing.
+    #[default]
+    Hidden,
+    /// All, to be kept apart.
+    Told,
+}
+
+/// What is taken out of the records that an archive is given.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parting {
+    identity: Identity,
+    names: Vec<Personal>,
+}
+
+/// The part that stands for the record without its cases; others have the numbers of these.
+const HEAD: i64 = -1;
+
+/// A record in two.
+#[derive(Debug)]
+pub(super) struct Parted<'a> {
+    /// What everybody reads.
+    pub(super) common: Cow<'a, Record>,
+    /// Parts as they were, in JSON, if they are to be kept.
+    pub(super) own: Vec<(i64, String)>,
+}
+
+impl Archive {
+    /// What is told of whose runs are that are written from now on; these names are known to belong to this computer and
+    /// its users. Without effect where records are kept whole.
+    pub fn tell(&mut self, identity: Identity, names: Vec<Personal>) {
+        if let Some(parting) = &mut self.parting {
+            *parting = Parting { identity, names };
+        }
+    }
+
+    pub(super) fn parted<'a>(&self, record: &'a Record) -> Result<Parted<'a>, Fault> {
+        match &self.parting {
+            Some(parting) => parting.part(record.clone()),
+            None => Ok(Parted {
+                common: Cow::Borrowed(record),
+                own: Vec::new(),
+            }),
+        }
+    }
+}
+
+impl Parting {
+    /// Each case by itself, so that a run that is written case by case is taken apart in the same way.
+    fn part(&self, mut record: Record) -> Result<Parted<'static>, Fault> {
+        let cases = mem::take(&mut record.cases);
+        let mut own = vec![(HEAD, text(&record)?)];
+        // The label is what its owner wants others to call the machine.
+        let machine = record.environment.machine.take();
+        let mut common = share(&record, &self.names).record;
+        common.id.clone_from(&record.id);
+        common.environment.machine = machine;
+        record.plan.cases.clear();
+        for (number, mut case) in (0..).zip(cases) {
+            let blocks = mem::take(&mut case.blocks);
+            own.push((number, text(&case)?));
+            record.cases = vec![case];
+            common
+                .cases
+                .extend(share(&record, &self.names).record.cases);
+            if let Some(case) = common.cases.last_mut() {
+                case.blocks = blocks;
+            }
+        }
+        if self.identity == Identity::Hidden {
+            own.clear();
+        }
+        Ok(Parted {
+            common: Cow::Owned(common),
+            own,
+        })
+    }
+}
+
+impl Parted<'_> {
+    /// The record as it was.
+    pub(super) fn whole(self) -> Result<Record, Fault> {
+        let mut record = self.common.into_owned();
+        for (part, whole) in &self.own {
+            let number = usize::try_from(*part).ok();
+            if let Some(case) = number.and_then(|number| record.cases.get_mut(number)) {
+                let blocks = mem::take(&mut case.blocks);
+                *case = CaseRecord {
+                    blocks,
+                    ..read(whole)?
+                };
+            } else if *part == HEAD {
+                record = Record {
+                    state: record.state,
+                    harness: record.harness,
+                    cases: record.cases,
+                    ..read(whole)?
+                };
+            }
+        }
+        Ok(record)
+    }
+}
+
+fn read<T: DeserializeOwned>(whole: &str) -> Result<T, Fault> {
+    serde_json::from_str(whole).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(error)).into()
+    })
+}

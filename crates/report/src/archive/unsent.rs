@@ -1,0 +1,112 @@
+//! Runs that go to a server are kept on this computer, too, until all of one is there: a connection may be lost.
+
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use keymark_bench::record::RunId;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{Archive, ArchiveError, Parting, Result};
+
+/// The run, in an archive of its own.
+const RUN: &str = "runs.sqlite3";
+/// The address of the archive that it is for.
+const ADDRESS: &str = "for";
+/// What stays as it is in the name of a run's directory.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-');
+
+/// One such run. Whoever writes or sends it has locked its directory.
+#[derive(Debug)]
+pub struct Unsent {
+    /// Has the run, or so much of it as was measured, in the form in which it is sent.
+    pub archive: Archive,
+    /// The archive that it is for.
+    pub to: PathBuf,
+    /// Where it is.
+    pub directory: PathBuf,
+    _lock: File,
+}
+
+impl Unsent {
+    /// Where these runs are: `keymark/unsent` in the user's data directory (XDG).
+    ///
+    /// # Errors
+    /// When there is no home directory, or nothing can be written there.
+    pub fn place() -> Result<PathBuf> {
+        let place = super::data().ok_or(ArchiveError::NoHome)?.join("unsent");
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&place);
+        made.map_err(|error| ArchiveError::of_io(&place, error))?;
+        Ok(place)
+    }
+
+    /// Makes a place for a run that goes to that server.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(place: &Path, run: &RunId, to: &Path) -> Result<Self> {
+        let directory = place.join(utf8_percent_encode(&run.0, ESCAPED).to_string());
+        let address = directory.join(ADDRESS);
+        let lock = || {
+            fs::create_dir_all(&directory)?;
+            let lock = File::open(&directory)?;
+            lock.lock()?;
+            fs::write(&address, to.as_os_str().as_encoded_bytes())?;
+            Ok(lock)
+        };
+        let lock = lock().map_err(|error| ArchiveError::of_io(&directory, error))?;
+        Self::locked(directory, to.into(), lock)
+    }
+
+    fn locked(directory: PathBuf, to: PathBuf, lock: File) -> Result<Self> {
+        let mut archive = Archive::open(&directory.join(RUN))?;
+        archive.parting = Some(Parting::default());
+        Ok(Self {
+            archive,
+            to,
+            directory,
+            _lock: lock,
+        })
+    }
+
+    /// Those that no other keymark is writing or sending, the oldest first.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn all(place: &Path) -> Result<Vec<Self>> {
+        let failed = |error| ArchiveError::of_io(place, error);
+        let entries = fs::read_dir(place).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let mut all = Vec::new();
+        for entry in entries.map_err(failed)? {
+            let lock = File::open(entry.path()).ok();
+            let lock = lock.filter(|lock| lock.try_lock().is_ok());
+            let to = fs::read_to_string(entry.path().join(ADDRESS)).ok();
+            if let Some((lock, to)) = lock.zip(to) {
+                all.push(Self::locked(entry.path(), to.into(), lock)?);
+            }
+        }
+        all.sort_by(|one, other| one.directory.cmp(&other.directory));
+        Ok(all)
+    }
+
+    /// Sends what is not there yet, without doubles, and forgets it here.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the other archive does not take it; then it stays here.
+    pub fn send(self, to: &mut Archive) -> Result<()> {
+        for run in self.archive.runs()? {
+            let parted = self.archive.ask(|_| self.archive.load_parted(&run.id.0))?;
+            to.insert_parted(&parted)?;
+        }
+        self.forget()
+    }
+
+    /// Removes it here.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn forget(self) -> Result<()> {
+        let removed = fs::remove_dir_all(&self.directory);
+        removed.map_err(|error| ArchiveError::of_io(&self.directory, error))
+    }
+}

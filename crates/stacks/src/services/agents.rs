@@ -1,0 +1,70 @@
+//! The agents behind a service that signs by gpg: that of the case's home, or several, each with a copy of the key.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keymark_bench::error::Error;
+use keymark_stores::places::process::Process;
+
+use crate::gnupg::home::Home;
+use crate::gnupg::key_home::KeyHome;
+use crate::private_dir::PrivateDir;
+use crate::tls::servers::process::spent;
+
+/// They end with the value; that of the case's home with the run.
+#[derive(Debug)]
+pub(crate) struct Agents {
+    original: Arc<KeyHome>,
+    /// In directories that zeitgitterd takes for its own copies: `gnupg`, `gnupg-1`, …
+    copies: Vec<Home>,
+    processes: Vec<u32>,
+    /// Of the copies; removed last.
+    _place: PrivateDir,
+}
+
+impl Agents {
+    /// So many with copies of a home's keys, if there is to be more than one.
+    pub(crate) fn of(original: Arc<KeyHome>, number: u8) -> Result<Self, Error> {
+        let place = PrivateDir::new()?;
+        let copy = |number| {
+            let name = match number {
+                0 => "gnupg".to_owned(),
+                _ => format!("gnupg-{number}"),
+            };
+            original.home.copy(place.subdirectory(&name)?)
+        };
+        let copies = if number > 1 {
+            (0..number).map(copy).collect::<Result<Vec<Home>, _>>()?
+        } else {
+            Vec::new()
+        };
+        let mut agents = Self {
+            original,
+            copies,
+            processes: Vec::new(),
+            _place: place,
+        };
+        let pid = |home: &Home| home.connect()?.process("GETINFO pid");
+        agents.processes = agents.homes().map(pid).collect::<Result<_, _>>()?;
+        Ok(agents)
+    }
+
+    fn homes(&self) -> impl Iterator<Item = &Home> {
+        let original = self.copies.is_empty().then_some(&self.original.home);
+        self.copies.iter().chain(original)
+    }
+
+    /// Where the service finds the first one.
+    pub(crate) fn home(&self) -> &Path {
+        let mut homes = self.homes();
+        homes.next().unwrap_or(&self.original.home).path()
+    }
+
+    /// Processor time of agents and scdaemons since they were started.
+    pub(crate) fn processor_time(&self) -> Duration {
+        let agents = self.processes.iter();
+        let all = agents.flat_map(|agent| Process::with_descendants(*agent));
+        all.filter_map(spent).sum()
+    }
+}

@@ -1,0 +1,122 @@
+//! A timestamping authority that runs already.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::clock::Clock;
+use keymark_bench::error::Error;
+use keymark_load::{Service, Timeouts, ask, key_of_certificate};
+use openssl::x509::X509;
+
+use super::rfc3161::{CONTENT_TYPE, trusted};
+use super::running::Running;
+use super::timestamp::{self, Timestamps};
+use crate::tls::Address;
+
+/// One that has answered.
+#[derive(Debug)]
+pub struct RunningAuthority {
+    service: Service,
+    /// Of its key.
+    pub algorithm: Algorithm,
+    told: BTreeMap<String, String>,
+}
+
+impl RunningAuthority {
+    /// Asks for one timestamp, whose signer is the only one that counts from then on: one that the authorities in that
+    /// file, in PEM, have certified, or whoever it is.
+    ///
+    /// # Errors
+    /// When it is to be had at none of the addresses, or its answer is not one to the request.
+    pub fn reach(
+        address: &Address,
+        path: &str,
+        (addresses, authority): (&[SocketAddr], Option<&PathBuf>),
+        until: (&dyn Clock, &AtomicBool),
+    ) -> Result<Self, Error> {
+        let authorities = || authority.map(read).transpose();
+        let mut last = "it has no address".to_owned();
+        for socket in addresses {
+            let mut service = Service {
+                address: *socket,
+                host: address.host().to_owned(),
+                method: "POST",
+                path: path.to_owned(),
+                content_type: CONTENT_TYPE,
+                exchange: Arc::new(Timestamps {
+                    key: None,
+                    authorities: authorities()?,
+                }),
+            };
+            match first(&service, until) {
+                Ok((signer, algorithm)) => {
+                    service.exchange = Arc::new(Timestamps {
+                        key: signer.public_key().ok(),
+                        authorities: authorities()?,
+                    });
+                    return Ok(Self::told(service, algorithm, authority));
+                }
+                Err(why) => last = why,
+            }
+        }
+        let advice =
+            "is a timestamping authority (RFC 3161) running there, and is that its --path?";
+        let call = format!("asking {address} for a timestamp at {path}");
+        Err(Error::call(call, last, advice))
+    }
+
+    fn told(service: Service, algorithm: Algorithm, authority: Option<&PathBuf>) -> Self {
+        let trust = match authority {
+            None => "the certificate as presented, pinned for the run".to_owned(),
+            Some(file) => format!("certified by an authority in {}", file.display()),
+        };
+        let told = [
+            ("server", "ran already".to_owned()),
+            ("address", service.address.to_string()),
+            ("path", service.path.clone()),
+            ("trust", trust),
+        ];
+        Self {
+            told: told.map(|(name, value)| (name.to_owned(), value)).into(),
+            service,
+            algorithm,
+        }
+    }
+
+    /// As one that keymark has started.
+    pub(super) fn running(&self) -> Running {
+        Running {
+            process: None,
+            service: self.service.clone(),
+            told: self.told.clone(),
+            agents: None,
+        }
+    }
+}
+
+/// Its first answer: the signer's certificate, and the algorithm of the key in it.
+fn first(service: &Service, until: (&dyn Clock, &AtomicBool)) -> Result<(X509, Algorithm), String> {
+    let answered = ask(service, &Timeouts::ALONE, until);
+    let (number, answer) = answered.map_err(|error| error.to_string())?;
+    let signer = service.exchange.check(number, &answer);
+    let signer = signer.and_then(|()| timestamp::signer(&answer));
+    let signer = signer.map_err(|wrong| format!("not as expected: {wrong}"))?;
+    let der = signer.to_der().map_err(|error| error.to_string())?;
+    let algorithm = key_of_certificate(&der);
+    Ok((
+        signer,
+        algorithm.ok_or("keymark does not know the algorithm of its key")?,
+    ))
+}
+
+/// Those in a file.
+fn read(file: &PathBuf) -> Result<openssl::x509::store::X509Store, Error> {
+    let call = || format!("reading {}", file.display());
+    let pem = std::fs::read(file).map_err(|error| Error::call(call(), error, ""))?;
+    let store = X509::stack_from_pem(&pem).and_then(trusted);
+    store.map_err(|error| Error::call(call(), error, ""))
+}

@@ -1,0 +1,191 @@
+//! Services that sign and timestamp, under load: zeitgitterd by gpg and its agents, an RFC 3161 authority with a key in a file,
+//! and authorities that run already.
+//!
+//! They are what TLS servers are: started in a private directory on loopback, driven by keymark's own client, and gone
+//! afterwards. Each answer is checked, and what is wrong is a failure of its class.
+
+mod agents;
+mod authority;
+mod measuring;
+mod rfc3161;
+mod running;
+mod tag;
+mod timestamp;
+mod zeitgitterd;
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use keymark_bench::case::{Case, Dimension, Scope, StackName, Words};
+use keymark_bench::error::Error;
+use keymark_bench::plan::Standing;
+
+pub use self::authority::RunningAuthority;
+pub use self::measuring::Measuring;
+use self::running::Running;
+use crate::gnupg::Gnupg;
+use crate::gnupg::homes::GnupgHomes;
+use crate::installed::Program;
+use crate::provider::StackFamily;
+use crate::tls::Keys;
+use crate::tls::servers::{SearchPath, Version};
+
+/// An RFC 3161 authority, whoever runs it.
+pub const RFC3161: StackName = StackName::of("rfc3161");
+/// zeitgitterd.
+pub const ZEITGITTERD: StackName = StackName::of("zeitgitterd");
+
+/// That of gpg-agents, each with a copy of the key.
+pub const AGENTS: Dimension = Dimension {
+    name: "agents",
+    kind: "number of agents",
+    words: Words::Listed(&["1", "2", "3", "4", "6", "8", "12", "16"]),
+    usual: Some("1"),
+    scope: Scope::Family,
+};
+
+/// Services that keymark starts, and those that run already.
+pub const FAMILY: StackFamily = StackFamily {
+    stacks: || KINDS.iter().map(|kind| kind.stack).collect(),
+    standing: Standing::OnRequest,
+    look: None,
+    dimensions: &[AGENTS],
+    layers: || None,
+    comparisons: &[],
+};
+
+/// A kind of service: adding one is a file and a line in [`KINDS`].
+#[derive(Debug)]
+pub(crate) struct ServiceKind {
+    pub(crate) stack: StackName,
+    pub(crate) program: Program,
+    /// What of a case's parameters it has.
+    pub(crate) dimensions: &'static [Dimension],
+    /// Starts it with the case's key.
+    pub(crate) start: fn(&Found, &Case, &Means<'_>) -> Result<Running, Error>,
+}
+
+const KINDS: [&ServiceKind; 2] = [&zeitgitterd::KIND, &rfc3161::KIND];
+
+/// What services are started with.
+#[derive(Debug)]
+pub(crate) struct Means<'a> {
+    pub(crate) keys: &'a Keys,
+    homes: &'a OnceCell<GnupgHomes>,
+}
+
+impl Means<'_> {
+    /// Homes of gpg.
+    pub(crate) fn homes(&self) -> Result<&GnupgHomes, Error> {
+        if let Some(made) = self.homes.get() {
+            return Ok(made);
+        }
+        let made = GnupgHomes::new(Gnupg::find(None)?)?;
+        Ok(self.homes.get_or_init(|| made))
+    }
+}
+
+/// The service of that name.
+///
+/// # Errors
+/// When there is none, with those that are.
+pub fn named(word: &str) -> Result<StackName, String> {
+    let known = KINDS.iter().map(|kind| kind.stack);
+    let mut stacks = known.clone();
+    stacks.find(|stack| stack.word() == word).ok_or_else(|| {
+        let words: Vec<String> = known.map(|stack| stack.to_string()).collect();
+        format!("unknown service '{word}'; choose from {}", words.join(", "))
+    })
+}
+
+/// What a service distinguishes.
+pub fn dimensions(stack: StackName) -> &'static [Dimension] {
+    let mut kinds = KINDS.iter();
+    let kind = kinds.find(|kind| kind.stack == stack);
+    kind.map_or(&[], |kind| kind.dimensions)
+}
+
+/// A service that is installed.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    kind: &'static ServiceKind,
+    pub(crate) program: PathBuf,
+    pub(crate) version: Version,
+}
+
+/// What is loaded.
+#[derive(Debug)]
+pub enum Services {
+    /// Those that keymark starts.
+    Started(Installed),
+    /// One that runs already.
+    Running(RunningAuthority),
+}
+
+/// Services that are installed, each looked for once.
+#[derive(Debug)]
+pub struct Installed(BTreeMap<StackName, Found>);
+
+impl Installed {
+    /// Looks for those of that names.
+    ///
+    /// # Errors
+    /// When one is missing, with the command that brings it.
+    pub fn find(names: &[StackName], search: &SearchPath) -> Result<Self, Error> {
+        let kinds = KINDS.iter().filter(|kind| names.contains(&kind.stack));
+        let found = kinds.map(|kind| {
+            let (program, version) = kind.program.find(search)?;
+            let found = Found {
+                kind,
+                version: packaged(kind.program.name, &program).unwrap_or(version),
+                program,
+            };
+            Ok((kind.stack, found))
+        });
+        found.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Versions of the programs.
+    pub fn versions(&self) -> impl Iterator<Item = (String, String)> {
+        let each = self.0.iter();
+        each.map(|(stack, found)| (stack.to_string(), found.version.to_string()))
+    }
+
+    fn start(&self, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+        let missing = || {
+            let reason = format!("{} is not in the plan", case.stack);
+            Error::call("starting a service", reason, "")
+        };
+        let found = self.0.get(&case.stack).ok_or_else(missing)?;
+        (found.kind.start)(found, case, means)
+    }
+}
+
+/// The version of the package that a program in Python comes from: zeitgitterd 1.2.0 calls itself 1.1.6.
+fn packaged(name: &str, program: &Path) -> Option<Version> {
+    let program = program.canonicalize().ok()?;
+    let packages = format!("../lib/python3*/site-packages/{name}-*.dist-info");
+    let pattern = program.parent()?.join(packages);
+    let found = glob::glob(pattern.to_str()?).ok()?.flatten().next()?;
+    let named = found.file_name()?.to_str()?;
+    Version::behind("-", named.trim_end_matches(".dist-info"))
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_testkit::assert_says;
+
+    use super::*;
+
+    #[test]
+    fn a_missing_service_names_what_brings_it() {
+        let nowhere = tempfile::tempdir().unwrap();
+        let search = SearchPath::of(Some(nowhere.path()));
+        for stack in (FAMILY.stacks)() {
+            let error = Installed::find(&[stack], &search).unwrap_err().to_string();
+            assert_says(&error, ["make services"]);
+        }
+        assert_says(&named("notary").unwrap_err(), ["zeitgitterd, rfc3161"]);
+    }
+}

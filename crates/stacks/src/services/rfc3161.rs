@@ -1,0 +1,87 @@
+//! sigstore's timestamping authority (RFC 3161), with a key in a file.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use keymark_bench::case::Case;
+use keymark_bench::error::Error;
+use keymark_stores::places::program;
+use keymark_stores::store::unsupported;
+use openssl::error::ErrorStack;
+use openssl::pkey::PKey;
+use openssl::x509::store::{X509Store, X509StoreBuilder};
+use openssl::x509::{X509, X509PurposeId};
+
+use super::running::{Asking, Running};
+use super::timestamp::Timestamps;
+use super::{Found, Means, RFC3161, ServiceKind};
+use crate::installed::{BroughtBy, Program};
+use crate::programs::write_private;
+use crate::tls::servers::{Authority, Purpose, private_key};
+
+/// RFC 3161 §3.4.
+pub(super) const CONTENT_TYPE: &str = "application/timestamp-query";
+
+pub(super) const KIND: ServiceKind = ServiceKind {
+    stack: RFC3161,
+    program: Program {
+        name: "timestamp-authority",
+        files: &["keymark-rfc3161"],
+        brought_by: BroughtBy::Other("install it with 'make services'"),
+        version: &[("-version", "timestamp-authority v")],
+    },
+    dimensions: &[],
+    start,
+};
+
+fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+    let store = means.keys.store();
+    let file = store.access(&store.key(case.capability())?)?.file;
+    let file = file.ok_or_else(|| unsupported("timestamp-authority", case.capability()))?;
+    let key = private_key(&file)?;
+    let authority = Authority::signing_for(case.algorithm)?;
+    let made = || -> Result<_, ErrorStack> {
+        let public = PKey::public_key_from_der(&key.public_key_to_der()?)?;
+        let pem = key.private_key_to_pem_pkcs8()?;
+        Ok((public, pem, authority.certificate().to_pem()?))
+    };
+    let (public, pem, top) = made().map_err(failed)?;
+    let own = authority.issue(&public, Purpose::Timestamping)?;
+    let chain = [own.to_pem().map_err(failed)?, top].concat();
+    let exchange = Timestamps {
+        key: Some(public),
+        authorities: Some(trusted(vec![authority.certificate().clone()]).map_err(failed)?),
+    };
+    let asking = Asking {
+        path: "/api/v1/timestamp",
+        content_type: CONTENT_TYPE,
+        exchange: Arc::new(exchange),
+    };
+    let mut running = Running::start("timestamp-authority", asking, |directory, port| {
+        let named = |name: &str| directory.private.path().join(name);
+        let (key, certificates) = (named("key.pem"), named("chain.pem"));
+        write_private(&key, &pem)?;
+        write_private(&certificates, &chain)?;
+        let mut command: Command = program::command(&found.program);
+        command.arg("-port").arg(port.to_string());
+        command.arg("-key").arg(key).arg("-chain").arg(certificates);
+        Ok(command)
+    })?;
+    running.tell("server_version", &found.version);
+    running.tell("request", "SHA-256, nonce and certificate");
+    Ok(running)
+}
+
+/// Those who certify authorities for timestamps.
+pub(super) fn trusted(authorities: Vec<X509>) -> Result<X509Store, ErrorStack> {
+    let mut store = X509StoreBuilder::new()?;
+    store.set_purpose(X509PurposeId::TIMESTAMP_SIGN)?;
+    for authority in authorities {
+        store.add_cert(authority)?;
+    }
+    Ok(store.build())
+}
+
+fn failed(error: ErrorStack) -> Error {
+    Error::call("certifying a timestamping authority", error, "")
+}

@@ -1,0 +1,121 @@
+//! A service that runs, from its program to its end.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use keymark_bench::clock::MonotonicClock;
+use keymark_bench::error::Error;
+use keymark_bench::server_load::ServiceCpu;
+use keymark_load::{Exchange, Service, Timeouts, ask, nanoseconds};
+
+use super::agents::Agents;
+use crate::tls::servers::Port;
+use crate::tls::servers::directory::ServerDirectory;
+use crate::tls::servers::log::Fault;
+use crate::tls::servers::running::{Served, on_port};
+
+/// Until it answers.
+const READY: Duration = Duration::from_secs(30);
+
+/// How one kind is asked.
+pub(crate) struct Asking {
+    pub(crate) path: &'static str,
+    pub(crate) content_type: &'static str,
+    pub(crate) exchange: Arc<dyn Exchange>,
+}
+
+/// It is gone with the value; its agents after it.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// None of one that ran already.
+    pub(crate) process: Option<Served>,
+    pub(crate) service: Service,
+    /// Everything about it, for the record.
+    pub(crate) told: BTreeMap<String, String>,
+    pub(crate) agents: Option<Agents>,
+}
+
+impl Running {
+    /// Starts it at a free port, and waits for a right answer. `configured` writes what it needs into its directory.
+    pub(crate) fn start(
+        name: &'static str,
+        asking: Asking,
+        configured: impl Fn(&ServerDirectory, u16) -> Result<Command, Error>,
+    ) -> Result<Self, Error> {
+        let service = Service {
+            address: ([127, 0, 0, 1], 0).into(),
+            host: "localhost".to_owned(),
+            method: "POST",
+            path: asking.path.to_owned(),
+            content_type: asking.content_type,
+            exchange: asking.exchange,
+        };
+        let process = on_port(Port::Free, |port| {
+            let directory = ServerDirectory::empty()?;
+            let mut command = configured(&directory, port)?;
+            command.env("HOME", directory.private.path());
+            let called = (name, &[][..] as &[(&str, Fault)]);
+            Served::start(command, directory, called, (port, READY), |address| {
+                right(&Service {
+                    address,
+                    ..service.clone()
+                })
+            })
+        })?;
+        let service = Service {
+            address: process.address,
+            ..service
+        };
+        Ok(Self {
+            process: Some(process),
+            service,
+            told: BTreeMap::from([("server".to_owned(), name.to_owned())]),
+            agents: None,
+        })
+    }
+
+    pub(crate) fn tell(&mut self, name: &str, value: impl ToString) {
+        self.told.insert(name.to_owned(), value.to_string());
+    }
+
+    /// Processor time until now, if its processes are known: the service's own, with what it has started; and that around it.
+    pub(crate) fn processor_time(&self) -> Result<Option<(Duration, ServiceCpu)>, Error> {
+        let Some(process) = &self.process else {
+            return Ok(None);
+        };
+        let agents = self.agents.as_ref().map(Agents::processor_time);
+        let around = ServiceCpu {
+            agent_ns: agents.map(nanoseconds),
+            machine_ns: nanoseconds(machine()),
+            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
+        };
+        Ok(Some((process.cpu_time()?, around)))
+    }
+}
+
+/// Whether a service answers as it should.
+fn right(service: &Service) -> Result<(), String> {
+    let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+    let answer = ask(service, &Timeouts::ALONE, (&clock, &stop));
+    let (number, answer) = answer.map_err(|error| error.to_string())?;
+    let checked = service.exchange.check(number, &answer);
+    checked.map_err(|wrong| format!("not as expected: {wrong}"))
+}
+
+/// Time in which this machine's processors did anything, in steps of 10 ms (proc_stat(5)).
+fn machine() -> Duration {
+    const TICK: Duration = Duration::from_millis(10);
+    // user, nice, system, then idle and waiting, then interrupts.
+    const BUSY: [usize; 5] = [0, 1, 2, 5, 6];
+    let told = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let all = told.lines().next().unwrap_or_default();
+    let ticks: Vec<u32> = all
+        .split_whitespace()
+        .skip(1)
+        .map_while(|word| word.parse().ok())
+        .collect();
+    TICK * BUSY.iter().filter_map(|index| ticks.get(*index)).sum()
+}

@@ -1,0 +1,154 @@
+//! zeitgitterd: signs tags of git by a gpg process each, behind a semaphore, and writes each commit down under a lock.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use askama::Template;
+use keymark_bench::case::Case;
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_stores::places::program;
+
+use super::agents::Agents;
+use super::running::{Asking, Running};
+use super::tag::Tags;
+use super::{AGENTS, Found, Means, ServiceKind, ZEITGITTERD};
+use crate::gnupg::key_home::KeyHome;
+use crate::gnupg::signatures::Signer;
+use crate::installed::{BroughtBy, Program};
+use crate::programs::write_private;
+use crate::templates::{Comments, written};
+use crate::tls::servers::directory::ServerDirectory;
+
+/// Signatures at once for each agent, as its own default has for one.
+const SIGNATURES: u8 = 2;
+/// Between commits of what was stamped, in seconds; each holds all requests up.
+const COMMITS: u64 = 3600;
+
+pub(super) const KIND: ServiceKind = ServiceKind {
+    stack: ZEITGITTERD,
+    program: Program {
+        name: "zeitgitterd",
+        files: &["zeitgitterd"],
+        brought_by: BroughtBy::Other("install it with 'make services'"),
+        version: &[("--version", "")],
+    },
+    dimensions: &[AGENTS],
+    start,
+};
+
+#[derive(Template)]
+#[template(path = "zeitgitter.conf", escape = "none")]
+struct Configuration<'c> {
+    port: u16,
+    key: &'c str,
+    gnupg_home: String,
+    repository: String,
+    agents: u8,
+    signatures: u8,
+    /// Of the last commit, as seconds within the hour.
+    committed: u64,
+}
+
+fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+    let agents: u8 = case.parameters.read(&AGENTS)?.unwrap_or(1);
+    let store = means.keys.store();
+    if agents > 1 && store.access(&store.key(case.capability())?)?.file.is_none() {
+        return Err(Error::call(
+            "starting zeitgitterd",
+            format!(
+                "{agents} agents have a copy of the key each, and {} keeps its key",
+                case.device
+            ),
+            "choose --parameter agents=1, or --device software",
+        ));
+    }
+    let home = means.homes()?.home_of(case, store.as_ref())?;
+    if home.pin_for(Operation::Sign)?.is_some() {
+        return Err(Error::call(
+            "starting zeitgitterd",
+            "the card needs its PIN for every signature",
+            "gpg --card-edit, admin, forcesig makes the card remember its PIN",
+        ));
+    }
+    let key = home.key(Operation::Sign)?.fingerprint.clone();
+    let exchange = std::sync::Arc::new(Tags {
+        signer: signer(&home, &key)?,
+    });
+    let asking = Asking {
+        path: "/",
+        content_type: "application/x-www-form-urlencoded",
+        exchange,
+    };
+    let behind = Agents::of(home, agents)?;
+    let mut running = Running::start("zeitgitterd", asking, |directory, port| {
+        let repository = directory.private.path().join("repository");
+        make_repository(&repository)?;
+        let configuration = Configuration {
+            port,
+            key: &key,
+            gnupg_home: behind.home().display().to_string(),
+            repository: repository.display().to_string(),
+            agents,
+            signatures: agents * SIGNATURES,
+            committed: within_the_hour(),
+        };
+        let text = written(&configuration, Comments::Left)?;
+        write_private(&directory.configuration, text.as_bytes())?;
+        Ok(command(found, directory))
+    })?;
+    running.agents = Some(behind);
+    running.tell("server_version", &found.version);
+    running.tell("agents", agents);
+    running.tell("signatures_at_once", agents * SIGNATURES);
+    running.tell("commits", "once an hour, none during the load");
+    Ok(running)
+}
+
+fn command(found: &Found, directory: &ServerDirectory) -> Command {
+    let mut command = program::command(&found.program);
+    command.arg("--config-file").arg(&directory.configuration);
+    command
+}
+
+/// A repository whose commits are nobody's (gitrepository-layout(5)): zeitgitterd would make its author of the key's name.
+fn make_repository(path: &Path) -> Result<(), Error> {
+    let git = path.join(".git");
+    for part in ["objects", "refs"] {
+        let made = fs::create_dir_all(git.join(part));
+        made.map_err(|error| Error::call(format!("making {}", git.display()), error, ""))?;
+    }
+    write_private(&git.join("HEAD"), b"ref: refs/heads/master\n")?;
+    let author = b"[user]\n\tname = keymark\n\temail = keymark@localhost\n";
+    write_private(&git.join("config"), author)
+}
+
+/// The next commit comes an hour after this.
+fn within_the_hour() -> u64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    // A little before: it waits for the next one.
+    (now.as_secs() + COMMITS - 60) % COMMITS
+}
+
+fn signer(home: &KeyHome, fingerprint: &str) -> Result<Signer, Error> {
+    let call = "gpg --export";
+    let exported = [
+        "--export-options",
+        "export-minimal",
+        "--export",
+        fingerprint,
+    ];
+    let (certificate, _) = home.home.run(call, &exported)?;
+    let none = || {
+        Error::call(
+            call,
+            "keymark cannot check signatures by such a key",
+            "choose another --algorithm",
+        )
+    };
+    Signer::find(&certificate, fingerprint).ok_or_else(none)
+}
