@@ -194,7 +194,7 @@ impl Schedule {
             if let Look::Fetch = step.look {
                 now += core.fetch_next(now);
             } else if let Look::Access = step.look {
-                let access = retired.noted.address_of(usize::from(step.index));
+                let (access, _) = retired.noted.of(usize::from(step.index));
                 if access & 3 == 0 && core.fetch.is_free(access) {
                     continue;
                 }
@@ -221,7 +221,7 @@ impl Step {
         let index = usize::from(self.index);
         match self.look {
             Look::Operands => {
-                let operands = retired.noted.operands_of(index);
+                let operands = retired.noted.of(index);
                 core.now += core.extra(self.class, core.arithmetic(self.class, operands));
             }
             Look::Neighbour => core.before = core.neighbour_of(retired, index),
