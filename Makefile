@@ -58,7 +58,7 @@ capacity-check: packages-bench packages-tls build
 # Kryoptic's PKCS#11 module, with the OpenSSL that keymark has: about a minute (docs/building.md).
 kryoptic: packages-bench
 	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
-	scripts/kryoptic $(KEYMARK)
+	scripts/kryoptic $(KEYMARK) $(TARGETS)
 
 # Caddy, a TLS server that is not linked with OpenSSL, from its Go module: some minutes of processor time.
 caddy:
@@ -119,12 +119,13 @@ locust-test: packages-bench packages-tls locust build
 	scripts/locust-test $(BIN)
 
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
-# cargo does not build the C libraries for the tests that load them.
+# cargo does not build the C libraries for the tests that load them; with its tests, so that nothing is compiled twice.
 test: KEYMARK = --workspace $(TEST_FEATURES)
-test: packages-test deny lint kryoptic
-	$(CARGO) build --locked $(KEYMARK)
+test: TARGETS = --lib --bins --tests --examples
+test: packages-test packages-browser deny lint kryoptic
+	$(CARGO) build --locked $(KEYMARK) $(TARGETS)
 	$(CARGO) test --locked $(KEYMARK)
-	$(MAKE) browser
+	scripts/browser-tests target/debug/keymark
 
 # The report, the local page and the site in Debian's chromium, a minute and a half.
 browser: packages-browser
