@@ -42,7 +42,7 @@ impl Machine {
         address: u32,
         value: u32,
     ) -> Result<(), Interrupted> {
-        match self.to_ram(access, address, value) {
+        match self.put_in_ram(access, address, value) {
             Some(()) => Ok(()),
             None => self.write_elsewhere(access, address, value),
         }
@@ -73,7 +73,7 @@ impl Machine {
 
     /// Writes there, if it is in RAM and no code.
     #[inline(always)]
-    fn to_ram(&mut self, access: Access, address: u32, value: u32) -> Option<()> {
+    fn put_in_ram(&mut self, access: Access, address: u32, value: u32) -> Option<()> {
         let memory = &mut self.memory;
         match access.bytes() {
             4 => *memory.plain_ram(address)? = value.to_le_bytes(),
@@ -296,7 +296,7 @@ fn store_any(machine: &mut Machine, operation: &Operation) -> Done {
 executes! { store<ACCESS: u8>, Effect::Store(t), |machine, operation| {
     let (address, base) = machine.address(&t);
     let value = machine.registers.get(t.rt);
-    if machine.to_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
+    if machine.put_in_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
         return store_any(machine, operation);
     }
     machine.noted.put(operation.index, address, 0);
@@ -305,7 +305,7 @@ executes! { store<ACCESS: u8>, Effect::Store(t), |machine, operation| {
 
 executes! { store_register<ACCESS: u8>, Effect::StoreRegister(t), |machine, operation| {
     let (address, value) = (machine.scaled(&t), machine.registers.get(t.rt));
-    if machine.to_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
+    if machine.put_in_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
         return store_any(machine, operation);
     }
     machine.noted.put(operation.index, address, 0);
