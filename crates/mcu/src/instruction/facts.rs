@@ -199,13 +199,12 @@ impl Effect {
         }
     }
 
-    /// Whether it needs to know where it stands.
+    /// Whether it needs to know where it stands, other than for an address.
     pub(crate) fn reads_pc(&self) -> bool {
         match *self {
             Self::DataRegister(alu, _, r) | Self::DataShifted(alu, _, r, _) => {
                 r.m == Register::PC || r.n == Register::PC && !matches!(alu, Alu::Mov | Alu::Mvn)
             }
-            Self::LoadDouble(_, t) => t.rn == Register::PC,
             Self::BranchRegister(..) | Self::BranchLinkRegister(_) | Self::TableBranch(..) => true,
             _ => false,
         }

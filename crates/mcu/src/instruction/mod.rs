@@ -9,7 +9,7 @@ pub use facts::{Class, Facts};
 pub use operand::*;
 
 /// One of the sixteen core registers. An enumeration, so that an index into sixteen needs no check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "what they say")]
 #[rustfmt::skip]
@@ -26,10 +26,7 @@ pub enum Register {
 impl Register {
     /// The register of that number; only the low four bits count.
     pub const fn new(number: u32) -> Self {
-        use Register::{LR, PC, R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, SP};
-        [
-            R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, SP, LR, PC,
-        ][(number & 15) as usize]
+        <Self as strum::VariantArray>::VARIANTS[(number & 15) as usize]
     }
 
     /// Its number, below 16.

@@ -144,7 +144,7 @@ impl Access {
 }
 
 /// How the base register takes part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
     /// `[Rn, #offset]`
     Offset,

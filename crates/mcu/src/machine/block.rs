@@ -6,7 +6,7 @@ use super::Machine;
 use super::execute::{self, Done, Handler};
 use super::memory::Memory;
 use crate::decode;
-use crate::instruction::{Condition, Effect, Instruction};
+use crate::instruction::{Condition, Effect, Instruction, Register};
 
 /// The most instructions of a block: a bit each says which were skipped.
 pub(crate) const LONGEST: usize = 32;
@@ -77,7 +77,8 @@ impl Block {
                     index,
                 );
             }
-            if effect.reads_pc() {
+            let addresses_by_pc = instruction.facts.address & Register::PC.bit() != 0;
+            if addresses_by_pc || effect.reads_pc() {
                 put(
                     execute::set_pc,
                     Effect::Branch(address.wrapping_add(4)),
@@ -239,10 +240,29 @@ impl Code {
     #[cold]
     pub(super) fn forget(&mut self) {
         self.instructions.clear();
+        self.forget_blocks();
+    }
+
+    fn forget_blocks(&mut self) {
         for block in std::mem::take(&mut self.blocks) {
             if let Some(entry) = self.entry(block.address(0)) {
                 *entry = 0;
             }
         }
+    }
+
+    /// Lets the instruction there be a block of its own from now on; whether it was not. Blocks are forgotten then.
+    #[cold]
+    pub(super) fn isolate(&mut self, address: u32) -> bool {
+        let size = self
+            .instructions
+            .get(&address)
+            .map_or(2, |one| one.facts.size);
+        let behind = address.wrapping_add(u32::from(size));
+        let is_new = self.boundaries.insert(address) | self.boundaries.insert(behind);
+        if is_new {
+            self.forget_blocks();
+        }
+        is_new
     }
 }

@@ -141,11 +141,11 @@ const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
 executes! { multiply_long<LONG: u8>, Effect::MultiplyLong(_, r), |machine, operation| {
     let (registers, long) = (&mut machine.registers, Long::VARIANTS[LONG as usize]);
     let (n, m) = (registers.get(r.n), registers.get(r.m));
-    let noted = match long {
+    let (a, b) = match long {
         Long::Smull | Long::Smlal => magnitudes(n, m),
         _ => (n, m),
     };
-    machine.noted.operands(operation.index, noted);
+    machine.noted.put(operation.index, a, b);
     let result = arithmetic::long(long, n, m, registers.get(r.high), registers.get(r.low));
     registers.set(r.low, result as u32);
     registers.set(r.high, (result >> 32) as u32);
@@ -163,11 +163,11 @@ fn compute(machine: &mut Machine, operation: &Operation) -> Done {
         Effect::Multiply(multiply, flags, r, ra) => registers.multiply(multiply, flags, r, ra),
         Effect::Divide(sign, r) => {
             let (n, m) = registers.operands(r);
-            let noted = match sign {
+            let (a, b) = match sign {
                 Sign::Signed => magnitudes(n, m),
                 Sign::Unsigned => (n, m),
             };
-            machine.noted.operands(operation.index, noted);
+            machine.noted.put(operation.index, a, b);
             registers.set(r.d, arithmetic::divide(sign, n, m));
         }
         Effect::Extend(extend, r, rotation) => {
@@ -293,7 +293,7 @@ fn branch_register(machine: &mut Machine, operation: &Operation) -> Done {
 executes! { table_branch, Effect::TableBranch(access, r), |machine, operation| {
     let (base, index) = machine.registers.operands(r);
     let address = base.wrapping_add(index.wrapping_mul(access.bytes().into()));
-    machine.noted.access(operation.index, address);
+    machine.noted.put(operation.index, address, 0);
     let entry = machine.read(access, address)?;
     machine.next = machine.registers.get(Register::PC).wrapping_add(2 * entry);
 } }

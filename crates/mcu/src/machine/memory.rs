@@ -93,12 +93,9 @@ impl Memory {
     }
 
     /// Reads a little-endian value of `N` bytes.
-    #[inline(always)]
     fn read<const N: usize>(&self, address: u32) -> Result<[u8; N], BusError> {
-        self.in_ram(address)
-            .or_else(|| at(&self.flash, self.flash_offset(address)?))
-            .or_else(|| at(&self.ccm, self.ccm_offset(address)?))
-            .ok_or(BusError::Read(address))
+        let bytes = self.bytes(address, N)?;
+        bytes.try_into().map_err(|_| BusError::Read(address))
     }
 
     /// Where so many bytes are in RAM that were never executed.
@@ -138,19 +135,16 @@ impl Memory {
     }
 
     /// Reads a word, aligned or not.
-    #[inline(always)]
     pub fn word(&self, address: u32) -> Result<u32, BusError> {
         self.read(address).map(u32::from_le_bytes)
     }
 
     /// Reads a halfword, aligned or not.
-    #[inline(always)]
     pub fn half(&self, address: u32) -> Result<u16, BusError> {
         self.read(address).map(u16::from_le_bytes)
     }
 
     /// Reads a byte.
-    #[inline(always)]
     pub fn byte(&self, address: u32) -> Result<u8, BusError> {
         self.read(address).map(u8::from_le_bytes)
     }

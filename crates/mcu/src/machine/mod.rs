@@ -249,6 +249,9 @@ impl Machine {
                 }
                 Pause::Device => {
                     self.now = Some(self.time(timing));
+                    if code.isolate(self.pc) {
+                        timing.forget();
+                    }
                     None
                 }
                 Pause::Stop(Stop::Limit) if self.executed < end => None,

@@ -10,8 +10,8 @@ use crate::instruction::{
 };
 
 macro_rules! by_access {
-    ($access:expr, $function:ident $(, $parameter:expr)*) => {
-        form!($access, Access: Word Half Byte SignedHalf SignedByte => $function [$($parameter),*])
+    ($access:expr, $function:ident) => {
+        form!($access, Access: Word Half Byte SignedHalf SignedByte => $function [])
     };
 }
 
@@ -42,7 +42,7 @@ impl Machine {
         address: u32,
         value: u32,
     ) -> Result<(), Interrupted> {
-        match self.to_ram(access, address, value) {
+        match self.put_in_ram(access, address, value) {
             Some(()) => Ok(()),
             None => self.write_elsewhere(access, address, value),
         }
@@ -73,7 +73,7 @@ impl Machine {
 
     /// Writes there, if it is in RAM and no code.
     #[inline(always)]
-    fn to_ram(&mut self, access: Access, address: u32, value: u32) -> Option<()> {
+    fn put_in_ram(&mut self, access: Access, address: u32, value: u32) -> Option<()> {
         let memory = &mut self.memory;
         match access.bytes() {
             4 => *memory.plain_ram(address)? = value.to_le_bytes(),
@@ -135,10 +135,10 @@ impl Machine {
 
     /// The address, and what the base becomes.
     #[inline(always)]
-    fn address(&self, t: &Transfer, index: Index) -> (u32, u32) {
+    fn address(&self, t: &Transfer) -> (u32, u32) {
         let base = self.registers.get(t.rn);
         let moved = base.wrapping_add_signed(t.offset);
-        match index {
+        match t.index {
             Index::Offset => (moved, base),
             Index::Pre => (moved, moved),
             Index::Post => (base, moved),
@@ -164,16 +164,6 @@ impl Machine {
     }
 }
 
-macro_rules! by_access_and_index {
-    ($transfer:expr, $function:ident) => {
-        match $transfer.index {
-            Index::Offset => by_access!($transfer.access, $function, Index::Offset as u8),
-            Index::Pre => by_access!($transfer.access, $function, Index::Pre as u8),
-            Index::Post => by_access!($transfer.access, $function, Index::Post as u8),
-        }
-    };
-}
-
 /// What executes that load or store, if it is one.
 pub(super) fn handler(effect: &Effect) -> Option<Handler> {
     Some(match *effect {
@@ -182,12 +172,12 @@ pub(super) fn handler(effect: &Effect) -> Option<Handler> {
         {
             load_any
         }
-        Effect::Load(t) => by_access_and_index!(t, load),
+        Effect::Load(t) => by_access!(t.access, load),
         Effect::LoadRegister(t) => by_access!(t.access, load_register),
         Effect::LoadLiteral(..) => load_any,
         Effect::LoadDouble(..) => load_double,
         Effect::LoadMultiple(_) => load_multiple,
-        Effect::Store(t) => by_access_and_index!(t, store),
+        Effect::Store(t) => by_access!(t.access, store),
         Effect::StoreRegister(t) => by_access!(t.access, store_register),
         Effect::StoreDouble(..) => store_double,
         Effect::StoreMultiple(_) => store_multiple,
@@ -202,14 +192,14 @@ pub(super) fn handler(effect: &Effect) -> Option<Handler> {
 fn load_any(machine: &mut Machine, operation: &Operation) -> Done {
     let (access, rt, address, back) = match operation.effect {
         Effect::Load(t) => {
-            let (address, base) = machine.address(&t, t.index);
+            let (address, base) = machine.address(&t);
             (t.access, t.rt, address, Some((t.rn, base)))
         }
         Effect::LoadRegister(t) => (t.access, t.rt, machine.scaled(&t), None),
         Effect::LoadLiteral(access, rt, address) => (access, rt, address, None),
         _ => return Ok(()),
     };
-    machine.noted.access(operation.index, address);
+    machine.noted.put(operation.index, address, 0);
     let value = machine.read(access, address)?;
     if let Some((rn, base)) = back {
         machine.registers.set(rn, base);
@@ -221,15 +211,13 @@ fn load_any(machine: &mut Machine, operation: &Operation) -> Done {
     operation.go_on(machine)
 }
 
-executes! { load<ACCESS: u8, INDEX: u8>, Effect::Load(t), |machine, operation| {
-    let (address, base) = machine.address(&t, Index::VARIANTS[INDEX as usize]);
+executes! { load<ACCESS: u8>, Effect::Load(t), |machine, operation| {
+    let (address, base) = machine.address(&t);
     let Some(value) = machine.in_ram(Access::VARIANTS[ACCESS as usize], address) else {
         return load_any(machine, operation);
     };
-    machine.noted.access(operation.index, address);
-    if INDEX != Index::Offset as u8 {
-        machine.registers.set(t.rn, base);
-    }
+    machine.noted.put(operation.index, address, 0);
+    machine.registers.set(t.rn, base);
     machine.registers.set(t.rt, value);
 } }
 
@@ -238,15 +226,15 @@ executes! { load_register<ACCESS: u8>, Effect::LoadRegister(t), |machine, operat
     let Some(value) = machine.in_ram(Access::VARIANTS[ACCESS as usize], address) else {
         return load_any(machine, operation);
     };
-    machine.noted.access(operation.index, address);
+    machine.noted.put(operation.index, address, 0);
     machine.registers.set(t.rt, value);
 } }
 
 executes! { load_double, Effect::LoadDouble(rt2, t), |machine, operation| {
-    let (address, base) = machine.address(&t, t.index);
+    let (address, base) = machine.address(&t);
     // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
     let address = if t.rn == Register::PC { address & !3 } else { address };
-    machine.noted.access(operation.index, address);
+    machine.noted.put(operation.index, address, 0);
     machine.check(aligned(address))?;
     let low = machine.read(Access::Word, address)?;
     let high = machine.read(Access::Word, address.wrapping_add(4))?;
@@ -260,7 +248,7 @@ macro_rules! multiple {
     ($machine:ident, $operation:ident, $t:ident, |$register:ident, $address:ident| $body:block) => {
         $machine.noted.at = $operation.index;
         let (mut $address, base) = $machine.multiple(&$t)?;
-        $machine.noted.access($operation.index, $address);
+        $machine.noted.put($operation.index, $address, 0);
         let mut rest = $t.list;
         while rest != 0 {
             let $register = Register::new(rest.trailing_zeros());
@@ -290,7 +278,7 @@ executes! { load_multiple, Effect::LoadMultiple(t), |machine, operation| {
 fn store_any(machine: &mut Machine, operation: &Operation) -> Done {
     let (access, rt, address, (rn, base)) = match operation.effect {
         Effect::Store(t) => {
-            let (address, base) = machine.address(&t, t.index);
+            let (address, base) = machine.address(&t);
             (t.access, t.rt, address, (t.rn, base))
         }
         Effect::StoreRegister(t) => {
@@ -299,35 +287,33 @@ fn store_any(machine: &mut Machine, operation: &Operation) -> Done {
         }
         _ => return Ok(()),
     };
-    machine.noted.access(operation.index, address);
+    machine.noted.put(operation.index, address, 0);
     machine.write(access, address, machine.registers.get(rt))?;
     machine.registers.set(rn, base);
     operation.go_on(machine)
 }
 
-executes! { store<ACCESS: u8, INDEX: u8>, Effect::Store(t), |machine, operation| {
-    let (address, base) = machine.address(&t, Index::VARIANTS[INDEX as usize]);
+executes! { store<ACCESS: u8>, Effect::Store(t), |machine, operation| {
+    let (address, base) = machine.address(&t);
     let value = machine.registers.get(t.rt);
-    if machine.to_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
+    if machine.put_in_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
         return store_any(machine, operation);
     }
-    machine.noted.access(operation.index, address);
-    if INDEX != Index::Offset as u8 {
-        machine.registers.set(t.rn, base);
-    }
+    machine.noted.put(operation.index, address, 0);
+    machine.registers.set(t.rn, base);
 } }
 
 executes! { store_register<ACCESS: u8>, Effect::StoreRegister(t), |machine, operation| {
     let (address, value) = (machine.scaled(&t), machine.registers.get(t.rt));
-    if machine.to_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
+    if machine.put_in_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
         return store_any(machine, operation);
     }
-    machine.noted.access(operation.index, address);
+    machine.noted.put(operation.index, address, 0);
 } }
 
 executes! { store_double, Effect::StoreDouble(rt2, t), |machine, operation| {
-    let (address, base) = machine.address(&t, t.index);
-    machine.noted.access(operation.index, address);
+    let (address, base) = machine.address(&t);
+    machine.noted.put(operation.index, address, 0);
     machine.check(aligned(address))?;
     for (register, address) in [(t.rt, address), (rt2, address.wrapping_add(4))] {
         machine.write(Access::Word, address, machine.registers.get(register))?;
@@ -342,8 +328,8 @@ executes! { store_multiple, Effect::StoreMultiple(t), |machine, operation| {
 } }
 
 executes! { load_exclusive, Effect::LoadExclusive(t), |machine, operation| {
-    let (address, _) = machine.address(&t, Index::Offset);
-    machine.noted.access(operation.index, address);
+    let (address, _) = machine.address(&t);
+    machine.noted.put(operation.index, address, 0);
     machine.exclusive = true;
     machine.check(aligned_for(t.access, address))?;
     let value = machine.read(t.access, address)?;
@@ -351,8 +337,8 @@ executes! { load_exclusive, Effect::LoadExclusive(t), |machine, operation| {
 } }
 
 executes! { store_exclusive, Effect::StoreExclusive(rd, t), |machine, operation| {
-    let (address, _) = machine.address(&t, Index::Offset);
-    machine.noted.access(operation.index, address);
+    let (address, _) = machine.address(&t);
+    machine.noted.put(operation.index, address, 0);
     machine.check(aligned_for(t.access, address))?;
     // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
     let fails = !std::mem::take(&mut machine.exclusive);

@@ -162,14 +162,6 @@ impl Account {
             *number += *other * times;
         }
     }
-
-    fn combined(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
-        let (mut sum, mut other) = (self.clone(), other.clone());
-        for (number, other) in sum.numbers().zip(other.numbers()) {
-            *number = with(*number, *other);
-        }
-        sum
-    }
 }
 
 impl Sub for &Account {
@@ -177,12 +169,16 @@ impl Sub for &Account {
 
     /// What came since an earlier state of the same account.
     fn sub(self, earlier: Self) -> Account {
-        self.combined(earlier, u64::saturating_sub)
+        let (mut since, mut earlier) = (self.clone(), earlier.clone());
+        for (number, earlier) in since.numbers().zip(earlier.numbers()) {
+            *number = number.saturating_sub(*earlier);
+        }
+        since
     }
 }
 
 impl AddAssign<&Self> for Account {
     fn add_assign(&mut self, other: &Self) {
-        *self = self.combined(other, u64::saturating_add);
+        self.add_times(other, 1);
     }
 }

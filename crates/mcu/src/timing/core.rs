@@ -221,7 +221,7 @@ impl Core {
         else {
             return;
         };
-        let (before, access) = (self.before, retired.noted.address_of(index));
+        let (before, access) = (self.before, retired.noted.of(index).0);
         self.before = self.neighbour_of(retired, index);
         if retired.noted.is_skipped(index) {
             return;
@@ -240,7 +240,7 @@ impl Core {
                 self.before = before;
             }
         } else {
-            let extra = self.arithmetic(facts.class, retired.noted.operands_of(index));
+            let extra = self.arithmetic(facts.class, retired.noted.of(index));
             self.now += self.extra(facts.class, extra);
         }
     }

@@ -269,9 +269,10 @@ pub struct Cache {
     shift: u32,
     /// For each line of flash the slot that holds it.
     slot_of: Vec<u8>,
-    slots: Vec<Slot>,
+    /// As many as an octet tells apart, so that none is looked for outside.
+    slots: Box<[Slot; 256]>,
     /// The slot of each set that was used last; from it they follow one another, the oldest first.
-    newest: Vec<u8>,
+    newest: Box<[u8; 256]>,
     /// Reads asked for.
     pub lookups: u64,
     /// Reads that were there.
@@ -300,8 +301,8 @@ impl Cache {
             Slot {
                 line: u32::MAX,
                 valid: 0,
-                older: first + way.checked_sub(1).unwrap_or(ways - 1),
-                newer: first + (way + 1) % ways,
+                older: first.wrapping_add(way.checked_sub(1).unwrap_or(ways - 1)),
+                newer: first.wrapping_add((way + 1) % ways),
                 set: index / ways,
             }
         };
@@ -309,8 +310,13 @@ impl Cache {
             sets: usize::from(sets),
             shift: u32::from(shape.reads_per_line).trailing_zeros(),
             slot_of: vec![NO_SLOT; lines as usize],
-            slots: (0..ways * sets).map(slot).collect(),
-            newest: (1..=sets).map(|set| set * ways - 1).collect(),
+            slots: Box::new(std::array::from_fn(|index| slot(index as u8))),
+            newest: Box::new(std::array::from_fn(|set| {
+                (set as u8)
+                    .wrapping_add(1)
+                    .wrapping_mul(ways)
+                    .wrapping_sub(1)
+            })),
             lookups: 0,
             hits: 0,
         }

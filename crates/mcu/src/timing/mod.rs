@@ -21,7 +21,7 @@ use crate::machine::{Block, LONGEST};
 pub struct Noted {
     /// Of each instruction the first address that it loaded from or stored to, or the operands of a long multiplication
     /// or division (their magnitudes where it is signed).
-    values: [u64; LONGEST],
+    values: [(u32, u32); LONGEST],
     /// A bit for each whose condition in an IT block did not hold.
     pub(crate) skipped: u32,
     /// The last one that may not have gone on.
@@ -30,29 +30,18 @@ pub struct Noted {
 
 impl Noted {
     #[inline(always)]
-    pub(crate) const fn access(&mut self, index: u8, address: u32) {
+    pub(crate) const fn put(&mut self, index: u8, first: u32, second: u32) {
         self.at = index;
-        self.values[index as usize % LONGEST] = address as u64;
+        self.values[index as usize % LONGEST] = (first, second);
     }
 
     #[inline(always)]
-    pub(crate) const fn operands(&mut self, index: u8, (n, m): (u32, u32)) {
-        self.values[index as usize % LONGEST] = (m as u64) << 32 | n as u64;
+    const fn of(&self, index: usize) -> (u32, u32) {
+        self.values[index % LONGEST]
     }
 
     pub(crate) const fn skip(&mut self, index: u8) {
         self.skipped |= 1 << (index as usize % LONGEST);
-    }
-
-    #[inline(always)]
-    const fn address_of(&self, index: usize) -> u32 {
-        self.values[index % LONGEST] as u32
-    }
-
-    #[inline(always)]
-    const fn operands_of(&self, index: usize) -> (u32, u32) {
-        let value = self.values[index % LONGEST];
-        (value as u32, (value >> 32) as u32)
     }
 
     const fn is_skipped(&self, index: usize) -> bool {

@@ -126,6 +126,7 @@ impl Schedule {
         let known = Before::Known(core.neighbour(&facts, address), Some(index));
         let is_conditional = facts.condition != Condition::Al;
         let is_transfer = is_in(facts.class, TRANSFERS);
+        let is_if = facts.class == Class::If && !is_conditional;
         match before {
             _ if core.is_single(facts.class) && is_conditional => Before::Conditional(index),
             _ if core.is_single(facts.class) => known,
@@ -138,19 +139,24 @@ impl Schedule {
                 known
             }
             // IT leaves its neighbour to what follows if it folds.
-            Before::Known(neighbour, _) if facts.class == Class::If && core.folds(neighbour) => {
+            Before::Known(neighbour, _) if is_if && core.folds(neighbour) => {
                 self.account.folded += 1;
                 // The cycle that was just counted.
                 self.rest -= 1;
                 before
             }
-            Before::Known(..) if facts.class == Class::If => known,
-            _ if is_conditional || is_transfer || facts.class == Class::If => {
+            Before::Known(..) if is_if => known,
+            _ if is_conditional || is_transfer || is_if => {
                 if let Before::Known(_, Some(before)) | Before::Conditional(before) = before {
                     self.look(before, &facts, Look::Neighbour);
                 }
                 self.look(index, &facts, Look::Whole);
-                Before::Unknown
+                // Whether it is skipped or folds is not known.
+                if is_conditional || is_if {
+                    Before::Unknown
+                } else {
+                    known
+                }
             }
             _ if core.looks_at_operands(facts.class) => {
                 self.look(index, &facts, Look::Operands);
@@ -188,7 +194,7 @@ impl Schedule {
             if let Look::Fetch = step.look {
                 now += core.fetch_next(now);
             } else if let Look::Access = step.look {
-                let access = retired.noted.address_of(usize::from(step.index));
+                let (access, _) = retired.noted.of(usize::from(step.index));
                 if access & 3 == 0 && core.fetch.is_free(access) {
                     continue;
                 }
@@ -215,7 +221,7 @@ impl Step {
         let index = usize::from(self.index);
         match self.look {
             Look::Operands => {
-                let operands = retired.noted.operands_of(index);
+                let operands = retired.noted.of(index);
                 core.now += core.extra(self.class, core.arithmetic(self.class, operands));
             }
             Look::Neighbour => core.before = core.neighbour_of(retired, index),
