@@ -7,7 +7,18 @@ use crate::{Algorithm, Operation};
 
 /// One algorithm and operation that a device offers.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    derive_more::Constructor,
 )]
 pub struct Capability {
     /// Algorithm of the key.
@@ -17,14 +28,6 @@ pub struct Capability {
 }
 
 impl Capability {
-    /// That operation with a key of the algorithm.
-    pub const fn new(algorithm: Algorithm, operation: Operation) -> Self {
-        Self {
-            algorithm,
-            operation,
-        }
-    }
-
     /// Everything that can be asked of an algorithm's key.
     pub fn of(algorithm: Algorithm) -> impl Iterator<Item = Self> {
         algorithm

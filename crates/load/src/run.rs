@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(10);
 const LEAD: Duration = Duration::from_millis(5);
 
 /// What a load asks.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, derive_more::From)]
 pub enum Asked<'a> {
     /// A TLS server, for a handshake and a file.
     Tls(&'a Target),
@@ -44,18 +44,6 @@ impl Asked<'_> {
             Self::Tls(target) => target.address,
             Self::Service(service) => service.address,
         }
-    }
-}
-
-impl<'a> From<&'a Target> for Asked<'a> {
-    fn from(target: &'a Target) -> Self {
-        Self::Tls(target)
-    }
-}
-
-impl<'a> From<&'a Service> for Asked<'a> {
-    fn from(service: &'a Service) -> Self {
-        Self::Service(service)
     }
 }
 

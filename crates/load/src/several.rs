@@ -113,14 +113,10 @@ pub struct Client {
 impl Client {
     /// What is to be known of it, if it did not load to the end.
     fn says(&self) -> Option<String> {
-        let (told, lost) = (self.seconds.len(), self.lost.as_deref());
-        match (&self.end, lost) {
-            (Some(_), None) => None,
-            (_, lost) => Some(format!(
-                "{}; loaded for {told} s as far as it told",
-                lost.unwrap_or("told no end")
-            )),
-        }
+        let without_end = self.end.is_none().then_some("told no end");
+        let why = self.lost.as_deref().or(without_end)?;
+        let told = self.seconds.len();
+        Some(format!("{why}; loaded for {told} s as far as it told"))
     }
 }
 

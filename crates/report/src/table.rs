@@ -159,14 +159,8 @@ fn limits(row: &Row) -> Option<Saturated> {
 }
 
 /// One row as a flat object.
-#[derive(Debug)]
+#[derive(Debug, derive_more::From)]
 pub struct FlatRow<'a>(&'a Row);
-
-impl<'a> From<&'a Row> for FlatRow<'a> {
-    fn from(row: &'a Row) -> Self {
-        Self(row)
-    }
-}
 
 impl Serialize for FlatRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -36,18 +36,12 @@ const LIBRARY_SSL: i32 = 20;
 const SUITES: &str = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 /// Why a step of a session did not end.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, derive_more::From)]
 pub(crate) enum Stop {
     /// The socket would block.
     Blocked,
     /// There is nothing to wait for.
     Failed(Failure),
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
 }
 
 /// What was read.

@@ -167,18 +167,12 @@ impl Machine {
 /// What executes that load or store, if it is one.
 pub(super) fn handler(effect: &Effect) -> Option<Handler> {
     Some(match *effect {
-        Effect::Load(Transfer { rt, .. }) | Effect::LoadRegister(ScaledTransfer { rt, .. })
-            if rt == Register::PC =>
-        {
-            load_any
-        }
-        Effect::Load(t) => by_access!(t.access, load),
-        Effect::LoadRegister(t) => by_access!(t.access, load_register),
-        Effect::LoadLiteral(..) => load_any,
+        Effect::Load(t) if t.rt != Register::PC => by_access!(t.access, load),
+        Effect::Load(_) | Effect::LoadRegister(_) | Effect::LoadLiteral(..) => load_any,
         Effect::LoadDouble(..) => load_double,
         Effect::LoadMultiple(_) => load_multiple,
         Effect::Store(t) => by_access!(t.access, store),
-        Effect::StoreRegister(t) => by_access!(t.access, store_register),
+        Effect::StoreRegister(_) => store_any,
         Effect::StoreDouble(..) => store_double,
         Effect::StoreMultiple(_) => store_multiple,
         Effect::LoadExclusive(_) => load_exclusive,
@@ -187,7 +181,8 @@ pub(super) fn handler(effect: &Effect) -> Option<Handler> {
     })
 }
 
-/// Loads that are from elsewhere than RAM, or to the PC (LoadWritePC, A2.3.1): apart, so that the rest need no stack.
+/// Loads with a register as offset, from elsewhere than RAM, or to the PC (LoadWritePC, A2.3.1): apart, so that the rest
+/// need no stack.
 #[inline(never)]
 fn load_any(machine: &mut Machine, operation: &Operation) -> Done {
     let (access, rt, address, back) = match operation.effect {
@@ -218,15 +213,6 @@ executes! { load<ACCESS: u8>, Effect::Load(t), |machine, operation| {
     };
     machine.noted.put(operation.index, address, 0);
     machine.registers.set(t.rn, base);
-    machine.registers.set(t.rt, value);
-} }
-
-executes! { load_register<ACCESS: u8>, Effect::LoadRegister(t), |machine, operation| {
-    let address = machine.scaled(&t);
-    let Some(value) = machine.in_ram(Access::VARIANTS[ACCESS as usize], address) else {
-        return load_any(machine, operation);
-    };
-    machine.noted.put(operation.index, address, 0);
     machine.registers.set(t.rt, value);
 } }
 
@@ -273,7 +259,7 @@ executes! { load_multiple, Effect::LoadMultiple(t), |machine, operation| {
     });
 } }
 
-/// Stores to elsewhere than plain RAM.
+/// Stores with a register as offset, or to elsewhere than plain RAM.
 #[inline(never)]
 fn store_any(machine: &mut Machine, operation: &Operation) -> Done {
     let (access, rt, address, (rn, base)) = match operation.effect {
@@ -301,14 +287,6 @@ executes! { store<ACCESS: u8>, Effect::Store(t), |machine, operation| {
     }
     machine.noted.put(operation.index, address, 0);
     machine.registers.set(t.rn, base);
-} }
-
-executes! { store_register<ACCESS: u8>, Effect::StoreRegister(t), |machine, operation| {
-    let (address, value) = (machine.scaled(&t), machine.registers.get(t.rt));
-    if machine.put_in_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
-        return store_any(machine, operation);
-    }
-    machine.noted.put(operation.index, address, 0);
 } }
 
 executes! { store_double, Effect::StoreDouble(rt2, t), |machine, operation| {

@@ -215,13 +215,10 @@ pub(super) fn library(case: &Case) -> &str {
 pub(super) fn device(case: &Case) -> String {
     let (device, provenance) = (&case.device, case.provenance);
     let says_so = device.as_str().starts_with(&provenance.to_string());
-    match provenance {
-        Provenance::Measured => device.to_string(),
-        _ if says_so => device.to_string(),
-        Provenance::Virtual | Provenance::Twin | Provenance::Predicted | Provenance::Published => {
-            format!("{device} ({provenance})")
-        }
+    if provenance == Provenance::Measured || says_so {
+        return device.to_string();
     }
+    format!("{device} ({provenance})")
 }
 
 /// `rsa4096 sign`

@@ -72,12 +72,7 @@ struct Candidate {
     load: Option<Box<ServerLoad>>,
 }
 
-const CASES: &str = "
-    SELECT case_.id, started_utc, \"case\", run.id, series, load, environment
-    FROM run JOIN case_ ON case_.run = run.id LEFT JOIN server_load ON server_load.case_ = case_.id
-    WHERE state = 'finished' AND replica = 0 AND published_mean_s IS NULL
-      AND (CAST(?1 AS text) IS NULL OR algorithm = ?1) AND (CAST(?2 AS text) IS NULL OR operation = ?2)
-    ORDER BY started_utc, run.id, number";
+const CASES: &str = include_str!("queries/cases.sql");
 
 /// Cases whose means are asked for at once: a statement is no longer than SQLite takes.
 const AT_ONCE: usize = 5_000;
@@ -197,18 +192,7 @@ fn means_of_samples(
 /// Mean latency of each case, from the newest run that has it.
 pub type LastMeans = HashMap<CaseKey, Duration>;
 
-const NEWEST_FIRST: &str = "
-    WITH recent AS (
-        SELECT id, row_number() OVER (ORDER BY started_utc DESC, id DESC) AS age
-        FROM run WHERE state <> 'published' ORDER BY age LIMIT 5
-    )
-    SELECT case_.\"case\", CAST(avg(end_ns - scheduled_ns) AS double precision)
-    FROM recent
-    JOIN case_ ON case_.run = recent.id
-    JOIN block ON block.case_ = case_.id
-    JOIN sample ON sample.block = block.id
-    WHERE outcome = 0
-    GROUP BY case_.id, age ORDER BY age, case_.number";
+const NEWEST_FIRST: &str = include_str!("queries/newest_first.sql");
 
 impl Archive {
     /// Mean latencies of the operations that counted, out of the last five runs.
@@ -227,23 +211,14 @@ impl Archive {
 }
 
 /// Earlier runs, newest first, that may tell by how much runs differ.
-const FINISHED: &str = "
-    SELECT id, environment FROM run WHERE state = 'finished' ORDER BY started_utc DESC, id DESC LIMIT 200";
+const FINISHED: &str = include_str!("queries/finished.sql");
 /// Runs of these, at most, are read: every sample of them is.
 const ENOUGH: usize = 30;
 
-const MEANS: &str = "
-    SELECT case_.\"case\", CAST(avg(end_ns - scheduled_ns) AS double precision)
-    FROM case_
-    JOIN block ON block.case_ = case_.id
-    JOIN sample ON sample.block = block.id
-    WHERE run = ?1 AND outcome = 0 AND replica = 0
-    GROUP BY case_.id";
+const MEANS: &str = include_str!("queries/means.sql");
 
 /// Loads on servers have no samples.
-const LOADS: &str = "
-    SELECT case_.\"case\", load FROM case_ JOIN server_load ON server_load.case_ = case_.id
-    WHERE run = ?1 AND replica = 0";
+const LOADS: &str = include_str!("queries/loads.sql");
 
 impl Archive {
     /// By how much runs of the cases of these records differ on their machines, by the archive's runs of the

@@ -41,10 +41,8 @@ pub struct RunLine {
 
 /// What counts operations, run by run: joins, and no question for each run.
 const COUNTED: [&str; 2] = [
-    "SELECT run, CAST(sum(samples) AS bigint)
-     FROM run JOIN case_ ON run = run.id JOIN block ON block.case_ = case_.id",
-    "SELECT run, CAST(sum(CAST(load -> 'totals' ->> 'transactions' AS bigint)) AS bigint)
-     FROM run JOIN case_ ON run = run.id JOIN server_load ON server_load.case_ = case_.id",
+    include_str!("queries/samples.sql"),
+    include_str!("queries/transactions.sql"),
 ];
 
 /// Runs in brief, those that the condition holds for, the newest first.
@@ -371,11 +369,7 @@ pub struct Window {
     pub take: u64,
 }
 
-const CONDITION: &str = "
-    (CAST(?1 AS text) IS NULL OR EXISTS (SELECT 1 FROM case_ WHERE run = run.id AND instr(lower(device), ?1) > 0))
-    AND (CAST(?2 AS text) IS NULL OR EXISTS (SELECT 1 FROM case_ WHERE run = run.id AND instr(algorithm, ?2) > 0))
-    AND (CAST(?3 AS text) IS NULL OR started_utc >= ?3)
-    AND (CAST(?4 AS text) IS NULL OR started_utc < ?4)";
+const CONDITION: &str = include_str!("queries/condition.sql");
 
 impl Archive {
     /// Runs that a search finds.

@@ -146,7 +146,7 @@ impl Kind {
 }
 
 /// What a part of a picture is of.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, derive_more::Constructor)]
 pub struct Subject {
     /// On what its figures were had.
     pub device: DeviceName,
@@ -157,15 +157,6 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Of that device, under that name.
-    pub const fn new(device: DeviceName, provenance: Provenance, label: String) -> Self {
-        Self {
-            device,
-            provenance,
-            label,
-        }
-    }
-
     /// A case.
     pub fn of(case: &Case) -> Self {
         Self::labelled(case, case.to_string())

@@ -24,18 +24,11 @@ use super::process::Task;
 const WRAPPED: usize = 48;
 
 /// The stack.
-#[derive(Debug)]
+#[derive(Debug, derive_more::Constructor)]
 pub struct AgentStack {
     homes: Arc<GnupgHomes>,
     store: Arc<dyn KeyStore>,
     seed: u64,
-}
-
-impl AgentStack {
-    /// Asks the agents of homes with keys of the store; messages are drawn with the seed.
-    pub fn new(homes: Arc<GnupgHomes>, store: Arc<dyn KeyStore>, seed: u64) -> Self {
-        Self { homes, store, seed }
-    }
 }
 
 impl Stack for AgentStack {

@@ -25,7 +25,7 @@ use super::status;
 use crate::programs::{OperationProcess, create, write_private};
 
 /// The stack.
-#[derive(Debug)]
+#[derive(Debug, derive_more::Constructor)]
 pub struct GnupgStack {
     homes: Arc<GnupgHomes>,
     store: Arc<dyn KeyStore>,
@@ -76,13 +76,6 @@ impl Task {
             Self::Sign => "SIG_CREATED",
             Self::Decrypt => "DECRYPTION_OKAY",
         }
-    }
-}
-
-impl GnupgStack {
-    /// Runs gpg in homes with keys of the store.
-    pub fn new(homes: Arc<GnupgHomes>, store: Arc<dyn KeyStore>) -> Self {
-        Self { homes, store }
     }
 }
 

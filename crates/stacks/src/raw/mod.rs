@@ -125,8 +125,8 @@ fn with_library(built_in: &Way, library: Library) -> Way {
     }
 }
 
-/// The stack, on one key store.
-#[derive(Debug)]
+/// The stack, on one key store; messages are drawn with the seed.
+#[derive(Debug, derive_more::Constructor)]
 pub struct RawStack {
     store: Arc<dyn KeyStore>,
     seed: u64,
@@ -152,13 +152,6 @@ pub(crate) fn alone(
         ..case.clone()
     };
     RawStack::new(Arc::clone(store), seed).prepare(&asked)
-}
-
-impl RawStack {
-    /// Measures keys of the store; messages are drawn with the seed.
-    pub fn new(store: Arc<dyn KeyStore>, seed: u64) -> Self {
-        Self { store, seed }
-    }
 }
 
 impl Stack for RawStack {

@@ -103,15 +103,9 @@ impl Wanted<'_> {
         let (mut keys, mut others) = (Vec::new(), Vec::new());
         for found in &self.inventory.devices {
             keys.push(open(found)?);
-            let more = match found.identity.provenance {
-                Provenance::Twin => self.servers_of(found) - 1,
-                Provenance::Measured
-                | Provenance::Virtual
-                | Provenance::Predicted
-                | Provenance::Published => 0,
-            };
             let device = &found.identity.device;
-            for _ in 0..more {
+            let is_twin = found.identity.provenance == Provenance::Twin;
+            for _ in 1..if is_twin { self.servers_of(found) } else { 1 } {
                 let another = self.another(device)?;
                 let same = |found: &&Found| found.identity.device == *device;
                 for found in another.devices.iter().filter(same) {
