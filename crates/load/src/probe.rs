@@ -80,7 +80,7 @@ pub fn ask(
         buffer: vec![0; 16 * 1024],
     };
     let answered = alone(&mut means, stop)?.unchecked();
-    answered.ok_or_else(|| Error::Transaction(Failure::ShortBody))
+    answered.ok_or(Error::Transaction(Failure::ShortBody))
 }
 
 /// One transaction to its end.

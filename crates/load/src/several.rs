@@ -162,7 +162,7 @@ pub fn clients(lines: impl BufRead) -> Result<Clients, Error> {
     Ok(clients)
 }
 
-const DAY: Duration = Duration::from_hours(24);
+const DAY: Duration = Duration::from_secs(86_400);
 const SECOND: u64 = 1_000_000_000;
 
 /// The load of several clients as one.

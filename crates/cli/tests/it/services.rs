@@ -101,7 +101,9 @@ impl Authority {
                 ));
                 self.sign(&other, signer)
             }
-            _ => self.sign(name, signer),
+            Wrong::Nothing | Wrong::Key | Wrong::Signature | Wrong::Status | Wrong::Half => {
+                self.sign(name, signer)
+            }
         };
         if wrong == Wrong::Signature {
             *body.last_mut().unwrap() ^= 1;

@@ -235,7 +235,12 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
         assert_eq!(common.environment.machine, run.environment.machine);
         assert_eq!(common.cases[0].blocks, run.cases[0].blocks);
     }
-    let john = |statement: &str| ask("john", statement);
+    others_may_read_and_nothing_else(&server);
+}
+
+/// Of a writer whose runs these are not, and of a reader.
+fn others_may_read_and_nothing_else(server: &Server) {
+    let john = |statement: &str| server.psql_as("john", "keymark", statement);
     assert_eq!(
         john("SELECT count(*) FROM keymark.identity").as_deref(),
         Some("0")
@@ -258,7 +263,7 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
     ] {
         assert_eq!(john(refused), None, "{refused}");
     }
-    let mut rita = open("rita");
+    let mut rita = Archive::open(&server.address("rita", "keymark")).unwrap();
     assert_eq!(rita.runs().unwrap().len(), 2);
     let refused = rita.begin(&head(&record("r"))).unwrap_err();
     assert!(
