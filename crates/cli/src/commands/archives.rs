@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use keymark_report::archive::{Archive, ArchiveError, Identity, RunSelector, Unsent};
+use keymark_report::units;
 
 use super::Outcome;
 use crate::archive::open_to_tell;
@@ -22,7 +23,7 @@ pub(super) fn push(named: Option<&PathBuf>) -> Outcome {
             }
         }
     }
-    output::line(&format!("sent {number} runs"));
+    output::line(&format!("sent {}", units::counted(number, "run")));
     Ok(exit)
 }
 

@@ -93,7 +93,7 @@ fn a_run_on_a_server_is_kept_here_until_all_of_it_is_there() {
         ["stays: cannot reach archive"],
     );
     team.server.resume();
-    assert_says(&team.ended("archive push", 0), ["sent 1 runs"]);
+    assert_says(&team.ended("archive push", 0), ["sent 1 run"]);
     assert_eq!(team.unsent(), Vec::<PathBuf>::new());
     assert_eq!(
         team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'"),
@@ -130,7 +130,7 @@ fn a_kill_in_a_run_loses_nothing_that_was_measured() {
         let seen = team.ask(SAMPLES);
         measuring.kill().unwrap();
         measuring.wait().unwrap();
-        assert_says(&team.ended("archive push", 0), ["sent 1 runs"]);
+        assert_says(&team.ended("archive push", 0), ["sent 1 run"]);
         assert!(team.ask(SAMPLES) >= seen);
         assert_eq!(
             team.ask("SELECT count(*) FROM keymark.run WHERE state = 'unfinished'"),
@@ -160,7 +160,7 @@ fn who_may_only_read_measures_all_the_same() {
             &format!("archive push --archive {}", elsewhere.display()),
             0,
         ),
-        ["sent 1 runs"],
+        ["sent 1 run"],
     );
 }
 
@@ -174,13 +174,13 @@ fn a_series_goes_on_without_its_server() {
         .spawn()
         .unwrap();
     until("the first run is there", || {
-        team.ask("SELECT count(*) FROM keymark.run") == 1
+        team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'") == 1
     });
     team.server.stop();
     let output = series.wait_with_output().unwrap();
     assert_says(&text(&output.stderr), ["'keymark archive push' sends it"]);
     team.server.resume();
-    assert_says(&team.ended("archive push", 0), ["sent 1 runs"]);
+    assert_says(&team.ended("archive push", 0), ["sent 1 run"]);
     assert_eq!(
         team.ask("SELECT count(*) FROM keymark.run WHERE series_number IN (0, 1)"),
         2
