@@ -6,7 +6,7 @@ Master and workers are started as Locust's users know them, each with the addres
     locust -f locustfile.py --worker --master-host MASTER --connect www.example.org:443
 
 Each worker runs one `keymark tls bench --connect … --tell` with its share of the users, or of `--rate`, and passes on what
-that tells of each second. The master notes when a line came and gives all to `keymark tls bench --connect … --told -`,
+that tells of each second. The master notes when a line came and gives all to `keymark tls bench --connect … --told`,
 which probes the server before the load, and afterwards adds histograms, saves one record and prints its tables.
 
 A worker loads the address that *it* was started with: of a master it takes numbers, and never an address or a command.
@@ -108,8 +108,10 @@ class Master:
         if not rate:
             clients = clients[:users]
         LOG.info("%s from %d workers", f"{rate:g}/s" if rate else f"{users} users", len(clients))
+        # Of worker n, the run's own and n: the record has the run's.
+        seed = time.time_ns() // 1000
         self.keymark = subprocess.Popen(
-            [*self.words, *demand(users, rate), "--told", "-"], stdin=subprocess.PIPE, start_new_session=True
+            [*self.words, *demand(users, rate), "--seed", str(seed), "--told", "/dev/stdin"], stdin=subprocess.PIPE, start_new_session=True
         )
         self.left, self.names = {}, {}
         self.all_ended.clear()
@@ -121,7 +123,7 @@ class Master:
                 "rate": rate / len(clients),
                 "ramp": ramp,
                 "seconds": seconds + SPARE,
-                "seed": time.time_ns() // 1000 + number,
+                "seed": seed + runner.get_worker_index(client) + 1,
             }
             # No host's name: a record may be shown to anybody.
             self.names[client] = f"worker {runner.get_worker_index(client) + 1}"

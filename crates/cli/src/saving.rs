@@ -47,15 +47,12 @@ impl Saving {
 
     /// Puts a run that is complete into the archive.
     pub(crate) fn insert(mut self, record: &Record) -> Result<(), String> {
-        let first = match &mut self.unsent {
-            Some(unsent) => unsent.archive.insert(record),
-            None => self
-                .archive
-                .as_mut()
-                .map_err(|error| error.to_string())?
-                .insert(record),
+        let archive = match &mut self.unsent {
+            Some(unsent) => Ok(&mut unsent.archive),
+            None => self.archive.as_mut().map_err(|error| error.to_string()),
         };
-        self.conclude(first.map_err(|error| error.to_string()))
+        let first = archive.and_then(|to| to.insert(record).map_err(|error| error.to_string()));
+        self.conclude(first)
     }
 
     /// A server is sent what it does not have: it may be back.

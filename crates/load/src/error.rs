@@ -38,7 +38,7 @@ pub enum Error {
     Stopped,
     /// Of several clients' loads, a line says nothing.
     #[error("line {number} of what clients told cannot be read: {error}")]
-    Told {
+    ClientLine {
         /// Which, from 1.
         number: u64,
         /// Why not.
@@ -46,7 +46,7 @@ pub enum Error {
     },
     /// Nothing of them is there.
     #[error("no client has told a second of its load")]
-    NothingTold,
+    NoClient,
     /// They cannot be of one load.
     #[error("the clients began more than a day apart")]
     Apart,

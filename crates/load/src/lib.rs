@@ -61,7 +61,7 @@ pub use run::{Asked, Observer, Progress, run};
 pub use saturate::search;
 pub use service::{Exchange, Service};
 pub use settings::{Settings, Timeouts};
-pub use several::{Clients, Told, ToldEnd, ToldSecond, clients, joined};
+pub use several::{ClientEnd, ClientLine, ClientSecond, Clients, clients, joined};
 pub use steady::NoSteadyState;
 pub use target::{Certificate, Expected, Fingerprint, Target};
 pub use tls::{Negotiated, Weak, key_of_certificate};

@@ -9,7 +9,7 @@ use keymark_bench::{Second, Timestamp, Totals, Transaction};
 use crate::failure::Failure;
 use crate::latencies::{durations, histogram, nanoseconds};
 use crate::sample::Reservoir;
-use crate::several::ToldSecond;
+use crate::several::ClientSecond;
 use crate::steady::Completions;
 
 /// A second of the client's own time.
@@ -43,8 +43,8 @@ pub(crate) struct Recorder {
     now: Second,
     /// Since the last publication.
     pub(crate) recent: Recent,
-    /// Seconds that are over since then.
-    over: Vec<ToldSecond>,
+    /// Seconds that are over since then, if anybody wants them.
+    over: Option<Vec<ClientSecond>>,
 }
 
 /// What a thread tells those who watch.
@@ -55,7 +55,7 @@ pub(crate) struct Recent {
     pub(crate) transactions: u64,
     pub(crate) failed: u64,
     pub(crate) whole: Histogram<u32>,
-    pub(crate) over: Vec<ToldSecond>,
+    pub(crate) over: Vec<ClientSecond>,
 }
 
 impl Default for Recent {
@@ -71,7 +71,8 @@ impl Default for Recent {
 }
 
 impl Recorder {
-    pub(crate) fn new(reservoir: Reservoir) -> Self {
+    /// `over`: what is to hold the seconds that are over, if anybody wants them.
+    pub(crate) fn new(reservoir: Reservoir, over: Option<Vec<ClientSecond>>) -> Self {
         Self {
             seconds: Vec::new(),
             times: vec![ClientTime::default()],
@@ -82,7 +83,7 @@ impl Recorder {
             histograms: std::array::from_fn(|_| histogram()),
             now: Second::default(),
             recent: Recent::default(),
-            over: Vec::new(),
+            over,
         }
     }
 
@@ -108,20 +109,22 @@ impl Recorder {
             }
         }
         let number = self.seconds.len() as u64;
-        self.over.push(ToldSecond {
-            number,
-            second: second.clone(),
-            ends: self.completions.of_second(number),
-            totals: self.totals,
-            ..ToldSecond::default()
-        });
+        if let Some(over) = &mut self.over {
+            over.push(ClientSecond {
+                number,
+                second: second.clone(),
+                ends: self.completions.of_second(number),
+                totals: self.totals,
+                ..ClientSecond::default()
+            });
+        }
         self.seconds.push(second);
         self.times.push(ClientTime::default());
     }
 
     /// The seconds that are over since this was last asked, once time at work is booked to them.
-    pub(crate) fn over(&mut self, settled: Option<Duration>) -> Vec<ToldSecond> {
-        let mut over = std::mem::take(&mut self.over);
+    pub(crate) fn over(&mut self, settled: Option<Duration>) -> Vec<ClientSecond> {
+        let mut over = self.over.as_mut().map(std::mem::take).unwrap_or_default();
         for told in &mut over {
             let time = self.times[told.number as usize];
             told.busiest_ns = nanoseconds(time.busiest);
@@ -206,7 +209,7 @@ mod tests {
 
     #[test]
     fn each_second_has_what_ended_in_it() {
-        let mut recorder = Recorder::new(Reservoir::new(10, 1, 0));
+        let mut recorder = Recorder::new(Reservoir::new(10, 1, 0), None);
         for at in [200, 900, 1100, 3500] {
             recorder.succeeded(&ended(at), 7);
         }
@@ -233,7 +236,7 @@ mod tests {
     #[test]
     fn seconds_of_two_threads_add_up() {
         let second = |at| {
-            let mut recorder = Recorder::new(Reservoir::new(10, 1, 0));
+            let mut recorder = Recorder::new(Reservoir::new(10, 1, 0), None);
             recorder.worked(0, Duration::from_millis(at), Duration::from_millis(3));
             recorder.succeeded(&ended(at), 7);
             recorder.end(Duration::from_secs(1));

@@ -17,7 +17,7 @@ use crate::measurement::Measurement;
 use crate::recorder::Recent;
 use crate::service::Service;
 use crate::settings::Settings;
-use crate::several::ToldSecond;
+use crate::several::{ClientLine, ClientSecond};
 use crate::target::Target;
 use crate::tls::Connector;
 use crate::worker::{Job, Report, Share, Worker};
@@ -69,8 +69,10 @@ pub trait Observer {
     /// How far it is.
     fn progress(&mut self, progress: &Progress);
 
-    /// A second is over on all threads.
-    fn second(&mut self, _: &ToldSecond) {}
+    /// Who wants a line of each second, when it is over on all threads: it costs them a copy.
+    fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
+        None
+    }
 }
 
 /// Nobody watches.
@@ -105,6 +107,7 @@ pub fn run<'a>(
         asked,
         settings,
         connector: connector.as_ref(),
+        tells_seconds: observer.lines().is_some(),
         clock,
         origin: clock.now().after(LEAD),
         stop: &stop,
@@ -141,7 +144,7 @@ fn watch(
     published: &[Mutex<Recent>],
     (stopped, observer): (&AtomicBool, &mut dyn Observer),
 ) {
-    let mut told = Told(job.origin, job.origin, 0);
+    let mut told = LastTold(job.origin, job.origin, 0);
     let mut over = Over::default();
     while !handles.iter().all(ScopedJoinHandle::is_finished) {
         thread::sleep(LOOK);
@@ -165,7 +168,7 @@ fn watch(
 
 /// Seconds that are over on some threads: on how many, and what they have told.
 #[derive(Default)]
-struct Over(BTreeMap<u64, (usize, ToldSecond)>);
+struct Over(BTreeMap<u64, (usize, ClientSecond)>);
 
 impl Over {
     fn take(&mut self, published: &[Mutex<Recent>]) {
@@ -189,20 +192,23 @@ impl Over {
         while let Some(first) = self.0.first_entry()
             && first.get().0 >= threads
         {
-            observer.second(&first.remove().1);
+            let second = first.remove().1;
+            if let Some(tell) = observer.lines() {
+                tell(ClientLine::Second(second));
+            }
         }
     }
 }
 
 /// When who watches was told last, until when the threads had counted then, and how much.
-struct Told(Timestamp, Timestamp, u64);
+struct LastTold(Timestamp, Timestamp, u64);
 
 fn progress_since(
     job: &Job<'_>,
     published: &[Mutex<Recent>],
     now: Timestamp,
-    before: Told,
-) -> (Progress, Told) {
+    before: LastTold,
+) -> (Progress, LastTold) {
     let mut all = Recent::default();
     for recent in published {
         let recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,7 +223,7 @@ fn progress_since(
     // Threads tell what they have done at times of their own.
     let since = all.until.since(before.1).as_secs_f64();
     let rate = (all.transactions - before.2) as f64 / since.max(f64::EPSILON);
-    let told = Told(now, all.until.max(before.1), all.transactions);
+    let told = LastTold(now, all.until.max(before.1), all.transactions);
     let progress = Progress {
         elapsed,
         left: job.settings.duration.saturating_sub(elapsed),

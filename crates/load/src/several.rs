@@ -24,7 +24,7 @@ use crate::settings::Settings;
 /// A second that is over. Times are since the client's start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToldSecond {
+pub struct ClientSecond {
     /// Which, from 0.
     pub number: u64,
     /// What was counted in it.
@@ -41,7 +41,7 @@ pub struct ToldSecond {
     pub settled_ns: Option<u64>,
 }
 
-impl ToldSecond {
+impl ClientSecond {
     /// The same second of another thread.
     pub(crate) fn add(&mut self, other: &Self) {
         self.second.add(&other.second);
@@ -57,7 +57,7 @@ impl ToldSecond {
 /// What a client says when its load is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToldEnd {
+pub struct ClientEnd {
     /// From its start to the cut-off.
     pub elapsed_ns: u64,
     /// Transactions that were under way then.
@@ -68,7 +68,7 @@ pub struct ToldEnd {
     pub sample: Vec<Transaction>,
 }
 
-impl From<&Measurement> for ToldEnd {
+impl From<&Measurement> for ClientEnd {
     fn from(measured: &Measurement) -> Self {
         Self {
             elapsed_ns: nanoseconds(measured.elapsed),
@@ -82,11 +82,11 @@ impl From<&Measurement> for ToldEnd {
 /// A line of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum ClientLine {
     /// A second is over.
-    Second(ToldSecond),
+    Second(ClientSecond),
     /// The load is.
-    End(ToldEnd),
+    End(ClientEnd),
     /// Whoever distributes the load has lost the client, for that reason.
     Lost(String),
 }
@@ -97,16 +97,17 @@ pub enum Told {
 struct Received {
     client: String,
     at_ns: u64,
-    told: Told,
+    told: ClientLine,
 }
 
 /// What one of several clients has told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Client {
-    /// When its load began, after the first one's.
+    /// When its load began, on the clock of whoever distributes it, and after the first one's.
+    began_ns: Option<u64>,
     offset: Duration,
-    seconds: Vec<ToldSecond>,
-    end: Option<ToldEnd>,
+    seconds: Vec<ClientSecond>,
+    end: Option<ClientEnd>,
     lost: Option<String>,
 }
 
@@ -129,35 +130,30 @@ pub type Clients = BTreeMap<String, Client>;
 /// When a line cannot be read or says anything else, or no client has told a second.
 pub fn clients(lines: impl BufRead) -> Result<Clients, Error> {
     let mut clients = Clients::new();
-    let mut began: BTreeMap<String, u64> = BTreeMap::new();
     for (number, line) in (1..).zip(lines.lines()) {
         let line = line.map_err(|error| Error::system("reading what clients told", error))?;
-        let received: Received =
-            serde_json::from_str(&line).map_err(|error| Error::Told { number, error })?;
-        let client = clients.entry(received.client.clone()).or_default();
+        let received = serde_json::from_str(&line);
+        let received: Received = received.map_err(|error| Error::ClientLine { number, error })?;
+        let client = clients.entry(received.client).or_default();
         match received.told {
-            // Told twice, or out of its turn: what came first counts.
-            Told::Second(second) if second.number != client.seconds.len() as u64 => {}
-            Told::Second(second) => {
-                let length = (second.number + 1) * SECOND;
-                let begin = received.at_ns.saturating_sub(length);
-                let earliest = began.entry(received.client).or_insert(begin);
-                *earliest = begin.min(*earliest);
+            ClientLine::Second(second) if second.number == client.seconds.len() as u64 => {
+                let began = received.at_ns.saturating_sub((second.number + 1) * SECOND);
+                client.began_ns = Some(client.began_ns.map_or(began, |first| first.min(began)));
                 client.seconds.push(second);
             }
-            Told::End(end) => client.end = Some(end),
-            Told::Lost(why) => client.lost = Some(why),
+            // Told twice, or out of its turn: what came first counts.
+            ClientLine::Second(_) => {}
+            ClientLine::End(end) => client.end = Some(end),
+            ClientLine::Lost(why) => client.lost = Some(why),
         }
     }
-    let first = *began.values().min().ok_or(Error::NothingTold)?;
-    for (name, begin) in began {
-        let offset = Duration::from_nanos(begin - first);
-        if offset > DAY {
-            return Err(Error::Apart);
-        }
-        if let Some(client) = clients.get_mut(&name) {
-            client.offset = offset;
-        }
+    let began = clients.values().filter_map(|client| client.began_ns);
+    let first = began.min().ok_or(Error::NoClient)?;
+    for client in clients.values_mut() {
+        client.offset = Duration::from_nanos(client.began_ns.unwrap_or(first) - first);
+    }
+    if clients.values().any(|client| client.offset > DAY) {
+        return Err(Error::Apart);
     }
     Ok(clients)
 }
@@ -187,13 +183,13 @@ pub fn joined(
         let end = end.map_or(told, |end| Duration::from_nanos(end.elapsed_ns));
         steady_end = steady_end.min(client.offset + end);
         all.elapsed = all.elapsed.max(client.offset + end);
+        if let Some(end) = &client.end {
+            all.cut_off += end.cut_off;
+            all.waiting += end.waiting;
+        }
     }
     all.settled = settled;
-    all.sample = sample(clients, settings);
-    let ends = clients.values().filter_map(|client| client.end.as_ref());
-    (all.cut_off, all.waiting) = ends.fold((0, 0), |(cut_off, waiting), end| {
-        (cut_off + end.cut_off, waiting + end.waiting)
-    });
+    all.sample = sample(clients, settings, all.totals.transactions);
     let elapsed_ns = nanoseconds(all.elapsed);
     all.elapsed = steady_end.min(all.elapsed);
     let says = clients.iter();
@@ -206,7 +202,7 @@ pub fn joined(
 }
 
 impl Measurement {
-    fn take_in(&mut self, offset: Duration, seconds: &[ToldSecond]) {
+    fn take_in(&mut self, offset: Duration, seconds: &[ClientSecond]) {
         // Seconds of different clients begin at different times: histograms are put together within half a second.
         let from = offset.as_secs_f64().round() as usize;
         let length = self.seconds.len().max(from + seconds.len());
@@ -227,17 +223,18 @@ impl Measurement {
 }
 
 /// Of each client's sample as much as it did of all.
-fn sample(clients: &Clients, settings: &Settings) -> Vec<Transaction> {
-    let done = |client: &Client| client.seconds.last().map_or(0, |it| it.totals.transactions);
-    let all: u64 = clients.values().map(done).sum();
-    let mut drawn = ChaCha8Rng::seed_from_u64(settings.seed);
+fn sample(clients: &Clients, settings: &Settings, all: u64) -> Vec<Transaction> {
+    let mut numbers = ChaCha8Rng::seed_from_u64(settings.seed);
     let mut sample = Vec::new();
     for client in clients.values() {
-        let share = done(client) as f64 / all.max(1) as f64 * settings.sample as f64;
-        let its = client.end.as_ref().map_or(&[][..], |end| &end.sample);
+        let told = client.end.as_ref().zip(client.seconds.last());
+        let Some((end, last)) = told else { continue };
+        let share = last.totals.transactions as f64 / all.max(1) as f64;
+        let size = (share * settings.sample as f64).round() as usize;
         let from = nanoseconds(client.offset);
         sample.extend(
-            its.sample(&mut drawn, share.round() as usize)
+            end.sample
+                .sample(&mut numbers, size)
                 .map(|one| Transaction {
                     scheduled_ns: one.scheduled_ns + from,
                     start_ns: one.start_ns + from,

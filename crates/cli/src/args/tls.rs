@@ -111,14 +111,9 @@ pub struct RemoteArguments {
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "device", "algorithm", "body", "trace", "openssl", "server_processes", "saturate"])]
     pub connect: Option<Address>,
 
-    /// Path to request from that server [default: /]
-    #[arg(
-        long,
-        value_name = "PATH",
-        requires = "connect",
-        value_parser = path
-    )]
-    pub path: Option<String>,
+    /// Path to request from that server
+    #[arg(long, value_name = "PATH", requires = "connect", value_parser = path, default_value = "/")]
+    pub path: String,
 
     /// Its name, in the handshake and in requests [default: the host]
     #[arg(
@@ -147,7 +142,7 @@ pub struct RemoteArguments {
     #[arg(long, requires = "connect", conflicts_with_all = ["json", "told"])]
     pub tell: bool,
 
-    /// Instead of a load, take what several clients told of theirs ('-': from standard input, until its end)
+    /// Instead of a load, take what several clients told of theirs
     #[arg(long, value_name = "FILE", requires = "connect")]
     pub told: Option<PathBuf>,
 }

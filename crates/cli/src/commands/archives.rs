@@ -33,18 +33,21 @@ pub(super) fn copy(from: &Path, to: &Path, identity: Identity) -> Outcome {
         return Err(Failure::usage(message));
     }
     let (from, mut to) = (Archive::open_to_read(from)?, open_to_tell(to, identity)?);
-    let (runs, mut exit) = (from.runs()?, Exit::Fine);
-    for run in runs.iter().rev() {
-        let record = from.load(&RunSelector::Id(run.id.0.clone()))?;
+    let (mut number, mut exit) = (0, Exit::Fine);
+    for run in from.runs()?.into_iter().rev() {
+        let record = from.load(&RunSelector::Id(run.id.0))?;
         match to.insert(&record) {
             Err(error @ ArchiveError::Exists { .. }) => {
                 output::error(&error.to_string());
                 exit = Exit::Failed;
             }
-            inserted => inserted?,
+            inserted => {
+                inserted?;
+                number += 1;
+            }
         }
     }
-    let (number, path) = (runs.len(), to.path().display());
-    output::line(&format!("copied {number} runs to {path}"));
+    let (runs, path) = (units::counted(number, "run"), to.path().display());
+    output::line(&format!("copied {runs} to {path}"));
     Ok(exit)
 }

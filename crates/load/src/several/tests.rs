@@ -7,9 +7,9 @@ use super::*;
 use crate::demand::{Arrivals, Demand, Spacing};
 
 /// Transactions of 200 ms, one after the other, by so many users; all of a client's seconds but for the lost ones.
-fn second(number: u64, users: u64) -> ToldSecond {
+fn second(number: u64, users: u64) -> ClientSecond {
     let done = 5 * users;
-    ToldSecond {
+    ClientSecond {
         number,
         second: Second {
             whole: Durations(vec![(200_000_000, done)]),
@@ -26,7 +26,7 @@ fn second(number: u64, users: u64) -> ToldSecond {
     }
 }
 
-fn line(client: &str, at: Duration, told: &Told) -> String {
+fn line(client: &str, at: Duration, told: &ClientLine) -> String {
     let told = serde_json::to_string(told).unwrap();
     format!(
         "{{\"client\":\"{client}\",\"at_ns\":{},\"told\":{told}}}\n",
@@ -39,7 +39,7 @@ fn load(client: &str, began: Duration, seconds: u64, late: impl Fn(u64) -> Durat
     let mut lines = String::new();
     for number in 0..seconds {
         let at = began + Duration::from_secs(number + 1) + late(number);
-        lines += &line(client, at, &Told::Second(second(number, 10)));
+        lines += &line(client, at, &ClientLine::Second(second(number, 10)));
     }
     lines
 }
@@ -53,7 +53,7 @@ fn end(client: &str, seconds: u64) -> String {
         first_byte_ns: 1,
         whole_ns: 200_000_000,
     };
-    let end = Told::End(ToldEnd {
+    let end = ClientLine::End(ClientEnd {
         elapsed_ns: seconds * SECOND,
         cut_off: 10,
         waiting: 2,
@@ -113,7 +113,7 @@ fn steady_is_what_all_clients_load() {
     // The second client comes three seconds late and is lost after seven.
     let late = HOUR + Duration::from_secs(3);
     let lines = load("a", HOUR, 20, NEVER_LATE) + &end("a", 20) + &load("b", late, 7, NEVER_LATE);
-    let lines = lines + &line("b", HOUR, &Told::Lost("no heartbeat".to_owned()));
+    let lines = lines + &line("b", HOUR, &ClientLine::Lost("no heartbeat".to_owned()));
     let load = read(&lines).unwrap();
     let steady = load.steady.unwrap();
     assert_eq!(steady.stretches, [(4, 10)]);
@@ -130,14 +130,14 @@ fn steady_is_what_all_clients_load() {
 
 #[test]
 fn a_client_without_time_is_the_limit() {
-    let busy = |number| ToldSecond {
+    let busy = |number| ClientSecond {
         busiest_ns: 950_000_000,
         ..second(number, 10)
     };
     let mut lines = load("a", HOUR, 9, NEVER_LATE);
     for number in 0..9 {
         let at = HOUR + Duration::from_secs(number + 1);
-        lines += &line("b", at, &Told::Second(busy(number)));
+        lines += &line("b", at, &ClientLine::Second(busy(number)));
     }
     assert_eq!(read(&lines).unwrap().limit, LoadLimit::Client);
 }
@@ -147,7 +147,7 @@ fn a_client_that_never_settled_leaves_no_steady_state() {
     let mut unsettled = second(0, 10);
     unsettled.settled_ns = None;
     let at = HOUR + Duration::from_secs(1);
-    let lines = load("a", HOUR, 9, NEVER_LATE) + &line("b", at, &Told::Second(unsettled));
+    let lines = load("a", HOUR, 9, NEVER_LATE) + &line("b", at, &ClientLine::Second(unsettled));
     let load = read(&lines).unwrap();
     assert_eq!(load.steady, None);
     assert!(
@@ -168,7 +168,7 @@ fn nonsense_is_refused_and_repetition_ignored() {
         "x",
         "{}",
         r#"{"client":"a","at_ns":1,"told":{"command":"rm"}}"#,
-        &line("a", HOUR, &Told::Lost("gone".to_owned())),
+        &line("a", HOUR, &ClientLine::Lost("gone".to_owned())),
         &(good + &load("b", 30 * HOUR, 1, NEVER_LATE)),
     ] {
         assert!(read(wrong).is_err(), "{wrong}");

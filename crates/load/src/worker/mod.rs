@@ -48,6 +48,7 @@ pub(crate) struct Job<'a> {
     pub(crate) settings: &'a Settings,
     /// Of TLS.
     pub(crate) connector: Option<&'a Connector>,
+    pub(crate) tells_seconds: bool,
     pub(crate) clock: &'a dyn Clock,
     /// The load's start.
     pub(crate) origin: Timestamp,
@@ -149,7 +150,7 @@ impl<'a> Worker<'a> {
             source: Source::new(settings, share),
             slots: Vec::new(),
             open: 0,
-            recorder: Recorder::new(reservoir),
+            recorder: Recorder::new(reservoir, job.tells_seconds.then(Vec::new)),
             unchecked: VecDeque::new(),
             published,
             next_scan: job.origin.after(SCAN),

@@ -66,12 +66,11 @@ impl Analysis {
         let mut scaling = self.scaling.iter();
         let scaling = scaling.find(|group| group.is_of(&row.case));
         row.throughput?;
+        let single = row.case.concurrency() == 1;
         let Some(load) = &row.under_load else {
-            let alone = row.case.concurrency() == 1;
-            let limit = scaling.and_then(Scaling::limit).filter(|_| !alone);
-            return Some(
-                limit.map_or_else(|| "one at a time".to_owned(), |limit| limit.to_string()),
-            );
+            let limit = scaling.and_then(Scaling::limit).filter(|_| !single);
+            let words = limit.map(|limit| limit.to_string());
+            return Some(words.unwrap_or_else(|| "one at a time".to_owned()));
         };
         let above = |share: f64| share >= BUSY;
         let gained = || {
@@ -81,7 +80,8 @@ impl Analysis {
         };
         // Of somebody else's service nobody knows what is busy.
         let on_token = row.case.store != StoreKind::SOFTWARE && load.busy.is_some();
-        let alone = row.case.concurrency() == 1 && row.case.load.pacing.rate().is_none();
+        let arrives = row.case.load.pacing.rate().is_some();
+        let alone = single && !arrives;
         let nothing = !alone && gained().is_some_and(|gain| gain.0 < NOTHING);
         Some(
             match load.busy {
@@ -91,7 +91,7 @@ impl Analysis {
                 _ if on_token && nothing => "token",
                 Some(busy) if above(busy.cores.0) => "cores",
                 _ if load.limit == LoadLimit::Client => "keymark's client",
-                _ if row.case.load.pacing.rate().is_some() => "arrivals",
+                _ if arrives => "arrivals",
                 _ if alone => "one client",
                 Some(_) if nothing => "lock",
                 None if nothing => "service",

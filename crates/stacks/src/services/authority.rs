@@ -10,10 +10,11 @@ use keymark_bench::{Algorithm, Clock, Error};
 use keymark_load::{Service, Timeouts, ask, key_of_certificate};
 use openssl::x509::X509;
 
-use super::rfc3161::{CONTENT_TYPE, trusted};
+use super::rfc3161::{CONTENT_TYPE, failed, trusted};
 use super::running::Running;
 use super::timestamp::{self, Timestamps};
-use crate::tls::Address;
+use crate::tls::trust::authorities;
+use crate::tls::{Address, Trust};
 
 /// One that has answered.
 #[derive(Debug)]
@@ -36,7 +37,8 @@ impl RunningAuthority {
         (addresses, authority): (&[SocketAddr], Option<&PathBuf>),
         until: (&dyn Clock, &AtomicBool),
     ) -> Result<Self, Error> {
-        let authorities = || authority.map(read).transpose();
+        let trusted = |file: &PathBuf| trusted(authorities(file)?).map_err(failed);
+        let authorities = || authority.map(trusted).transpose();
         let mut last = "it has no address".to_owned();
         for socket in addresses {
             let mut service = Service {
@@ -68,15 +70,11 @@ impl RunningAuthority {
     }
 
     fn told(service: Service, algorithm: Algorithm, authority: Option<&PathBuf>) -> Self {
-        let trust = match authority {
-            None => "the certificate as presented, pinned for the run".to_owned(),
-            Some(file) => format!("certified by an authority in {}", file.display()),
-        };
         let told = [
             ("server", "ran already".to_owned()),
             ("address", service.address.to_string()),
             ("path", service.path.clone()),
-            ("trust", trust),
+            ("trust", Trust::from(authority.cloned()).to_string()),
         ];
         Self {
             told: told.map(|(name, value)| (name.to_owned(), value)).into(),
@@ -101,7 +99,7 @@ fn first(service: &Service, until: (&dyn Clock, &AtomicBool)) -> Result<(X509, A
     let answered = ask(service, &Timeouts::ALONE, until);
     let (number, answer) = answered.map_err(|error| error.to_string())?;
     let signer = service.exchange.check(number, &answer);
-    let signer = signer.and_then(|()| timestamp::signer(&answer));
+    let signer = signer.and_then(|()| timestamp::signer(&timestamp::token(&answer)?));
     let signer = signer.map_err(|wrong| format!("not as expected: {wrong}"))?;
     let der = signer.to_der().map_err(|error| error.to_string())?;
     let algorithm = key_of_certificate(&der);
@@ -109,12 +107,4 @@ fn first(service: &Service, until: (&dyn Clock, &AtomicBool)) -> Result<(X509, A
         signer,
         algorithm.ok_or("keymark does not know the algorithm of its key")?,
     ))
-}
-
-/// Those in a file.
-fn read(file: &PathBuf) -> Result<openssl::x509::store::X509Store, Error> {
-    let call = || format!("reading {}", file.display());
-    let pem = std::fs::read(file).map_err(|error| Error::call(call(), error, ""))?;
-    let store = X509::stack_from_pem(&pem).and_then(trusted);
-    store.map_err(|error| Error::call(call(), error, ""))
 }

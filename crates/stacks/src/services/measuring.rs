@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
-use keymark_bench::{Case, CaseRecord, Error, Order, Plan, Provenance, ServerLoad};
+use keymark_bench::{Case, CaseRecord, Error, Plan, ServerLoad};
 use keymark_load::nanoseconds;
 
 use super::running::Running;
@@ -75,16 +75,7 @@ impl Loads for Loading<'_> {
             }
             Services::Running(authority) => authority.running(),
         };
-        let duration = all.client.duration;
-        // What waits for a token does not drift with the machine, and settles slowly.
-        let whole = self.plan.settings.order == Order::Sequential
-            || self.plan.cases.len() == 1
-            || case.provenance == Provenance::Twin;
-        let rounds = if whole {
-            Rounds::one(duration)
-        } else {
-            Rounds::of(duration, SHORTEST)
-        };
+        let rounds = Rounds::of(self.plan, case, all.client.duration, SHORTEST);
         Ok((running, rounds))
     }
 
@@ -114,8 +105,16 @@ impl Loads for Loading<'_> {
         })
     }
 
-    fn conclude(&self, its: Running, load: &mut ServerLoad, ended: bool) -> Result<(), Error> {
-        if let Some(process) = its.process.filter(|_| ended || load.totals.failed > 0) {
+    fn conclude(
+        &self,
+        its: Running,
+        load: &mut ServerLoad,
+        ended: Option<&Error>,
+    ) -> Result<(), Error> {
+        if let Some(process) = its
+            .process
+            .filter(|_| ended.is_some() || load.totals.failed > 0)
+        {
             load.log = process.log_end();
         }
         Ok(())

@@ -89,12 +89,10 @@ impl Means<'_> {
 /// # Errors
 /// When there is none, with those that are.
 pub fn named(word: &str) -> Result<StackName, String> {
-    let known = KINDS.iter().map(|kind| kind.stack);
-    let mut stacks = known.clone();
-    stacks.find(|stack| stack.word() == word).ok_or_else(|| {
-        let words: Vec<String> = known.map(|stack| stack.to_string()).collect();
-        format!("unknown service '{word}'; choose from {}", words.join(", "))
-    })
+    let known = KINDS.map(|kind| kind.stack);
+    let named = known.into_iter().find(|stack| stack.word() == word);
+    let words = || known.map(|stack| stack.to_string()).join(", ");
+    named.ok_or_else(|| format!("unknown service '{word}'; choose from {}", words()))
 }
 
 /// What a service distinguishes.

@@ -81,6 +81,6 @@ pub(super) fn trusted(authorities: Vec<X509>) -> Result<X509Store, ErrorStack> {
     Ok(store.build())
 }
 
-fn failed(error: ErrorStack) -> Error {
+pub(super) fn failed(error: ErrorStack) -> Error {
     Error::call("certifying a timestamping authority", error, "")
 }

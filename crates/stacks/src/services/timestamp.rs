@@ -94,7 +94,7 @@ fn request(number: u64) -> Vec<u8> {
 }
 
 /// The token in an answer.
-fn token(answer: &[u8]) -> Result<Pkcs7, Expectation> {
+pub(super) fn token(answer: &[u8]) -> Result<Pkcs7, Expectation> {
     let response = Response::from_der(answer).map_err(|_| Expectation::Form)?;
     if !GRANTED.contains(&response.status.status) {
         return Err(Expectation::Consent);
@@ -105,9 +105,9 @@ fn token(answer: &[u8]) -> Result<Pkcs7, Expectation> {
 }
 
 /// The certificate of whoever signed.
-pub(super) fn signer(answer: &[u8]) -> Result<X509, Expectation> {
+pub(super) fn signer(token: &Pkcs7) -> Result<X509, Expectation> {
     let none = Stack::new().map_err(|_| Expectation::Form)?;
-    let signers = token(answer)?.signers(&none, Pkcs7Flags::empty());
+    let signers = token.signers(&none, Pkcs7Flags::empty());
     let signers = signers.map_err(|_| Expectation::Certificate)?;
     let mut signers = signers.iter().map(|signer| signer.to_owned());
     signers.next().ok_or(Expectation::Signer)
@@ -119,12 +119,13 @@ impl Exchange for Timestamps {
     }
 
     fn check(&self, number: u64, answer: &[u8]) -> Result<(), Expectation> {
-        let signer = signer(answer)?.public_key();
+        let token = token(answer)?;
+        let signer = signer(&token)?.public_key();
         let signer = signer.map_err(|_| Expectation::Signer)?;
         if self.key.as_ref().is_some_and(|key| !signer.public_eq(key)) {
             return Err(Expectation::Signer);
         }
-        let signed = self.signed(&token(answer)?)?;
+        let signed = self.signed(&token)?;
         let (imprint, nonce) = told(&signed).map_err(|_| Expectation::Form)?;
         if imprint.algorithm.oid != SHA256 || imprint.digest.as_bytes() != sha256(&document(number))
         {

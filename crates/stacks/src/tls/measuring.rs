@@ -5,12 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
-use keymark_bench::{
-    Case, CaseId, CaseRecord, Clock, Error, Order, Pacing, Plan, Provenance, Saturation, ServerLoad,
-};
+use keymark_bench::{Case, CaseId, CaseRecord, Clock, Error, Pacing, Plan, Saturation, ServerLoad};
 use keymark_load::{
-    Asked, Certificate, Demand, Expected, Fingerprint, Measurement, Progress, Settings, Target,
-    Timeouts, ToldSecond, Weak, nanoseconds,
+    Asked, Certificate, ClientLine, Demand, Expected, Fingerprint, Measurement, Progress, Settings,
+    Target, Timeouts, Weak, nanoseconds,
 };
 
 use super::cluster::{Cluster, Starting};
@@ -37,8 +35,10 @@ pub trait Watch {
     /// At most four times a second.
     fn progress(&mut self, case: &Case, progress: &Progress);
 
-    /// What a load on a server that runs already has told, as soon as it can be.
-    fn told(&mut self, _: &keymark_load::Told) {}
+    /// Who wants what a load on a server that runs already has to tell, as soon as it can.
+    fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
+        None
+    }
 }
 
 /// keymark's own client, as it drives the loads of a run.
@@ -152,21 +152,15 @@ impl Measuring<'_> {
         })
     }
 
-    /// The rounds of a case: one for what does not drift with the machine, what would not settle in less, and where only one
-    /// server can be at the address.
-    fn rounds(&self, case: &Case, keys: &Keys, plan: &Plan) -> Result<Rounds, Error> {
+    /// The rounds of a case: one for what would not settle in less, too, and where only one server can be at the address.
+    fn rounds(&self, case: &Case, plan: &Plan) -> Result<Rounds, Error> {
         let duration = self.client.duration;
         let paces = case.load.pacing.pause().is_some_and(|pause| pause > PAUSE);
-        let whole = plan.cases.len() == 1
-            || plan.settings.order == Order::Sequential
-            || self.starting.port != Port::Free
-            || keys.identity().provenance == Provenance::Twin
-            || paces
-            || one_is_killed(Handshake::of(case)?.arrangement);
-        Ok(if whole {
+        let killed = one_is_killed(Handshake::of(case)?.arrangement);
+        Ok(if paces || killed || self.starting.port != Port::Free {
             Rounds::one(duration)
         } else {
-            Rounds::of(duration, SHORTEST)
+            Rounds::of(plan, case, duration, SHORTEST)
         })
     }
 
@@ -224,7 +218,7 @@ impl Loads for Loading<'_> {
             handshakes: 0,
             killed: None,
         };
-        Ok((server, all.rounds(case, keys, self.plan)?))
+        Ok((server, all.rounds(case, self.plan)?))
     }
 
     fn drive(
@@ -260,11 +254,16 @@ impl Loads for Loading<'_> {
         })
     }
 
-    fn conclude(&self, its: UnderLoad, load: &mut ServerLoad, ended: bool) -> Result<(), Error> {
+    fn conclude(
+        &self,
+        its: UnderLoad,
+        load: &mut ServerLoad,
+        ended: Option<&Error>,
+    ) -> Result<(), Error> {
         load.saturation = its.saturation;
         load.killed_ns = its.killed.map(nanoseconds);
         load.log = its.cluster.log_end();
-        if ended {
+        if ended.is_some() {
             return Ok(());
         }
         let clock = self.measuring.client.clock;
@@ -361,8 +360,8 @@ impl keymark_load::Observer for Told<'_> {
         }
     }
 
-    fn second(&mut self, second: &ToldSecond) {
-        self.watch.told(&keymark_load::Told::Second(second.clone()));
+    fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
+        self.watch.lines()
     }
 }
 

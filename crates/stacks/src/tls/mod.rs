@@ -14,7 +14,7 @@ mod remote;
 pub(crate) mod rounds;
 pub(crate) mod saturating;
 pub mod servers;
-mod trust;
+pub(crate) mod trust;
 
 use keymark_bench::{StackName, Standing};
 
@@ -22,7 +22,7 @@ use crate::provider::StackFamily;
 
 pub use cluster::{Cluster, Servers, Starting};
 pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating, VERSION};
-pub use keymark_load::{Clients, KeyExchange, Timeouts, TlsVersion, Told as ToldLine, clients};
+pub use keymark_load::{ClientLine, Clients, KeyExchange, Timeouts, TlsVersion, clients};
 pub use keys::Keys;
 pub use measuring::{Client, Measuring, Watch};
 pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};

@@ -13,8 +13,8 @@ use keymark_bench::{
     StoreIdentity, StoreKind,
 };
 use keymark_load::{
-    Certificate, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed, Target, Timeouts,
-    TlsVersion, Weak, joined, probe,
+    Certificate, ClientLine, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed, Target,
+    Timeouts, TlsVersion, Weak, joined, probe,
 };
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
@@ -113,12 +113,20 @@ impl std::fmt::Display for Address {
 }
 
 /// Whom a server's certificate has to be from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Trust {
     /// An authority in that file, in PEM, for the server's name.
+    #[display("certified by an authority in {}", _0.display())]
     Authority(PathBuf),
     /// Anybody: the certificate that the server shows first is the only one that counts in the run.
+    #[display("the certificate as presented, pinned for the run")]
     AsPresented,
+}
+
+impl From<Option<PathBuf>> for Trust {
+    fn from(authority: Option<PathBuf>) -> Self {
+        authority.map_or(Self::AsPresented, Self::Authority)
+    }
 }
 
 /// A server.
@@ -291,10 +299,6 @@ impl Remote {
 
     fn describe(&self, reached: &Reached) -> BTreeMap<String, String> {
         let agreed = &reached.probed.negotiated;
-        let trust = match &self.trust {
-            Trust::AsPresented => "the certificate as presented, pinned for the run".to_owned(),
-            Trust::Authority(file) => format!("certified by an authority in {}", file.display()),
-        };
         let told = [
             ("server", "ran already".to_owned()),
             ("address", reached.address.to_string()),
@@ -302,7 +306,7 @@ impl Remote {
             ("path", self.path.clone()),
             ("cipher", agreed.cipher.to_string()),
             ("certificate", agreed.certificate.to_string()),
-            ("trust", trust),
+            ("trust", self.trust.to_string()),
             // What it offers nobody takes: each handshake is a full one.
             ("sessions", "not known".to_owned()),
         ];
@@ -398,7 +402,9 @@ impl Asking<'_> {
         }
         let mut observer = Told::of(case, watch);
         let measured = self.client.drive(&target, demand, how, &mut observer)?;
-        watch.told(&keymark_load::Told::End((&measured).into()));
+        if let Some(tell) = watch.lines() {
+            tell(ClientLine::End((&measured).into()));
+        }
         Ok(measured.record(server))
     }
 }

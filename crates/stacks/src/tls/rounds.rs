@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
-use keymark_bench::{Case, CaseId, CaseRecord, Error, Order, Plan, ServerLoad};
+use keymark_bench::{Case, CaseId, CaseRecord, Error, Order, Plan, Provenance, ServerLoad};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -58,10 +58,13 @@ impl Rounds {
         }
     }
 
-    /// None shorter than that.
-    pub(crate) fn of(duration: Duration, shortest: Duration) -> Self {
+    /// Those of a case, none shorter than that: one where nothing else is measured meanwhile, and for what waits for a twin,
+    /// which does not drift with the machine.
+    pub(crate) fn of(plan: &Plan, case: &Case, duration: Duration, shortest: Duration) -> Self {
+        let alone = plan.cases.len() == 1 || plan.settings.order == Order::Sequential;
+        let is_one = alone || case.provenance == Provenance::Twin;
         let number = (duration.as_millis() / shortest.as_millis()) as u32;
-        let number = number.clamp(1, MOST);
+        let number = number.clamp(1, if is_one { 1 } else { MOST });
         Self {
             number,
             each: duration / number,
@@ -121,12 +124,12 @@ pub(crate) trait Loads {
         stretch: Stretch,
     ) -> Result<Driven, Error>;
 
-    /// Ends it; what is said of all its loads together. One that has ended itself answers nobody.
+    /// Ends it; what is said of all its loads together. One that has ended itself answers nobody: how it did.
     fn conclude(
         &self,
         server: Self::Server,
         load: &mut ServerLoad,
-        ended: bool,
+        ended: Option<&Error>,
     ) -> Result<(), Error>;
 }
 
@@ -147,14 +150,14 @@ impl<S> UnderWay<S> {
         Ok(driven.settled)
     }
 
-    /// Its load in one round; whether it has another one.
+    /// Its load in one round.
     fn turn(
         &mut self,
         loads: &mut impl Loads<Server = S>,
         case: &Case,
         (round, seed): (u32, u64),
         interrupt: &AtomicBool,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let settled = self.drive(loads, case, self.rounds.stretch(round, seed))?;
         let interrupted = interrupt.load(Ordering::Relaxed);
         if round == 0 && !interrupted && self.ended.is_none() && self.rounds.are_too_short(settled)
@@ -164,13 +167,17 @@ impl<S> UnderWay<S> {
             self.load = None;
             self.drive(loads, case, self.rounds.stretch(0, seed))?;
         }
-        Ok(self.ended.is_none() && round + 1 < self.rounds.number)
+        Ok(())
+    }
+
+    const fn goes_on_after(&self, round: u32) -> bool {
+        self.ended.is_none() && round + 1 < self.rounds.number
     }
 
     fn conclude(self, loads: &impl Loads<Server = S>) -> Result<Loaded, Error> {
         let none = || Error::call("loading the server", "interrupted", "");
         let mut load = self.load.ok_or_else(none)?;
-        loads.conclude(self.server, &mut load, self.ended.is_some())?;
+        loads.conclude(self.server, &mut load, self.ended.as_ref())?;
         if self.ended.is_some() {
             // Its log says why, and what its processes took is lost with them.
             load.server_cpu_ns = None;
@@ -228,15 +235,15 @@ pub(crate) fn in_rounds(
             );
             let at = (round, plan.settings.seed.wrapping_add(round.into()));
             let turned = its.and_then(|mut its| {
-                let again = its.turn(loads, case, at, interrupt)?;
-                Ok((its, again))
+                its.turn(loads, case, at, interrupt)?;
+                Ok(its)
             });
             match turned {
-                Ok((its, true)) => {
+                Ok(its) if its.goes_on_after(round) => {
                     under_way.insert(index, its);
                     left.push(index);
                 }
-                Ok((its, false)) => end(index, its.conclude(loads), observer),
+                Ok(its) => end(index, its.conclude(loads), observer),
                 Err(error) => end(index, Err(error), observer),
             }
         }

@@ -14,16 +14,8 @@ use openssl::x509::{X509, X509StoreContext};
 /// Checks what a server sent, its own certificate first.
 pub(super) fn check(chain: &[Vec<u8>], authority: &Path, name: &str) -> Result<(), Error> {
     let call = format!("checking the certificate of {name}");
-    let pem = fs::read(authority)
-        .map_err(|error| Error::call(format!("reading {}", authority.display()), error, ""))?;
-    let trusted = X509::stack_from_pem(&pem)
-        .ok()
-        .filter(|all| !all.is_empty());
-    let trusted = trusted.ok_or_else(|| {
-        let reason = format!("{} has no certificate in PEM", authority.display());
-        Error::call(&call, reason, "give the authority's certificate")
-    })?;
-    let verdict = verified(chain, trusted, name).map_err(|error| Error::call(&call, error, ""))?;
+    let verdict = verified(chain, authorities(authority)?, name)
+        .map_err(|error| Error::call(&call, error, ""))?;
     verdict.map_err(|why| {
         Error::call(
             call,
@@ -31,6 +23,16 @@ pub(super) fn check(chain: &[Vec<u8>], authority: &Path, name: &str) -> Result<(
             "give its authority with --authority and its name with --server-name, or omit --authority",
         )
     })
+}
+
+/// The authorities in a file, in PEM: one at least.
+pub(crate) fn authorities(file: &Path) -> Result<Vec<X509>, Error> {
+    let call = format!("reading {}", file.display());
+    let pem = fs::read(file).map_err(|error| Error::call(&call, error, ""))?;
+    let found = X509::stack_from_pem(&pem).ok();
+    let found = found.filter(|found| !found.is_empty());
+    let advice = "give the authority's certificate";
+    found.ok_or_else(|| Error::call(call, "it has no certificate in PEM", advice))
 }
 
 fn verified(

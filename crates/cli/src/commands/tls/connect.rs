@@ -1,15 +1,14 @@
 //! `keymark tls bench --connect`: a server that runs already.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::io::BufReader;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use keymark_bench::{Case, CaseRecord, MonotonicClock, Plan};
 use keymark_load::Progress;
 use keymark_stacks::tls::{
-    Address, Asking, CONNECT, Client, Clients, Handshake, Remote, Timeouts, ToldLine, Tried, Trust,
-    Watch, clients,
+    Address, Asking, CONNECT, ClientLine, Clients, Handshake, Remote, Tried, Watch, clients,
 };
 
 use super::super::Outcome;
@@ -45,20 +44,13 @@ pub(super) fn run(
         load::dry_run(&plan.cases, arguments.duration);
         return Ok(Exit::Fine);
     }
-    let told = arguments.remote.told.as_deref().map(told).transpose()?;
+    let told = arguments.remote.told.as_ref().map(told).transpose()?;
     let asking = Asking {
         ramp: arguments.remote.ramp.unwrap_or_default(),
         told: told.as_ref(),
         remote: &remote,
         reached: &reached,
-        client: Client {
-            duration: arguments.duration,
-            threads: arguments.run.client_threads,
-            timeouts: Timeouts::default(),
-            weak: remote.weak,
-            clock: &clock,
-            interrupt: &interrupt,
-        },
+        client: super::client((&arguments.run, arguments.duration), &clock, &interrupt),
     };
     if arguments.remote.tell {
         return tell(&asking, &plan);
@@ -77,16 +69,11 @@ pub(super) fn run(
 }
 
 /// What several clients have told.
-fn told(file: &Path) -> Result<Clients, Failure> {
-    let read: Box<dyn BufRead> = if file.as_os_str() == "-" {
-        Box::new(std::io::stdin().lock())
-    } else {
-        let opened = File::open(file).map_err(|error| {
-            Failure::nothing_usable(format!("cannot read {}: {error}", file.display()))
-        })?;
-        Box::new(BufReader::new(opened))
-    };
-    clients(read).map_err(Failure::nothing_usable)
+fn told(file: &PathBuf) -> Result<Clients, Failure> {
+    let opened = File::open(file).map_err(|error| {
+        Failure::nothing_usable(format!("cannot read {}: {error}", file.display()))
+    })?;
+    clients(BufReader::new(opened)).map_err(Failure::nothing_usable)
 }
 
 /// Prints what one load tells.
@@ -96,22 +83,26 @@ fn tell(asking: &Asking<'_>, plan: &Plan) -> Outcome {
             "--tell needs one key exchange and one number of users, or a rate",
         ));
     };
-    let mut cases = asking.run(plan, &mut (), &mut Teller);
+    let mut cases = asking.run(plan, &mut (), &mut Teller(print));
     match cases.pop().as_ref().and_then(CaseRecord::failure) {
         Some(failure) => Err(Failure::failed(failure)),
         None => Ok(Exit::Fine),
     }
 }
 
+fn print(line: ClientLine) {
+    // Of numbers and strings alone.
+    output::line(&serde_json::to_string(&line).unwrap_or_default());
+}
+
 /// Passes lines on.
-struct Teller;
+struct Teller(fn(ClientLine));
 
 impl Watch for Teller {
     fn progress(&mut self, _: &Case, _: &Progress) {}
 
-    fn told(&mut self, told: &ToldLine) {
-        // Of numbers and strings alone.
-        output::line(&serde_json::to_string(told).unwrap_or_default());
+    fn lines(&mut self) -> Option<&mut dyn FnMut(ClientLine)> {
+        Some(&mut self.0)
     }
 }
 
@@ -119,16 +110,8 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
     Remote {
         address: address.clone(),
         server_name: arguments.remote.server_name.clone(),
-        path: arguments
-            .remote
-            .path
-            .clone()
-            .unwrap_or_else(|| "/".to_owned()),
-        trust: arguments
-            .remote
-            .authority
-            .clone()
-            .map_or(Trust::AsPresented, Trust::Authority),
+        path: arguments.remote.path.clone(),
+        trust: arguments.remote.authority.clone().into(),
         weak: super::weak(arguments.run.allow_weak),
     }
 }

@@ -10,14 +10,16 @@ mod suite;
 mod trace;
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use keymark_bench::store::Capability;
-use keymark_bench::{Algorithm, Case, Load, Operation, StackName, StoreIdentity};
+use keymark_bench::{Algorithm, Case, Clock, Load, Operation, StackName, StoreIdentity};
 use keymark_stacks::tls::servers::Weak;
-use keymark_stacks::tls::{Handshake, KeyExchange, TlsVersion};
+use keymark_stacks::tls::{Client, Handshake, KeyExchange, Timeouts, TlsVersion};
 
 use super::Outcome;
-use crate::args::TlsCommand;
+use crate::args::{TlsCommand, TlsRunArguments};
 
 pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
     match command {
@@ -59,6 +61,22 @@ fn case(
         input_bytes: 4096,
         strength: handshake.strength(algorithm),
         ..identity.case(capability)
+    }
+}
+
+/// keymark's own client, as it is asked for.
+fn client<'a>(
+    (arguments, duration): (&TlsRunArguments, Duration),
+    clock: &'a dyn Clock,
+    interrupt: &'a AtomicBool,
+) -> Client<'a> {
+    Client {
+        duration,
+        threads: arguments.client_threads,
+        timeouts: Timeouts::default(),
+        weak: weak(arguments.allow_weak),
+        clock,
+        interrupt,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use keymark_bench::{Case, DeviceName, MonotonicClock, Plan, Provenance, StackName};
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::tls::servers::Port;
-use keymark_stacks::tls::{Arrangement, Client, Keys, Measuring, Servers, Starting, Timeouts};
+use keymark_stacks::tls::{Arrangement, Keys, Measuring, Servers, Starting};
 use keymark_stores::device::Run;
 use keymark_stores::user::User;
 
@@ -56,14 +56,7 @@ impl Wanted<'_> {
                 processes: arguments.server_processes,
                 port: Port::Free,
             },
-            client: Client {
-                duration: self.duration,
-                threads: arguments.client_threads,
-                timeouts: Timeouts::default(),
-                weak: super::weak(arguments.allow_weak),
-                clock: &clock,
-                interrupt: &interrupt,
-            },
+            client: super::client((arguments, self.duration), &clock, &interrupt),
         };
         let how = (&arguments.run, archive);
         Ok(load::measured(
