@@ -19,7 +19,7 @@ pub(crate) fn open(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
 /// For who tells it of whose runs are.
 pub(crate) fn open_to_tell(place: &Path, identity: Identity) -> Result<Archive, ArchiveError> {
     let mut archive = Archive::open(place)?;
-    archive.tell(identity, of_this_machine());
+    archive.tell(identity, of_this_machine);
     Ok(archive)
 }
 

@@ -28,7 +28,7 @@ impl Saving {
         let unsent = to.and_then(|to| {
             let made = Unsent::place().and_then(|place| Unsent::new(&place, run, &to));
             let mut made = made.map_err(|error| warn(&error.to_string())).ok()?;
-            made.archive.tell(identity, of_this_machine());
+            made.archive.tell(identity, of_this_machine);
             Some(made)
         });
         Self { unsent, archive }

@@ -44,10 +44,29 @@ impl Server {
     /// Ends it at once, whoever is connected.
     pub fn stop(&mut self) {
         // Its children end with it.
+        self.thaw();
+        self.signal("-INT");
+        let _ = self.server.wait();
+    }
+
+    /// From now on it keeps its connections and answers nobody.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// It answers again.
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, name: &str) {
         let number = self.server.id().to_string();
         let mut kill = Command::new("kill");
-        let _ = kill.args(["-INT", &number]).stderr(Stdio::null()).status();
-        let _ = self.server.wait();
+        let _ = kill.args([name, &number]).stderr(Stdio::null()).status();
+        if name != "-INT" {
+            let mut children = Command::new("pkill");
+            let _ = children.args([name, "-P", &number]).status();
+        }
     }
 
     /// Starts it again.

@@ -121,6 +121,36 @@ fn a_server_that_restarts_in_a_run_has_all_of_it_in_the_end() {
 }
 
 #[test]
+fn a_server_that_freezes_holds_a_run_up_for_a_moment() {
+    let team = Team::new();
+    let mut measuring = team.keymark(
+        "owner",
+        "bench --algorithm ed25519 --stack raw --precision 0.001% --max-time 3s",
+    );
+    let mut address = team.server.address("owner", "keymark").into_os_string();
+    address.push("&connect_timeout=1");
+    measuring.env("KEYMARK_ARCHIVE", address);
+    measuring.stdout(Stdio::null()).stderr(Stdio::piped());
+    let measuring = measuring.spawn().unwrap();
+    team.await_more_samples();
+    team.server.freeze();
+    let output = measuring.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    ended(output, 1);
+    assert_says(
+        &said,
+        ["(no answer for 3 s)", "'keymark archive push' sends it"],
+    );
+    team.server.thaw();
+    assert_says(&team.ended("archive push", 0), ["sent 1 run"]);
+    assert_eq!(
+        team.ask("SELECT count(*) FROM keymark.run WHERE state = 'finished'"),
+        1
+    );
+    assert_eq!(team.ask(WRONG), 0);
+}
+
+#[test]
 fn a_kill_in_a_run_loses_nothing_that_was_measured() {
     let team = Team::new();
     for kills in 1..4 {

@@ -26,7 +26,7 @@ pub(super) type SampleRow = [Option<i64>; 9];
 #[derive(Clone, Copy)]
 pub(super) enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
-    Postgres(&'a postgres::Row),
+    Postgres(&'a tokio_postgres::Row),
 }
 
 impl Row<'_> {

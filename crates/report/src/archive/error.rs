@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::ErrorCode;
 
@@ -181,9 +182,9 @@ pub(super) enum Fault {
     #[error(transparent)]
     Sql(#[from] rusqlite::Error),
     #[error(transparent)]
-    Server(#[from] postgres::Error),
-    #[error(transparent)]
-    Lost(io::Error),
+    Server(#[from] tokio_postgres::Error),
+    #[error("no answer for {} s", .0.as_secs())]
+    Silent(Duration),
     #[error(transparent)]
     Refused(#[from] ArchiveError),
 }
@@ -193,13 +194,9 @@ impl Fault {
         match self {
             Self::Sql(error) => ArchiveError::of_sqlite(path, error),
             Self::Server(error) => ArchiveError::of_postgres(path, &error),
-            // A server's error that came through a stream.
-            Self::Lost(error) => match error.get_ref().and_then(|inner| inner.downcast_ref()) {
-                Some(error) => ArchiveError::of_postgres(path, error),
-                None => ArchiveError::Unreachable {
-                    path: path.into(),
-                    reason: error.to_string(),
-                },
+            Self::Silent(_) => ArchiveError::Unreachable {
+                path: path.into(),
+                reason: self.to_string(),
             },
             Self::Refused(error) => error,
         }

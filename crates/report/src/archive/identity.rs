@@ -44,8 +44,9 @@ pub(super) struct Parted<'a> {
 impl Archive {
     /// What is told of whose runs are that are written from now on; these names are known to belong to this computer and
     /// its users. Without effect where records are kept whole.
-    pub fn tell(&mut self, identity: Identity, names: Vec<Personal>) {
+    pub fn tell(&mut self, identity: Identity, names: impl FnOnce() -> Vec<Personal>) {
         if let Some(parting) = &mut self.parting {
+            let names = names();
             *parting = Parting { identity, names };
         }
     }

@@ -1,11 +1,11 @@
 //! Opens the file of an archive: an empty one becomes an archive of this version, another version is refused, and one
 //! that cannot be written (somebody else's, on a medium that is read-only) is read as it is.
 
-use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::{ArchiveError, Fault, PATIENCE, Result};
@@ -125,16 +125,13 @@ fn attempt(path: &Path, how: &str) -> Result<Connection, Fault> {
 
 /// RFC 8089, with everything escaped that has a meaning there (sqlite.org/uri.html).
 fn address(path: &Path, how: &str) -> String {
-    let mut address = String::from("file:");
-    for &octet in path.as_os_str().as_bytes() {
-        if octet.is_ascii_alphanumeric() || b"/-_.".contains(&octet) {
-            address.push(char::from(octet));
-        } else {
-            // To a text nothing fails.
-            let _ = write!(address, "%{octet:02X}");
-        }
-    }
-    address + "?" + how
+    const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'/')
+        .remove(b'-')
+        .remove(b'_')
+        .remove(b'.');
+    let path = percent_encode(path.as_os_str().as_bytes(), ESCAPED);
+    format!("file:{path}?{how}")
 }
 
 fn log(path: &Path) -> PathBuf {

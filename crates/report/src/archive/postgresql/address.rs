@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
-use postgres::Config;
-use postgres::config::{Host, SslMode};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 
 use crate::archive::ArchiveError;
 
-/// How long a server may be silent: between two blocks nobody measures.
+/// How long a server may be silent, unless the address says so (`connect_timeout`): between two blocks nobody measures.
 const SILENCE: Duration = Duration::from_secs(10);
 /// What the system trusts, for the OpenSSL that is compiled in.
 const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
@@ -31,6 +31,8 @@ pub(super) enum Check {
 #[derive(Debug)]
 pub(super) struct Address {
     pub(super) config: Config,
+    /// Without an answer for longer, the connection is lost.
+    pub(super) silence: Duration,
     pub(super) check: Check,
     pub(super) authorities: PathBuf,
 }
@@ -75,7 +77,7 @@ impl Address {
             given.or_else(|| variable(&format!("PG{}", named(key).to_uppercase())))
         };
         if config.get_hosts().is_empty() {
-            config.host(&set("host").unwrap_or_else(|| SOCKETS.to_owned()));
+            config.host(set("host").unwrap_or_else(|| SOCKETS.to_owned()));
         }
         if let (true, Some(port)) = (config.get_ports().is_empty(), set("port")) {
             config.port(port.parse().map_err(|error| refused(&error))?);
@@ -92,9 +94,8 @@ impl Address {
             .user(&user)
             .dbname(&database)
             .application_name("keymark");
-        config.connect_timeout(SILENCE).tcp_user_timeout(SILENCE);
-        config.keepalives_idle(SILENCE);
-        config.keepalives_interval(SILENCE).keepalives_retries(1);
+        let silence = config.get_connect_timeout().copied().unwrap_or(SILENCE);
+        config.connect_timeout(silence);
         let given = service.get("password").cloned();
         let given = given.or_else(|| variable("PGPASSWORD"));
         let file = set("passfile").map_or_else(|| home.join(".pgpass"), PathBuf::from);
@@ -112,6 +113,7 @@ impl Address {
         let authorities = set("sslrootcert").filter(|file| file != "system");
         Ok(Self {
             config,
+            silence,
             check,
             authorities: authorities.map_or(usual, PathBuf::from),
         })

@@ -2,27 +2,29 @@
 
 mod address;
 
-use std::cell::{Cell, RefCell, RefMut};
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
 use std::env;
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, Cursor};
 use std::path::Path;
+use std::pin::pin;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use futures_util::{SinkExt, TryStreamExt};
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
-use postgres::error::SqlState;
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::private::BytesMut;
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Statement};
 use postgres_openssl::MakeTlsConnector;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use self::address::{Address, Check};
 use super::database::{Row, SampleRow, Values};
-use super::{ArchiveError, Fault};
+use super::{ArchiveError, Fault, PATIENCE};
 
 pub(super) use address::is_address;
 
@@ -30,31 +32,20 @@ const VERSION: i64 = 1;
 const TABLES: &str = include_str!("1.sql");
 /// "KMRK": one at a time makes the tables.
 const LOCK: i64 = 0x4B4D_524B;
-/// Longer statements are made for once.
-const KEPT: usize = 2_000;
+
+/// Waits for servers; their connections go on while it does.
+static RUNTIME: LazyLock<io::Result<Runtime>> =
+    LazyLock::new(|| Builder::new_current_thread().enable_all().build());
 
 /// A connection, made again when it was lost outside of a transaction.
+#[derive(derive_more::Debug)]
+#[debug("Postgres")]
 pub(super) struct Postgres {
     address: Address,
-    client: RefCell<Option<Client>>,
-    statements: RefCell<HashMap<String, Statement>>,
+    client: RefCell<Option<Arc<Client>>>,
     in_transaction: Cell<bool>,
-}
-
-impl std::fmt::Debug for Postgres {
-    /// Without the password.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Postgres")
-    }
-}
-
-/// Closing waits for the server, which is forbidden to whoever waits for others: a runtime's thread may drop this.
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        self.statements.get_mut().clear();
-        let client = self.client.get_mut().take();
-        let _ = std::thread::spawn(move || drop(client)).join();
-    }
+    /// How long others may keep it from answering.
+    patience: Cell<Duration>,
 }
 
 impl Postgres {
@@ -64,8 +55,8 @@ impl Postgres {
         let new = Self {
             address: Address::new(&path.to_string_lossy(), &variable)?,
             client: RefCell::default(),
-            statements: RefCell::default(),
             in_transaction: Cell::new(false),
+            patience: Cell::new(PATIENCE),
         };
         if !new.is_archive()? {
             if new.number("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')")? > 0 {
@@ -97,32 +88,57 @@ impl Postgres {
     }
 
     fn number(&self, statement: &str) -> Result<i64, Fault> {
-        let mut found = Vec::new();
+        let mut found = Err(rusqlite::Error::QueryReturnedNoRows);
         self.rows(statement, &[], &mut |row| {
-            found.push(row.get(0)?);
+            found = row.get(0);
             Ok(())
         })?;
-        found
-            .pop()
-            .ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
+        Ok(found?)
     }
 
-    /// The connection, if it must be a new one.
-    fn client(&self) -> Result<RefMut<'_, Client>, Fault> {
-        let mut client = self.client.borrow_mut();
-        let lost = client
-            .as_mut()
-            .is_none_or(|client| client.check_connection().is_err() || client.is_closed());
-        if lost && !self.in_transaction.get() {
-            self.statements.borrow_mut().clear();
-            let mut new = self.address.config.connect(self.tls()?)?;
-            new.batch_execute(
-                "SET search_path = keymark, pg_catalog; SET jit = off; SET lock_timeout = '2s'",
-            )?;
-            *client = Some(new);
+    /// What the server answers. One that is silent is lost: its answer would be taken for the next one's.
+    fn answer<T>(
+        &self,
+        asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Fault> {
+        let limit = self.address.silence + self.patience.get();
+        let none = |error| ArchiveError::Address(format!("cannot wait for a server: {error}"));
+        let runtime = RUNTIME.as_ref().map_err(none)?;
+        match runtime.block_on(async { tokio::time::timeout(limit, asked).await }) {
+            Ok(answer) => Ok(answer?),
+            Err(_) => {
+                self.client.replace(None);
+                Err(Fault::Silent(limit))
+            }
         }
-        RefMut::filter_map(client, Option::as_mut)
-            .map_err(|_| ArchiveError::Address("there is no connection".to_owned()).into())
+    }
+
+    /// The connection; outside of a transaction a new one, if it was lost.
+    fn client(&self) -> Result<Arc<Client>, Fault> {
+        let known = self.client.borrow().clone();
+        let is_there = |client: &Client| self.answer(client.check_connection()).is_ok();
+        match known {
+            Some(client) if self.in_transaction.get() || is_there(&client) => Ok(client),
+            None if self.in_transaction.get() => {
+                Err(ArchiveError::Address("there is no connection".to_owned()).into())
+            }
+            _ => {
+                let new = Arc::new(self.connection()?);
+                self.client.replace(Some(new.clone()));
+                Ok(new)
+            }
+        }
+    }
+
+    fn connection(&self) -> Result<Client, Fault> {
+        let tls = self.tls()?;
+        self.answer(async {
+            let (client, connection) = self.address.config.connect(tls).await?;
+            tokio::spawn(connection);
+            let settings =
+                "SET search_path = keymark, pg_catalog; SET jit = off; SET lock_timeout = '2s'";
+            client.batch_execute(settings).await.map(|()| client)
+        })
     }
 
     fn tls(&self) -> Result<MakeTlsConnector, Fault> {
@@ -155,23 +171,12 @@ impl Postgres {
         values: Values<'_>,
         each: &mut dyn FnMut(Row<'_>) -> rusqlite::Result<()>,
     ) -> Result<(), Fault> {
-        let values: Vec<Parameter> = values
-            .iter()
-            .map(|value| Parameter::of(*value))
-            .collect::<rusqlite::Result<_>>()?;
-        let mut client = self.client()?;
-        let known = self.statements.borrow().get(statement).cloned();
-        let prepared = match known {
-            Some(known) => known,
-            None => client.prepare(&statement.replace('?', "$"))?,
-        };
-        if statement.len() < KEPT {
-            self.statements
-                .borrow_mut()
-                .insert(statement.to_owned(), prepared.clone());
-        }
-        let mut rows = client.query_raw(&prepared, values)?;
-        while let Some(row) = rows.next()? {
+        let values = values.iter().map(|value| Parameter::of(*value));
+        let values = values.collect::<rusqlite::Result<Vec<_>>>()?;
+        let client = self.client()?;
+        let statement = statement.replace('?', "$");
+        let mut rows = pin!(self.answer(client.query_typed_raw(&statement, values))?);
+        while let Some(row) = self.answer(rows.try_next())? {
             each(Row::Postgres(&row))?;
         }
         Ok(())
@@ -190,25 +195,29 @@ impl Postgres {
             }
             text.push('\n');
         }
-        let mut client = self.client()?;
-        let mut copy = client.copy_in("COPY sample FROM STDIN")?;
-        copy.write_all(text.as_bytes()).map_err(Fault::Lost)?;
-        copy.finish()?;
+        let client = self.client()?;
+        self.answer(async {
+            let mut copy = pin!(client.copy_in("COPY sample FROM STDIN").await?);
+            copy.send(Cursor::new(text)).await?;
+            copy.finish().await
+        })?;
         Ok(())
     }
 
     pub(super) fn batch(&self, statements: &str) -> Result<(), Fault> {
         // Who ends a transaction has ended it, if only by losing it.
         let begins = statements.starts_with("BEGIN");
-        let done = self.client()?.batch_execute(statements);
+        let client = self.client();
+        let done = client.and_then(|client| self.answer(client.batch_execute(statements)));
         if begins || matches!(statements, "COMMIT" | "ROLLBACK") {
             self.in_transaction.set(begins && done.is_ok());
         }
-        Ok(done?)
+        done
     }
 
     /// Waits that long for another process that writes.
     pub(super) fn be_patient(&self, patience: Duration) -> Result<(), Fault> {
+        self.patience.set(patience);
         self.batch(&format!(
             "SET lock_timeout = {}",
             patience.as_millis().max(1)
@@ -245,9 +254,10 @@ impl<'a> FromSql<'a> for Column<'a> {
 struct Parameter(Value);
 
 impl Parameter {
+    /// With its type, where the server shall not find that out from the statement.
     #[allow(clippy::wildcard_enum_match_arm, reason = "another library's")]
-    fn of(value: &dyn rusqlite::ToSql) -> rusqlite::Result<Self> {
-        Ok(Self(match value.to_sql()? {
+    fn of(value: &dyn rusqlite::ToSql) -> rusqlite::Result<(Self, Type)> {
+        let value = match value.to_sql()? {
             ToSqlOutput::Owned(value) => value,
             ToSqlOutput::Borrowed(value) => value.try_into()?,
             other => {
@@ -255,7 +265,13 @@ impl Parameter {
                     format!("{other:?}").into(),
                 ));
             }
-        }))
+        };
+        let of = match value {
+            Value::Integer(_) => Type::INT8,
+            Value::Real(_) => Type::FLOAT8,
+            _ => Type::UNKNOWN,
+        };
+        Ok((Self(value), of))
     }
 }
 
@@ -282,7 +298,7 @@ impl ToSql for Parameter {
 }
 
 /// What happened, and why, as far as its causes say more.
-fn whole(error: &postgres::Error) -> String {
+fn whole(error: &tokio_postgres::Error) -> String {
     let mut whole = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -295,7 +311,7 @@ fn whole(error: &postgres::Error) -> String {
 }
 
 impl ArchiveError {
-    pub(super) fn of_postgres(path: &Path, error: &postgres::Error) -> Self {
+    pub(super) fn of_postgres(path: &Path, error: &tokio_postgres::Error) -> Self {
         let path = path.into();
         let Some(told) = error.as_db_error() else {
             let reason = whole(error);

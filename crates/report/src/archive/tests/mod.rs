@@ -45,7 +45,7 @@ macro_rules! with_either {
                 let name = format!("archive{number}");
                 server.psql("postgres", &format!("CREATE DATABASE {name}")).unwrap();
                 let mut archive = Archive::open(&server.address("owner", &name)).unwrap();
-                archive.tell(Identity::Told, Vec::new());
+                archive.tell(Identity::Told, Vec::new);
                 test(&mut archive);
             }
         }

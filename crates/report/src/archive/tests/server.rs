@@ -202,7 +202,7 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
     };
     let whole = of_somebody();
     let mut jane = open("jane");
-    jane.tell(Identity::Told, names());
+    jane.tell(Identity::Told, names);
     let mut writer = jane.begin(&head(&whole)).unwrap();
     replay(&mut writer, &whole);
     writer.finish(whole.state).unwrap();
@@ -210,7 +210,7 @@ fn who_is_told_whose_runs_are_is_their_writer_and_the_owner() {
         id: RunId("hidden".to_owned()),
         ..whole.clone()
     };
-    jane.tell(Identity::Hidden, names());
+    jane.tell(Identity::Hidden, names);
     jane.insert(&hidden).unwrap();
     let loaded =
         |archive: &Archive, run: &Record| archive.load(&RunSelector::Id(run.id.0.clone())).unwrap();
@@ -277,7 +277,7 @@ fn others_may_read_and_nothing_else(server: &Server) {
 fn a_copy_there_and_back_is_the_same_byte_by_byte() {
     let server = Server::start();
     let mut there = owned(&server);
-    there.tell(Identity::Told, Vec::new());
+    there.tell(Identity::Told, Vec::new);
     let ((_first, mut first), (_second, mut second)) = (file(), file());
     let text = |archive: &Archive| {
         let runs = archive.runs().unwrap().into_iter();
@@ -345,7 +345,7 @@ fn what_others_have_changed_is_told_from_what_is_none_of_ours() {
     let mut server = Server::start();
     let address = server.address("owner", "keymark");
     let mut archive = owned(&server);
-    archive.tell(Identity::Told, Vec::new());
+    archive.tell(Identity::Told, Vec::new);
     for number in 0..6 {
         archive.insert(&named(format!("run-{number}"))).unwrap();
     }
