@@ -5,6 +5,7 @@
 //! other than the live ones are anywhere in the cells.
 
 use std::collections::{BTreeMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use keymark_flash::design::{Design, DesignKind, StorageError};
 use keymark_flash::geometry::{Geometry, SectorRun};
@@ -53,10 +54,32 @@ fn read(storage: &dyn Design, flash: &Flash) -> Model {
 }
 
 /// What eight bytes of a private key look like.
-type Pieces = HashSet<[u8; 8]>;
+type Pieces = HashSet<u64, BuildHasherDefault<Itself>>;
 
-fn pieces(key: &[u8]) -> impl Iterator<Item = [u8; 8]> {
-    key.windows(8).map(|piece| piece.try_into().unwrap())
+/// Keys are random already: every cell of every cut is looked up.
+#[derive(Default)]
+struct Itself(u64);
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("pieces are numbers")
+    }
+
+    fn write_u64(&mut self, piece: u64) {
+        self.0 = piece;
+    }
+}
+
+fn piece(octets: &[u8]) -> u64 {
+    u64::from_be_bytes(octets.try_into().unwrap())
+}
+
+fn pieces(key: &[u8]) -> impl Iterator<Item = u64> {
+    key.windows(8).map(piece)
 }
 
 /// An allowed state: the objects, and the pieces of the keys among them.
@@ -83,7 +106,7 @@ struct EveryKey {
 impl Default for EveryKey {
     fn default() -> Self {
         Self {
-            pieces: HashSet::new(),
+            pieces: Pieces::default(),
             begins: vec![false; 1 << 16],
         }
     }
@@ -92,7 +115,7 @@ impl Default for EveryKey {
 impl EveryKey {
     fn add(&mut self, key: &[u8]) {
         for piece in pieces(key) {
-            self.begins[usize::from(u16::from_be_bytes([piece[0], piece[1]]))] = true;
+            self.begins[(piece >> 48) as usize] = true;
             self.pieces.insert(piece);
         }
     }
@@ -105,8 +128,8 @@ impl EveryKey {
             .step_by(2)
             .filter(|&at| self.begins[begins(at)]);
         addresses.find(|&at| {
-            let piece = &cells[at..at + 8];
-            self.pieces.contains(piece) && !live.contains(piece)
+            let piece = piece(&cells[at..at + 8]);
+            self.pieces.contains(&piece) && !live.contains(&piece)
         })
     }
 }
