@@ -82,10 +82,12 @@ test("what is chosen stands in the address, and goes along to a device and back"
   assert.deepEqual(await devices(again.page), await devices(page));
   await page.locator("table").getByRole("link", { name: "YubiKey 4" }).click();
   assert.match(page.url(), /yubikey-4\.html#family=elliptic-curves&level=128$/);
+  await page.waitForLoadState();
   const shown = await page.locator("main > section[data-keys]:visible h2").allTextContents();
   assert.deepEqual(shown, ["nistp256 sign", "ed25519 sign"]);
   assert.deepEqual(await page.locator("nav .keys a:visible").allTextContents(), shown);
   await page.getByRole("link", { name: "all devices" }).click();
+  await page.waitForLoadState();
   assert.equal(await page.getByLabel("Family", { exact: true }).inputValue(), "elliptic-curves");
   await page.getByLabel("Family", { exact: true }).selectOption("");
   await page.getByLabel("Security", { exact: true }).selectOption("");
