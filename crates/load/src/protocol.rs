@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use derive_more::Display;
+
 use crate::key_exchange::TlsVersion;
 
 /// A cipher suite by its name in the registry (IANA, "TLS Cipher Suites").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display)]
 pub struct CipherSuite(pub &'static str);
 
 /// What a suite says of the key exchange.
@@ -75,12 +77,6 @@ impl CipherSuite {
             Some("ECDHE_ECDSA") => SuiteAuthentication::Ecdsa,
             Some(_) => SuiteAuthentication::Other,
         }
-    }
-}
-
-impl fmt::Display for CipherSuite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.0)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The server that is asked, and what each of its handshakes must be.
 
-use std::fmt;
 use std::net::SocketAddr;
 
+use derive_more::Display;
 use keymark_bench::Algorithm;
 
 use crate::key_exchange::{KeyExchange, TlsVersion};
@@ -48,24 +48,14 @@ pub enum Certificate {
 }
 
 /// SHA-256 of a certificate in DER.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Debug, Display)]
+#[display("{}", hex::encode(_0))]
+#[debug("Fingerprint({self})")]
 pub struct Fingerprint(pub [u8; 32]);
 
 impl Fingerprint {
     /// That of a certificate in DER.
     pub fn of(der: &[u8]) -> Self {
         Self(openssl::sha::sha256(der))
-    }
-}
-
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Fingerprint({self})")
     }
 }

@@ -1,8 +1,9 @@
 //! A card in a reader, as programs that speak PC/SC reach it: what a stack may ask, whichever store keeps it.
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::sync::Arc;
 
+use derive_more::Display;
 use keymark_bench::{Algorithm, Error, Operation};
 
 use crate::public_key::PublicKey;
@@ -54,7 +55,8 @@ pub enum CardPlace {
 }
 
 /// A slot for one key (OpenPGP card 3.4.1 §4.4.3.9: attributes in C1, C2, C3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Display)]
+#[display("{}", self.name())]
 pub enum Slot {
     /// SIG: PSO:COMPUTE DIGITAL SIGNATURE.
     Signature,
@@ -95,17 +97,12 @@ impl Slot {
     }
 }
 
-impl std::fmt::Display for Slot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// RID and application of every OpenPGP card.
 const OPENPGP: [u8; 6] = [0xD2, 0x76, 0x00, 0x01, 0x24, 0x01];
 
-/// All of it that is not alike on every card.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// All of it that is not alike on every card; shown as GnuPG prints it, manufacturer and serial number: `0006:12345678`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
+#[display("{manufacturer:04x}:{serial:08x}")]
 pub struct Aid {
     pub(crate) version: u16,
     pub(crate) manufacturer: u16,
@@ -130,13 +127,6 @@ impl Aid {
     pub(crate) const fn card_version(&self) -> (u8, u8) {
         let [major, minor] = self.version.to_be_bytes();
         (major, minor)
-    }
-}
-
-/// Manufacturer and serial number, as GnuPG prints them: `0006:12345678`.
-impl fmt::Display for Aid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04x}:{:08x}", self.manufacturer, self.serial)
     }
 }
 

@@ -3,9 +3,9 @@
 mod family;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::str::FromStr;
 
+use derive_more::Display;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +15,11 @@ use crate::words::as_text;
 pub use family::{Composite, Curve, Digest, Family, SlhVariant};
 
 /// An algorithm with its length or curve: what a key is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Display,
+)]
 #[serde(into = "String", try_from = "String")]
+#[display("{}", self.name())]
 pub struct Algorithm(Family);
 
 impl JsonSchema for Algorithm {
@@ -190,12 +193,6 @@ impl FromStr for Algorithm {
 }
 
 as_text!(Algorithm);
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use derive_more::Display;
 use itertools::Itertools;
 use keymark_bench::Record;
 use keymark_bench::series::SeriesId;
@@ -72,7 +73,8 @@ impl fmt::Display for RunSelector {
 
 /// One side of a comparison: a run, which stands for its series if it is of one, or several with commas
 /// between, which stand for themselves.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Display)]
+#[display("{}", _0.iter().format(","))]
 pub struct SideSelector(pub Vec<RunSelector>);
 
 impl FromStr for SideSelector {
@@ -83,12 +85,6 @@ impl FromStr for SideSelector {
             .map(str::parse)
             .collect::<Result<_, _>>()
             .map(Self)
-    }
-}
-
-impl fmt::Display for SideSelector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.iter().format(","))
     }
 }
 

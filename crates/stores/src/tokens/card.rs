@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use derive_more::Display;
+
 /// A status word of ISO 7816-4 §5.6 (OpenPGP card 3.4.1 §7.9).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
+#[display("{_0:04X}")]
 pub struct StatusWord(pub u16);
 
 impl StatusWord {
@@ -28,12 +31,6 @@ impl StatusWord {
     /// The last two bytes of a response.
     pub fn of(response: &[u8]) -> Option<Self> {
         Some(Self(u16::from_be_bytes(*response.last_chunk()?)))
-    }
-}
-
-impl std::fmt::Display for StatusWord {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:04X}", self.0)
     }
 }
 

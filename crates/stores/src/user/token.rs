@@ -1,12 +1,12 @@
 //! What a token is called: PINs, consent and journals belong to one.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 /// Manufacturer and serial number, as in `0006:0a1b2c3d`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Display)]
 #[serde(transparent)]
 pub struct TokenId(String);
 
@@ -37,15 +37,9 @@ impl TokenId {
     }
 }
 
-impl fmt::Display for TokenId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
 /// What a user calls a token: its serial number, which tokens of two manufacturers may share, or all of its
 /// name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[serde(transparent)]
 pub struct TokenName(String);
 
@@ -79,12 +73,6 @@ impl TokenName {
                 called.iter().copied().cloned().collect(),
             )),
         }
-    }
-}
-
-impl fmt::Display for TokenName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 

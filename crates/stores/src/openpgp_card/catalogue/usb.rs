@@ -1,9 +1,9 @@
 //! Which USB device a PC/SC reader is.
 
-use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use derive_more::Display;
 use serde::Deserialize;
 
 /// Where Linux lists USB devices (Documentation/ABI/stable/sysfs-bus-usb).
@@ -15,19 +15,14 @@ const SYSFS: &str = "/sys/bus/usb/devices";
 const USB_CHANNEL: u32 = 0x0020;
 
 /// Vendor and product id of a USB device (USB 2.0 §9.6.1, idVendor and idProduct).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Display)]
 #[serde(try_from = "String")]
+#[display("{vendor:04X}:{product:04X}")]
 pub struct UsbId {
     /// Assigned by the USB-IF.
     pub vendor: u16,
     /// Assigned by the vendor.
     pub product: u16,
-}
-
-impl fmt::Display for UsbId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04X}:{:04X}", self.vendor, self.product)
-    }
 }
 
 /// Not two times four hexadecimal digits.

@@ -1,15 +1,16 @@
 //! What is to be changed in a configuration, as people read it.
 
-use std::fmt;
 use std::path::PathBuf;
 
+use derive_more::Display;
 use keymark_bench::outside::visible::visible;
 
 use super::At;
 use crate::tls::servers::text::filled;
 
 /// A line of a configuration, and what is the matter with it. `Display` is the advice.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Display)]
+#[display("{}", wrapped(&format!("{at}: {problem}")))]
 pub struct Finding {
     /// The line to change, or behind which one is to be added.
     pub at: At,
@@ -73,12 +74,6 @@ pub enum Problem {
         "Apache ignores DHParameters here; append the parameters to the first certificate's file, {0}"
     )]
     DhParametersIgnored(String),
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&wrapped(&format!("{}: {}", self.at, self.problem)))
-    }
 }
 
 /// In lines, with what cannot be seen made visible.
