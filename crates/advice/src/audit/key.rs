@@ -95,7 +95,7 @@ impl PublicKey {
 /// Where a key is.
 #[derive(Debug, Display, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[display("{within}{}", line.map_or_else(String::new, |line| format!(":{line}")))]
-pub struct Place {
+pub struct Location {
     /// A file, a device, a server.
     pub within: String,
     /// Which line of the file, if it has lines.
@@ -103,7 +103,7 @@ pub struct Place {
     pub line: Option<usize>,
 }
 
-impl Place {
+impl Location {
     /// The whole of it.
     pub fn of(within: impl Into<String>) -> Self {
         let within = within.into();
@@ -141,7 +141,7 @@ pub struct Broken {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FoundKey {
     /// Where.
-    pub place: Place,
+    pub place: Location,
     /// User id, subject, comment, label: text of somebody else's.
     pub owner: String,
     /// In what.
@@ -160,7 +160,7 @@ pub struct FoundKey {
 
 impl FoundKey {
     /// One of which nothing but the key is known.
-    pub fn new(place: Place, owner: impl Into<String>, form: Form, key: PublicKey) -> Self {
+    pub fn new(place: Location, owner: impl Into<String>, form: Form, key: PublicKey) -> Self {
         Self {
             place,
             owner: owner.into(),

@@ -20,7 +20,7 @@ use malachite_nz::natural::Natural;
 use serde::Serialize;
 
 pub use finding::{Finding, Kind, Level};
-pub use key::{Form, FoundKey, Place, PublicKey};
+pub use key::{Form, FoundKey, Location, PublicKey};
 pub use read::{Failure, Read};
 pub use weakness::known::{Lists, Places};
 
@@ -62,10 +62,10 @@ pub struct Standing {
 pub struct Audited {
     /// Where it is.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: Location,
     /// Where else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<Place>,
+    pub also: Vec<Location>,
     /// Whose it is: user id, subject, comment.
     pub owner: String,
     /// What it was found in.
@@ -145,14 +145,14 @@ impl Audit {
     }
 }
 
-type Merged = (FoundKey, Vec<Place>, Vec<Finding>);
+type Merged = (FoundKey, Vec<Location>, Vec<Finding>);
 
 /// A key that is in several places is one; and one without a name is the same as one with a name.
 fn merge(found: Vec<(FoundKey, Vec<Finding>)>) -> Vec<Merged> {
     let mut known: HashMap<FoundKey, usize> = HashMap::new();
     let mut merged: Vec<Merged> = Vec::new();
     for (mut key, findings) in found {
-        let place = std::mem::replace(&mut key.place, Place::of(""));
+        let place = std::mem::replace(&mut key.place, Location::of(""));
         // Private keys without a public part look alike.
         let is_told_apart = match &key.key.numbers {
             Numbers::Point(octets) | Numbers::Opaque(octets) => !octets.is_empty(),
@@ -199,7 +199,7 @@ fn merge(found: Vec<(FoundKey, Vec<Finding>)>) -> Vec<Merged> {
 fn shared_factors(keys: &[Merged]) -> Vec<Option<Finding>> {
     let mut moduli: HashMap<&[u8], usize> = HashMap::new();
     let mut numbers: Vec<Natural> = Vec::new();
-    let mut places: Vec<&Place> = Vec::new();
+    let mut places: Vec<&Location> = Vec::new();
     for (key, _, findings) in keys {
         let is_damaged = findings.iter().any(|one| one.kind == Kind::SmallFactor);
         if let Numbers::Rsa { n, .. } = &key.key.numbers

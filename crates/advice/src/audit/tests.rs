@@ -20,7 +20,7 @@ fn no_lists() -> Lists {
 }
 
 fn key(name: &str, key: PublicKey) -> FoundKey {
-    let place = Place {
+    let place = Location {
         within: name.to_owned(),
         line: Some(1),
     };

@@ -67,10 +67,10 @@ pub(crate) struct Terms<'a> {
 
 /// What a process is told to do.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Order(Told);
+pub struct Order(Message);
 
 #[derive(Debug, Serialize, Deserialize)]
-enum Told {
+enum Message {
     /// The first message to a process.
     Greeting {
         /// The number of its first worker.
@@ -126,7 +126,7 @@ impl WorkerProcess {
                 Error::call("starting a worker", reason, "")
             })?;
             let inputs = terms.inputs.iter();
-            let greeting = Order(Told::Greeting {
+            let greeting = Order(Message::Greeting {
                 first,
                 epoch,
                 inputs: inputs.map(|input| input.bytes.clone()).collect(),
@@ -192,7 +192,7 @@ pub(crate) fn in_processes(
     let crew = processes.len() as u64;
     let mut first = 0;
     for (number, process) in (0..).zip(&mut *processes) {
-        let order = Order(Told::Block {
+        let order = Order(Message::Block {
             budget: share(budget, number, crew),
             // Each has arrivals and thoughts of its own.
             seed: seed ^ (u64::from(number) << 48),
@@ -207,7 +207,7 @@ pub(crate) fn in_processes(
     }
     for (process, state) in processes.iter_mut().zip(&mut states) {
         if state.is_ok() {
-            *state = process.line.tell(&Order(Told::Go));
+            *state = process.line.tell(&Order(Message::Go));
         }
     }
     let mut done = Vec::with_capacity(outputs.len());
@@ -304,7 +304,7 @@ impl Workers {
     /// When it is not of this protocol, or nobody listens.
     pub fn obey(&mut self, order: Order, talk: &Talk<'_>) -> Result<(), Error> {
         match order.0 {
-            Told::Greeting {
+            Message::Greeting {
                 first,
                 epoch,
                 inputs,
@@ -322,8 +322,8 @@ impl Workers {
                 });
                 Ok(())
             }
-            Told::Block { budget, seed } => self.block(budget, seed, talk),
-            Told::Go => Err(out_of_turn()),
+            Message::Block { budget, seed } => self.block(budget, seed, talk),
+            Message::Go => Err(out_of_turn()),
         }
     }
 
@@ -339,7 +339,7 @@ impl Workers {
             // Where keymark is gone, nothing is begun any more.
             released.get_or_init(|| {
                 let ready = (talk.say)(Word(Said::Ready));
-                if !matches!(ready.and_then(|()| (talk.next)()), Ok(Order(Told::Go))) {
+                if !matches!(ready.and_then(|()| (talk.next)()), Ok(Order(Message::Go))) {
                     talk.interrupt.store(true, Ordering::Relaxed);
                 }
             });

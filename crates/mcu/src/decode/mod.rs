@@ -8,7 +8,7 @@ use crate::instruction::{Condition, Effect, Instruction, Operands, Register};
 
 /// Whether the instruction stands in an IT block, where most 16-bit forms keep the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ItBlock {
     /// In an IT block.
     InBlock,
     /// Anywhere else.
@@ -21,7 +21,7 @@ pub const fn is_wide(first: u16) -> bool {
 }
 
 /// Decodes one instruction at `address`; `second` is the following halfword, used by wide ones only.
-pub fn decode(first: u16, second: u16, address: u32, place: Place) -> (Effect, u8) {
+pub fn decode(first: u16, second: u16, address: u32, place: ItBlock) -> (Effect, u8) {
     if is_wide(first) {
         (wide(u32::from(first), u32::from(second), address), 4)
     } else {
@@ -55,7 +55,7 @@ pub fn decode_at(
     halfword: impl Fn(u32) -> Option<u16>,
     mut place: impl FnMut(u32, Instruction),
 ) -> Option<()> {
-    let fetch = |address: u32, where_: Place| {
+    let fetch = |address: u32, where_: ItBlock| {
         let first = halfword(address)?;
         let second = if is_wide(first) {
             halfword(address.wrapping_add(2))?
@@ -64,7 +64,7 @@ pub fn decode_at(
         };
         Some((first, decode(first, second, address, where_)))
     };
-    let (first, (effect, size)) = fetch(address, Place::Outside)?;
+    let (first, (effect, size)) = fetch(address, ItBlock::Outside)?;
     place(address, Instruction::new(effect, size, Condition::Al));
     if effect != Effect::If {
         return Some(());
@@ -72,7 +72,7 @@ pub fn decode_at(
     let mut next = address.wrapping_add(2);
     for condition in it_conditions(first) {
         // What is not there faults when it is executed.
-        let Some((_, (effect, size))) = fetch(next, Place::InBlock) else {
+        let Some((_, (effect, size))) = fetch(next, ItBlock::InBlock) else {
             break;
         };
         // Breakpoints are unconditional even there (A7.7.17).

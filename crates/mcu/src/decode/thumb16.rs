@@ -1,6 +1,6 @@
 //! 16-bit encodings, A5.2.
 
-use super::{Place, bits, low_register, register, signed};
+use super::{ItBlock, bits, low_register, register, signed};
 use crate::instruction::{
     Access, Alu, Condition, Direction, Effect, Extend, Flags, ImmediateCarry, Index, Indirect,
     MultipleTransfer, Multiply, NonZero, Operands, Register, ScaledTransfer, Shift, Transfer,
@@ -8,10 +8,10 @@ use crate::instruction::{
 };
 
 /// Decodes one; `address` is its own.
-pub(super) fn decode(half: u32, address: u32, place: Place) -> Effect {
+pub(super) fn decode(half: u32, address: u32, place: ItBlock) -> Effect {
     let flags = match place {
-        Place::InBlock => Flags::Keep,
-        Place::Outside => Flags::Set,
+        ItBlock::InBlock => Flags::Keep,
+        ItBlock::Outside => Flags::Set,
     };
     let pc = address.wrapping_add(4);
     let (rd, words) = (low_register(half, 8), bits(half, 0, 8) << 2);

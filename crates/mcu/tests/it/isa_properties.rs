@@ -1,6 +1,6 @@
 //! What holds for any code and any operands.
 
-use keymark_mcu::decode::{Place, decode, is_wide, it_conditions};
+use keymark_mcu::decode::{ItBlock, decode, is_wide, it_conditions};
 use keymark_mcu::instruction::{Instruction, Register};
 use keymark_mcu::machine::{Machine, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
@@ -69,7 +69,7 @@ proptest! {
         address in prop_oneof![any::<u32>(), Just(u32::MAX - 1), Just(0)],
         in_block: bool,
     ) {
-        let place = if in_block { Place::InBlock } else { Place::Outside };
+        let place = if in_block { ItBlock::InBlock } else { ItBlock::Outside };
         let (operation, size) = decode(first, second, address, place);
         prop_assert_eq!(size, if is_wide(first) { 4 } else { 2 });
         prop_assert!(it_conditions(first).len() <= 4);

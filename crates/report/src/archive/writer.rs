@@ -190,7 +190,7 @@ const PART: usize = 50_000;
 const TURN: Duration = Duration::from_millis(20);
 
 /// How much of a run is in the archive.
-struct Place {
+struct Written {
     rows: Vec<i64>,
     /// Number of blocks, by case.
     blocks: Vec<usize>,
@@ -248,13 +248,13 @@ impl Archive {
     }
 
     /// Where the run goes on; nowhere if it is whole.
-    fn place(&self, record: &Record) -> Result<Option<Place>, Fault> {
+    fn place(&self, record: &Record) -> Result<Option<Written>, Fault> {
         let writing = Writing::begin(self)?;
         if !writing.has(&record.id)? {
             let rows = writing.head(record, RunState::Unfinished)?;
             writing.commit()?;
             let blocks = vec![0; rows.len()];
-            return Ok(Some(Place { rows, blocks }));
+            return Ok(Some(Written { rows, blocks }));
         }
         let exists = writing.exists(&record.id);
         let rows = writing.rows(&record.id)?;
@@ -266,14 +266,14 @@ impl Archive {
         }
         let blocks = found.cases.iter().map(|case| case.blocks.len()).collect();
         if is_part_of(&found, record) {
-            Ok(Some(Place { rows, blocks }))
+            Ok(Some(Written { rows, blocks }))
         } else {
             Err(exists.into())
         }
     }
 
     /// Adds blocks, or what is said of the run at its end. Whether more is to come.
-    fn add_part(&self, record: &Record, place: &mut Place, part: usize) -> Result<bool, Fault> {
+    fn add_part(&self, record: &Record, place: &mut Written, part: usize) -> Result<bool, Fault> {
         let writing = Writing::begin(self)?;
         if writing.claim(&record.id)? != place.blocks.iter().sum::<usize>() {
             // Somebody else is adding the same run.

@@ -8,7 +8,7 @@ use crate::layers::layers;
 use keymark_report::analysis::Analysis;
 use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::exchange;
-use keymark_report::render::html::{self, Place};
+use keymark_report::render::html::{self, ReadIn};
 use keymark_report::render::{json, latex, markdown};
 use keymark_report::report::{Part, report};
 use keymark_report::table;
@@ -53,7 +53,7 @@ fn golden_records_have_every_form() {
             ("markdown", markdown::render(&document).unwrap()),
             ("latex", latex::render(&document).unwrap()),
             ("json", json(&document).unwrap()),
-            ("html", own(&html::render(document, Place::File).unwrap())),
+            ("html", own(&html::render(document, ReadIn::File).unwrap())),
         ] {
             insta::assert_snapshot!(format!("{name}_{form}"), content);
         }

@@ -9,7 +9,7 @@ use keymark_report::analysis::Analysis;
 use keymark_report::answers::Topic;
 use keymark_report::compare::{Comparison, Criteria, Side};
 use keymark_report::document::{Block, Document, Rerun};
-use keymark_report::render::html::{self, Place};
+use keymark_report::render::html::{self, ReadIn};
 use keymark_report::report::{Part, report};
 use keymark_stats::BetweenRuns;
 use keymark_testkit::record::{failed, measured, of as record, signing as case};
@@ -32,7 +32,7 @@ fn part(record: &Record) -> Part<'_> {
 }
 
 fn page(record: &Record) -> String {
-    html::render(report(vec![part(record)], None), Place::File).unwrap()
+    html::render(report(vec![part(record)], None), ReadIn::File).unwrap()
 }
 
 fn on(device: &str, algorithm: &str) -> Case {
@@ -75,7 +75,7 @@ fn markup_from_outside_is_text() {
         command: format!("keymark bench --device {MARKUP}"),
         remark: Some(MARKUP.to_owned()),
     });
-    let page = html::render(report(vec![part], None), Place::File).unwrap();
+    let page = html::render(report(vec![part], None), ReadIn::File).unwrap();
     assert_eq!(page.matches("</script").count(), 2);
     for hostile in ["<img", "<!--", "\u{202e}"] {
         assert!(!page.contains(hostile), "{hostile}");
@@ -119,7 +119,7 @@ fn too_many_rows_are_counted() {
         panic!("no table");
     };
     table.rows = vec![table.rows[0].clone(); 25_000];
-    let page = html::render(document, Place::File).unwrap();
+    let page = html::render(document, ReadIn::File).unwrap();
     assert_eq!(
         page.matches("<tr class=\"measured\">").count(),
         html::LIMITS.rows
@@ -182,7 +182,7 @@ fn runs_that_differ_are_told_apart() {
     assert_eq!(document.answers[0].topic, Topic::Change);
     let whose = "20260102-000000-0003 against 20260101-000000-0002: ";
     assert!(document.answers[0].text.starts_with(whose));
-    let page = html::render(document, Place::Archive).unwrap();
+    let page = html::render(document, ReadIn::Archive).unwrap();
     let row = "<tr class=\"differs\"><th scope=\"row\">kernel</th><td>-</td><td>6.1</td>";
     assert!(page.contains(row));
     assert!(page.contains(">run 20260101-000000-0002 against 20260102-000000-0003</h2>"));

@@ -19,7 +19,7 @@ use keymark_report::charts::{Chart, Mark, Theme, svg};
 use keymark_report::document::{Block, Figure, Plot};
 use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
-use keymark_report::render::html::{self, Place};
+use keymark_report::render::html::{self, ReadIn};
 use keymark_stats::Seconds;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
@@ -404,7 +404,7 @@ fn a_report_of_the_default_plan_has_few_pictures_the_answers_first() {
     assert!(first.iter().any(
         |block| matches!(block, Block::Figure(figure) if matches!(figure.plot, Plot::Layers { .. }))
     ));
-    let page = html::render(document, Place::File).unwrap();
+    let page = html::render(document, ReadIn::File).unwrap();
     assert_eq!(page.matches("<figure>").count(), figures.len());
 }
 

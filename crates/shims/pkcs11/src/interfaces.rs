@@ -18,7 +18,7 @@ use crate::functions::list;
 use crate::library::library;
 
 /// The module that calls go to.
-pub(crate) struct Target {
+pub(crate) struct Callee {
     /// The functions of its newest interface; what it lacks is empty. The list of each version begins with that of
     /// the one before.
     pub(crate) functions: CK_FUNCTION_LIST_3_2,
@@ -29,13 +29,13 @@ pub(crate) struct Target {
 }
 
 // SAFETY: the address is of a function, which is there as long as the process.
-unsafe impl Send for Target {}
+unsafe impl Send for Callee {}
 // SAFETY: as above.
-unsafe impl Sync for Target {}
+unsafe impl Sync for Callee {}
 
-impl std::fmt::Debug for Target {
+impl std::fmt::Debug for Callee {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Target")
+        f.write_str("Callee")
     }
 }
 
@@ -51,7 +51,7 @@ const _: () = {
     );
 };
 
-impl Target {
+impl Callee {
     /// Loads it. It stays until the process ends, as the addresses of its functions are handed around.
     pub(crate) fn load(path: &Path) -> Result<Self, String> {
         // SAFETY: what a module does when it is loaded is its own affair: it is the one that the user wants

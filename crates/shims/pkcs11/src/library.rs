@@ -12,7 +12,7 @@ use keymark_shim_protocol::pkcs11::settings::{
     DEVICE, MODULE, Settings, TRACE, TWIN, TwinSettings,
 };
 
-use crate::interfaces::Target;
+use crate::interfaces::Callee;
 use crate::trace::Trace;
 use crate::twin::Twin;
 use crate::{clock, environment};
@@ -20,7 +20,7 @@ use crate::{clock, environment};
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Library {
-    pub(crate) target: Target,
+    pub(crate) target: Callee,
     pub(crate) trace: Option<Trace>,
     pub(crate) twin: Option<Twin>,
 }
@@ -62,7 +62,7 @@ impl Library {
             Trace::open(&path).map_err(|error| format!("the trace {}: {error}", path.display()))
         });
         let (trace, begin) = (trace.transpose()?, clock::now());
-        let target = Target::load(&module)
+        let target = Callee::load(&module)
             .map_err(|reason| format!("the module {}: {reason}", module.display()))?;
         if let Some(trace) = &trace {
             trace.note(Traced::Load, begin, clock::now(), CKR_OK);
@@ -78,7 +78,7 @@ impl Library {
 }
 
 /// Gives the module its variables, or tells the user to.
-fn give(variables: &BTreeMap<String, String>, target: &Target, module: &Path) {
+fn give(variables: &BTreeMap<String, String>, target: &Callee, module: &Path) {
     let is_set = |(name, value): (&String, &String)| {
         std::env::var_os(name).as_deref() == Some(OsStr::new(value))
     };

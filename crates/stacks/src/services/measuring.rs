@@ -10,7 +10,7 @@ use keymark_load::nanoseconds;
 use super::running::Running;
 use super::{FAMILY, Means, Services};
 use crate::gnupg::homes::GnupgHomes;
-use crate::tls::measuring::{Client, Told, Watch, keys_of};
+use crate::tls::measuring::{Client, Relay, Watch, keys_of};
 use crate::tls::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
 use crate::tls::{Keys, saturating};
 
@@ -82,7 +82,7 @@ impl Loads for Loading<'_> {
     fn drive(&mut self, case: &Case, its: &mut Running, stretch: Stretch) -> Result<Driven, Error> {
         let before = its.processor_time()?;
         let demand = saturating::demand(case.load);
-        let mut observer = Told::of(case, self.watch);
+        let mut observer = Relay::of(case, self.watch);
         let client = &self.measuring.client;
         let measured = client.drive(&its.service, demand, stretch, &mut observer)?;
         let process = its.process.as_mut();

@@ -65,7 +65,7 @@ impl Client<'_> {
         asked: impl Into<Asked<'t>>,
         demand: Demand,
         stretch: Stretch,
-        observer: &mut Told<'_>,
+        observer: &mut Relay<'_>,
     ) -> Result<Measurement, Error> {
         let settings = self.settings(demand, stretch);
         let until = (self.clock, self.interrupt);
@@ -137,7 +137,7 @@ impl Measuring<'_> {
             let step = saturating::step(self.client.duration);
             // The same pauses and arrivals each time would be no chance.
             let stretch = Stretch::alone(step, seeds.next().unwrap_or(seed));
-            let mut observer = Told::of(case, watch);
+            let mut observer = Relay::of(case, watch);
             let measured = self.client.drive(target, demand, stretch, &mut observer)?;
             cluster.check()?;
             let _ = cluster.drain(DRAIN);
@@ -228,7 +228,7 @@ impl Loads for Loading<'_> {
         stretch: Stretch,
     ) -> Result<Driven, Error> {
         let before = its.cluster.processor_time()?;
-        let mut observer = Told::of(case, self.watch);
+        let mut observer = Relay::of(case, self.watch);
         if one_is_killed(Handshake::of(case)?.arrangement) {
             observer.killing = Some((&mut its.cluster, stretch.duration / 2));
         }
@@ -334,14 +334,14 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
 }
 
 /// Passes on what a load tells, and kills a server when it is time.
-pub(crate) struct Told<'a> {
+pub(crate) struct Relay<'a> {
     case: &'a Case,
     watch: &'a mut dyn Watch,
     killing: Option<(&'a mut Cluster, Duration)>,
     killed: Option<Result<Duration, Error>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Relay<'a> {
     pub(crate) fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
         Self {
             case,
@@ -352,7 +352,7 @@ impl<'a> Told<'a> {
     }
 }
 
-impl keymark_load::Observer for Told<'_> {
+impl keymark_load::Observer for Relay<'_> {
     fn progress(&mut self, progress: &Progress) {
         self.watch.progress(self.case, progress);
         if let Some((cluster, _)) = self.killing.take_if(|(_, when)| progress.elapsed >= *when) {

@@ -19,7 +19,7 @@ use keymark_load::{
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
-use super::measuring::{Client, Told, Watch, one_after_the_other};
+use super::measuring::{Client, Relay, Watch, one_after_the_other};
 use super::outcome::Loaded;
 use super::rounds::Stretch;
 use super::saturating;
@@ -400,7 +400,7 @@ impl Asking<'_> {
             let settings = self.client.settings(demand, how);
             return Ok(joined(told, &settings, server));
         }
-        let mut observer = Told::of(case, watch);
+        let mut observer = Relay::of(case, watch);
         let measured = self.client.drive(&target, demand, how, &mut observer)?;
         if let Some(tell) = watch.lines() {
             tell(ClientLine::End((&measured).into()));

@@ -66,11 +66,11 @@ pub struct Twin {
     slots: [Option<Algorithm>; 3],
     sampler: Sampler,
     clock: MonotonicClock,
-    told: Told,
+    told: Listener,
 }
 
 /// Who is told of what a twin refuses, in words.
-type Told = Box<dyn Fn(&str) + Send>;
+type Listener = Box<dyn Fn(&str) + Send>;
 
 /// How long the device takes for a command, if it is one that has a time.
 enum Time {

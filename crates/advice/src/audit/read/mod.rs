@@ -16,7 +16,7 @@ use keymark_bench::outside::read;
 use keymark_bench::outside::visible::excerpt;
 use zeroize::Zeroizing;
 
-use super::key::{Form, FoundKey, Place, PublicKey};
+use super::key::{Form, FoundKey, Location, PublicKey};
 
 /// A keyring of a hundred thousand keys has less.
 const MOST: u64 = 1 << 29;
@@ -44,13 +44,13 @@ pub struct Read {
 #[error("{place}: {reason}")]
 pub struct Failure {
     /// Where.
-    pub place: Place,
+    pub place: Location,
     /// What is wrong.
     pub reason: String,
 }
 
 /// Whose words a failure quotes is not known: they are made visible.
-fn failure(place: &Place, reason: impl std::fmt::Display) -> Failure {
+fn failure(place: &Location, reason: impl std::fmt::Display) -> Failure {
     Failure {
         place: place.clone(),
         reason: excerpt(&reason.to_string()),
@@ -66,7 +66,7 @@ impl Read {
 
     fn entry(&mut self, path: &Path, seen: &mut BTreeSet<PathBuf>, depth: usize) {
         if let Err(error) = self.visit(path, seen, depth) {
-            let place = Place::of(path.display().to_string());
+            let place = Location::of(path.display().to_string());
             self.failures.push(failure(&place, error));
         }
     }
@@ -99,7 +99,7 @@ impl Read {
     /// Adds what the content of a file has, which goes by that name.
     pub fn bytes(&mut self, name: &str, bytes: &[u8]) {
         let before = (self.keys.len(), self.failures.len());
-        let place = Place::of(name);
+        let place = Location::of(name);
         if bytes.get(8..12) == Some(b"KBXf") {
             openpgp::keybox(&place, bytes, self);
         } else if bytes.first() == Some(&0x30) {
@@ -120,9 +120,9 @@ impl Read {
     fn text(&mut self, name: &str, text: &str) {
         let blocks = armor::blocks(text);
         for block in &blocks {
-            let place = Place {
+            let place = Location {
                 line: Some(block.line),
-                ..Place::of(name)
+                ..Location::of(name)
             };
             match block.bytes() {
                 Ok(bytes) => self.block(&place, block.label, &bytes),
@@ -134,7 +134,7 @@ impl Read {
         }
     }
 
-    fn block(&mut self, place: &Place, label: &str, bytes: &[u8]) {
+    fn block(&mut self, place: &Location, label: &str, bytes: &[u8]) {
         match label {
             "PGP PUBLIC KEY BLOCK" | "PGP PRIVATE KEY BLOCK" => {
                 openpgp::packets(place, bytes, self);
@@ -158,7 +158,7 @@ impl Read {
     }
 
     /// DER says what it is by its structure alone.
-    fn der(&mut self, place: &Place, bytes: &[u8]) {
+    fn der(&mut self, place: &Location, bytes: &[u8]) {
         let certificate = match x509::of_certificate(place, bytes) {
             Ok(key) => return self.keys.push(key),
             Err(error) => error,
@@ -182,21 +182,21 @@ impl Read {
     }
 
     /// Adds a certificate in DER.
-    pub fn certificate(&mut self, place: &Place, bytes: &[u8]) {
+    pub fn certificate(&mut self, place: &Location, bytes: &[u8]) {
         self.take(place, x509::of_certificate(place, bytes));
     }
 
     /// Adds a SubjectPublicKeyInfo in DER, of a key that goes by that name.
-    pub fn public_key(&mut self, place: &Place, owner: &str, bytes: &[u8]) {
+    pub fn public_key(&mut self, place: &Location, owner: &str, bytes: &[u8]) {
         self.add(place, spki::of_der("PUBLIC KEY", bytes), owner, Form::Token);
     }
 
-    fn add(&mut self, place: &Place, key: Result<PublicKey, String>, owner: &str, form: Form) {
+    fn add(&mut self, place: &Location, key: Result<PublicKey, String>, owner: &str, form: Form) {
         let found = key.map(|key| FoundKey::new(place.clone(), owner, form, key));
         self.take(place, found);
     }
 
-    fn take(&mut self, place: &Place, found: Result<FoundKey, String>) {
+    fn take(&mut self, place: &Location, found: Result<FoundKey, String>) {
         match found {
             Ok(key) => self.keys.push(key),
             Err(error) => self.failures.push(failure(place, error)),
@@ -204,7 +204,7 @@ impl Read {
     }
 }
 
-fn looks_like_certificate(place: &Place) -> bool {
+fn looks_like_certificate(place: &Location) -> bool {
     let endings = [".cer", ".crt", ".der", ".pem", ".key"];
     endings.iter().any(|ending| place.within.ends_with(ending))
 }

@@ -13,7 +13,7 @@ use sha1::{Digest as _, Sha1};
 use sha2::Sha256;
 
 use super::{Read, failure, spki};
-use crate::audit::key::{Broken, Form, FoundKey, Numbers, Place, PublicKey, day};
+use crate::audit::key::{Broken, Form, FoundKey, Location, Numbers, PublicKey, day};
 use crate::key_spec::KeySpec;
 use crate::policy::Use;
 
@@ -44,7 +44,7 @@ struct Dated {
 }
 
 /// Adds the keys of packets.
-pub(super) fn packets(place: &Place, bytes: &[u8], read: &mut Read) {
+pub(super) fn packets(place: &Location, bytes: &[u8], read: &mut Read) {
     let mut parser = PacketParser::new(bytes);
     let mut block = Block::default();
     while let Some(packet) = parser.next_ref() {
@@ -162,7 +162,7 @@ fn id_of(id: &KeyId) -> [u8; 8] {
 
 impl Dated {
     /// RFC 9580 §5.5.2: version, time, algorithm, and its numbers.
-    fn of(place: &Place, body: &[u8]) -> Result<Self, String> {
+    fn of(place: &Location, body: &[u8]) -> Result<Self, String> {
         let cut_off = || "a key is cut off".to_owned();
         let (version, rest) = body.split_first().ok_or_else(cut_off)?;
         let (created, rest) = rest.split_first_chunk().ok_or_else(cut_off)?;
@@ -302,7 +302,7 @@ const OPENPGP_BLOB: u8 = 2;
 const X509_BLOB: u8 = 3;
 
 /// Adds the keys of GnuPG's keybox: each blob has its length, its kind, and where in it the key is.
-pub(super) fn keybox(place: &Place, bytes: &[u8], read: &mut Read) {
+pub(super) fn keybox(place: &Location, bytes: &[u8], read: &mut Read) {
     let number = |bytes: &[u8], at: usize| {
         let octets = bytes.get(at..)?.first_chunk()?;
         usize::try_from(u32::from_be_bytes(*octets)).ok()

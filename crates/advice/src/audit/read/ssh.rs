@@ -7,7 +7,7 @@ use ssh_key::Certificate;
 use ssh_key::public::KeyData;
 
 use super::Read;
-use crate::audit::key::{Form, FoundKey, Place, PublicKey, day};
+use crate::audit::key::{Form, FoundKey, Location, PublicKey, day};
 
 /// How blobs begin whose first field is a name of four to sixteen million octets: with 00.
 const BLOB: &str = "AAAA";
@@ -25,9 +25,9 @@ pub(super) fn lines(name: &str, text: &str, read: &mut Read) {
         let Some(at) = words.windows(2).position(is_key) else {
             continue;
         };
-        let place = Place {
+        let place = Location {
             line: Some(number + 1),
-            ..Place::of(name)
+            ..Location::of(name)
         };
         // A comment stands behind the key, and before it hosts or options.
         let owner = match &words[at + 2..] {
@@ -50,7 +50,7 @@ fn is_kind(word: &str) -> bool {
 }
 
 /// The key of a blob, or of a certificate (PROTOCOL.certkeys), which has an end.
-fn found(place: Place, owner: &str, blob: &[u8]) -> Result<FoundKey, String> {
+fn found(place: Location, owner: &str, blob: &[u8]) -> Result<FoundKey, String> {
     let name = first_field(blob).ok_or("the key has no name")?;
     if !name.ends_with(b"-cert-v01@openssh.com") {
         return Ok(FoundKey::new(place, owner, Form::Ssh, of_blob(blob)?));

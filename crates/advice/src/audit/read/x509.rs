@@ -5,11 +5,11 @@ use x509_cert::der::{Decode as _, Encode as _, Header, Reader as _, SliceReader}
 use x509_cert::request::CertReq;
 
 use super::spki;
-use crate::audit::key::{Broken, Form, FoundKey, Place, day};
+use crate::audit::key::{Broken, Form, FoundKey, Location, day};
 use crate::key_spec::IDENTIFIERS;
 
 /// The key of a certificate, with its end and its signature.
-pub(super) fn of_certificate(place: &Place, bytes: &[u8]) -> Result<FoundKey, String> {
+pub(super) fn of_certificate(place: &Location, bytes: &[u8]) -> Result<FoundKey, String> {
     let certificate = Certificate::from_der(first_element(bytes)).map_err(wrong)?;
     let body = &certificate.tbs_certificate;
     let spki = body.subject_public_key_info.to_der().map_err(wrong)?;
@@ -32,7 +32,7 @@ pub(super) fn of_certificate(place: &Place, bytes: &[u8]) -> Result<FoundKey, St
 }
 
 /// The key of a request, with its subject.
-pub(super) fn of_request(place: &Place, bytes: &[u8]) -> Result<FoundKey, String> {
+pub(super) fn of_request(place: &Location, bytes: &[u8]) -> Result<FoundKey, String> {
     let request = CertReq::from_der(bytes).map_err(wrong)?;
     let spki = request.info.public_key.to_der().map_err(wrong)?;
     let key = spki::of_der("PUBLIC KEY", &spki)?;

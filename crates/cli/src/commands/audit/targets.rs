@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use keymark_advice::audit::device::Device as Known;
-use keymark_advice::audit::{Failure as Unread, Finding, FoundKey, Place, Read};
+use keymark_advice::audit::{Failure as Unread, Finding, FoundKey, Location, Read};
 use keymark_bench::Error;
 use keymark_stacks::tls::{Address, Remote, Trust};
 use keymark_stores::device::{Device, PublicDer, Wish};
@@ -157,7 +157,7 @@ fn devices(wish: &Wish, found: &mut Found) -> Result<(), Failure> {
 
 fn public_parts(device: &dyn Device) -> Result<Read, Error> {
     let identity = device.identity();
-    let place = Place::of(format!("{} ({})", identity.device, identity.product));
+    let place = Location::of(format!("{} ({})", identity.device, identity.product));
     let mut read = Read::default();
     for part in device.public_parts()? {
         match &part.der {
@@ -186,7 +186,7 @@ fn server(address: Address, arguments: &AuditArguments) -> Result<Read, Failure>
     }
     let chain = remote.certificates(&addresses);
     let chain = chain.map_err(Failure::nothing_usable)?;
-    let place = Place::of(remote.address.to_string());
+    let place = Location::of(remote.address.to_string());
     let mut read = Read::default();
     chain.iter().for_each(|der| read.certificate(&place, der));
     Ok(read)

@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{Html, IntoResponse, Response};
 use keymark_bench::Record;
 use keymark_report::archive::{Archive, ArchiveError, CaseWords, RunSearch, RunSelector, Window};
-use keymark_report::render::html::{self, Import, Place};
+use keymark_report::render::html::{self, Import, ReadIn};
 use keymark_report::visible::excerpt;
 use serde::Deserialize;
 
@@ -184,7 +184,7 @@ pub(super) async fn report(
         }
         records.sort_by_key(|record| record.started);
         let document = report::document(&records, &[], archive)?;
-        html::render(document, Place::Archive).map_err(Said::lost)
+        html::render(document, ReadIn::Archive).map_err(Said::lost)
     });
     Ok(under(html::policy_of_answer(), page.await?))
 }
@@ -225,7 +225,7 @@ pub(super) async fn history(
             more => format!(" ({more} more cases or machines: add words)"),
         };
         document.title = Some(format!("history of {}{more}", words.join(" ")));
-        html::render(document, Place::Archive).map_err(Said::lost)
+        html::render(document, ReadIn::Archive).map_err(Said::lost)
     });
     Ok(under(html::policy_of_answer(), page.await?))
 }

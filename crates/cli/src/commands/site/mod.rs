@@ -11,7 +11,7 @@ use keymark_report::analysis::Analysis;
 use keymark_report::exchange::Folder;
 use keymark_report::exchange::share::{self, Shared};
 use keymark_report::exchange::{self, Shipped, json};
-use keymark_report::render::html::{self, Place};
+use keymark_report::render::html::{self, ReadIn};
 use keymark_report::report::report;
 use keymark_report::site::{Added, Devices, Origin, Pages, Site, Source};
 use keymark_report::units::counted;
@@ -126,7 +126,7 @@ impl Building {
         let content = String::from_utf8_lossy(&file);
         let source = Source::of(record, &analysis, origin, &content);
         let download = format!("{}.json", source.address);
-        let page = html::render(document(record, &analysis), Place::Site(&download));
+        let page = html::render(document(record, &analysis), ReadIn::Site(&download));
         let page = page?.into_bytes();
         let added = self.pages.add(source.file(), file)?;
         self.pages.add(source.page(), page)?;

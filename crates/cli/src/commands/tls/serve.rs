@@ -20,7 +20,7 @@ const ROOM: NonZeroU16 = NonZeroU16::new(256).unwrap();
 
 /// What other programs need, for those who read JSON.
 #[derive(Serialize)]
-struct Told {
+struct Description {
     address: SocketAddr,
     path: String,
     /// PEM, what clients have to trust.
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
 fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Failure> {
     let mut certificates = server.spec.certificates.iter();
     let authority = certificates.next().and_then(|one| one.authority_pem());
-    let told = Told {
+    let told = Description {
         address: server.process.address,
         path: server.path(),
         authority: authority.unwrap_or_default(),

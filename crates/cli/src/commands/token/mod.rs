@@ -42,15 +42,15 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
     let token = name
         .among(left.iter().map(|journal| &journal.content().token))
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let place = Place::of(first.content());
+    let place = Route::of(first.content());
     let inventory = Inventory::look(Some(&[]), &place.wish(), &user::of_restoring(arguments))
         .map_err(Failure::nothing_usable)?;
     let mut devices = inventory.devices.iter();
     let Some(found) = devices.find(|found| found.device.token().as_ref() == Some(token)) else {
         let why = match &place {
-            Place::Reader => inventory.unseen.as_ref().map(ToString::to_string),
+            Route::Reader => inventory.unseen.as_ref().map(ToString::to_string),
             #[cfg(feature = "pkcs11")]
-            Place::Module(_) => None,
+            Route::Module(_) => None,
         };
         let why = why.unwrap_or_else(|| format!("{token} was not found: plug it in"));
         let journal = first.path().display();
@@ -67,13 +67,13 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
 }
 
 /// Where a token is looked for, by the journal of a run on it.
-enum Place {
+enum Route {
     Reader,
     #[cfg(feature = "pkcs11")]
     Module(PathBuf),
 }
 
-impl Place {
+impl Route {
     /// A journal without a module is a card's.
     #[cfg_attr(not(feature = "pkcs11"), expect(unused_variables))]
     fn of(journal: &Content) -> Self {

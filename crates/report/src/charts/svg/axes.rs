@@ -1,6 +1,6 @@
 //! Axes, rows, columns and headings of panels.
 
-use super::layout::{self, EDGE, GAP, HEADING, Layout, Place};
+use super::layout::{self, Area, EDGE, GAP, HEADING, Layout};
 use super::{Breadth, Canvas, SMALL, TEXT, at, text_width};
 use crate::charts::chart::{Along, Axis, Chart, Group, Mark, Panel, Scale};
 use crate::charts::metrics::{self, Weight};
@@ -20,7 +20,7 @@ pub(super) enum Down {
 }
 
 impl Space {
-    fn of(chart: &Chart, panel: &Panel, place: &Place, layout: &Layout) -> Self {
+    fn of(chart: &Chart, panel: &Panel, place: &Area, layout: &Layout) -> Self {
         let y = match &panel.y {
             Axis::Scale(scale) => {
                 Down::Scale(scale::of_panel(panel, scale, (place.to, place.from)))

@@ -40,7 +40,7 @@ pub(super) struct Layout {
     /// The data, from left to right.
     pub left: f64,
     pub right: f64,
-    pub panels: Vec<Place>,
+    pub panels: Vec<Area>,
     /// The lower end of the last panel.
     pub bottom: f64,
     pub notes_top: f64,
@@ -52,7 +52,7 @@ pub(super) struct Layout {
 
 /// Where a panel is.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Area {
     /// Of the heading and the axis' name.
     pub top: f64,
     /// Of the data.
@@ -126,7 +126,7 @@ impl Layout {
             let above = rules.iter().map(|line| line + 1).max().unwrap_or(0);
             let from = top + named as f64 * LABEL_LINE + above as f64 * LABEL_LINE + 6.0;
             let to = from + height_of(panel, self.breadth);
-            self.panels.push(Place {
+            self.panels.push(Area {
                 top,
                 from,
                 to,

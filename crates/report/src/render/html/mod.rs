@@ -64,7 +64,7 @@ pub enum HtmlError {
 
 /// Where the page is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum ReadIn<'a> {
     /// A file, wherever it is taken.
     File,
     /// Keymark's local page, with a way back to its list.
@@ -79,7 +79,7 @@ struct Way {
     words: &'static str,
 }
 
-impl Place<'_> {
+impl ReadIn<'_> {
     fn ways(self) -> Vec<Way> {
         let way = |address: &str, words| Way {
             address: address.to_owned(),
@@ -165,11 +165,11 @@ pub static FORMAT: Format = Format {
     word: "html",
     about: "One page for a browser, which works offline and from a file",
     endings: &["html"],
-    write: |exported, out| Ok(out.write_all(render(exported.document(), Place::File)?.as_bytes())?),
+    write: |exported, out| Ok(out.write_all(render(exported.document(), ReadIn::File)?.as_bytes())?),
 };
 
 /// The page, within [`LIMITS`].
-pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError> {
+pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, HtmlError> {
     let mut document = document.capped(LIMITS);
     // The data have the same order, by which the script finds the rows.
     document

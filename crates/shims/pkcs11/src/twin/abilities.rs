@@ -17,7 +17,7 @@ use cryptoki_sys::{
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::profile::Profile;
 
-use crate::interfaces::Target;
+use crate::interfaces::Callee;
 
 /// Longest attribute that is asked for: a modulus of RSA-16384 with a zero before it.
 const LONGEST: usize = 2049;
@@ -52,7 +52,7 @@ const PARAMETER_SETS: [(CK_ULONG, CK_ULONG, Family); 6] = [
 ];
 
 /// Asks the module.
-pub(super) fn describe(target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
+pub(super) fn describe(target: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
     let attributes = attributes(target, session, key);
     let octets = |kind: CK_ATTRIBUTE_TYPE| {
         let at = ASKED.iter().position(|asked| *asked == kind)?;
@@ -91,7 +91,7 @@ pub(super) fn describe(target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJE
 
 /// In the order of what is asked; none of what the key does not have, or does not say.
 fn attributes(
-    target: &Target,
+    target: &Callee,
     session: CK_SESSION_HANDLE,
     key: CK_OBJECT_HANDLE,
 ) -> [Option<Vec<u8>>; ASKED.len()] {

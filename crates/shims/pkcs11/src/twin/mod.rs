@@ -22,7 +22,7 @@ use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 use keymark_shim_protocol::pkcs11::{Call, twin};
 
 use crate::clock;
-use crate::interfaces::Target;
+use crate::interfaces::Callee;
 use crate::library::tell;
 use crate::trace::note_waiting;
 use abilities::{Key, Range};
@@ -150,7 +150,7 @@ impl Twin {
     /// The time that the device takes for that with the key; none for what is no private key.
     fn service(
         &self,
-        target: &Target,
+        target: &Callee,
         session: CK_SESSION_HANDLE,
         key: CK_OBJECT_HANDLE,
         operation: Operation,
@@ -184,7 +184,7 @@ impl Twin {
         }
     }
 
-    fn key(&self, target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
+    fn key(&self, target: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
         let sessions = self.sessions.of_process();
         let known = || sessions.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(described) = known().get(&key) {
@@ -205,7 +205,7 @@ impl Twin {
     /// Begins what a key is used for, unless the device cannot do it.
     pub(crate) fn begin(
         &self,
-        target: &Target,
+        target: &Callee,
         (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
         used: Use,
         real: impl FnOnce() -> CK_RV,
@@ -244,7 +244,7 @@ impl Twin {
     /// What takes one call for all.
     pub(crate) fn at_once(
         &self,
-        target: &Target,
+        target: &Callee,
         (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
         operation: Operation,
         real: impl FnOnce() -> CK_RV,
