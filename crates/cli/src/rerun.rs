@@ -120,11 +120,9 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
 fn how(settings: &Settings) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut set = |option: &str, value: Option<String>| {
-        arguments.extend(
-            value
-                .into_iter()
-                .flat_map(|value| [option.to_owned(), value]),
-        );
+        if let Some(value) = value {
+            arguments.extend([option.to_owned(), value]);
+        }
     };
     let time = |time: std::time::Duration| format!("{}ns", time.as_nanos());
     match settings.stop {

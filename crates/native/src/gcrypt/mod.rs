@@ -190,14 +190,13 @@ impl Libgcrypt {
     /// point, `(value …)`.
     pub fn operate(
         &'static self,
-        signs: bool,
+        call: KeyCall,
         data: &Expression,
         key: &Expression,
     ) -> Result<Expression, NativeError> {
-        let operation = if signs {
-            self.calls.pk_sign
-        } else {
-            self.calls.pk_decrypt
+        let operation = match call {
+            KeyCall::Sign => self.calls.pk_sign,
+            KeyCall::Decrypt => self.calls.pk_decrypt,
         };
         let mut raw = ptr::null_mut();
         // SAFETY: both expressions are valid and only read; `raw` is a valid place for a new one.
@@ -218,6 +217,15 @@ impl Libgcrypt {
 /// With the number of the error, without its source; 0 for what it has no code for.
 fn refused(reason: &str, code: u32) -> NativeError {
     NativeError(format!("{reason} (libgcrypt's error {code})"))
+}
+
+/// What a private key is used for.
+#[derive(Debug, Clone, Copy)]
+pub enum KeyCall {
+    /// `gcry_pk_sign`
+    Sign,
+    /// `gcry_pk_decrypt`
+    Decrypt,
 }
 
 /// An S-expression in libgcrypt's memory.
@@ -293,9 +301,12 @@ mod tests {
         let library = Libgcrypt::load().unwrap();
         let key = library.key(b"(11:private-key(3:rsa(1:n1:\x0f)))").unwrap();
         let data = library.data(b"(4:data(5:value1:\x02))").unwrap();
-        let error = library.operate(true, &data, &key).unwrap_err().to_string();
+        let error = library
+            .operate(KeyCall::Sign, &data, &key)
+            .unwrap_err()
+            .to_string();
         let (reason, code) = error.split_once(" (libgcrypt's error ").unwrap();
         assert!(!reason.is_empty() && code != "0)", "{error}");
-        assert!(library.operate(false, &data, &key).is_err());
+        assert!(library.operate(KeyCall::Decrypt, &data, &key).is_err());
     }
 }

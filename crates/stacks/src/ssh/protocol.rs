@@ -67,15 +67,8 @@ impl Request {
                  /usr/lib/openssh/ssh-pkcs11-helper must exist",
     };
 
-    /// The message, from its length on.
+    /// The message, from its length on, in the room for it.
     fn message(
-        self,
-        write: impl FnOnce(&mut Vec<u8>) -> ssh_encoding::Result<()>,
-    ) -> Result<Vec<u8>, Error> {
-        self.message_in(Vec::new(), write)
-    }
-
-    fn message_in(
         self,
         mut message: Vec<u8>,
         write: impl FnOnce(&mut Vec<u8>) -> ssh_encoding::Result<()>,
@@ -90,12 +83,12 @@ impl Request {
 
 /// Asks which keys there are.
 pub fn request_identities() -> Result<Vec<u8>, Error> {
-    Request::IDENTITIES.message(|_| Ok(()))
+    Request::IDENTITIES.message(Vec::new(), |_| Ok(()))
 }
 
 /// Gives the agent a key.
 pub fn add_identity(key: &ssh_key::PrivateKey) -> Result<Vec<u8>, Error> {
-    Request::ADD.message(|message| {
+    Request::ADD.message(Vec::new(), |message| {
         key.key_data().encode(message)?;
         key.comment().encode(message)
     })
@@ -107,7 +100,7 @@ pub fn add_token(module: &str, pin: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     // Large enough from the start: what is moved leaves a copy of the PIN behind.
     let room = HEADER + 8 + module.len() + pin.len();
     Request::ADD_TOKEN
-        .message_in(Vec::with_capacity(room), |message| {
+        .message(Vec::with_capacity(room), |message| {
             module.encode(message)?;
             pin.encode(message)
         })
@@ -116,7 +109,7 @@ pub fn add_token(module: &str, pin: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
 
 /// Asks for a signature with the key of that public blob.
 pub fn sign(scheme: Scheme, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Error> {
-    Request::SIGN.message(|message| {
+    Request::SIGN.message(Vec::new(), |message| {
         key.encode(message)?;
         data.encode(message)?;
         scheme.flags().encode(message)

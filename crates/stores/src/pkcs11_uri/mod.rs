@@ -313,26 +313,17 @@ impl fmt::Display for Pkcs11Uri {
             ("pin-source", pin),
             ("x-init-reserved", text(&self.reserved)),
         ];
-        f.write_str(SCHEME)?;
-        joined(f, "", ";", &path)?;
-        joined(f, "?", "&", &query)
+        let query = joined(&query, "&");
+        let before = if query.is_empty() { "" } else { "?" };
+        write!(f, "{SCHEME}{}{before}{query}", joined(&path, ";"))
     }
 }
 
-fn joined(
-    f: &mut fmt::Formatter<'_>,
-    before: &str,
-    between: &str,
-    attributes: &[(&str, Option<String>)],
-) -> fmt::Result {
-    let mut separator = before;
-    for (name, value) in attributes {
-        if let Some(value) = value {
-            write!(f, "{separator}{name}={value}")?;
-            separator = between;
-        }
-    }
-    Ok(())
+fn joined(attributes: &[(&str, Option<String>)], between: &str) -> String {
+    let set = attributes
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?)));
+    set.collect::<Vec<_>>().join(between)
 }
 
 #[cfg(test)]

@@ -21,11 +21,8 @@ pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
     for found in &others {
         output::entry(0, found.identity.device.as_str(), NAME, &offered(found));
     }
-    let names = |of: &[&Found]| -> Vec<String> {
-        let names = of.iter().map(|found| found.identity.device.to_string());
-        names.collect()
-    };
-    let twins = names(&twins);
+    let twins = twins.iter().map(|found| found.identity.device.as_str());
+    let twins: Vec<&str> = twins.collect();
     if !twins.is_empty() {
         let twins = format!(
             "{} (a device's published times; --all says which)",

@@ -6,7 +6,7 @@ pub mod key;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
 use keymark_bench::{Algorithm, Digest, During as _, Error, Family, Operation};
-use keymark_native::gcrypt::{Expression, FILE, Libgcrypt};
+use keymark_native::gcrypt::{Expression, FILE, KeyCall, Libgcrypt};
 
 use super::library::{Loaded, capabilities_of, missing};
 use crate::store::unsupported;
@@ -80,11 +80,11 @@ struct Handle {
 }
 
 impl Handle {
-    fn name(&self) -> &'static str {
+    fn call(&self) -> (&'static str, KeyCall) {
         if self.capability.operation.signs() {
-            "gcry_pk_sign"
+            ("gcry_pk_sign", KeyCall::Sign)
         } else {
-            "gcry_pk_decrypt"
+            ("gcry_pk_decrypt", KeyCall::Decrypt)
         }
     }
 }
@@ -103,16 +103,16 @@ impl KeyHandle for Handle {
     }
 
     fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
-        let unarmed = || Error::call(self.name(), "there is no data", "");
+        let (name, call) = self.call();
+        let unarmed = || Error::call(name, "there is no data", "");
         let data = self.data.as_ref().ok_or_else(unarmed)?;
-        let signs = self.capability.operation.signs();
-        let result = self.library.operate(signs, data, &self.key);
-        self.result = Some(result.during(self.name())?);
+        let result = self.library.operate(call, data, &self.key);
+        self.result = Some(result.during(name)?);
         Ok(Performed::default())
     }
 
     fn collect(&mut self, _: Performed, output: &mut [u8]) -> Result<usize, Error> {
-        let failed = |reason| Error::call(self.name(), reason, "");
+        let failed = |reason| Error::call(self.call().0, reason, "");
         let result = self.result.as_ref().map(Expression::canonical);
         let result = result.ok_or_else(|| failed("there is no result"))?;
         let algorithm = self.capability.algorithm;
@@ -122,7 +122,7 @@ impl KeyHandle for Handle {
             answer::secret(algorithm, &result)
         };
         let answer = answer.ok_or_else(|| failed("its result has no known form"))?;
-        copy_answer(self.name(), &answer, output)
+        copy_answer(self.call().0, &answer, output)
     }
 }
 
