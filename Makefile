@@ -119,12 +119,18 @@ locust-test: packages-bench packages-tls locust build
 	scripts/locust-test $(BIN)
 
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
-# cargo does not build the C libraries for the tests that load them; with its tests, so that nothing is compiled twice.
+# clippy's driver compiles what it lints, and cargo builds the C libraries that tests load: nothing is compiled twice. Tests
+# wait for servers and cards much of their time, so that twice as many run as there are processors.
 test: KEYMARK = --workspace $(TEST_FEATURES)
-test: TARGETS = --lib --bins --tests --examples
-test: packages-test packages-browser deny lint kryoptic
-	$(CARGO) build --locked $(KEYMARK) $(TARGETS)
-	$(CARGO) test --locked $(KEYMARK)
+test: TARGETS = --lib --bins --tests --examples --benches
+test: LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
+test: packages-test packages-browser deny
+	$(CARGO) fmt --all -- --check
+	scripts/check-docs
+	$(LINTED) $(CARGO) build --locked $(KEYMARK) $(TARGETS)
+	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
+	$(LINTED) scripts/kryoptic $(KEYMARK) $(TARGETS)
+	$(LINTED) RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) * 2))} $(CARGO) test --locked $(KEYMARK)
 	scripts/browser-tests target/debug/keymark
 
 # The report, the local page and the site in Debian's chromium, a minute and a half.
