@@ -8,8 +8,9 @@ mod pair;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use crate::pivot::thing;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::{Case, CaseKey, DeviceName};
 use keymark_bench::record::{CaseRecord, Record};
@@ -60,8 +61,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Every side against the first. Cases are paired by everything but the device if two sides have no device in common
-    /// (another machine's name, an article's spelling).
+    /// Every side against the first. Cases are paired by everything; where two sides have no device in common, by what an
+    /// article's devices are (a twin, this CPU); and by all but the device, where they are none of these either.
     pub fn of(sides: &[Side], machine: BetweenRuns, criteria: Criteria) -> Self {
         let mut comparison = Self::empty(sides, machine, criteria);
         let Some((baseline, others)) = sides.split_first() else {
@@ -73,13 +74,14 @@ impl Comparison {
             .iter()
             .zip(&after)
             .map(|(other, after)| {
-                let mut devices = before.iter().map(|case| &case.device);
-                let common = devices.any(|device| after.iter().any(|case| case.device == *device));
-                let devices = if common {
-                    Devices::Common
-                } else {
-                    Devices::Different
-                };
+                let devices = [Devices::Common, Devices::Alike];
+                let mut devices = devices.into_iter();
+                let devices = devices.find(|devices| {
+                    let known: HashSet<DeviceName> =
+                        before.iter().map(|case| devices.of(case)).collect();
+                    after.iter().any(|case| known.contains(&devices.of(case)))
+                });
+                let devices = devices.unwrap_or(Devices::Different);
                 let two = TwoSides::new(&baseline.runs, &other.runs, machine);
                 let mut same = Alike::new();
                 for case in after {
@@ -169,24 +171,34 @@ type What = (CaseKey, u32);
 /// The cases of a side that measure the same.
 type Alike<'a> = HashMap<What, Vec<&'a Case>>;
 
-/// Whether two sides have a device in common.
+/// What two sides have in common of their devices.
 #[derive(Clone, Copy)]
 enum Devices {
     Common,
+    Alike,
     Different,
 }
 
-/// Of sides that have no device in common, wherever it is measured.
+impl Devices {
+    /// By which a case's device is told from others.
+    fn of(self, case: &Case) -> DeviceName {
+        match self {
+            Self::Common => case.device.clone(),
+            Self::Alike => thing(&case.device),
+            Self::Different => DeviceName::new(""),
+        }
+    }
+}
+
 fn what(case: &Case, devices: Devices) -> What {
-    let key = match devices {
-        Devices::Common => case.key(),
-        Devices::Different => CaseKey {
-            device: DeviceName::new(""),
-            // The sources of articles differ in the length of the message by bytes only.
-            input_bytes: 0,
-            ..case.key()
-        },
+    let mut key = CaseKey {
+        device: devices.of(case),
+        ..case.key()
     };
+    if !matches!(devices, Devices::Common) {
+        // The sources of articles differ in the length of the message by bytes only.
+        key.input_bytes = 0;
+    }
     (key, case.replica)
 }
 

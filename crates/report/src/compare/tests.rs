@@ -262,6 +262,42 @@ fn cases_are_compared_with_one_of_their_own_runs() {
 }
 
 #[test]
+fn an_articles_devices_are_compared_with_what_a_run_has_of_them() {
+    let of = |devices: &[&str]| {
+        let mut runs = runs(None, &[&[1000, 1000, 1000]]);
+        for (record, device) in runs[0].cases.iter_mut().zip(devices) {
+            record.case = Case {
+                device: DeviceName::new(*device),
+                ..case("rsa2048", StackName::RAW)
+            };
+        }
+        runs
+    };
+    let paired = |before: &[&str], after: &[&str]| -> Vec<(String, String)> {
+        let comparison = compared(&of(before), &of(after));
+        let pairs = comparison.pairs.iter();
+        let devices = pairs.map(|pair| (pair.old.device.to_string(), pair.new.device.to_string()));
+        devices.collect()
+    };
+    let with = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
+            .collect()
+    };
+    assert_eq!(
+        paired(
+            &["CPU", "FST-01", "YubiKey-NEO"],
+            &["twin:fst-01", "software", "twin:yubikey-4"]
+        ),
+        with(&[("CPU", "software"), ("FST-01", "twin:fst-01")])
+    );
+    // Nothing is known of them.
+    let others = paired(&["one", "one", "one"], &["another", "another", "another"]);
+    assert!(others.contains(&("one".to_owned(), "another".to_owned())));
+}
+
+#[test]
 fn the_geometric_mean_takes_runs_for_units() {
     let old: &[&[u64]] = &[&[1000, 400, 90], &[1300, 520, 117], &[900, 360, 81]];
     // Twice, half and as long: 1, and whatever a run does to all of its cases cancels in pairs.
