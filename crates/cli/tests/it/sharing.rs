@@ -171,10 +171,14 @@ fn published_figures_are_drawn_and_reported_beside_a_run() {
     let drawn = draw("--published lwn-2017");
     assert_says(&drawn, ["FST-01", "published"]);
     let report = "report last --format markdown";
-    assert!(!place.stdout(report).contains("FST-01"));
+    let alone = place.stdout(report);
+    assert_says(&alone, ["keycards of 2017: decrypt, gnupg, published"]);
+    assert!(!alone.contains("beside published figures"));
     let beside = place.stdout(&format!("{report} --published lwn-2017"));
+    assert!(!beside.contains("keycards of 2017"));
     let mut rows = beside.lines().filter(|line| line.contains("FST-01"));
-    assert!(rows.any(|row| row.contains("published")), "{beside}");
+    let whole = |row: &str| row.contains("published-lwn-2017-keycards");
+    assert!(rows.any(whole), "{beside}");
 }
 
 #[test]

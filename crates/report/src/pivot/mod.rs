@@ -86,7 +86,8 @@ impl<'r> Entry<'r> {
             let alike = |other: &&&Case| asks_the_same(other, &case.case);
             let mut alike = own.iter().filter(alike).peekable();
             alike.peek()?;
-            let mut of_device = alike.filter(|other| is_device(&other.device, &case.case.device));
+            let mut of_device =
+                alike.filter(|other| thing(&other.device) == thing(&case.case.device));
             let device = of_device
                 .next()
                 .map_or(&case.case.device, |own| &own.device);
@@ -104,12 +105,11 @@ impl<'r> Entry<'r> {
     }
 }
 
-/// Whether an article's device is what a run has measured: the processor, or the card that a twin stands for.
-fn is_device(own: &DeviceName, published: &DeviceName) -> bool {
-    let own = own.as_str();
-    let own = own.strip_prefix("twin:").unwrap_or(own);
-    let published = published.as_str();
-    own.eq_ignore_ascii_case(published) || (own == "software" && published == "CPU")
+/// What an article calls `FST-01` or `CPU` is what a run calls `twin:fst-01` or `software`.
+pub(crate) fn thing(device: &DeviceName) -> DeviceName {
+    let name = device.as_str().to_ascii_lowercase();
+    let name = name.strip_prefix("twin:").unwrap_or(&name);
+    DeviceName::new(if name == "cpu" { "software" } else { name })
 }
 
 /// A table with a figure in each cell.

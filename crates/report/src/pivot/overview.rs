@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use keymark_bench::{Case, Point, Provenance, Record};
+use keymark_bench::{Case, DeviceName, Point, Provenance, Record, StoreKind};
 use keymark_stats::Seconds;
 
-use super::{Axis, Entry, Pivot, Shown};
+use super::{Axis, Entry, Pivot, Shown, thing};
 use crate::analysis::{Analysis, Row, figures};
 use crate::answers::between;
+use crate::exchange::Shipped;
 use crate::render::words;
 use crate::{Block, Figure, Figured, Mean, Plot, RemarkKind, Section};
 use crate::{grouped, units};
@@ -41,11 +42,31 @@ impl Analysis {
         let lowest = |row: &&Row| self.scaling.iter().any(|group| group.case == row.case);
         let levels = self.rows.iter().filter(lowest).chain(several);
         let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
+        let article = Shipped::named(KEYCARDS).ok();
+        let article = article.and_then(|shipped| shipped.record().ok());
+        let cards = article.as_ref().filter(|_| articles.is_empty());
+        let cards = cards.and_then(|article| self.keycards(article));
         let sections = [
             section("mean time of an operation", &alone),
             section("operations a second with so many at once", &levels),
+            cards,
         ];
         sections.into_iter().flatten().collect()
+    }
+
+    /// What an article's cards took for the same, where a run has no card of its own and is none of an article.
+    fn keycards(&self, article: &Record) -> Option<Section> {
+        let is_card = |row: &Row| row.case.store == StoreKind::OPENPGP_CARD;
+        let mut rows = self.rows.iter();
+        if rows.any(|row| row.published.is_some() || is_card(row)) {
+            return None;
+        }
+        let own: Vec<&Case> = self.rows.iter().map(|row| &row.case).collect();
+        let mut entries = Entry::published(article, &own);
+        let processor = thing(&DeviceName::new("CPU"));
+        entries.retain(|entry| thing(&entry.case.device) != processor);
+        let pivot = Pivot::new(entries, Some(&[Axis::Device]));
+        section("for comparison, keycards of 2017", &pivot)
     }
 
     /// The column of the first table that most readers come for, as means: that of a whole program where there is one,
@@ -87,6 +108,8 @@ impl Analysis {
     }
 }
 
+/// The cards that most people's are like; a run in software says nothing of any.
+const KEYCARDS: &str = "lwn-2017-keycards";
 /// Medians whose intervals are named.
 const MEDIANS: usize = 2;
 

@@ -4,10 +4,12 @@ use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackN
 use keymark_stats::{Estimate, Seconds};
 
 use super::*;
+use crate::analysis::Analysis;
 use crate::exchange::Shipped;
 use crate::render::Width;
 use crate::render::text;
-use keymark_testkit::record::case;
+use keymark_testkit::assert_says;
+use keymark_testkit::record::{case, measured, of};
 
 const KEYS: [&str; 3] = ["rsa2048", "rsa4096", "cv25519"];
 
@@ -243,4 +245,36 @@ fn axes_are_parsed_as_they_are_shown() {
         assert_eq!(word.parse::<Axis>().unwrap().to_string(), word);
     }
     assert!("".parse::<Axis>().is_err());
+}
+
+#[test]
+fn published_keycards_stand_beside_a_run_that_has_no_card() {
+    let seen = |cases: &[Case]| {
+        let cases = cases.iter().map(|case| measured(case.clone(), 12_340.0));
+        let record = of(cases.collect());
+        let document = Analysis::of(&record, &[]).document(&record, &[]).brief();
+        anstream::adapter::strip_str(&text::render(&document, Width::Columns(100))).to_string()
+    };
+    let software = each(&[&|case| case]);
+    let said = seen(&software);
+    let (_, cards) = said
+        .split_once("keycards of 2017: decrypt, gnupg, published")
+        .unwrap();
+    assert_says(
+        cards,
+        [
+            "lwn-2017-keycards",
+            "FST-01",
+            "8.22 s",
+            "135 ms",
+            "YubiKey-NEO",
+        ],
+    );
+    assert!(
+        !cards.contains("CPU") && !cards.contains("43.0 ms"),
+        "{cards}"
+    );
+    let with_card = [software, each(&[&|case| on("twin:fst-01", case)])].concat();
+    assert!(!seen(&with_card).contains("of 2017"));
+    assert!(!seen(&[case("rsa4096", StackName::AGENT)]).contains("of 2017"));
 }
