@@ -204,7 +204,9 @@ fn paths(rows: &[Row], case: &Case, layers: &Layers, steps: &[Option<Layer>]) ->
     let paths = ends.filter_map(|end| {
         let (point, mut taken) = down(layers, steps, end)?;
         let (mut key, of) = standing(rows, case, point, own_library);
-        let bottom = match (of, point.parameters.get("library")) {
+        // A token calculates for itself.
+        let is_its = |_: &&str| own_library.is_some_and(|own| own.store == case.store);
+        let bottom = match (of, point.parameters.get("library").filter(is_its)) {
             (Basis::Own, Some(library)) => format!("key ({library})"),
             (Basis::Own, None) => "key".to_owned(),
             (Basis::StandIn, _) if taken.len() > 1 => {

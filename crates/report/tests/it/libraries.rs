@@ -54,6 +54,7 @@ fn layers_stand_on_what_their_programs_calculate_with() {
         (adds(breakdown, 0) - 500.0).abs() < 100.0,
         "the agent's part"
     );
+    assert_eq!(breakdown.paths[0].bottom, "key (libgcrypt)");
     // The operation is most of the whole, however fast OpenSSL is.
     assert_eq!(remarks(&family), ["raw is libgcrypt"]);
 }
@@ -94,9 +95,11 @@ fn a_card_calculates_itself() {
     let family = analysis(vec![
         measured(on_card(StackName::RAW), 10_000.0),
         measured(on_card(StackName::AGENT), 11_000.0),
+        measured(on_card(StackName::GNUPG), 12_000.0),
     ]);
     assert_eq!(family.breakdowns[0].basis, Basis::Own);
     assert!((adds(&family.breakdowns[0], 0) - 1_000.0).abs() < 100.0);
+    assert_eq!(family.breakdowns[0].paths[0].bottom, "key");
     assert_eq!(remarks(&family), [""; 0]);
 }
 
