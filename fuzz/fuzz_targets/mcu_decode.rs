@@ -5,7 +5,7 @@
 
 #![no_main]
 
-use keymark_mcu::decode::{Place, decode};
+use keymark_mcu::decode::{ItBlock, decode};
 use keymark_mcu::instruction::Register;
 use keymark_mcu::machine::{Layout, Machine, Memory, Stop};
 use keymark_mcu::timing::Untimed;
@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
         .map(|half| u16::from_le_bytes([half[0], half[1]]))
         .collect();
     for (&first, &second) in halves.iter().zip(halves.iter().cycle().skip(1)) {
-        for place in [Place::InBlock, Place::Outside] {
+        for place in [ItBlock::InBlock, ItBlock::Outside] {
             for address in [LAYOUT.ram_base, 0, u32::MAX - 1] {
                 let _ = decode(first, second, address, place);
             }
