@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
     }
     if trends.len() > TRENDS && !arguments.json {
         return Err(Failure::usage(format!(
-            "'{named}' matches {} cases and machines; add words of one of them:\n  {}",
+            "'{named}' matches {} cases and machines; add words of one of them, or a machine's label:\n  {}",
             trends.len(),
             some(&trends)
         )));
@@ -47,5 +47,6 @@ pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
 /// The first of them, a line each.
 fn some(trends: &[Trend]) -> String {
     let first = trends.iter().take(TRENDS);
-    first.map(|trend| &trend.case).join("\n  ")
+    let line = |trend: &Trend| format!("{} on {}", trend.case, trend.machine);
+    first.map(line).join("\n  ")
 }

@@ -51,6 +51,7 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
         import(&place, &run);
         run["id"] = format!("elsewhere-{number:02}").into();
         run["environment"]["cpu_model"] = "Another CPU".into();
+        run["environment"]["machine"] = "signer-2".into();
         if number < 3 {
             import(&place, &run);
         }
@@ -71,6 +72,23 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
     assert_says(&shown, ["one change in", "3 runs; finding changes needs 8"]);
     let nothing = place.refused("history mlkem768", 3);
     assert_says(&nothing, ["mlkem768"]);
+    let labelled = place.stdout("history ed25519 sign signer-2");
+    assert_says(&labelled, ["3 runs; finding changes needs 8"]);
+    assert!(!labelled.contains("one change in"), "{labelled}");
+    for number in 0..12 {
+        let mut run = made_up(&record, &format!("other-{number}"), number, 100);
+        run["environment"]["machine"] = format!("other-{number}").into();
+        import(&place, &run);
+    }
+    let many = place.refused("history ed25519 sign", 2);
+    assert_says(
+        &many,
+        [
+            "matches 14 cases and machines",
+            "or a machine's label",
+            "raw on signer-2",
+        ],
+    );
 }
 
 #[test]

@@ -29,10 +29,11 @@ impl CaseWords {
         Self(words.map(str::to_lowercase).collect())
     }
 
-    /// Whether a case is one of those that are meant.
-    pub fn name(&self, case: &Case) -> bool {
+    /// Whether a case is one of those that are meant, on a machine of that label, which may be one of the words.
+    pub fn name(&self, case: &Case, machine: Option<&str>) -> bool {
         let name = case.to_string().to_lowercase();
-        let own: Vec<&str> = name.split_whitespace().collect();
+        let machine = machine.map(str::to_lowercase);
+        let own: Vec<&str> = name.split_whitespace().chain(machine.as_deref()).collect();
         self.0.iter().all(|word| own.contains(&word.as_str()))
     }
 
@@ -93,12 +94,12 @@ impl Archive {
         let mut environments: HashMap<String, Environment> = HashMap::new();
         let found = database.rows(CASES, &[&algorithm, &operation], |row| {
             let case: Case = json(row, 2)?;
-            if !wanted.name(&case) {
-                return Ok(None);
-            }
             let run: String = row.get(3)?;
             if !environments.contains_key(&run) {
                 environments.insert(run.clone(), json(row, 6)?);
+            }
+            if !wanted.name(&case, environments[&run].machine.as_deref()) {
+                return Ok(None);
             }
             Ok(Some(Candidate {
                 id: row.get(0)?,

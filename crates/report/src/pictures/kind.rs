@@ -108,7 +108,7 @@ fn join_loads(curves: &mut Vec<LoadCurve>, more: Vec<LoadCurve>, load: LoadUnit)
 
 /// Leaves of a record the cases in whose name all the words stand.
 pub fn keep_cases(record: &mut Record, words: &CaseWords) {
-    record.cases.retain(|case| words.name(&case.case));
+    record.cases.retain(|case| words.name(&case.case, None));
     record.plan.cases = record.cases.iter().map(|case| case.case.clone()).collect();
 }
 
