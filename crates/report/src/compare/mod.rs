@@ -10,12 +10,13 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::pivot::thing;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::{Case, CaseKey, DeviceName};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::series::InSeries;
 use keymark_stats::{BetweenRuns, Estimate, LogRatio, MIN_RUNS, Seconds, independent, paired};
+
+use crate::pivot::name_in_runs;
 
 pub use conditions::Difference;
 pub use judge::{Criteria, GeometricMean, Judgement, Noise};
@@ -184,7 +185,7 @@ impl Devices {
     fn of(self, case: &Case) -> DeviceName {
         match self {
             Self::Common => case.device.clone(),
-            Self::Alike => thing(&case.device),
+            Self::Alike => name_in_runs(&case.device),
             Self::Different => DeviceName::new(""),
         }
     }

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use keymark_bench::{Case, DeviceName, Point, Provenance, Record, StoreKind};
 use keymark_stats::Seconds;
 
-use super::{Axis, Entry, Pivot, Shown, thing};
+use super::{Axis, Entry, Pivot, Shown, name_in_runs};
 use crate::analysis::{Analysis, Row, figures};
 use crate::answers::between;
 use crate::exchange::Shipped;
@@ -63,8 +63,8 @@ impl Analysis {
         }
         let own: Vec<&Case> = self.rows.iter().map(|row| &row.case).collect();
         let mut entries = Entry::published(article, &own);
-        let processor = thing(&DeviceName::new("CPU"));
-        entries.retain(|entry| thing(&entry.case.device) != processor);
+        let processor = name_in_runs(&DeviceName::new("CPU"));
+        entries.retain(|entry| name_in_runs(&entry.case.device) != processor);
         let pivot = Pivot::new(entries, Some(&[Axis::Device]));
         section("for comparison, keycards of 2017", &pivot)
     }
