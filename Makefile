@@ -18,8 +18,8 @@ KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 # As Debian calls this architecture: x86_64-linux-gnu, arm-linux-gnueabihf.
 LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
 
-.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw test browser lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
-    packages-soft packages-test packages-tls packages-browser packages-dist build clean serve deb dist package-test ansible \
+.PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
+    packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean serve deb dist package-test ansible \
     fleet-test locust locust-test
 
 # Measures this machine, and ends with the file of its report: the default plan, or
@@ -56,8 +56,7 @@ capacity-check: packages-bench packages-tls build
 	scripts/capacity-check $(BIN)
 
 # Kryoptic's PKCS#11 module, with the OpenSSL that keymark has: about a minute (docs/building.md).
-kryoptic: packages-bench
-	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
+kryoptic: packages-kryoptic
 	scripts/kryoptic $(KEYMARK) $(TARGETS)
 
 # Caddy, a TLS server that is not linked with OpenSSL, from its Go module: some minutes of processor time.
@@ -124,11 +123,8 @@ locust-test: packages-bench packages-tls locust build
 test: KEYMARK = --workspace $(TEST_FEATURES)
 test: TARGETS = --lib --bins --tests --examples --benches
 test: LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
-test: packages-test packages-browser deny
-	$(CARGO) fmt --all -- --check
-	scripts/check-docs
+test: packages-test packages-browser packages-kryoptic deny format
 	$(LINTED) $(CARGO) build --locked $(KEYMARK) $(TARGETS)
-	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
 	$(LINTED) scripts/kryoptic $(KEYMARK) $(TARGETS)
 	$(LINTED) RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) * 2))} $(CARGO) test --locked $(KEYMARK)
 	scripts/browser-tests target/debug/keymark
@@ -138,10 +134,12 @@ browser: packages-browser
 	$(CARGO) build --locked --workspace --bin keymark $(TEST_FEATURES)
 	scripts/browser-tests target/debug/keymark
 
-lint:
+format:
 	$(CARGO) fmt --all -- --check
-	$(CARGO) clippy --workspace --all-targets --locked $(TEST_FEATURES) -- -D warnings
 	scripts/check-docs
+
+lint: format
+	$(CARGO) clippy --workspace --all-targets --locked $(TEST_FEATURES) -- -D warnings
 
 deny:
 	scripts/deny $(DENY_VERSION)
@@ -209,6 +207,10 @@ packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd ciw
 	    /usr/include/tss2/tss2_esys.h:libtss2-dev /usr/share/doc/postgresql-15:postgresql-15 \
 	    /usr/sbin/apache2:apache2-bin /usr/sbin/nginx:nginx /usr/sbin/haproxy:haproxy
 	scripts/backports $(LIBRARIES)/ossl-modules/pkcs11.so:pkcs11-provider
+
+# Kryoptic keeps its objects in the distribution's SQLite.
+packages-kryoptic: packages-bench
+	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
 
 # What makes packages of what is built; licences are read from the sources of the crates.
 packages-dist: packages-bench

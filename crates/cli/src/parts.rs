@@ -8,7 +8,7 @@ use keymark_flash::geometry::Geometry;
 use keymark_mcu::image::Image;
 use keymark_mcu::machine::Layout;
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_mcu::target::Setup;
+use keymark_mcu::target::Target;
 
 /// What an ELF file may hold besides what is loaded: symbols, and what debuggers want to know.
 const ASIDE: u64 = 64 << 20;
@@ -26,9 +26,9 @@ pub(crate) fn geometry(wanted: &str) -> Result<Geometry, String> {
 }
 
 /// `PART[:PRESET][,OPTION=VALUE…]`
-pub(crate) fn target(wanted: &str) -> Result<Setup, String> {
+pub(crate) fn target(wanted: &str) -> Result<Target, String> {
     let (name, words) = wanted.split_once(':').unwrap_or((wanted, ""));
-    Setup::with_words(part(name)?, words).map_err(|error| error.to_string())
+    Target::with_words(part(name)?, words).map_err(|error| error.to_string())
 }
 
 fn named_or_in_file<T, E: ToString>(

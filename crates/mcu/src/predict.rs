@@ -10,7 +10,7 @@ use keymark_stats::{Band, Seconds};
 
 use crate::kernel::{Kernel, KernelError};
 use crate::microcontroller::Microcontroller;
-use crate::target::Setup;
+use crate::target::Target;
 use crate::timing::{
     Account, CoreTiming, FlashTiming, Folding, LongMultiply, Pairing, Phase, Pipeline, Ports,
     Retired, Timing,
@@ -20,7 +20,7 @@ use crate::timing::{
 #[derive(Debug, Clone)]
 pub struct Prediction {
     /// The part and the options.
-    pub target: Setup,
+    pub target: Target,
     /// The operation.
     pub kernel: Kernel,
     /// Where the cycles of the whole operation went.
@@ -33,7 +33,7 @@ pub struct Prediction {
 
 impl Prediction {
     /// Runs the kernel in the simulator.
-    pub fn new(target: &Setup, kernel: Kernel) -> Result<Self, KernelError> {
+    pub fn new(target: &Target, kernel: Kernel) -> Result<Self, KernelError> {
         let mut timing = Banded::new(&target.mcu);
         kernel.run(&target.mcu, &target.options, &mut timing)?;
         let phases: Vec<Phase> = timing

@@ -34,7 +34,7 @@ impl Preset {
 
 /// A part with a kernel's options.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setup {
+pub struct Target {
     /// The part at the clock asked for.
     pub mcu: Microcontroller,
     /// What the options began as.
@@ -62,7 +62,7 @@ pub enum TargetError {
     },
 }
 
-impl Setup {
+impl Target {
     /// A part with a preset's options.
     pub const fn new(mcu: Microcontroller, preset: Preset) -> Self {
         let options = preset.options(&mcu);
@@ -120,7 +120,7 @@ impl Setup {
 }
 
 /// `stm32l432:gnuk-2017,umaal=on`: what differs from today's options is written.
-impl fmt::Display for Setup {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let preset = (self.preset != Preset::Today).then(|| self.preset.name().to_owned());
         let begun = self.preset.options(&self.mcu).all_words();
@@ -142,7 +142,7 @@ fn named(name: &str, words: &[String]) -> String {
     }
 }
 
-impl FromStr for Setup {
+impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
@@ -163,9 +163,9 @@ mod tests {
             "stm32l432@48:gnuk-2017,umaal=on,opt=Os",
             "stm32f405:umaal=c,key=flash",
         ] {
-            assert_eq!(text.parse::<Setup>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
-        let today: Setup = "stm32l432:umaal=on".parse().unwrap();
+        let today: Target = "stm32l432:umaal=on".parse().unwrap();
         assert_eq!(
             today.to_string(),
             "stm32l432",
@@ -175,13 +175,13 @@ mod tests {
 
     #[test]
     fn a_name_says_what_matters_to_the_operation() {
-        let target: Setup = "stm32f405:gnuk-2017,key=flash".parse().unwrap();
+        let target: Target = "stm32f405:gnuk-2017,key=flash".parse().unwrap();
         assert_eq!(
             target.name_for(Kernel::Rsa2048),
             "stm32f405:gnuk-2017,key=flash"
         );
         assert_eq!(target.name_for(Kernel::X25519), "stm32f405:umaal=off");
-        let target: Setup = "stm32f103:gnuk-2017".parse().unwrap();
+        let target: Target = "stm32f103:gnuk-2017".parse().unwrap();
         assert_eq!(target.name_for(Kernel::Ed25519), "stm32f103");
     }
 
@@ -193,7 +193,7 @@ mod tests {
             ("stm32f103:tomorrow", "gnuk-2017"),
             ("z80", "stm32f103"),
         ] {
-            let error = text.parse::<Setup>().unwrap_err().to_string();
+            let error = text.parse::<Target>().unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
         }
     }

@@ -51,22 +51,25 @@ impl Server {
 
     /// From now on it keeps its connections and answers nobody.
     pub fn freeze(&self) {
-        self.signal("-STOP");
+        self.signal_all("-STOP");
     }
 
     /// It answers again.
     pub fn thaw(&self) {
-        self.signal("-CONT");
+        self.signal_all("-CONT");
     }
 
     fn signal(&self, name: &str) {
         let number = self.server.id().to_string();
         let mut kill = Command::new("kill");
         let _ = kill.args([name, &number]).stderr(Stdio::null()).status();
-        if name != "-INT" {
-            let mut children = Command::new("pkill");
-            let _ = children.args([name, "-P", &number]).status();
-        }
+    }
+
+    fn signal_all(&self, name: &str) {
+        self.signal(name);
+        let number = self.server.id().to_string();
+        let mut children = Command::new("pkill");
+        let _ = children.args([name, "-P", &number]).status();
     }
 
     /// Starts it again.

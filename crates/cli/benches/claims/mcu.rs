@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
-use keymark_mcu::target::Setup;
+use keymark_mcu::target::Target;
 use keymark_report::exchange::published;
 use keymark_stats::Seconds;
 
@@ -20,7 +20,7 @@ const PUBLISHED_ROWS: &[u8] = include_bytes!("../../../../data/published/gnuk-f1
 
 /// All figures of the simulator.
 pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
-    let target: Setup = "stm32f103:gnuk-2017".parse()?;
+    let target: Target = "stm32f103:gnuk-2017".parse()?;
     let mut figures = speed(&target)?;
     let record = published::parse(Path::new(PUBLISHED), PUBLISHED_ROWS)?;
     for case in &record.cases {
@@ -43,7 +43,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
 }
 
 /// Functional, timed and QEMU's execution of RSA-4096 take turns.
-fn speed(target: &Setup) -> Result<Vec<Figure>, Failure> {
+fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
     let kernel = Kernel::Rsa4096;
     let elf = tempfile::NamedTempFile::new()?;
     std::fs::write(

@@ -11,7 +11,7 @@ use keymark_flash::design::DesignKind;
 use keymark_flash::workload::Workload;
 use keymark_mcu::kernel::{Kernel, Options};
 use keymark_mcu::microcontroller::Core;
-use keymark_mcu::target::{Preset, Setup};
+use keymark_mcu::target::{Preset, Target};
 
 /// `keymark mcu`
 #[derive(Debug, Subcommand)]
@@ -106,11 +106,11 @@ impl FromStr for OptionAxis {
 pub struct ExplainArguments {
     /// The first prediction: PART[:PRESET][,OPTION=VALUE…]
     #[arg(value_name = "FIRST", value_parser = parts::target)]
-    pub first: Setup,
+    pub first: Target,
 
     /// The second prediction
     #[arg(value_name = "SECOND", value_parser = parts::target)]
-    pub second: Setup,
+    pub second: Target,
 
     /// The operation
     #[arg(long, value_name = "NAME", default_value = "rsa2048")]
@@ -282,7 +282,7 @@ impl FromStr for Budget {
 pub struct McuProfileArguments {
     /// PART[:PRESET][,OPTION=VALUE…]
     #[arg(value_name = "TARGET", value_parser = parts::target)]
-    pub target: Setup,
+    pub target: Target,
 
     /// Operations to include
     #[arg(

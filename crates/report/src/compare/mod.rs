@@ -75,12 +75,10 @@ impl Comparison {
             .iter()
             .zip(&after)
             .map(|(other, after)| {
-                let devices = [Devices::Common, Devices::Alike];
-                let mut devices = devices.into_iter();
-                let devices = devices.find(|devices| {
-                    let known: HashSet<DeviceName> =
-                        before.iter().map(|case| devices.of(case)).collect();
-                    after.iter().any(|case| known.contains(&devices.of(case)))
+                let mut in_common = [Devices::Common, Devices::Alike].into_iter();
+                let devices = in_common.find(|by| {
+                    let known: HashSet<_> = before.iter().map(|case| by.of(case)).collect();
+                    after.iter().any(|case| known.contains(&by.of(case)))
                 });
                 let devices = devices.unwrap_or(Devices::Different);
                 let two = TwoSides::new(&baseline.runs, &other.runs, machine);
@@ -191,6 +189,7 @@ impl Devices {
     }
 }
 
+/// What is the same of cases that are compared.
 fn what(case: &Case, devices: Devices) -> What {
     let mut key = CaseKey {
         device: devices.of(case),

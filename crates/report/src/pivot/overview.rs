@@ -42,27 +42,25 @@ impl Analysis {
         let lowest = |row: &&Row| self.scaling.iter().any(|group| group.case == row.case);
         let levels = self.rows.iter().filter(lowest).chain(several);
         let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
-        let article = Shipped::named(KEYCARDS).ok();
-        let article = article.and_then(|shipped| shipped.record().ok());
-        let cards = article.as_ref().filter(|_| articles.is_empty());
-        let cards = cards.and_then(|article| self.keycards(article));
+        let cards = articles.is_empty().then(|| self.keycards());
         let sections = [
             section("mean time of an operation", &alone),
             section("operations a second with so many at once", &levels),
-            cards,
+            cards.flatten(),
         ];
         sections.into_iter().flatten().collect()
     }
 
     /// What an article's cards took for the same, where a run has no card of its own and is none of an article.
-    fn keycards(&self, article: &Record) -> Option<Section> {
+    fn keycards(&self) -> Option<Section> {
         let is_card = |row: &Row| row.case.store == StoreKind::OPENPGP_CARD;
         let mut rows = self.rows.iter();
         if rows.any(|row| row.published.is_some() || is_card(row)) {
             return None;
         }
         let own: Vec<&Case> = self.rows.iter().map(|row| &row.case).collect();
-        let mut entries = Entry::published(article, &own);
+        let article = Shipped::named(KEYCARDS).ok()?.record().ok()?;
+        let mut entries = Entry::published(&article, &own);
         let processor = name_in_runs(&DeviceName::new("CPU"));
         entries.retain(|entry| name_in_runs(&entry.case.device) != processor);
         let pivot = Pivot::new(entries, Some(&[Axis::Device]));

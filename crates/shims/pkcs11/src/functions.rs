@@ -21,7 +21,7 @@ use crate::twin::Use;
 /// Calls a function of the module by its name, if it has it.
 macro_rules! real {
     ($library:expr, $name:ident($($argument:expr),*)) => {
-        match $library.target.functions.$name {
+        match $library.callee.functions.$name {
             // SAFETY: the arguments are the caller's, handed on as they are.
             Some(function) => unsafe { function($($argument),*) },
             None => cryptoki_sys::CKR_FUNCTION_NOT_SUPPORTED,
@@ -63,7 +63,7 @@ macro_rules! function {
             traced(Traced::Whole(Call::$name), |library| {
                 let real = || real!(library, $name($session, $mechanism, $key));
                 match &library.twin {
-                    Some(twin) => twin.begin(&library.target, ($session, $key), Use::$used, real),
+                    Some(twin) => twin.begin(&library.callee, ($session, $key), Use::$used, real),
                     None => real(),
                 }
             })
@@ -89,7 +89,7 @@ macro_rules! function {
                 let real = || real!(library, $name($session, $mechanism, $key, $($argument),*));
                 match &library.twin {
                     Some(twin) => {
-                        twin.at_once(&library.target, ($session, $key), Operation::$operation, real)
+                        twin.at_once(&library.callee, ($session, $key), Operation::$operation, real)
                     }
                     None => real(),
                 }

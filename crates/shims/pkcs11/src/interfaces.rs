@@ -78,22 +78,22 @@ impl Callee {
         }
         // SAFETY: the module's own list, constant while it is loaded.
         let version = unsafe { (*plain).version };
-        let mut target = Self {
+        let mut callee = Self {
             functions: empty(),
             versions: vec![version],
             inside: *list as *const c_void,
         };
         // SAFETY: a list of version 2.40.
-        unsafe { target.take(plain) };
+        unsafe { callee.take(plain) };
         // SAFETY: as above; many modules do not have it.
         let interfaces = unsafe {
             library.get::<<CK_C_GetInterfaceList as Inner>::Function>(b"C_GetInterfaceList\0")
         };
         if let Ok(interfaces) = interfaces {
             // SAFETY: it is called as the standard says (§5.4.5).
-            unsafe { target.take_interfaces(*interfaces) };
+            unsafe { callee.take_interfaces(*interfaces) };
         }
-        Ok(target)
+        Ok(callee)
     }
 
     /// # Safety
@@ -194,7 +194,7 @@ unsafe impl Sync for Lists {}
 fn lists() -> Option<&'static Lists> {
     static LISTS: OnceLock<Option<Lists>> = OnceLock::new();
     let made = LISTS.get_or_init(|| {
-        let versions = library()?.target.versions.iter();
+        let versions = library()?.callee.versions.iter();
         let lists: Vec<&'static CK_FUNCTION_LIST_3_2> = versions
             .map(|version| &*Box::leak(Box::new(list(*version))))
             .collect();

@@ -20,7 +20,7 @@ use crate::{clock, environment};
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Library {
-    pub(crate) target: Callee,
+    pub(crate) callee: Callee,
     pub(crate) trace: Option<Trace>,
     pub(crate) twin: Option<Twin>,
 }
@@ -62,30 +62,30 @@ impl Library {
             Trace::open(&path).map_err(|error| format!("the trace {}: {error}", path.display()))
         });
         let (trace, begin) = (trace.transpose()?, clock::now());
-        let target = Callee::load(&module)
+        let callee = Callee::load(&module)
             .map_err(|reason| format!("the module {}: {reason}", module.display()))?;
         if let Some(trace) = &trace {
             trace.note(Traced::Load, begin, clock::now(), CKR_OK);
         }
-        give(&settings.environment, &target, &module);
+        give(&settings.environment, &callee, &module);
         stay(own.as_deref());
         Ok(Self {
             twin: settings.twin.as_ref().map(Twin::new).transpose()?,
-            target,
+            callee,
             trace,
         })
     }
 }
 
 /// Gives the module its variables, or tells the user to.
-fn give(variables: &BTreeMap<String, String>, target: &Callee, module: &Path) {
+fn give(variables: &BTreeMap<String, String>, callee: &Callee, module: &Path) {
     let is_set = |(name, value): (&String, &String)| {
         std::env::var_os(name).as_deref() == Some(OsStr::new(value))
     };
     if variables.iter().all(is_set) {
         return;
     }
-    if let Err(reason) = environment::give(variables, target.inside) {
+    if let Err(reason) = environment::give(variables, callee.inside) {
         let assignments = variables
             .iter()
             .map(|(name, value)| format!("{name}={value}"));

@@ -42,12 +42,12 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
     let token = name
         .among(left.iter().map(|journal| &journal.content().token))
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let place = Route::of(first.content());
-    let inventory = Inventory::look(Some(&[]), &place.wish(), &user::of_restoring(arguments))
+    let route = Route::of(first.content());
+    let inventory = Inventory::look(Some(&[]), &route.wish(), &user::of_restoring(arguments))
         .map_err(Failure::nothing_usable)?;
     let mut devices = inventory.devices.iter();
     let Some(found) = devices.find(|found| found.device.token().as_ref() == Some(token)) else {
-        let why = match &place {
+        let why = match &route {
             Route::Reader => inventory.unseen.as_ref().map(ToString::to_string),
             #[cfg(feature = "pkcs11")]
             Route::Module(_) => None,

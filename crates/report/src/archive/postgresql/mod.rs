@@ -37,7 +37,7 @@ const LOCK: i64 = 0x4B4D_524B;
 static RUNTIME: LazyLock<io::Result<Runtime>> =
     LazyLock::new(|| Builder::new_current_thread().enable_all().build());
 
-/// A connection, made again when it was lost outside of a transaction.
+/// A connection, made again when it was lost outside of a transaction. Shown without its address, which may have a password.
 #[derive(derive_more::Debug)]
 #[debug("Postgres")]
 pub(super) struct Postgres {

@@ -52,8 +52,8 @@ const PARAMETER_SETS: [(CK_ULONG, CK_ULONG, Family); 6] = [
 ];
 
 /// Asks the module.
-pub(super) fn describe(target: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
-    let attributes = attributes(target, session, key);
+pub(super) fn describe(callee: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
+    let attributes = attributes(callee, session, key);
     let octets = |kind: CK_ATTRIBUTE_TYPE| {
         let at = ASKED.iter().position(|asked| *asked == kind)?;
         attributes[at].as_deref()
@@ -91,7 +91,7 @@ pub(super) fn describe(target: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJE
 
 /// In the order of what is asked; none of what the key does not have, or does not say.
 fn attributes(
-    target: &Callee,
+    callee: &Callee,
     session: CK_SESSION_HANDLE,
     key: CK_OBJECT_HANDLE,
 ) -> [Option<Vec<u8>>; ASKED.len()] {
@@ -104,7 +104,7 @@ fn attributes(
     for (attribute, value) in wanted.iter_mut().zip(&mut values) {
         attribute.pValue = value.as_mut_ptr().cast();
     }
-    let Some(get) = target.functions.C_GetAttributeValue else {
+    let Some(get) = callee.functions.C_GetAttributeValue else {
         return values.map(|_| None);
     };
     // The code says whether it has all, which no key does; what it has is there all the same (§5.7.5).

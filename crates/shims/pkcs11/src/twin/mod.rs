@@ -150,12 +150,12 @@ impl Twin {
     /// The time that the device takes for that with the key; none for what is no private key.
     fn service(
         &self,
-        target: &Callee,
+        callee: &Callee,
         session: CK_SESSION_HANDLE,
         key: CK_OBJECT_HANDLE,
         operation: Operation,
     ) -> Result<Option<ServiceTime>, CK_RV> {
-        let algorithm = match self.key(target, session, key) {
+        let algorithm = match self.key(callee, session, key) {
             Key::NotPrivate => return Ok(None),
             Key::Private(algorithm) => Some(algorithm),
             Key::Unknown => None,
@@ -184,13 +184,13 @@ impl Twin {
         }
     }
 
-    fn key(&self, target: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
+    fn key(&self, callee: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
         let sessions = self.sessions.of_process();
         let known = || sessions.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(described) = known().get(&key) {
             return *described;
         }
-        let described = abilities::describe(target, session, key);
+        let described = abilities::describe(callee, session, key);
         known().insert(key, described);
         described
     }
@@ -205,12 +205,12 @@ impl Twin {
     /// Begins what a key is used for, unless the device cannot do it.
     pub(crate) fn begin(
         &self,
-        target: &Callee,
+        callee: &Callee,
         (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
         used: Use,
         real: impl FnOnce() -> CK_RV,
     ) -> CK_RV {
-        let service = match self.service(target, session, key, used.operation()) {
+        let service = match self.service(callee, session, key, used.operation()) {
             Err(refused) => return refused,
             Ok(service) => service,
         };
@@ -244,12 +244,12 @@ impl Twin {
     /// What takes one call for all.
     pub(crate) fn at_once(
         &self,
-        target: &Callee,
+        callee: &Callee,
         (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
         operation: Operation,
         real: impl FnOnce() -> CK_RV,
     ) -> CK_RV {
-        match self.service(target, session, key, operation) {
+        match self.service(callee, session, key, operation) {
             Err(refused) => refused,
             Ok(Some(service)) => self.work(&service, real),
             Ok(None) => real(),

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use itertools::Itertools;
 use keymark_mcu::kernel::{Kernel, KernelError};
 use keymark_mcu::predict::Prediction;
-use keymark_mcu::target::Setup;
+use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
 use keymark_report::answers::answers;
 use keymark_report::charts::Theme;
@@ -27,7 +27,7 @@ use crate::{frame, output, parts};
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
     let targets = targets(arguments)?;
     let kernels: Vec<Kernel> = arguments.kernel.iter().copied().unique().collect();
-    let wanted: Vec<(&Setup, Kernel)> = kernels
+    let wanted: Vec<(&Target, Kernel)> = kernels
         .iter()
         .flat_map(|&kernel| {
             distinct(&targets, kernel)
@@ -80,8 +80,8 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
     })
 }
 
-fn targets(arguments: &PredictArguments) -> Result<Vec<Setup>, Failure> {
-    let mut targets: Vec<Setup> = Vec::new();
+fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
+    let mut targets: Vec<Target> = Vec::new();
     for name in &arguments.mcu {
         let mcu = parts::part(name).map_err(Failure::usage)?;
         if targets
@@ -93,7 +93,7 @@ fn targets(arguments: &PredictArguments) -> Result<Vec<Setup>, Failure> {
                 mcu.name
             )));
         }
-        let begun = vec![Setup::new(mcu, arguments.preset)];
+        let begun = vec![Target::new(mcu, arguments.preset)];
         let all = axes(&arguments.option).iter().fold(begun, vary);
         for target in all {
             match target.problem() {
@@ -118,8 +118,8 @@ fn axes(said: &[OptionAxis]) -> Vec<OptionAxis> {
     axes
 }
 
-fn vary(targets: Vec<Setup>, axis: &OptionAxis) -> Vec<Setup> {
-    let with = |target: &Setup, value: &String| {
+fn vary(targets: Vec<Target>, axis: &OptionAxis) -> Vec<Target> {
+    let with = |target: &Target, value: &String| {
         let mut target = target.clone();
         // The axis was checked when it was parsed.
         let set = target.options.set(&axis.name, value);
@@ -132,18 +132,18 @@ fn vary(targets: Vec<Setup>, axis: &OptionAxis) -> Vec<Setup> {
 }
 
 /// Targets that differ in what matters to the kernel.
-fn distinct(targets: &[Setup], kernel: Kernel) -> Vec<&Setup> {
-    let words = |target: &&Setup| (target.mcu.name.clone(), target.options.words(kernel));
+fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
+    let words = |target: &&Target| (target.mcu.name.clone(), target.options.words(kernel));
     targets.iter().unique_by(words).collect()
 }
 
 /// On all processors; the results have the order of the questions.
-pub(super) fn predict_all(wanted: &[(&Setup, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
+pub(super) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
     let bar = ProgressBar::new(wanted.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} predictions {elapsed}") {
         bar.set_style(style);
     }
-    let predict = |(target, kernel): &(&Setup, Kernel)| {
+    let predict = |(target, kernel): &(&Target, Kernel)| {
         let result = Prediction::new(target, *kernel);
         bar.inc(1);
         result
