@@ -8,9 +8,6 @@ use keymark_stats::{Estimate, Ratio, Seconds, difference, paired_difference};
 
 use super::{Latencies, Row};
 
-/// Below this share of the whole, the operation is lost in the overhead.
-const LOST: f64 = 0.1;
-
 /// What one layer adds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Layer {
@@ -118,11 +115,6 @@ impl Breakdown {
             Basis::Own => self.base_share(),
             Basis::StandIn => None,
         }
-    }
-
-    /// Whether the whole tells next to nothing about the operation.
-    pub fn is_lost_in_overhead(&self) -> bool {
-        self.own_share().is_some_and(|share| share.0 < LOST)
     }
 }
 

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use keymark_bench::{Case, DeviceName, Operation, Plan, StopRule, Stopped};
+use keymark_bench::{Case, DeviceName, Plan, StopRule, Stopped};
 use keymark_stats::{Dependence, Drift, Estimate, MIN_BLOCKS, Ratio, Seconds, Warning};
 
-use super::{Analysis, Basis, Breakdown, FamilyBreakdown, Finding, Limit, Refused, Row, Undecided};
+use super::{Analysis, Basis, FamilyBreakdown, Finding, Limit, Refused, Row, Undecided};
 use crate::{Remark, RemarkKind};
 use crate::{grouped, units};
 
@@ -17,8 +17,6 @@ const NAMED: usize = 3;
 const TOGETHER: usize = 5;
 /// Means known to no better than this share say little.
 const HARDLY: f64 = 0.1;
-/// Messages of a thread.
-const MESSAGES: u32 = 50;
 
 /// Kinds of remarks that follow from a case's samples, in the order in which they are made.
 const OF_SAMPLES: [RemarkKind; 5] = [
@@ -248,42 +246,6 @@ impl Analysis {
         });
         lines.collect()
     }
-
-    /// "A thread of 50 messages opens in …", for what opens messages.
-    pub fn threads(&self) -> Vec<Remark> {
-        let opens = |row: &&Row| {
-            let mut stacks = self.families.iter().filter_map(|f| f.opens_messages);
-            (row.case.operation, row.case.concurrency()) == (Operation::Decrypt, 1)
-                && stacks.any(|stack| stack == row.case.stack)
-        };
-        let mut times: Vec<(&Row, Seconds)> = self
-            .rows
-            .iter()
-            .filter(opens)
-            .filter_map(|row| Some((row, row.mean()?)))
-            .collect();
-        times.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
-        let line = |(row, mean): &(&Row, Seconds)| {
-            let text = format!(
-                "decrypting {MESSAGES} messages takes {} ({} on {}, {})",
-                units::duration(Seconds(mean.0 * f64::from(MESSAGES))),
-                row.case.algorithm,
-                row.case.device,
-                row.case.provenance
-            );
-            Remark::new(RemarkKind::Thread, text)
-        };
-        match times.as_slice() {
-            [] => Vec::new(),
-            [only] => vec![line(only)],
-            [fastest, .., slowest] => {
-                let mut lines = vec![line(fastest), line(slowest)];
-                // Of one key, which a passphrase protects or not, there is one thing to say.
-                lines.dedup();
-                lines
-            }
-        }
-    }
 }
 
 impl FamilyBreakdown {
@@ -318,34 +280,6 @@ impl FamilyBreakdown {
     pub fn has_beside(&self) -> bool {
         let mut cases = self.breakdowns.iter();
         cases.any(|breakdown| breakdown.beside.is_some())
-    }
-
-    /// Says plainly where a figure of the whole tells next to nothing about the key.
-    pub fn lost_in_overhead(&self) -> Option<Remark> {
-        let whole = self.layers.whole.as_ref()?;
-        let lost: Vec<&Breakdown> = self
-            .breakdowns
-            .iter()
-            .filter(|breakdown| breakdown.is_lost_in_overhead())
-            .collect();
-        let share = |breakdown: &&Breakdown| breakdown.base_share().unwrap_or(Ratio(0.0));
-        let least = lost
-            .iter()
-            .min_by(|a, b| share(a).0.total_cmp(&share(b).0))?;
-        let text = format!(
-            "the key is under 10 % of {}'s time in {} of {} cases; least: {} {} {}, {}",
-            whole.name,
-            lost.len(),
-            self.breakdowns
-                .iter()
-                .filter(|breakdown| breakdown.own_share().is_some())
-                .count(),
-            least.algorithm,
-            least.operation,
-            least.device,
-            units::percent(share(least).0)
-        );
-        Some(Remark::new(RemarkKind::LostInOverhead, text))
     }
 }
 

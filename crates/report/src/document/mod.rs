@@ -255,14 +255,10 @@ pub enum RemarkKind {
     Basis,
     /// Figures of different kinds stand in one table.
     MixedProvenance,
-    /// A whole that tells next to nothing about the operation.
-    LostInOverhead,
     /// What bounds the gain of concurrency.
     Limit,
     /// The law fitted to the gain, and where it is highest.
     Law,
-    /// What many operations one after the other take.
-    Thread,
     /// Time before or beside what a table shows.
     Elsewhere,
     /// A case failed.

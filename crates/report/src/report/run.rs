@@ -73,11 +73,6 @@ impl Analysis {
         if let Some(every) = every.next() {
             every.blocks.extend(gallery.all(Kind::Means));
         }
-        let threads = self.threads();
-        if !threads.is_empty() {
-            let remarks = threads.into_iter().map(Block::Remark);
-            sections.push(Section::headed("a thread of messages", remarks.collect()));
-        }
         let warnings = self.warnings(&record.plan);
         let (head, head_in_brief) = conditions::head(record, self.speed.as_ref());
         Document {
@@ -174,7 +169,6 @@ impl Analysis {
         let mut blocks = vec![Block::Table(tables::breakdown(family))];
         blocks.extend(gallery.showing(&figures::layers_title(family)));
         blocks.extend(family.libraries().into_iter().map(Block::Remark));
-        blocks.extend(family.lost_in_overhead().map(Block::Remark));
         let heading = format!(
             "where the time goes in {} (one at a time; mean of each layer minus the one below)",
             family.layers.family

@@ -145,7 +145,6 @@ fn every_section_there_is_stands_in_the_report() {
         "where the time goes with one process for each operation",
         "twins beside",
         "in parallel",
-        "a thread of messages",
     ];
     assert_eq!(headings.len(), begins.len(), "{headings:?}");
     for (heading, begin) in headings.iter().zip(begins) {

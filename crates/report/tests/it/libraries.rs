@@ -31,7 +31,6 @@ fn analysis(cases: Vec<CaseRecord>) -> FamilyBreakdown {
 
 fn remarks(family: &FamilyBreakdown) -> Vec<String> {
     let all = family.libraries().into_iter();
-    let all = all.chain(family.lost_in_overhead());
     all.map(|remark| remark.text).collect()
 }
 
@@ -73,16 +72,6 @@ fn where_their_library_was_not_measured_that_is_said_and_no_share_judged() {
     ];
     let said = remarks(&analysis(mixed.concat()));
     assert_eq!(said, ["raw is libgcrypt", "in 1 of 2 cases raw is OpenSSL"]);
-}
-
-#[test]
-fn an_operation_that_is_lost_in_the_overhead_is_still_said_to_be() {
-    let said = remarks(&analysis(of_software("ed25519", Some(300.0))));
-    let lost = "the key is under 10 % of";
-    assert!(
-        said[1].starts_with(lost) && said[1].contains("1 of 1 cases"),
-        "{said:?}"
-    );
 }
 
 #[test]
