@@ -10,7 +10,6 @@ use keymark_stores::places::process::Process;
 use crate::gnupg::home::Home;
 use crate::gnupg::key_home::KeyHome;
 use crate::private_dir::PrivateDir;
-use crate::tls::servers::process::spent;
 
 /// They end with the value; that of the case's home with the run.
 #[derive(Debug)]
@@ -65,6 +64,6 @@ impl Agents {
     pub(crate) fn processor_time(&self) -> Duration {
         let agents = self.processes.iter();
         let all = agents.flat_map(|agent| Process::with_descendants(*agent));
-        all.filter_map(spent).sum()
+        all.filter_map(Process::spent).sum()
     }
 }

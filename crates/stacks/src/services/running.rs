@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use keymark_bench::{Error, MonotonicClock, ServiceCpu};
 use keymark_load::{Exchange, Service, Timeouts, ask, nanoseconds};
+use keymark_stores::places::process::TICK;
+use procfs::{CurrentSI as _, KernelStats};
 
 use super::agents::Agents;
 use crate::tls::servers::Port;
@@ -105,12 +107,10 @@ fn right(service: &Service) -> Result<(), String> {
 
 /// Time in which this machine's processors did anything, in steps of 10 ms (proc_stat(5)).
 fn machine() -> Duration {
-    const TICK: Duration = Duration::from_millis(10);
-    // user, nice, system, then idle and waiting, then interrupts.
-    const BUSY: [usize; 5] = [0, 1, 2, 5, 6];
-    let told = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    let all = told.lines().next().unwrap_or_default();
-    let ticks = all.split_whitespace().skip(1).map(str::parse::<u32>);
-    let busy = (0..).zip(ticks).filter(|(at, _)| BUSY.contains(at));
-    TICK * busy.flat_map(|(_, ticks)| ticks).sum::<u32>()
+    let ticks = KernelStats::current().map_or(0, |stats| {
+        let all = stats.total;
+        let interrupts = all.irq.unwrap_or(0) + all.softirq.unwrap_or(0);
+        all.user + all.nice + all.system + interrupts
+    });
+    TICK * u32::try_from(ticks).unwrap_or(u32::MAX)
 }

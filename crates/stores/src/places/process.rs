@@ -1,9 +1,10 @@
 //! Processes of this machine, as `/proc` has them: a number and a start, since numbers are given again.
 
-use std::fs;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use procfs::process::{Process as Entry, Stat, all_processes};
 use serde::{Deserialize, Serialize};
 
 /// A process.
@@ -15,31 +16,35 @@ pub struct Process {
     pub started: u64,
 }
 
-/// What `/proc` says of a process besides.
-struct Said {
-    process: Process,
-    parent: u32,
-    group: u32,
+/// `/proc` counts in hundredths of a second on all that Debian supports (`USER_HZ`, time(7)).
+pub const TICK: Duration = Duration::from_millis(10);
+
+impl From<&Stat> for Process {
+    fn from(stat: &Stat) -> Self {
+        Self {
+            number: stat.pid.cast_unsigned(),
+            started: stat.starttime,
+        }
+    }
 }
 
 impl Process {
     /// The process that has the number now; none if it has ended, waited for or not.
     pub fn of(number: u32) -> Option<Self> {
-        said(number).map(|said| said.process)
+        said(number).as_ref().map(Self::from)
     }
 
     /// The process that has the number, and everything below it.
     pub fn with_descendants(number: u32) -> Vec<Self> {
-        let all: Vec<Said> = all().collect();
-        let mut tree: Vec<Self> = all
-            .iter()
-            .map(|said| said.process)
-            .filter(|process| process.number == number)
-            .collect();
+        let all: Vec<Stat> = all().collect();
+        let mut tree: Vec<Self> = all.iter().map(Self::from).collect();
+        tree.retain(|process| process.number == number);
         let mut at = 0;
         while let Some(parent) = tree.get(at).map(|process| process.number) {
-            let children = all.iter().filter(|said| said.parent == parent);
-            tree.extend(children.map(|said| said.process));
+            let children = all
+                .iter()
+                .filter(|stat| stat.ppid.cast_unsigned() == parent);
+            tree.extend(children.map(Self::from));
             at += 1;
         }
         tree
@@ -47,13 +52,21 @@ impl Process {
 
     /// Those of the process group of that number (setpgid(2)), children of processes that have ended as well.
     pub fn in_group(number: u32) -> Vec<Self> {
-        let members = all().filter(|said| said.group == number);
-        members.map(|said| said.process).collect()
+        let members = all().filter(|stat| stat.pgrp.cast_unsigned() == number);
+        members.map(|stat| Self::from(&stat)).collect()
     }
 
     /// Whether it has not ended.
     pub fn lives(self) -> bool {
         Self::of(self.number) == Some(self)
+    }
+
+    /// Processor time until now, with that of children that were waited for.
+    pub fn spent(self) -> Option<Duration> {
+        let stat = entry(self.number)?.stat().ok()?;
+        let children = u64::try_from(stat.cutime + stat.cstime).ok()?;
+        let ticks = stat.utime + stat.stime + children;
+        Some(TICK * u32::try_from(ticks).ok()?)
     }
 
     /// Signals it, unless it has ended: who has its number then is somebody else.
@@ -68,26 +81,25 @@ impl Process {
     }
 }
 
-/// Those of all users.
-fn all() -> impl Iterator<Item = Said> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| said(entry.file_name().to_str()?.parse().ok()?))
+/// Those of all users that have not ended.
+fn all() -> impl Iterator<Item = Stat> {
+    let entries = all_processes().into_iter().flatten().flatten();
+    entries.filter_map(|entry| living(&entry))
 }
 
-fn said(number: u32) -> Option<Said> {
-    let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-    // proc_pid_stat(5): the program's name, in parentheses, may hold anything.
-    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
-    let has_ended = matches!(*fields.first()?, "Z" | "X");
-    let said = Said {
-        process: Process {
-            number,
-            started: fields.get(19)?.parse().ok()?,
-        },
-        parent: fields.get(1)?.parse().ok()?,
-        group: fields.get(2)?.parse().ok()?,
-    };
-    (!has_ended).then_some(said)
+fn entry(number: u32) -> Option<Entry> {
+    Entry::new(number.cast_signed()).ok()
+}
+
+fn said(number: u32) -> Option<Stat> {
+    living(&entry(number)?)
+}
+
+fn living(entry: &Entry) -> Option<Stat> {
+    entry
+        .stat()
+        .ok()
+        .filter(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! Processes are recorded as soon as they are seen: nginx's workers have another command line and outlive their
 //! master.
 
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
@@ -15,12 +15,12 @@ use keymark_stores::places::private_dir;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
 use nix::sys::signal::Signal;
+use procfs::net::{TcpNetEntry, TcpState};
+use procfs::process::FDTarget;
 
 /// How long processes are given to end by themselves.
 const GRACE: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(5);
-/// `/proc` counts in hundredths of a second on all that Debian supports (`USER_HZ`, time(7)).
-const TICK: Duration = Duration::from_millis(10);
 
 /// A master and its workers. They end with the value.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Running {
     /// What all of them have spent, children that have ended and were waited for included.
     pub(crate) fn processor_time(&self) -> Result<Duration, Error> {
         // One that has ended meanwhile is in its parent's account.
-        Ok(self.look()?.into_iter().filter_map(spent).sum())
+        Ok(self.look()?.into_iter().filter_map(Process::spent).sum())
     }
 
     /// Ends them: by a word to the master first.
@@ -154,64 +154,36 @@ impl Drop for Running {
     }
 }
 
-/// `proc_pid_stat(5)`: utime, stime, and those of children that were waited for.
-pub(crate) fn spent(process: Process) -> Option<Duration> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", process.number)).ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
-    let ticks = fields.get(11..15)?.iter().map(|ticks| ticks.parse::<u32>());
-    ticks.map(|ticks| Some(TICK * ticks.ok()?)).sum()
+fn at(port: u16) -> impl Iterator<Item = TcpNetEntry> {
+    let local = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let all = procfs::net::tcp().unwrap_or_default().into_iter();
+    all.filter(move |entry| entry.local_address == local)
 }
 
-/// States of a connection that the server has still to see to (`include/net/tcp_states.h`): open, on its way, and left
-/// by the client.
-const OPEN: [&str; 3] = ["01", "03", "08"];
-
-/// The server's ends of connections at that port of 127.0.0.1 (proc_net(5)), accepted or not.
+/// The server's ends of connections at that port of 127.0.0.1, accepted or not, that it has still to see to: open, on their
+/// way, and left by the client.
 pub(crate) fn connections(port: u16) -> usize {
-    let table = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
-    let local = format!("0100007F:{port:04X}");
-    let is_open = |line: &&str| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let at = |field: usize| fields.get(field).copied().unwrap_or_default();
-        at(1) == local && OPEN.contains(&at(3))
-    };
-    table.lines().filter(is_open).count()
+    use TcpState::{CloseWait, Established, SynRecv};
+    let open = at(port).filter(|entry| matches!(entry.state, Established | SynRecv | CloseWait));
+    open.count()
 }
 
-/// Whether the process itself listens at that port of 127.0.0.1: its sockets, and the kernel's list, which has those that listen
-/// before all others (Documentation/networking/proc_net_tcp.rst). Of the others there are tens of thousands after a load.
+/// Whether the process itself listens at that port of 127.0.0.1.
 pub(crate) fn listens(number: u32, port: u16) -> bool {
-    const LISTEN: &str = "0A";
-    let Ok(table) = File::open("/proc/net/tcp") else {
-        return false;
-    };
-    let local = format!("0100007F:{port:04X}");
-    let mut sockets: Vec<String> = Vec::new();
-    for line in BufReader::new(table).lines().skip(1).map_while(Result::ok) {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        if fields.get(3) != Some(&LISTEN) {
-            break;
-        }
-        if fields.get(1) == Some(&local.as_str()) {
-            sockets.extend(fields.get(9).map(|inode| format!("socket:[{inode}]")));
-        }
-    }
-    let files = fs::read_dir(format!("/proc/{number}/fd"))
-        .into_iter()
-        .flatten()
-        .flatten();
-    files
-        .filter_map(|file| fs::read_link(file.path()).ok())
-        .any(|target| {
-            sockets
-                .iter()
-                .any(|socket| target.as_os_str() == socket.as_str())
-        })
+    let sockets = at(port).filter(|entry| entry.state == TcpState::Listen);
+    let sockets: Vec<u64> = sockets.map(|entry| entry.inode).collect();
+    let process = procfs::process::Process::new(number.cast_signed());
+    let files = process.and_then(|process| process.fd());
+    let mut files = files.into_iter().flatten().flatten();
+    files.any(|file| matches!(file.target, FDTarget::Socket(inode) if sockets.contains(&inode)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::process::Stdio;
+
+    use keymark_stores::places::process::TICK;
 
     use super::*;
 
