@@ -459,7 +459,7 @@ impl Durations {
     }
 
     /// Every one of them, rising, in nanoseconds.
-    fn each(&self) -> impl Iterator<Item = u64> {
+    pub fn each(&self) -> impl Iterator<Item = u64> {
         let buckets = self.0.iter();
         buckets.flat_map(|(nanoseconds, count)| {
             std::iter::repeat_n(*nanoseconds, usize::try_from(*count).unwrap_or(usize::MAX))

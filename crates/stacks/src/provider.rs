@@ -11,6 +11,7 @@ use keymark_bench::workload::Stack;
 use keymark_bench::{
     Case, Comparison, Dimension, Error, Layers, Parameters, StackName, Standing, Worker,
 };
+use keymark_stats::Distribution;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::store::KeyStore;
 
@@ -29,6 +30,8 @@ pub struct StackFamily {
     pub layers: fn() -> Option<Layers>,
     /// What the rates of its cases are compared with.
     pub comparisons: &'static [Comparison],
+    /// The tokens that operations of a load wait for, and which of them is given the next one.
+    pub tokens: fn(&Parameters) -> Option<(u8, Distribution)>,
 }
 
 /// Makes a stack ready on a key store.

@@ -3,6 +3,7 @@
 use keymark_bench::{
     Baseline, Case, Comparison, Dimension, Layers, ParameterChoice, Provenance, StackName, USUAL,
 };
+use keymark_stats::Distribution;
 
 use crate::provider::StackFamily;
 use crate::{gnupg, openssl, raw, services, ssh, tls};
@@ -41,6 +42,11 @@ pub fn layers() -> Vec<Layers> {
 /// What the rates of each family's cases are compared with.
 pub fn comparisons() -> impl Iterator<Item = &'static Comparison> {
     FAMILIES.iter().flat_map(|family| family.comparisons)
+}
+
+/// The tokens that operations of a load wait for, and which of them is given the next one.
+pub fn tokens(case: &Case) -> Option<(u8, Distribution)> {
+    (family_of(case.stack)?.tokens)(&case.parameters)
 }
 
 /// What the stacks that the runner drives distinguish.

@@ -21,9 +21,12 @@ use crate::args::{ShownArguments, TableArguments};
 use crate::observers::print_json;
 use crate::output;
 
-/// With what each family of stacks knows of its layers, and of what its rates are compared with.
+/// With what each family of stacks knows of its layers, of what its rates are compared with, and of the tokens that its
+/// operations wait for.
 pub(crate) fn analysis(record: &Record) -> Analysis {
-    Analysis::of(record, &registry::layers()).compared(record, registry::comparisons())
+    let analysis = Analysis::of(record, &registry::layers());
+    let analysis = analysis.compared(record, registry::comparisons());
+    analysis.queued(record, registry::tokens)
 }
 
 /// A run on the terminal: on one screen, or all of it.

@@ -6,6 +6,7 @@ pub(crate) mod figures;
 pub(crate) mod key_use;
 pub(crate) mod latencies;
 mod limits;
+mod queued;
 mod remarks;
 mod scaling;
 pub(crate) mod servers;
@@ -20,8 +21,8 @@ use keymark_bench::{
     ReturnCode, Sample, Stopped, StoreIdentity, Timestamp,
 };
 use keymark_stats::{
-    Band, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Warning, Window, paired,
-    throughput,
+    Band, Estimate, MachineSpeed, PerSecond, Ratio, Response, Seconds, Summary, Warning, Window,
+    paired, throughput,
 };
 
 use crate::Answer;
@@ -76,6 +77,8 @@ pub struct Row {
     pub assumed: Option<Assumed>,
     /// Of a load on a server.
     pub under_load: Option<UnderLoad>,
+    /// What waiting for its tokens lets a load do.
+    pub predicted: Option<Response>,
 }
 
 impl Row {
@@ -244,6 +247,7 @@ pub fn row_of<'l>(
         parts: record.parts.clone(),
         assumed: None,
         under_load: record.server_load.as_deref().map(UnderLoad::of),
+        predicted: None,
     }
 }
 

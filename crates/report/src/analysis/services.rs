@@ -49,6 +49,8 @@ impl Analysis {
         .optional(2, "failed", |row| Some(row.under_load.as_ref()?.failed))
         .maybe(column, |row| published(row).map(Cell::text))
         .value("limit", |row| self.limit_of(row).map(Cell::text))
+        .optional(3, "predicted", |row| row.predicted.map(|by| by.rate))
+        .if_any()
         .value("timestamps a second", |row| row.throughput)
         .shorten(3)
         .provenance()

@@ -29,6 +29,7 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[PROTECTION],
     layers: || Some(layers()),
     comparisons: &[],
+    tokens: |_| None,
 };
 
 /// The longest path that a socket has in a private directory.

@@ -38,6 +38,7 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[WAY],
     layers: || Some(layers()),
     comparisons: &[],
+    tokens: |_| None,
 };
 
 #[derive(Debug)]

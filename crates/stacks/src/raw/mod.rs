@@ -27,6 +27,7 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[LIBRARY, SCHEME],
     layers: || None,
     comparisons: &[],
+    tokens: |_| None,
 };
 
 /// What calculates with keys in memory; the usual is the OpenSSL that is built in.

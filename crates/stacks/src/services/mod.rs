@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::{Case, Dimension, Error, Scope, StackName, Standing, Words};
+use keymark_stats::Distribution;
 
 pub use self::authority::RunningAuthority;
 pub use self::measuring::Measuring;
@@ -51,6 +52,8 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[AGENTS],
     layers: || None,
     comparisons: &[],
+    // However many agents ask it.
+    tokens: |_| Some((1, Distribution::Shared)),
 };
 
 /// A kind of service: adding one is a file and a line in [`KINDS`].

@@ -45,6 +45,7 @@ pub const FAMILY: StackFamily = StackFamily {
     dimensions: &[AGENT],
     layers: || Some(layers()),
     comparisons: &[],
+    tokens: |_| None,
 };
 
 /// The agent that is asked.

@@ -1,8 +1,9 @@
 //! What rates of servers are compared with: the case that differs in one thing.
 
 use keymark_bench::{Comparison, Parameters, Times};
+use keymark_stats::Distribution;
 
-use super::handshake::{ARRANGEMENT, Arrangement, Fate, KEY_EXCHANGE, VERSION};
+use super::handshake::{ARRANGEMENT, Arrangement, Balance, Fate, KEY_EXCHANGE, VERSION};
 use super::{KeyExchange, TlsVersion};
 
 pub(super) const ALL: &[Comparison] = &[
@@ -46,6 +47,20 @@ pub(super) const ALL: &[Comparison] = &[
 fn arrangement(of: &Parameters) -> Option<Arrangement> {
     of.get(KEY_EXCHANGE.name)?;
     Some(of.read(&ARRANGEMENT).ok()?.unwrap_or_default())
+}
+
+/// A token each; what becomes of those that are left when one is killed is not steady.
+pub(super) fn tokens(of: &Parameters) -> Option<(u8, Distribution)> {
+    let arrangement = arrangement(of)?;
+    let distribution = match arrangement {
+        Arrangement::One | Arrangement::Beside { .. } => Distribution::Shared,
+        Arrangement::Balanced { balance, fate, .. } => match (balance, fate) {
+            (_, Fate::OneKilled) => return None,
+            (Balance::RoundRobin, Fate::AllLive) => Distribution::RoundRobin,
+            (Balance::LeastConnections, Fate::AllLive) => Distribution::LeastConn,
+        },
+    };
+    Some((arrangement.servers().get(), distribution))
 }
 
 #[cfg(test)]

@@ -47,4 +47,5 @@ pub const FAMILY: StackFamily = StackFamily {
     ],
     layers: || None,
     comparisons: comparisons::ALL,
+    tokens: comparisons::tokens,
 };
