@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 pub mod design;
+mod error;
 pub mod geometry;
 pub mod nor;
 pub mod object;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::design::{Result, StorageError};
+use crate::error::{Result, StorageError};
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
 use crate::record::{Catalog, FlashRecord, Parsed, crc32, parse, readable};

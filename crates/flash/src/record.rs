@@ -18,7 +18,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::design::Result;
+use crate::error::Result;
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
 

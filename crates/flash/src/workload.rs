@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use strum::{Display, EnumString, VariantArray};
 
-use crate::design::StorageError;
+use crate::error::StorageError;
 use crate::object::{KEY_HEADER_BYTES, MAX_SIGNATURE_COUNT, ObjectId};
 
 /// A use of the token.

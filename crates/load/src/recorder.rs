@@ -5,12 +5,45 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use keymark_bench::{Second, Timestamp, Totals, Transaction};
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::latencies::{durations, histogram, nanoseconds};
 use crate::sample::Reservoir;
-use crate::several::ClientSecond;
 use crate::steady::Completions;
+
+/// A second that is over. Times are since the client's start.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientSecond {
+    /// Which, from 0.
+    pub number: u64,
+    /// What was counted in it.
+    pub second: Second,
+    /// Milliseconds of it in which transactions succeeded, and how many did.
+    pub ends: Vec<(u16, u32)>,
+    /// Sums up to its end.
+    pub totals: Totals,
+    /// In which the busiest of the client's threads did not wait.
+    pub busiest_ns: u64,
+    /// Processor time of the client's threads.
+    pub processor_ns: u64,
+    /// Since when each user has had a transaction.
+    pub settled_ns: Option<u64>,
+}
+
+impl ClientSecond {
+    /// The same second of another thread.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.second.add(&other.second);
+        self.ends.extend(&other.ends);
+        self.totals.add(&other.totals);
+        self.busiest_ns = self.busiest_ns.max(other.busiest_ns);
+        self.processor_ns += other.processor_ns;
+        let both = self.settled_ns.zip(other.settled_ns);
+        self.settled_ns = both.map(|(one, other)| one.max(other));
+    }
+}
 
 /// A second of the client's own time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
@@ -14,11 +13,10 @@ use keymark_stats::PerSecond;
 use crate::descriptors::make_room;
 use crate::error::Error;
 use crate::measurement::Measurement;
-use crate::recorder::Recent;
-use crate::service::Service;
+use crate::recorder::{ClientSecond, Recent};
 use crate::settings::Settings;
-use crate::several::{ClientLine, ClientSecond};
-use crate::target::Target;
+use crate::several::ClientLine;
+use crate::target::Asked;
 use crate::tls::Connector;
 use crate::worker::{Job, Report, Share, Worker};
 
@@ -28,24 +26,6 @@ const TELL: Duration = Duration::from_millis(250);
 const LOOK: Duration = Duration::from_millis(10);
 /// Threads begin together, once all are there.
 const LEAD: Duration = Duration::from_millis(5);
-
-/// What a load asks.
-#[derive(Debug, Clone, Copy, derive_more::From)]
-pub enum Asked<'a> {
-    /// A TLS server, for a handshake and a file.
-    Tls(&'a Target),
-    /// A service of HTTP.
-    Service(&'a Service),
-}
-
-impl Asked<'_> {
-    pub(crate) const fn address(self) -> SocketAddr {
-        match self {
-            Self::Tls(target) => target.address,
-            Self::Service(service) => service.address,
-        }
-    }
-}
 
 /// How far a load is.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
 
-use keymark_bench::{Second, ServerLoad, Totals, Transaction};
+use keymark_bench::{Second, ServerLoad, Transaction};
 use rand::SeedableRng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -18,41 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::latencies::nanoseconds;
 use crate::measurement::Measurement;
-use crate::recorder::ClientTime;
+use crate::recorder::{ClientSecond, ClientTime};
 use crate::settings::Settings;
-
-/// A second that is over. Times are since the client's start.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClientSecond {
-    /// Which, from 0.
-    pub number: u64,
-    /// What was counted in it.
-    pub second: Second,
-    /// Milliseconds of it in which transactions succeeded, and how many did.
-    pub ends: Vec<(u16, u32)>,
-    /// Sums up to its end.
-    pub totals: Totals,
-    /// In which the busiest of the client's threads did not wait.
-    pub busiest_ns: u64,
-    /// Processor time of the client's threads.
-    pub processor_ns: u64,
-    /// Since when each user has had a transaction.
-    pub settled_ns: Option<u64>,
-}
-
-impl ClientSecond {
-    /// The same second of another thread.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.second.add(&other.second);
-        self.ends.extend(&other.ends);
-        self.totals.add(&other.totals);
-        self.busiest_ns = self.busiest_ns.max(other.busiest_ns);
-        self.processor_ns += other.processor_ns;
-        let both = self.settled_ns.zip(other.settled_ns);
-        self.settled_ns = both.map(|(one, other)| one.max(other));
-    }
-}
 
 /// What a client says when its load is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,25 @@ use derive_more::Display;
 use keymark_bench::Algorithm;
 
 use crate::key_exchange::{KeyExchange, TlsVersion};
+use crate::service::Service;
+
+/// What a load asks.
+#[derive(Debug, Clone, Copy, derive_more::From)]
+pub enum Asked<'a> {
+    /// A TLS server, for a handshake and a file.
+    Tls(&'a Target),
+    /// A service of HTTP.
+    Service(&'a Service),
+}
+
+impl Asked<'_> {
+    pub(crate) const fn address(self) -> SocketAddr {
+        match self {
+            Self::Tls(target) => target.address,
+            Self::Service(service) => service.address,
+        }
+    }
+}
 
 /// A server and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

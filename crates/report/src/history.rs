@@ -1,16 +1,36 @@
 //! What a case has taken over time: one trend a machine, with the runs at which it changed.
 
 use itertools::Itertools;
-use keymark_bench::{Case, Environment};
+use keymark_bench::series::SeriesId;
+use keymark_bench::{Case, Environment, RunId};
 use keymark_stats::{ChangePoints, Estimate, Seconds, Step, change_points, estimate_of_runs};
+use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::archive::Past;
 use crate::compare::facts_of;
 use crate::grouped;
 
 /// Of the simulated series that say how large a change has to be, and of the intervals of single runs.
 pub(crate) const SEED: u64 = 1;
+
+/// A case in one run that was finished.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    /// The run.
+    pub run: RunId,
+    /// When it started.
+    pub started: jiff::Timestamp,
+    /// The series that it is of, if it is of one.
+    pub series: Option<SeriesId>,
+    /// On what.
+    pub environment: Environment,
+    /// The case.
+    pub case: Case,
+    /// Its mean, as it was measured.
+    pub mean: Seconds,
+    /// Its row.
+    pub(crate) id: i64,
+}
 
 /// A run, or a series: runs of one series share what the machine did at the time, and count once.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +111,8 @@ pub fn trends(past: &[Past]) -> Vec<Trend> {
             changes,
         }
     };
-    groups.into_iter().map(trend).collect()
+    // How large a change has to be is simulated for each.
+    groups.into_par_iter().map(trend).collect()
 }
 
 /// What a record says of its machine that another one would say otherwise.

@@ -2,17 +2,18 @@
 //! keys have, a stack asks for the one that it needs; neither names the other.
 
 use std::ffi::OsString;
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
+use keymark_bench::worker::WorkerProcess;
 use keymark_bench::{During as _, Error, StoreKind};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::card::{CardAccess, Slot};
-pub use crate::pkcs11::ModuleAccess;
 use crate::pkcs11_uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
 use crate::scheme::Scheme;
 use crate::test_key::TestKey;
@@ -50,6 +51,22 @@ pub enum Certificate {
     /// It finds keys by their names.
     NotNeeded,
 }
+
+/// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
+pub trait ModuleKey: Debug + Send + Sync {
+    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
+    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
+    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error>;
+
+    /// The module's other tokens that would take a PIN.
+    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error>;
+
+    /// A process of keymark's with one worker, which does that with the key.
+    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error>;
+}
+
+/// The same, shared.
+pub type ModuleAccess = Arc<dyn ModuleKey>;
 
 /// How another process of keymark's opens a key as its store does.
 #[derive(Clone, Serialize, Deserialize, derive_more::Debug)]
@@ -115,8 +132,8 @@ impl Access {
 #[derive(Serialize, Deserialize)]
 pub struct ProgramKey {
     pub(crate) module: PathBuf,
-    pub(crate) token: TokenPart,
-    pub(crate) object: ObjectPart,
+    pub token: TokenPart,
+    pub object: ObjectPart,
     /// What the token has accepted; none where it wants none.
     #[serde(skip)]
     pub pin: Option<Pin>,

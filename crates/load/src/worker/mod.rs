@@ -23,10 +23,10 @@ use self::timer::Timer;
 use crate::error::Error;
 use crate::failure::Failure;
 use crate::recorder::{Recent, Recorder};
-use crate::run::Asked;
 use crate::sample::Reservoir;
 use crate::service::Service;
 use crate::settings::Settings;
+use crate::target::Asked;
 use crate::tls::{Connector, Negotiated, Stop};
 
 /// How often timeouts are looked at.

@@ -7,6 +7,7 @@ mod exceptions;
 mod execute;
 mod memory;
 mod registers;
+mod retired;
 mod semihosting;
 mod transfer;
 
@@ -15,9 +16,9 @@ pub(crate) use block::LONGEST;
 pub use devices::Stub;
 pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
+pub use retired::{Noted, Retired, Timing, Untimed};
 
 use crate::instruction::Register;
-use crate::timing::{Noted, Retired, Timing};
 use block::Code;
 use devices::Devices;
 

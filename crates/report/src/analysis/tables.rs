@@ -152,24 +152,6 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
     steps(table, true).provenance().table()
 }
 
-type WhichParts = fn(&Parts) -> bool;
-
-/// Tables of parts with the titles of their pictures, and which stand in each: those that were measured on the way, and those beside the operations.
-pub(crate) const PARTS: [(&str, &str, WhichParts); 2] = [
-    (
-        "where the time goes, by process (processor time of the programs, time of the PC/SC calls)",
-        "where the time of an operation goes, by process",
-        |parts| !parts.0.contains_key(&Part::ProgramStart),
-    ),
-    (
-        "where the time goes with one process for each operation (measured separately: a process that does \
-         nothing, the additional time to load the key, the operation in keymark's own process; the rest was not \
-         measured)",
-        "where the time of an operation goes with one process each",
-        |parts| parts.0.contains_key(&Part::ProgramStart),
-    ),
-];
-
 /// Where the time of the operations went whose parts are wanted.
 pub(crate) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
     let with_parts = rows

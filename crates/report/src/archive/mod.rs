@@ -1,6 +1,7 @@
 //! The archive: every run with every sample, in one SQLite file, or in a PostgreSQL database for a team. Users can query
 //! both themselves (`1.sql` documents the tables).
 
+mod address;
 mod database;
 mod error;
 mod history;
@@ -29,7 +30,7 @@ use identity::Parting;
 use postgresql::Postgres;
 
 pub use error::ArchiveError;
-pub use history::{CaseWords, LastMeans, Past};
+pub use history::{CaseWords, LastMeans};
 pub use identity::Identity;
 pub use reader::{Found, RunLine, RunSearch, Window};
 pub use select::{RunSelector, SelectorError, SideSelector};
@@ -118,7 +119,7 @@ impl Archive {
 
     /// Whether the name is that of a team's archive: `postgresql://…`, or `service=…` of libpq's service file.
     pub fn is_on_a_server(path: &Path) -> bool {
-        postgresql::is_address(path)
+        address::is_address(path)
     }
 
     /// The file, or the server's address as it was given.

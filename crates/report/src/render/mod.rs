@@ -16,7 +16,6 @@ use crate::report::{series, series_rows};
 use crate::units::{self, Bare};
 use crate::visible::{self, visible};
 use crate::{Align, Answer, Brief, Cell, Document, Figured, Mark};
-use html::HtmlError;
 
 /// Room for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,9 +78,6 @@ pub enum FormatError {
     /// A row cannot be written.
     #[error(transparent)]
     Csv(#[from] csv::Error),
-    /// A page cannot be written.
-    #[error(transparent)]
-    Html(#[from] HtmlError),
     /// A template, which writes to memory only.
     #[error(transparent)]
     Template(#[from] askama::Error),

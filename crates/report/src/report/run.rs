@@ -4,7 +4,8 @@ use itertools::Itertools;
 use keymark_bench::{LoadLimit, Operation, Provenance, Record};
 
 use super::gallery::Gallery;
-use crate::analysis::tables::{self, PARTS};
+use crate::analysis::figures::PARTS;
+use crate::analysis::tables;
 use crate::analysis::{
     Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, figures, key_use, servers,
 };

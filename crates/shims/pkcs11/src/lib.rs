@@ -4,10 +4,14 @@
 //!
 //! It exports what a module has to and nothing else, so that it gets in the way of no other module.
 
+mod abilities;
+mod alone;
 mod clock;
+mod device;
 mod environment;
 mod functions;
 mod interfaces;
 mod library;
+mod queue;
 mod trace;
 mod twin;

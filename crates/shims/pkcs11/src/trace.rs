@@ -19,9 +19,9 @@ use keymark_shim_protocol::pkcs11::trace::{
 use keymark_shim_protocol::pkcs11::{Call, Traced};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
+use crate::alone::outer_call;
 use crate::clock;
 use crate::library::{Library, library, tell};
-use crate::twin::outer_call;
 
 thread_local! {
     /// The slot of this thread, and of which process it is: after a fork it is the parent's.

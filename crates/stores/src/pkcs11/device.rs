@@ -10,7 +10,7 @@ use super::capabilities::{offered, used_by};
 use super::keys::{self, KeyInfo};
 use super::managed::{ManagedToken, user_of};
 use super::modules::Places;
-use super::process::{ProcessStore, TokenProcess, public_parts};
+use super::process::{ProcessStore, TokenProcess, Wanted, public_parts};
 use super::session_keys::Lifetime;
 use super::token::{FoundToken, Owner};
 use super::token_info::{Login, PinState, TokenInfo};
@@ -24,15 +24,6 @@ use crate::user::{PinSource, TokenId, User};
 
 /// Keys that are named in a list for people.
 const KEYS_SHOWN: usize = 6;
-
-/// How a device came to be wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// By name: a run without it is none.
-    ByName,
-    /// As one of all that are here.
-    AmongAll,
-}
 
 /// A token, the user's or one that keymark has made for the run. Its module is in a process of its own.
 #[derive(Debug)]

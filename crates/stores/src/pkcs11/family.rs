@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use keymark_bench::{Error, StoreKind};
 
 use super::capabilities::offered;
-use super::device::{TokenDevice, Wanted};
+use super::device::TokenDevice;
 use super::identity::library;
 use super::managed::{ManagedKind, ManagedToken};
 use super::module::ModuleFile;
 use super::modules::{KnownModule, Places};
+use super::process::Wanted;
 use super::process::{Readers, look};
 use super::selector::{TokenSelector, modules};
 use super::token::FoundToken;

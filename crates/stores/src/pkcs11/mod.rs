@@ -40,6 +40,5 @@ pub use managed::{ManagedKind, ManagedPlace};
 pub use module::ModuleFile;
 pub use modules::variables;
 pub use persistent_keys::journalled_module;
-pub use process::ModuleAccess;
 pub use served::{ServedKey, ServedToken, TokenWatch};
 pub use testing::TokenHere;

@@ -12,10 +12,11 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 
-use super::device::{TokenDevice, Wanted};
+use super::device::TokenDevice;
 use super::external_access::is_known_to_programs;
 use super::managed::{ManagedKind, ManagedToken, shared_device};
 use super::modules::Places;
+use super::process::Wanted;
 use crate::access::Certificate;
 use crate::device::{Device as _, Run};
 use crate::store::once_each;

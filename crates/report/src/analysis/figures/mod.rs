@@ -6,10 +6,9 @@ mod load;
 
 use std::collections::BTreeSet;
 
-use keymark_bench::{Case, Operation, Record};
+use keymark_bench::{Case, Operation, Part, Parts, Record};
 use keymark_stats::{Estimate, Seconds};
 
-use super::tables::PARTS;
 use super::{Analysis, Row};
 use crate::grouped;
 use crate::{Figure, Mean, Plot, Predicted, Subject};
@@ -18,6 +17,24 @@ use load::{response_times, throughput};
 
 pub(crate) use layers::title as layers_title;
 pub(crate) use load::joined as joined_loads;
+
+type WhichParts = fn(&Parts) -> bool;
+
+/// Tables of parts with the titles of their pictures, and which stand in each: those that were measured on the way, and those beside the operations.
+pub(crate) const PARTS: [(&str, &str, WhichParts); 2] = [
+    (
+        "where the time goes, by process (processor time of the programs, time of the PC/SC calls)",
+        "where the time of an operation goes, by process",
+        |parts| !parts.0.contains_key(&Part::ProgramStart),
+    ),
+    (
+        "where the time goes with one process for each operation (measured separately: a process that does \
+         nothing, the additional time to load the key, the operation in keymark's own process; the rest was not \
+         measured)",
+        "where the time of an operation goes with one process each",
+        |parts| parts.0.contains_key(&Part::ProgramStart),
+    ),
+];
 
 impl Analysis {
     /// All that can be drawn of a run. A report has a few of them.

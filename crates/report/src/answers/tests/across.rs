@@ -4,9 +4,9 @@ use keymark_bench::record::RunId;
 use keymark_stats::BetweenRuns;
 
 use super::*;
-use crate::archive::Past;
 use crate::compare::{Comparison, Criteria, Side};
 use crate::history;
+use crate::history::Past;
 
 /// Runs of a series, of cases of which each took a bit more or less than so many microseconds in each.
 fn series(name: &str, against: Option<&str>, cases: &[(Case, u64)]) -> Side {

@@ -12,19 +12,26 @@ use openssl::pkey::PKey;
 use parking_lot::Mutex;
 
 use super::super::capabilities::asked_for;
-use super::super::device::Wanted;
 use super::super::external_access::NAME_A_KEY;
 use super::super::session_keys::Lifetime;
 use super::super::store::{Origin, Placed};
 use super::client::TokenProcess;
 use super::{PipedPin, Request, RunErrand, TokenErrand, WorkersErrand};
-use crate::access::ProgramKey;
-use crate::access::{Access, Certificate, KeyUse};
+use crate::access::{Access, Certificate, KeyUse, ModuleKey, ProgramKey};
 use crate::device::Run;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
+
+/// How a device came to be wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Wanted {
+    /// By name: a run without it is none.
+    ByName,
+    /// As one of all that are here.
+    AmongAll,
+}
 
 /// The store.
 #[derive(Debug)]
@@ -160,27 +167,23 @@ impl ProcessKeys {
     }
 }
 
-/// One of the keys, for other programs and for other processes of keymark's.
-#[derive(Debug, Clone)]
-pub struct ModuleAccess {
+/// One of the keys.
+#[derive(Debug)]
+struct OneKey {
     keys: Arc<ProcessKeys>,
     capability: Capability,
 }
 
-impl ModuleAccess {
-    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
-    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
-    pub fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
+impl ModuleKey for OneKey {
+    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
         self.keys.program(self.capability, certificate)
     }
 
-    /// The module's other tokens that would take a PIN.
-    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
         self.keys.process.request(Request::OtherTokens)
     }
 
-    /// A process of keymark's with one worker, which does that with the key.
-    pub(crate) fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
+    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
         self.keys.worker_apart(used.capability, used.scheme)
     }
 }
@@ -205,10 +208,10 @@ impl KeyStore for ProcessStore {
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
         Ok(Access {
-            module: Some(ModuleAccess {
+            module: Some(Arc::new(OneKey {
                 keys: Arc::clone(&self.keys),
                 capability: key.capability(),
-            }),
+            })),
             ..Access::default()
         })
     }

@@ -15,8 +15,8 @@ use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
-use super::device::Device;
 use crate::clock;
+use crate::device::Device;
 
 /// How often the queue is looked at while somebody ahead is about to take a lane, in nanoseconds.
 const SOON: u64 = 100_000;

@@ -1,10 +1,5 @@
 //! The time of a device over another module, and no more than the device can do.
 
-mod abilities;
-mod alone;
-mod device;
-mod queue;
-
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -21,14 +16,13 @@ use keymark_bench::profile::{Profile, Sampler, ServiceTime};
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 use keymark_shim_protocol::pkcs11::{Call, twin};
 
+use crate::abilities::{self, Key, Range};
+use crate::alone::{Alone, Gate, Stuck};
 use crate::clock;
+use crate::device::Device;
 use crate::interfaces::Callee;
 use crate::library::tell;
 use crate::trace::note_waiting;
-use abilities::{Key, Range};
-pub(crate) use alone::outer_call;
-use alone::{Alone, Gate, Stuck};
-use device::Device;
 
 /// What a session does with a key, until it is done: one of each at a time (PKCS#11 3.1 §5.8 ff.).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,6 +1,4 @@
-//! A team's archive on a PostgreSQL server (`1.sql` beside this has its tables, `deploy/postgresql/roles.sql` who may do what).
-
-mod address;
+//! A team's archive on a PostgreSQL server (`postgresql.sql` beside this has its tables, `deploy/postgresql/roles.sql` who may do what).
 
 use std::cell::{Cell, RefCell};
 use std::env;
@@ -22,14 +20,12 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use self::address::{Address, Check};
+use super::address::{Address, Check};
 use super::database::{Row, SampleRow, Values};
 use super::{ArchiveError, Fault, PATIENCE};
 
-pub(super) use address::is_address;
-
 const VERSION: i64 = 1;
-const TABLES: &str = include_str!("1.sql");
+const TABLES: &str = include_str!("postgresql.sql");
 /// "KMRK": one at a time makes the tables.
 const LOCK: i64 = 0x4B4D_524B;
 
@@ -298,7 +294,7 @@ impl ToSql for Parameter {
 }
 
 /// What happened, and why, as far as its causes say more.
-fn whole(error: &tokio_postgres::Error) -> String {
+pub(super) fn whole(error: &tokio_postgres::Error) -> String {
     let mut whole = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

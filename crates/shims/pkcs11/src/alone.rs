@@ -16,8 +16,8 @@ use keymark_shim_protocol::pkcs11::twin::{Holder, REFUSED_AFTER, SAID_AFTER};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 
-use super::device::Device;
 use crate::clock;
+use crate::device::Device;
 use crate::library::tell;
 
 /// How often a lock is tried that another has.
@@ -35,7 +35,7 @@ pub(crate) fn outer_call() -> Option<Call> {
 
 /// The threads of one process.
 #[derive(Debug, Default)]
-pub(super) struct Gate {
+pub(crate) struct Gate {
     taken: Mutex<bool>,
     given_back: Condvar,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Stuck;
 
 impl<'t> Alone<'t> {
     /// Waits for it. Without a file that can be locked, only the threads of the process wait for each other.
-    pub(super) fn new(gate: &'t Gate, device: &'t Device, call: Call) -> Result<Self, Stuck> {
+    pub(crate) fn new(gate: &'t Gate, device: &'t Device, call: Call) -> Result<Self, Stuck> {
         let mut patience = Patience::new(device, call);
         gate.enter(&mut patience)?;
         let mut alone = Self { gate, locked: None };

@@ -11,7 +11,7 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::archive::ArchiveError;
+use super::ArchiveError;
 
 /// How long a server may be silent, unless the address says so (`connect_timeout`): between two blocks nobody measures.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ pub(super) struct Address {
 type Settings = BTreeMap<String, String>;
 
 /// Whether the name of an archive is that of a server's.
-pub(in crate::archive) fn is_address(name: &Path) -> bool {
+pub(super) fn is_address(name: &Path) -> bool {
     let name = name.to_string_lossy();
     let begins = |with| name.starts_with(with);
     ["postgresql://", "postgres://", "service="]
@@ -60,7 +60,7 @@ impl Address {
         };
         let mut config: Config = url
             .parse()
-            .map_err(|error| refused(&super::whole(&error)))?;
+            .map_err(|error| refused(&super::postgresql::whole(&error)))?;
         if config.get_password().is_some() || own.contains_key("password") {
             let text = "a password in an archive's address is seen by everybody in 'ps'; take it out, and put it in \
                         ~/.pgpass (mode 0600), in the file that PGPASSFILE names, or in PGPASSWORD";
@@ -255,5 +255,5 @@ fn is_local(config: &Config) -> bool {
 }
 
 #[cfg(test)]
-#[path = "../tests/address.rs"]
+#[path = "tests/address.rs"]
 mod tests;

@@ -24,7 +24,7 @@ const LONGEST: usize = 2049;
 
 /// What a key is, as far as a device's time goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
+pub(crate) enum Key {
     /// No private key: what is done with it is none of a twin's.
     NotPrivate,
     Private(Algorithm),
@@ -52,7 +52,7 @@ const PARAMETER_SETS: [(CK_ULONG, CK_ULONG, Family); 6] = [
 ];
 
 /// Asks the module.
-pub(super) fn describe(callee: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
+pub(crate) fn describe(callee: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
     let attributes = attributes(callee, session, key);
     let octets = |kind: CK_ATTRIBUTE_TYPE| {
         let at = ASKED.iter().position(|asked| *asked == kind)?;
@@ -123,7 +123,7 @@ fn attributes(
 
 /// Which keys a mechanism takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Range {
+pub(crate) enum Range {
     /// No private ones, or one kind only: what the module says stands.
     Any,
     /// The shortest and the longest, in bits.
@@ -131,7 +131,7 @@ pub(super) enum Range {
 }
 
 /// None: the device has no such keys.
-pub(super) fn range(mechanism: CK_MECHANISM_TYPE, profile: &Profile) -> Option<Range> {
+pub(crate) fn range(mechanism: CK_MECHANISM_TYPE, profile: &Profile) -> Option<Range> {
     let families = || profile.capabilities().map(|known| known.algorithm.family());
     let among = |bits: &dyn Fn(Family) -> Option<u32>| {
         let (mut known, mut all) = (families().filter_map(bits), families().filter_map(bits));

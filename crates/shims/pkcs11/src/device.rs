@@ -36,8 +36,8 @@ pub(crate) struct Device {
     identity: (u64, u64),
     numbers: Mapping,
     lanes: u16,
-    pub(super) queue: Queue,
-    pub(super) left: Left,
+    pub(crate) queue: Queue,
+    pub(crate) left: Left,
 }
 
 impl Device {
@@ -84,7 +84,7 @@ impl Device {
 
     /// Its file, open for as long as the device is, since closing it gives back locks. None if the program has closed all that
     /// was open, as one does that becomes a daemon: another file may have the number since.
-    pub(super) fn file(&self) -> Option<&File> {
+    pub(crate) fn file(&self) -> Option<&File> {
         let there = self.file.metadata().ok()?;
         (identity(&there) == self.identity).then_some(&self.file)
     }
@@ -99,45 +99,45 @@ impl Device {
     }
 
     /// Who has the token to itself.
-    pub(super) fn holder_of_token(&self) -> Option<Holder> {
+    pub(crate) fn holder_of_token(&self) -> Option<Holder> {
         let holder = self.numbers.word(HOLDER).load(Acquire);
         Holder::decode(holder, self.numbers.word(SINCE).load(Relaxed))
     }
 
     /// This process has it, from now on, for that call.
-    pub(super) fn note_holder(&self, call: Call) {
+    pub(crate) fn note_holder(&self, call: Call) {
         self.numbers.word(SINCE).store(clock::now(), Relaxed);
         let holder = Holder::encode(std::process::id(), call);
         self.numbers.word(HOLDER).store(holder, Release);
     }
 
     /// Nobody has it.
-    pub(super) fn forget_holder(&self) {
+    pub(crate) fn forget_holder(&self) {
         self.numbers.word(HOLDER).store(0, Release);
     }
 
     /// The next ticket that is taken.
-    pub(super) fn tail(&self) -> &'static AtomicU64 {
+    pub(crate) fn tail(&self) -> &'static AtomicU64 {
         self.word(TAIL)
     }
 
     /// The ticket whose turn it is.
-    pub(super) fn head(&self) -> &'static AtomicU64 {
+    pub(crate) fn head(&self) -> &'static AtomicU64 {
         self.word(HEAD)
     }
 
     /// Whose ticket it is.
-    pub(super) fn holder(&self, ticket: u64) -> &'static AtomicU64 {
+    pub(crate) fn holder(&self, ticket: u64) -> &'static AtomicU64 {
         self.word(RING + usize::try_from(ticket % TICKETS).unwrap_or(0))
     }
 
     /// How many may wait.
-    pub(super) const fn room() -> u64 {
+    pub(crate) const fn room() -> u64 {
         TICKETS
     }
 
     /// The lane that is free first: until when it works, in nanoseconds of `CLOCK_MONOTONIC`.
-    pub(super) fn first_free(&self) -> &'static AtomicU64 {
+    pub(crate) fn first_free(&self) -> &'static AtomicU64 {
         let lanes = (0..usize::from(self.lanes)).map(|lane| self.word(FREE + lane));
         lanes
             .min_by_key(|lane| lane.load(Relaxed))
