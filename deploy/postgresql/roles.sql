@@ -11,7 +11,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA keymark TO keymark_reader, keymark_writer;
 GRANT INSERT ON keymark.run, keymark.case_, keymark.block, keymark.sample, keymark.server_load,
     keymark.identity TO keymark_writer;
 GRANT UPDATE (state, harness) ON keymark.run TO keymark_writer;
-GRANT UPDATE (ending, parts) ON keymark.case_ TO keymark_writer;
+GRANT UPDATE (ending, parts, operations) ON keymark.case_ TO keymark_writer;
 GRANT UPDATE (load) ON keymark.server_load TO keymark_writer;
 GRANT UPDATE (whole) ON keymark.identity TO keymark_writer;
 GRANT DELETE ON keymark.run TO keymark_writer;

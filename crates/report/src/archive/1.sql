@@ -38,16 +38,21 @@ CREATE TABLE case_ (
     published        TEXT,              -- JSON, as in an export: published figures and predictions, in place of samples
     published_mean_s REAL GENERATED ALWAYS AS (published ->> 'mean'),
     parts            TEXT,              -- where the time of operations went, if measured: JSON, as in an export
+    operations       INTEGER NOT NULL DEFAULT 0, -- samples so far, or transactions of a load: kept by triggers
     UNIQUE (run, number)
 ) STRICT;
 
-CREATE INDEX case_by_run ON case_ (run, number, device, algorithm);
+CREATE INDEX case_by_run ON case_ (run, number, device, algorithm, operations);
 
 -- What a load on a server has shown, in place of samples.
 CREATE TABLE server_load (
     case_ INTEGER PRIMARY KEY REFERENCES case_ (id) ON DELETE CASCADE,
     load  TEXT NOT NULL                 -- JSON, as in an export
 ) STRICT;
+
+CREATE TRIGGER transactions AFTER INSERT ON server_load BEGIN
+    UPDATE case_ SET operations = new.load ->> '$.totals.transactions' WHERE id = new.case_;
+END;
 
 -- One row a block: a contiguous stretch of one case's samples. Written whole, with its samples.
 -- Identifiers grow with time, so samples are only ever appended, and a case's blocks are in order.
@@ -56,6 +61,8 @@ CREATE TABLE block (
     case_        INTEGER NOT NULL REFERENCES case_ ON DELETE CASCADE,
     round        INTEGER NOT NULL,      -- blocks of one round are neighbours in time
     samples      INTEGER NOT NULL,      -- number of rows in `sample`
+    done         INTEGER NOT NULL,      -- of these, that were done rightly
+    done_ns      INTEGER NOT NULL,      -- their latencies together
     -- What a block of an open loop covers of its queue's time, which stands still between blocks; NULL for others.
     length_ns    INTEGER,
     waiting      INTEGER,               -- arrivals that nobody had begun with at its end
@@ -63,7 +70,11 @@ CREATE TABLE block (
     reference_ns INTEGER
 ) STRICT;
 
-CREATE INDEX block_by_case ON block (case_, samples);
+CREATE INDEX block_by_case ON block (case_, done, done_ns);
+
+CREATE TRIGGER samples AFTER INSERT ON block BEGIN
+    UPDATE case_ SET operations = operations + new.samples WHERE id = new.case_;
+END;
 
 -- One row a timed operation.
 CREATE TABLE sample (

@@ -16,7 +16,7 @@ use super::reader::{json, some_json};
 use super::rows::Started;
 use super::{Archive, Fault, Result};
 use crate::compare::mean;
-use crate::history::{self, Trend};
+use crate::history::{self, Past, Trend};
 
 /// Words that name cases: all of them stand in the case's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,25 +42,6 @@ impl CaseWords {
         let mut words = self.0.iter();
         words.find_map(|word| Some(word.parse::<T>().ok()?.to_string()))
     }
-}
-
-/// A case in one run that was finished.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Past {
-    /// The run.
-    pub run: RunId,
-    /// When it started.
-    pub started: jiff::Timestamp,
-    /// The series that it is of, if it is of one.
-    pub series: Option<SeriesId>,
-    /// On what.
-    pub environment: Environment,
-    /// The case.
-    pub case: Case,
-    /// Its mean, as it was measured.
-    pub mean: Seconds,
-    /// Its row.
-    pub(crate) id: i64,
 }
 
 /// A case that is meant, in a run, without its mean.
@@ -179,9 +160,8 @@ fn means_of_samples(
     for some in cases.chunks(AT_ONCE) {
         let ids = some.iter().map(|one| one.id).join(",");
         let statement = format!(
-            "SELECT case_, CAST(avg(end_ns - scheduled_ns) AS double precision)
-             FROM block JOIN sample ON sample.block = block.id
-             WHERE case_ IN ({ids}) AND outcome = 0 GROUP BY case_"
+            "SELECT case_, CAST(sum(done_ns) AS double precision) / sum(done)
+             FROM block WHERE case_ IN ({ids}) GROUP BY case_ HAVING sum(done) > 0"
         );
         let found = database.rows(&statement, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let found = found.into_iter().filter(|(_, mean)| *mean > 0.0);

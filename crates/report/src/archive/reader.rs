@@ -39,12 +39,6 @@ pub struct RunLine {
     pub series: Option<SeriesId>,
 }
 
-/// What counts operations, run by run: joins, and no question for each run.
-const COUNTED: [&str; 2] = [
-    include_str!("queries/samples.sql"),
-    include_str!("queries/transactions.sql"),
-];
-
 /// Runs in brief, those that the condition holds for, the newest first.
 fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec<RunLine>, Fault> {
     let runs = format!(
@@ -56,7 +50,7 @@ fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec
         .map(|(number, line)| (line.id.0.clone(), number))
         .collect();
     let cases = format!(
-        "SELECT run, device, algorithm FROM run JOIN case_ ON run = run.id WHERE {condition} ORDER BY run, number"
+        "SELECT run, device, algorithm, operations FROM run JOIN case_ ON run = run.id WHERE {condition} ORDER BY run, number"
     );
     // A word is read once: there may be a hundred thousand cases.
     let mut known: HashMap<String, Algorithm> = HashMap::new();
@@ -66,6 +60,7 @@ fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec
         };
         let line = &mut lines[*line];
         line.cases += 1;
+        line.samples += row.get::<i64>(3)?.unsigned_abs();
         let (device, word): (String, String) = (row.get(1)?, row.get(2)?);
         if line.devices.iter().all(|other| other.as_str() != device) {
             line.devices.push(DeviceName::new(device));
@@ -83,15 +78,6 @@ fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec
         }
         Ok(())
     })?;
-    for counted in COUNTED {
-        let counted = format!("{counted} WHERE {condition} GROUP BY run");
-        database.rows(&counted, values, |row| {
-            if let Some(line) = numbers.get(&row.get::<String>(0)?) {
-                lines[*line].samples += row.get::<i64>(1)?.unsigned_abs();
-            }
-            Ok(())
-        })?;
-    }
     Ok(lines)
 }
 

@@ -89,14 +89,28 @@ impl<'a> Writing<'a> {
 
     pub(super) fn block(&self, case: i64, block: &Block) -> Result<()> {
         let samples = i64::try_from(block.samples.len()).unwrap_or(i64::MAX);
+        let latencies = block.done().map(Sample::latency_ns);
+        let (done, total) = latencies.fold((0_i64, 0_u64), |(done, total), latency| {
+            (done + 1, total.saturating_add(latency))
+        });
+        let total = stored(total, "the time of a block's operations")?;
         let known =
             |number: Option<u64>, what| number.map(|number| stored(number, what)).transpose();
         let length = known(block.queue.map(|queue| queue.length_ns), "a block's length")?;
         let waiting = known(block.queue.map(|queue| queue.waiting), "a queue's length")?;
         let reference = known(block.reference_ns, "the reference's time")?;
-        let insert = "INSERT INTO block (case_, round, samples, length_ns, waiting, reference_ns)
-                      VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id";
-        let values: Values<'_> = &[&case, &block.round, &samples, &length, &waiting, &reference];
+        let insert = "INSERT INTO block (case_, round, samples, done, done_ns, length_ns, waiting, reference_ns)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id";
+        let values: Values<'_> = &[
+            &case,
+            &block.round,
+            &samples,
+            &done,
+            &total,
+            &length,
+            &waiting,
+            &reference,
+        ];
         let id: i64 = self.database.value(insert, values)?;
         let time = |timestamp: Timestamp| stored(timestamp.0, "a sample's time").map(Some);
         let row = |(number, sample): (i64, &Sample)| -> Result<SampleRow> {

@@ -254,7 +254,7 @@ fn others_may_read_and_nothing_else(server: &Server) {
         assert_eq!(john(changed).as_deref(), Some(""), "{changed}");
     }
     for refused in [
-        "INSERT INTO keymark.block (case_, round, samples) SELECT min(id), 9, 0 FROM keymark.case_",
+        "INSERT INTO keymark.block (case_, round, samples, done, done_ns) SELECT min(id), 9, 0, 0, 0 FROM keymark.case_",
         "INSERT INTO keymark.case_ (run, number, \"case\") SELECT run, 99, \"case\" FROM keymark.case_ LIMIT 1",
         "INSERT INTO keymark.sample SELECT min(id), 99, 0, 0, 0, 0, 0 FROM keymark.block",
         "INSERT INTO keymark.identity (run, part, whole) SELECT id, 7, '{}' FROM keymark.run LIMIT 1",
