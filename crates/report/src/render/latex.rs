@@ -34,18 +34,6 @@ pub fn render(document: &Document) -> askama::Result<String> {
 }
 
 impl Report<'_> {
-    const fn is_long(&self, table: &Table) -> bool {
-        table.rows.len() > PAGE
-    }
-
-    const fn environment(&self, table: &Table) -> &'static str {
-        if self.is_long(table) {
-            "longtable"
-        } else {
-            "tabular"
-        }
-    }
-
     fn sides(&self, table: &Table) -> String {
         let sides = table.columns.iter().map(|column| match column.align {
             Align::Left => 'l',

@@ -14,7 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::Format;
+use super::{Format, FormatError};
 use crate::document::REMARKS;
 use crate::units::counted;
 use crate::visible::{json, visible};
@@ -51,17 +51,6 @@ impl Escaper for Visibly {
     }
 }
 
-/// Why there is no page.
-#[derive(Debug, thiserror::Error)]
-pub enum HtmlError {
-    /// A template, which writes to memory only.
-    #[error("the report cannot be written as HTML: {0}")]
-    Template(#[from] askama::Error),
-    /// A value has no form in JSON.
-    #[error("the report's data cannot be written: {0}")]
-    Data(#[from] serde_json::Error),
-}
-
 /// Where the page is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadIn<'a> {
@@ -73,34 +62,10 @@ pub enum ReadIn<'a> {
     Site(&'a str),
 }
 
-/// A way from a page to another one.
-struct Way {
-    address: String,
-    words: &'static str,
-}
-
-impl ReadIn<'_> {
-    fn ways(self) -> Vec<Way> {
-        let way = |address: &str, words| Way {
-            address: address.to_owned(),
-            words,
-        };
-        match self {
-            Self::File => Vec::new(),
-            Self::Archive => vec![way("/", "all runs")],
-            Self::Site(file) => vec![
-                way("../index.html", "all devices"),
-                way("../machines.html", "all machines and records"),
-                way(file, "this record with every sample (JSON)"),
-            ],
-        }
-    }
-}
-
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
-    ways: Vec<Way>,
+    place: ReadIn<'a>,
     document: &'a Document,
     conditions: Option<&'a Conditions>,
     sections: Vec<Written<'a>>,
@@ -144,16 +109,6 @@ struct Written<'a> {
     depth: Depth,
 }
 
-impl Written<'_> {
-    fn is_first(&self) -> bool {
-        self.depth == Depth::First
-    }
-
-    fn is_every(&self) -> bool {
-        self.depth == Depth::Every
-    }
-}
-
 /// Of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
 pub const LIMITS: Limits = Limits {
     rows: 2_000,
@@ -169,7 +124,7 @@ pub static FORMAT: Format = Format {
 };
 
 /// The page, within [`LIMITS`].
-pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, HtmlError> {
+pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, FormatError> {
     let mut document = document.capped(LIMITS);
     // The data have the same order, by which the script finds the rows.
     document
@@ -184,7 +139,7 @@ pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, HtmlError
         .collect::<Result<_, _>>()?;
     let (warnings, more_warnings) = remarks(&document.warnings);
     let page = Page {
-        ways: place.ways(),
+        place,
         sections,
         warnings,
         more_warnings,
@@ -214,7 +169,7 @@ fn written<'a>(
     number: usize,
     numbering: &mut Numbering,
     pictures: &mut Pictures,
-) -> Result<Written<'a>, HtmlError> {
+) -> Result<Written<'a>, FormatError> {
     let whole = section.heading.as_deref().unwrap_or_default();
     let (heading, note) = whole.split_once(" (").unwrap_or((whole, ""));
     let (mut pictures_of, mut said, mut tables, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -250,7 +205,7 @@ fn written<'a>(
 }
 
 /// JSON in which nothing can end the element that it stands in (HTML §4.12.1.3).
-fn data(document: &Document) -> Result<String, HtmlError> {
+fn data(document: &Document) -> Result<String, FormatError> {
     let json = json(document)?;
     // These stand in strings only, where this is the same character.
     Ok(json

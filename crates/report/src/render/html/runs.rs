@@ -1,12 +1,10 @@
 //! The archive's runs as a page with a search, for keymark's local page.
 
-use std::fmt::Display;
-
 use askama::Template;
 use itertools::Itertools;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
-use super::{HtmlError, STYLE, of_page};
+use super::{FormatError, STYLE, of_page};
 use crate::archive::{Found, RunSearch, Window};
 
 const SCRIPT: &str = include_str!("../../../templates/runs.js");
@@ -39,7 +37,7 @@ pub fn runs(
     window: Window,
     found: &Found,
     import: Import,
-) -> Result<String, HtmlError> {
+) -> Result<String, FormatError> {
     let import = import == Import::Allowed;
     let page = Runs {
         archive,
@@ -54,17 +52,6 @@ pub fn runs(
 impl Runs<'_> {
     fn shown(&self) -> u64 {
         self.found.runs.len() as u64
-    }
-
-    fn which(&self) -> String {
-        match (self.found.all, self.shown()) {
-            (0, _) => "No run matches.".to_owned(),
-            (all, 0) => format!("{all} runs, none on this page."),
-            (all, shown) => {
-                let skip = self.window.skip;
-                format!("Runs {} to {} of {all}.", skip + 1, skip + shown)
-            }
-        }
     }
 
     fn newer(&self) -> Option<String> {
@@ -82,15 +69,6 @@ impl Runs<'_> {
 /// What this page may do: ask the server that it is from.
 pub fn policy_of_runs() -> String {
     of_page(&STYLE, SCRIPT, "'self'") + "; connect-src 'self'; frame-ancestors 'none'"
-}
-
-fn few<T: Display>(names: &[T]) -> String {
-    let (first, more) = names.split_at(names.len().min(NAMES));
-    let first = first.iter().join(", ");
-    match more.len() {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
 }
 
 /// The same search, further on.

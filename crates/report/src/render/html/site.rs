@@ -11,11 +11,10 @@ use keymark_bench::outside::visible::shortened;
 use keymark_bench::{KeyFamily, Provenance, Strength};
 
 use super::blocks::{Numbering, Pictures};
-use super::{HtmlError, LIMITS, STYLE, of_page};
+use super::{FormatError, LIMITS, STYLE, of_page};
 use crate::site::{
     Collision, Device, Devices, KeySection, Machine, OfDevice, Origin, Pages, Site, Source,
 };
-use crate::units::counted;
 use crate::{Block, Document, Section};
 
 /// Rows of a table, beyond which a browser gets slow.
@@ -36,7 +35,7 @@ static POLICY: LazyLock<String> = LazyLock::new(|| of_page(&SITE_STYLE, SCRIPT, 
 pub enum SiteError {
     /// A page cannot be written.
     #[error(transparent)]
-    Html(#[from] HtmlError),
+    Html(#[from] FormatError),
     /// Two pages want the same place.
     #[error(transparent)]
     Collision(#[from] Collision),
@@ -51,7 +50,7 @@ struct Tools {
 
 /// Adds the site's own pages to those of its records.
 pub fn add_pages(site: &Site, pages: &mut Pages) -> Result<(), SiteError> {
-    let written = |page: Result<String, askama::Error>| page.map_err(HtmlError::from);
+    let written = |page: Result<String, askama::Error>| page.map_err(FormatError::from);
     let mut add = |path: String, page: String| pages.add(path, page.into_bytes()).map(drop);
     add("index.html".to_owned(), written(index(site).render())?)?;
     add(
@@ -90,14 +89,6 @@ fn level(strength: Option<Strength>) -> String {
     strength.map_or_else(|| "unknown".to_owned(), |strength| strength.0.to_string())
 }
 
-fn level_words(strength: Option<Strength>) -> String {
-    match strength {
-        Some(strength) if strength.is_weak() => format!("{strength}, weak"),
-        Some(strength) => strength.to_string(),
-        None => "no table has it".to_owned(),
-    }
-}
-
 fn tools(what: &'static str, devices: &[Device]) -> Tools {
     let strengths = || devices.iter().flat_map(|device| &device.strengths);
     Tools {
@@ -115,11 +106,6 @@ fn kinds(device: &Device) -> String {
     let kinds = device.kinds.iter();
     let mut words = kinds.map(|(kind, number)| format!("{number} {kind}"));
     words.join(", ")
-}
-
-fn oldest_first(records: usize) -> String {
-    let order = (records > 1).then_some(", the oldest first");
-    counted(records, "record") + order.unwrap_or_default()
 }
 
 fn made(source: &Source) -> String {
@@ -150,22 +136,6 @@ pub(super) fn index(site: &Site) -> Index<'_> {
         tools: tools("devices", &site.devices),
         site,
     }
-}
-
-fn summary(site: &Site) -> String {
-    let contributed = site.contributed().count();
-    let machines = site.machines.len();
-    let machines = (machines > 0).then(|| format!(" of {}", counted(machines, "machine")));
-    let machines = machines.unwrap_or_default();
-    let published = match site.of {
-        Devices::Contributed => "; published figures of these devices are shown beside them",
-        Devices::AlsoPublished => ", and by published figures",
-    };
-    format!(
-        "What a private key costs on {}, by {}{machines} from contributors{published}.",
-        counted(site.devices.len(), "device"),
-        counted(contributed, "record"),
-    )
 }
 
 /// As the script compares them.
@@ -216,13 +186,13 @@ struct SectionEntry<'a> {
 pub(super) fn device_page<'a>(
     site: &'a Site,
     device: &'a Device,
-) -> Result<DevicePage<'a>, HtmlError> {
+) -> Result<DevicePage<'a>, FormatError> {
     let (mut numbering, mut pictures) = (Numbering::default(), Pictures::default());
     let sections = device
         .sections
         .iter()
         .map(|section| section_entry(section, &mut numbering, &mut pictures))
-        .collect::<Result<_, HtmlError>>()?;
+        .collect::<Result<_, FormatError>>()?;
     Ok(DevicePage {
         tools: tools("sections", std::slice::from_ref(device)),
         site,
@@ -235,19 +205,6 @@ impl DevicePage<'_> {
     fn source(&self, of: &OfDevice) -> &Source {
         &self.site.sources[of.source]
     }
-}
-
-fn counts(site: &Site, device: &Device) -> String {
-    let machines = match site.machines_of(device) {
-        0 => String::new(),
-        machines => format!(" on {}", counted(machines, "machine")),
-    };
-    format!(
-        "{} figures of {}{machines}. The address of this page stays: {}",
-        kinds(device),
-        counted(device.sources.len(), "record"),
-        device_address(device),
-    )
 }
 
 fn provenances(of: &OfDevice) -> String {
@@ -277,7 +234,7 @@ fn section_entry<'a>(
     section: &'a KeySection,
     numbering: &mut Numbering,
     pictures: &mut Pictures,
-) -> Result<SectionEntry<'a>, HtmlError> {
+) -> Result<SectionEntry<'a>, FormatError> {
     // What is beyond a browser's patience is left out, and said.
     let document = Document::of(vec![Section::bare(section.blocks.clone())]).capped(LIMITS);
     let (mut blocks, mut said) = (Vec::new(), Vec::new());
@@ -336,14 +293,6 @@ pub(super) fn machines(site: &Site) -> MachinesPage<'_> {
 }
 
 impl MachinesPage<'_> {
-    fn summary(&self) -> String {
-        format!(
-            "{} of {}. Identical machines (processor, cores, virtual machine, memory) are merged.",
-            counted(self.site.sources.len(), "record"),
-            counted(self.site.machines.len(), "machine"),
-        )
-    }
-
     /// Those that have a page, each kind of figures once: articles have figures of many devices that nobody has
     /// contributed to.
     fn devices(&self, source: &Source) -> Vec<(&Device, Provenance)> {
