@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn shipped_hsms_and_tpms_have_the_times_of_their_sources() {
-        let published = include_str!("../../../../data/published/tokens-tpm-javacard.csv");
+        let published = include_str!("../../../../data/sources/tokens-tpm-javacard.csv");
         for (device, algorithm, operation, source) in [
             (
                 "tpm-stm",

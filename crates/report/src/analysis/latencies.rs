@@ -92,7 +92,7 @@ fn at_mean_speed(
 pub struct Overload {
     /// Work that arrives over what the workers can do: 1 or more.
     pub utilisation: Ratio,
-    /// By how many operations a second the queue grew; records of version 0.1.0 do not tell.
+    /// By how many operations a second the queue grew; none if that was watched for no time.
     pub growth: Option<PerSecond>,
 }
 

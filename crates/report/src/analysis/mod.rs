@@ -277,8 +277,7 @@ fn ratio<'l>(
 }
 
 /// The windows in which all workers of a case were busy; in an open loop, what a block covers of its
-/// queue's time, or, in records of version 0.1.0, from the first arrival to the last end. None of users who think:
-/// a block's ends cut their pauses, the longest most often.
+/// queue's time. None of users who think: a block's ends cut their pauses, the longest most often.
 pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
     if let Some(load) = &record.server_load {
         return load.windows();
@@ -293,17 +292,9 @@ pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
 
 /// A block in which nothing arrived covers its time, too.
 fn arrivals(block: &Block) -> Option<Window> {
-    let length_ns = match block.queue {
-        Some(stretch) => stretch.length_ns,
-        None => {
-            let first = block.samples.iter().map(|sample| sample.scheduled).min()?;
-            let last = block.samples.iter().map(|sample| sample.end).max()?;
-            last.0.checked_sub(first.0).filter(|length| *length > 0)?
-        }
-    };
     Some(Window {
         completed: block.done().count() as f64,
-        length_ns,
+        length_ns: block.queue?.length_ns,
         round: block.round,
     })
 }

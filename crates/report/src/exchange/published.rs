@@ -1,10 +1,5 @@
-//! Tables of published figures: those of one article, `device,algorithm,operation,stack,mean_s,n,note`, one mean a line
-//! (`data/published/README.md`); those of many sources, each row with its own unit, conditions and kind of evidence
-//! (`data/published/tokens-tpm-javacard.csv`); and those that keymark brings along.
-//!
-//! A row of many sources becomes a case only where it says without doubt which one: the curve is named, or no other has
-//! its length; the padding is; the value is a number, not "about" or "less than". The others stay in the table, for
-//! people to read.
+//! Tables of published figures, `device,algorithm,operation,stack,mean_s,n,note`, one mean a line
+//! (`data/published/README.md`), and those that keymark brings along.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,7 +11,7 @@ use include_dir::{Dir, File, include_dir};
 use itertools::Itertools;
 use keymark_bench::store::Capability;
 use keymark_bench::{
-    Algorithm, Case, CaseRecord, DeviceName, Environment, Operation, Parameters, Plan, Provenance,
+    Case, CaseRecord, DeviceName, Environment, Operation, Parameters, Plan, Provenance,
     PublishedMean, Record, RunId, RunState, SCHEMA, Settings, StackName, StoreIdentity, StoreKind,
 };
 use keymark_stats::Seconds;
@@ -62,10 +57,7 @@ fn reader(content: &[u8]) -> csv::Reader<&[u8]> {
 fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
     let mut reader = reader(content);
     let header = reader.headers()?.clone();
-    let of_sources = header.iter().join(",") == OF_SOURCES;
-    if !of_sources {
-        check(&header)?;
-    }
+    check(&header)?;
     let mut cases: Vec<CaseRecord> = Vec::new();
     let mut known = HashSet::new();
     for row in reader.into_records() {
@@ -74,19 +66,12 @@ fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
         let refused = |reason| Fault::Line { line, reason };
         let longest = row.iter().map(str::len).max().unwrap_or(0);
         limits::text(longest).map_or(Ok(()), |reason| Err(refused(reason)))?;
-        if of_sources {
-            let found = of_row(&row.deserialize(Some(&header))?).map_err(refused)?;
-            // Of several figures of one case the first counts.
-            let new = |case: &CaseRecord| known.insert(case.case.key());
-            cases.extend(found.into_iter().filter(new));
-        } else {
-            let case = case(&row.deserialize(Some(&header))?).map_err(refused)?;
-            if !known.insert(case.case.key()) {
-                let name = excerpt(&case.case.to_string());
-                return Err(refused(format!("{name} is also in an earlier line")));
-            }
-            cases.push(case);
+        let case = case(&row.deserialize(Some(&header))?).map_err(refused)?;
+        if !known.insert(case.case.key()) {
+            let name = excerpt(&case.case.to_string());
+            return Err(refused(format!("{name} is also in an earlier line")));
         }
+        cases.push(case);
         Fault::excess(limits::cases(cases.len()))?;
     }
     if cases.is_empty() {
@@ -144,11 +129,12 @@ fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
         "tls-handshake" => Operation::Handshake,
         word => parsed(word)?,
     };
-    let stack = stack(line.stack)?;
+    let (word, scheme) = line.stack.split_once(' ').unwrap_or((line.stack, ""));
+    let stack = stack(word)?;
     let algorithm = parsed(line.algorithm)?;
     let case = Case {
         stack,
-        parameters: parameters(stack, line.note),
+        parameters: parameters(stack, scheme, line.note)?,
         ..device.case(Capability {
             algorithm,
             operation,
@@ -183,22 +169,33 @@ fn stack(word: &str) -> Result<StackName, String> {
     Err(format!("unknown stack '{stack}'; choose from {known}"))
 }
 
-/// GnuPG's: the key is in the clear, unless the note says otherwise.
-fn parameters(stack: StackName, note: &str) -> Parameters {
+/// The scheme behind the stack, if one is named. GnuPG's: the key is in the clear, unless the note says otherwise.
+fn parameters(stack: StackName, scheme: &str, note: &str) -> Result<Parameters, String> {
+    if stack == StackName::RAW && scheme == "pss" {
+        return Ok(Parameters::from([("scheme", scheme)]));
+    }
+    if !scheme.is_empty() {
+        return Err(format!(
+            "unknown scheme '{}'; choose from pss",
+            excerpt(scheme)
+        ));
+    }
     if ![StackName::AGENT, StackName::GNUPG].contains(&stack) {
-        return Parameters::NONE;
+        return Ok(Parameters::NONE);
     }
     let note = note.to_ascii_lowercase();
     let cached = note.contains("cached passphrase") || note.contains("passphrase cached");
-    if cached {
+    Ok(if cached {
         Parameters::from([("protection", "cached")])
     } else {
         Parameters::NONE
-    }
+    })
 }
 
 fn mean(text: &str) -> Result<Seconds, String> {
-    seconds(text, "s").ok_or_else(|| {
+    let seconds: Option<f64> = text.parse().ok();
+    let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    seconds.map(Seconds).ok_or_else(|| {
         let text = excerpt(text);
         format!("mean_s '{text}' must be a number of seconds above 0")
     })
@@ -249,95 +246,6 @@ fn beginning_of_year(stem: &str) -> jiff::Timestamp {
         .filter(|digits| ("1970".."2100").contains(digits))
         .find_map(|year| format!("{year}-01-01T00:00:00Z").parse().ok())
         .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-}
-
-/// The columns of a table of many sources, in this order.
-const OF_SOURCES: &str =
-    "device,device_class,algorithm,operation,value,unit,min,max,n,conditions,source_url,evidence";
-
-/// What is asked of the key, and how.
-fn uses(operation: &str) -> Vec<(Operation, Parameters)> {
-    const NONE: Parameters = Parameters::NONE;
-    match operation {
-        "sign RSASSA" | "sign ECDSA" | "sign, hash off-card" | "ecdsa-sign, hash off-card" => {
-            vec![(Operation::Sign, NONE)]
-        }
-        "sign RSAPSS" => vec![(Operation::Sign, Parameters::from([("scheme", "pss")]))],
-        "decrypt RSAES (PKCS1v1.5)" | "decrypt-pkcs1v15 (CRT)" | "ecdh" => {
-            vec![(Operation::Decrypt, NONE)]
-        }
-        "sign/decrypt" => vec![(Operation::Sign, NONE), (Operation::Decrypt, NONE)],
-        _ => Vec::new(),
-    }
-}
-
-/// An algorithm without doubt.
-fn algorithm(name: &str) -> Option<Algorithm> {
-    let word = match name {
-        "EC P-256" => "nistp256".to_owned(),
-        "EC P-384" => "nistp384".to_owned(),
-        // Brainpool's longest has 512 bits.
-        "EC-521" => "nistp521".to_owned(),
-        rsa => format!("rsa{}", rsa.strip_prefix("RSA-")?),
-    };
-    word.parse().ok()
-}
-
-fn seconds(value: &str, unit: &str) -> Option<Seconds> {
-    let value: f64 = value.parse().ok()?;
-    let factor = match unit {
-        "s" => 1.0,
-        "ms" => 1e-3,
-        "µs" | "us" => 1e-6,
-        _ => return None,
-    };
-    (value.is_finite() && value > 0.0).then_some(Seconds(value * factor))
-}
-
-#[derive(Deserialize)]
-struct SourceLine<'r> {
-    device: &'r str,
-    algorithm: &'r str,
-    operation: &'r str,
-    value: &'r str,
-    unit: &'r str,
-    n: &'r str,
-    conditions: &'r str,
-    source_url: &'r str,
-    evidence: &'r str,
-}
-
-/// The cases of a row, if it says which ones it is of.
-fn of_row(line: &SourceLine<'_>) -> Result<Vec<CaseRecord>, String> {
-    let device = reported(line.device)?;
-    let mean = seconds(line.value, line.unit);
-    let Some((algorithm, mean)) = algorithm(line.algorithm).zip(mean) else {
-        return Ok(Vec::new());
-    };
-    let number = line.n.parse::<u32>().ok().filter(|n| *n > 0);
-    let published = PublishedMean {
-        mean,
-        band: None,
-        n: number.map(u64::from),
-        note: format!(
-            "{}; {}: {}",
-            line.conditions, line.evidence, line.source_url
-        ),
-    };
-    let offered = uses(line.operation)
-        .into_iter()
-        .filter(|(operation, _)| algorithm.operations().contains(operation));
-    let case = |(operation, parameters)| CaseRecord {
-        published: Some(published.clone()),
-        ..CaseRecord::new(Case {
-            parameters,
-            ..device.case(Capability {
-                algorithm,
-                operation,
-            })
-        })
-    };
-    Ok(offered.map(case).collect())
 }
 
 /// All of them; a new one needs no line here.
@@ -415,7 +323,7 @@ impl Shipped {
         let mut reader = reader(self.content.as_bytes());
         let words = |record: &StringRecord| record.iter().map(str::to_owned).collect::<Vec<_>>();
         let columns = words(reader.headers().ok()?);
-        let of_times = |name: &String| matches!(name.as_str(), "mean_s" | "value");
+        let of_times = |name: &String| name == "mean_s";
         if columns.iter().any(of_times) {
             return None;
         }
