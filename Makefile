@@ -63,10 +63,10 @@ kryoptic: packages-kryoptic
 caddy:
 	scripts/caddy $(CADDY_VERSION)
 
-# Services that sign and timestamp: zeitgitterd in seconds, an RFC 3161 authority from its Go module in some minutes of
-# processor time.
+# Services that sign and timestamp: zeitgitterd in seconds, an RFC 3161 authority and relic from their Go modules in some
+# minutes of processor time each.
 services: zeitgitterd
-	scripts/services rfc3161
+	scripts/services rfc3161 relic
 
 zeitgitterd:
 	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv git:git

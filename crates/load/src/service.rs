@@ -20,6 +20,8 @@ pub struct Service {
     pub path: String,
     /// What the body of a request is (RFC 9110 §8.3).
     pub content_type: &'static str,
+    /// What else the head of a request has.
+    pub headers: Vec<(&'static str, String)>,
     /// Makes the bodies, and checks the answers.
     pub exchange: Arc<dyn Exchange>,
 }

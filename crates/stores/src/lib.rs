@@ -8,11 +8,12 @@
 pub mod access;
 pub mod answer;
 pub mod card;
+pub mod certificate;
 pub mod challenge;
 pub mod device;
 mod emulator;
 pub mod journal;
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 pub mod openpgp_card;
 pub mod pkcs11;
 pub mod pkcs11_uri;

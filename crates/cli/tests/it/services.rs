@@ -216,7 +216,7 @@ fn somebody_else_s_service_is_not_loaded() {
         ],
     );
     let said = place.refused("service bench --service notary", 2);
-    assert_says(&said, ["zeitgitterd, rfc3161"]);
+    assert_says(&said, ["zeitgitterd, relic, rfc3161"]);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn zeitgitterd_signs_by_one_agent_and_by_two() {
     place.assert_gone();
 }
 
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 #[test]
 fn zeitgitterd_signs_with_a_card() {
     let place = Place::new(KEYMARK);

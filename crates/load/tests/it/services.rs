@@ -101,6 +101,7 @@ fn load(address: SocketAddr, observer: &mut dyn Observer) -> Measurement {
         method: "POST",
         path: "/stamp".to_owned(),
         content_type: "text/plain",
+        headers: Vec::new(),
         exchange: Arc::new(Stamps),
     };
     let mut settings = users(2, 1500);

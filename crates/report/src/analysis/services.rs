@@ -12,17 +12,30 @@ const BUSY: f64 = 0.9;
 /// Who does no more than so many times what one client gets waits for one thing.
 const NOTHING: f64 = 1.2;
 
+/// What this one signs is no timestamp.
+const RELIC: StackName = StackName::of("relic");
+
 impl Row {
     /// Whether it is of a service that signs.
     pub(crate) fn is_service(&self) -> bool {
         self.under_load.is_some() && self.case.operation == Operation::Sign
+    }
+
+    /// What a service makes.
+    pub(crate) fn makes(&self) -> &'static str {
+        if self.case.stack == RELIC {
+            "signatures"
+        } else {
+            "timestamps"
+        }
     }
 }
 
 impl Analysis {
     /// Services, with gpg's signatures; none where there is no service.
     pub(crate) fn services(&self) -> Option<Section> {
-        self.rows.iter().find(|row| row.is_service())?;
+        let makes = self.rows.iter().find(|row| row.is_service())?.makes();
+        let heading = format!("{makes} a second");
         let signs = |row: &&Row| {
             row.is_service()
                 || (row.case.stack, row.case.operation) == (StackName::GNUPG, Operation::Sign)
@@ -51,7 +64,7 @@ impl Analysis {
         .value("limit", |row| self.limit_of(row).map(Cell::text))
         .optional(3, "predicted", |row| row.predicted.map(|by| by.rate))
         .if_any()
-        .value("timestamps a second", |row| row.throughput)
+        .value(heading.clone(), |row| row.throughput)
         .shorten(3)
         .provenance()
         .table();
@@ -60,7 +73,7 @@ impl Analysis {
                          slowest and fastest of six machines (zeitgitter-2019)";
         let remark = Block::remark(RemarkKind::Basis, explained);
         let blocks = vec![Block::Table(table), remark];
-        Some(Section::headed("timestamps a second", blocks).first())
+        Some(Section::headed(heading, blocks).first())
     }
 
     /// What keeps more from being done.

@@ -130,7 +130,7 @@ fn keys(loads: &[Rate<'_>]) -> Option<Statement> {
         case.stack,
         first.words(),
         if first.row.is_service() {
-            "timestamps"
+            first.row.makes()
         } else {
             "handshakes"
         },

@@ -7,12 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use keymark_bench::{Algorithm, Clock, Error};
-use keymark_load::{Service, Timeouts, ask, key_of_certificate};
+use keymark_load::{Exchange, Service, Timeouts, ask, key_of_certificate};
+use openssl::pkey::{PKey, Public};
 use openssl::x509::X509;
 
-use super::rfc3161::{CONTENT_TYPE, failed, trusted};
+use super::rfc3161::CONTENT_TYPE;
 use super::running::Running;
+use super::signers::{self, Signers, failed, trusted};
 use super::timestamp::{self, Timestamps};
+use crate::tls::servers::Purpose;
 use crate::tls::trust::authorities;
 use crate::tls::{Address, Trust};
 
@@ -37,8 +40,15 @@ impl RunningAuthority {
         (addresses, authority): (&[SocketAddr], Option<&PathBuf>),
         until: (&dyn Clock, &AtomicBool),
     ) -> Result<Self, Error> {
-        let trusted = |file: &PathBuf| trusted(authorities(file)?).map_err(failed);
-        let authorities = || authority.map(trusted).transpose();
+        let by = |key: Option<PKey<Public>>| -> Result<Arc<dyn Exchange>, Error> {
+            let trusted = |file: &PathBuf| {
+                let trusted = trusted(authorities(file)?, Purpose::Timestamping);
+                trusted.map_err(failed)
+            };
+            let authorities = authority.map(trusted);
+            let authorities = authorities.transpose()?;
+            Ok(Arc::new(Timestamps(Signers { key, authorities })))
+        };
         let mut last = "it has no address".to_owned();
         for socket in addresses {
             let mut service = Service {
@@ -47,17 +57,12 @@ impl RunningAuthority {
                 method: "POST",
                 path: path.to_owned(),
                 content_type: CONTENT_TYPE,
-                exchange: Arc::new(Timestamps {
-                    key: None,
-                    authorities: authorities()?,
-                }),
+                headers: Vec::new(),
+                exchange: by(None)?,
             };
             match first(&service, until) {
                 Ok((signer, algorithm)) => {
-                    service.exchange = Arc::new(Timestamps {
-                        key: signer.public_key().ok(),
-                        authorities: authorities()?,
-                    });
+                    service.exchange = by(signer.public_key().ok())?;
                     return Ok(Self::told(service, algorithm, authority));
                 }
                 Err(why) => last = why,
@@ -99,7 +104,7 @@ fn first(service: &Service, until: (&dyn Clock, &AtomicBool)) -> Result<(X509, A
     let answered = ask(service, &Timeouts::ALONE, until);
     let (number, answer) = answered.map_err(|error| error.to_string())?;
     let signer = service.exchange.check(number, &answer);
-    let signer = signer.and_then(|()| timestamp::signer(&timestamp::token(&answer)?));
+    let signer = signer.and_then(|()| signers::signer(&timestamp::token(&answer)?));
     let signer = signer.map_err(|wrong| format!("not as expected: {wrong}"))?;
     let der = signer.to_der().map_err(|error| error.to_string())?;
     let algorithm = key_of_certificate(&der);

@@ -1,5 +1,5 @@
-//! Services that sign and timestamp, under load: zeitgitterd by gpg and its agents, an RFC 3161 authority with a key in a file,
-//! and authorities that run already.
+//! Services that sign and timestamp, under load: zeitgitterd by gpg and its agents, relic by a file or a PKCS#11 token, an
+//! RFC 3161 authority with a key in a file, and authorities that run already.
 //!
 //! They are what TLS servers are: started in a private directory on loopback, driven by keymark's own client, and gone
 //! afterwards. Each answer is checked, and what is wrong is a failure of its class.
@@ -7,8 +7,11 @@
 mod agents;
 mod authority;
 mod measuring;
+mod pe;
+mod relic;
 mod rfc3161;
 mod running;
+mod signers;
 mod tag;
 mod timestamp;
 mod zeitgitterd;
@@ -32,6 +35,8 @@ use crate::tls::servers::{SearchPath, Version};
 
 /// An RFC 3161 authority, whoever runs it.
 pub const RFC3161: StackName = StackName::of("rfc3161");
+/// relic.
+pub const RELIC: StackName = StackName::of("relic");
 /// zeitgitterd.
 pub const ZEITGITTERD: StackName = StackName::of("zeitgitterd");
 
@@ -67,7 +72,7 @@ pub(crate) struct ServiceKind {
     pub(crate) start: fn(&Found, &Case, &Means<'_>) -> Result<Running, Error>,
 }
 
-const KINDS: [&ServiceKind; 2] = [&zeitgitterd::KIND, &rfc3161::KIND];
+const KINDS: [&ServiceKind; 3] = [&zeitgitterd::KIND, &relic::KIND, &rfc3161::KIND];
 
 /// What services are started with.
 #[derive(Debug)]
@@ -185,6 +190,6 @@ mod tests {
             let error = Installed::find(&[stack], &search).unwrap_err().to_string();
             assert_says(&error, ["make services"]);
         }
-        assert_says(&named("notary").unwrap_err(), ["zeitgitterd, rfc3161"]);
+        assert_says(&named("notary").unwrap_err(), ["zeitgitterd, relic, rfc3161"]);
     }
 }

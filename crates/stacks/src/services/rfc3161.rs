@@ -8,15 +8,14 @@ use keymark_stores::places::program;
 use keymark_stores::store::unsupported;
 use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
-use openssl::x509::store::{X509Store, X509StoreBuilder};
-use openssl::x509::{X509, X509PurposeId};
 
 use super::running::{Asking, Running};
+use super::signers::{Certified, failed};
 use super::timestamp::Timestamps;
 use super::{Found, Means, RFC3161, ServiceKind};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
-use crate::tls::servers::{Authority, Purpose, private_key};
+use crate::tls::servers::{Purpose, private_key};
 
 /// RFC 3161 §3.4.
 pub(super) const CONTENT_TYPE: &str = "application/timestamp-query";
@@ -38,23 +37,18 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     let file = store.access(&store.key(case.capability())?)?.file;
     let file = file.ok_or_else(|| unsupported("timestamp-authority", case.capability()))?;
     let key = private_key(&file)?;
-    let authority = Authority::signing_for(case.algorithm)?;
     let made = || -> Result<_, ErrorStack> {
         let public = PKey::public_key_from_der(&key.public_key_to_der()?)?;
-        let pem = key.private_key_to_pem_pkcs8()?;
-        Ok((public, pem, authority.certificate().to_pem()?))
+        Ok((public, key.private_key_to_pem_pkcs8()?))
     };
-    let (public, pem, top) = made().map_err(failed)?;
-    let own = authority.issue(&public, Purpose::Timestamping)?;
-    let chain = [own.to_pem().map_err(failed)?, top].concat();
-    let exchange = Timestamps {
-        key: Some(public),
-        authorities: Some(trusted(vec![authority.certificate().clone()]).map_err(failed)?),
-    };
+    let (public, pem) = made().map_err(failed)?;
+    let Certified { signers, chain, .. } =
+        Certified::by_new_authority(case.algorithm, public, Purpose::Timestamping)?;
     let asking = Asking {
         path: "/api/v1/timestamp",
         content_type: CONTENT_TYPE,
-        exchange: Arc::new(exchange),
+        headers: Vec::new(),
+        exchange: Arc::new(Timestamps(signers)),
     };
     let mut running = Running::start("timestamp-authority", asking, |directory, port| {
         let named = |name: &str| directory.private.path().join(name);
@@ -69,18 +63,4 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     running.tell("server_version", &found.version);
     running.tell("request", "SHA-256, nonce and certificate");
     Ok(running)
-}
-
-/// Those who certify authorities for timestamps.
-pub(super) fn trusted(authorities: Vec<X509>) -> Result<X509Store, ErrorStack> {
-    let mut store = X509StoreBuilder::new()?;
-    store.set_purpose(X509PurposeId::TIMESTAMP_SIGN)?;
-    for authority in authorities {
-        store.add_cert(authority)?;
-    }
-    Ok(store.build())
-}
-
-pub(super) fn failed(error: ErrorStack) -> Error {
-    Error::call("certifying a timestamping authority", error, "")
 }

@@ -24,6 +24,7 @@ const READY: Duration = Duration::from_secs(30);
 pub(crate) struct Asking {
     pub(crate) path: &'static str,
     pub(crate) content_type: &'static str,
+    pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) exchange: Arc<dyn Exchange>,
 }
 
@@ -51,6 +52,7 @@ impl Running {
             method: "POST",
             path: asking.path.to_owned(),
             content_type: asking.content_type,
+            headers: asking.headers,
             exchange: asking.exchange,
         };
         let process = on_port(Port::Free, |port| {

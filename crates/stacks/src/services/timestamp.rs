@@ -3,19 +3,15 @@
 use der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef, UintRef};
 use der::{Decode, Encode, Reader as _, Sequence, Tag, Tagged as _};
 use keymark_load::{Exchange, Expectation};
-use openssl::pkcs7::{Pkcs7, Pkcs7Flags};
-use openssl::pkey::{PKey, Public};
+use openssl::pkcs7::Pkcs7;
 use openssl::sha::sha256;
-use openssl::stack::Stack;
-use openssl::x509::X509;
-use openssl::x509::store::X509Store;
+
+use super::signers::Signers;
 
 /// id-sha256 (RFC 5754 §2.2).
 const SHA256: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.1");
 /// PKIStatus of a token that is there (RFC 3161 §2.4.2).
 const GRANTED: [u8; 2] = [0, 1];
-/// `PKCS7_R_CERTIFICATE_VERIFY_ERROR` of pkcs7err.h.
-const CHAIN: i32 = 117;
 
 #[derive(Debug, Sequence)]
 struct Algorithm<'a> {
@@ -58,12 +54,7 @@ struct Response<'a> {
 }
 
 /// Timestamps by one key.
-pub(crate) struct Timestamps {
-    /// Who signs; of an authority that has not answered yet nobody knows.
-    pub(crate) key: Option<PKey<Public>>,
-    /// Who has certified that, with the purpose set; none of one that is taken as presented.
-    pub(crate) authorities: Option<X509Store>,
-}
+pub(crate) struct Timestamps(pub(crate) Signers);
 
 /// What is timestamped: nobody else has it.
 fn document(number: u64) -> [u8; 8] {
@@ -104,28 +95,13 @@ pub(super) fn token(answer: &[u8]) -> Result<Pkcs7, Expectation> {
     token.ok_or(Expectation::Form)
 }
 
-/// The certificate of whoever signed.
-pub(super) fn signer(token: &Pkcs7) -> Result<X509, Expectation> {
-    let none = Stack::new().map_err(|_| Expectation::Form)?;
-    let signers = token.signers(&none, Pkcs7Flags::empty());
-    let signers = signers.map_err(|_| Expectation::Certificate)?;
-    let mut signers = signers.iter().map(|signer| signer.to_owned());
-    signers.next().ok_or(Expectation::Signer)
-}
-
 impl Exchange for Timestamps {
     fn body(&self, number: u64) -> Vec<u8> {
         request(number)
     }
 
     fn check(&self, number: u64, answer: &[u8]) -> Result<(), Expectation> {
-        let token = token(answer)?;
-        let signer = signer(&token)?.public_key();
-        let signer = signer.map_err(|_| Expectation::Signer)?;
-        if self.key.as_ref().is_some_and(|key| !signer.public_eq(key)) {
-            return Err(Expectation::Signer);
-        }
-        let signed = self.signed(&token)?;
+        let signed = self.0.verified(&token(answer)?, None)?;
         let (imprint, nonce) = told(&signed).map_err(|_| Expectation::Form)?;
         if imprint.algorithm.oid != SHA256 || imprint.digest.as_bytes() != sha256(&document(number))
         {
@@ -134,32 +110,6 @@ impl Exchange for Timestamps {
         let wanted = number.to_be_bytes();
         let same = UintRef::new(&wanted).is_ok_and(|wanted| nonce == Some(wanted));
         same.then_some(()).ok_or(Expectation::Nonce)
-    }
-}
-
-impl Timestamps {
-    /// What a token has signed.
-    fn signed(&self, token: &Pkcs7) -> Result<Vec<u8>, Expectation> {
-        let mut content = Vec::new();
-        let verified = Stack::new().and_then(|none| match &self.authorities {
-            Some(store) => {
-                let flags = Pkcs7Flags::empty();
-                token.verify(&none, store, None, Some(&mut content), flags)
-            }
-            None => {
-                let store = openssl::x509::store::X509StoreBuilder::new()?.build();
-                let flags = Pkcs7Flags::NOVERIFY;
-                token.verify(&none, &store, None, Some(&mut content), flags)
-            }
-        });
-        verified.map(|()| content).map_err(|stack| {
-            let mut errors = stack.errors().iter();
-            if errors.any(|error| error.reason_code() == CHAIN) {
-                Expectation::Certificate
-            } else {
-                Expectation::Signature
-            }
-        })
     }
 }
 

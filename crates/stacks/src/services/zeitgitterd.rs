@@ -78,6 +78,7 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     let asking = Asking {
         path: "/",
         content_type: "application/x-www-form-urlencoded",
+        headers: Vec::new(),
         exchange,
     };
     let behind = Agents::of(home, agents)?;

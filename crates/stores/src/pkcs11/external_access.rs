@@ -8,14 +8,11 @@ use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
 use der::Encode as _;
 use der::asn1::OctetStringRef;
 use keymark_bench::{During as _, Error, Family, KeyRef};
-use openssl::asn1::Asn1Time;
-use openssl::bn::BigNum;
 use openssl::ec::{EcGroup, EcKey};
 use openssl::error::ErrorStack;
 use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::PKey;
-use openssl::x509::{X509, X509Name};
 
 use super::capabilities::asked_for;
 use super::codes::failed;
@@ -26,6 +23,7 @@ use super::token::{Owner, Token};
 use super::uri::{ObjectPart, TokenPart};
 use crate::access::Certificate;
 use crate::access::ProgramKey;
+use crate::certificate::{begun, name};
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::TokenId;
@@ -210,21 +208,10 @@ fn certificate(public: &PublicKey, id: &[u8], label: &str) -> Result<Vec<Attribu
     let issued = || -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
         let issuer = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1)?;
         let issuer = PKey::from_ec_key(EcKey::generate(&issuer)?)?;
-        let mut name = X509Name::builder()?;
-        name.append_entry_by_nid(Nid::COMMONNAME, LABEL)?;
-        let name = name.build();
-        let mut certificate = X509::builder()?;
-        // X.509 v3.
-        certificate.set_version(2)?;
-        let serial = BigNum::from_slice(id)?.to_asn1_integer()?;
-        certificate.set_serial_number(&serial)?;
-        certificate.set_subject_name(&name)?;
-        certificate.set_issuer_name(&name)?;
-        let (from, to) = (Asn1Time::days_from_now(0)?, Asn1Time::days_from_now(1)?);
-        certificate.set_not_before(&from)?;
-        certificate.set_not_after(&to)?;
+        let name = name(LABEL)?;
         let key = PKey::public_key_from_der(&public.spki_der()?)?;
-        certificate.set_pubkey(&key)?;
+        let mut certificate = begun(&name, &key)?;
+        certificate.set_issuer_name(&name)?;
         certificate.sign(&issuer, MessageDigest::sha256())?;
         Ok((name.to_der()?, certificate.build().to_der()?))
     };

@@ -2,24 +2,18 @@
 //! its private key in memory alone. So a key on a token signs nothing to get its certificate.
 
 use keymark_bench::{Algorithm, Curve, Error, Family};
+use keymark_stores::certificate::{begun, name};
 use keymark_stores::test_key::TestKey;
-use openssl::asn1::Asn1Time;
-use openssl::bn::{BigNum, MsbOption};
 use openssl::error::ErrorStack;
 use openssl::hash::MessageDigest;
 use openssl::pkey::{PKey, PKeyRef, Private, Public};
+use openssl::x509::X509;
 use openssl::x509::extension::{
     AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAlternativeName,
     SubjectKeyIdentifier,
 };
-use openssl::x509::{X509, X509Builder, X509Name, X509NameBuilder};
 
 use crate::tls::servers::error::{Impossible, ServerError};
-
-/// Days that certificates are valid for: a measurement is shorter.
-const DAYS: u32 = 30;
-/// X.509 v3 (RFC 5280 §4.1.2.1).
-const VERSION_3: i32 = 2;
 
 /// What a certificate is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +22,8 @@ pub enum Purpose {
     Server,
     /// A timestamping authority (RFC 3161 §2.3).
     Timestamping,
+    /// Who signs programs.
+    CodeSigning,
 }
 
 /// A certification authority for one measurement.
@@ -87,6 +83,7 @@ impl Authority {
         match purpose {
             Purpose::Server => extended.server_auth(),
             Purpose::Timestamping => extended.critical().time_stamping(),
+            Purpose::CodeSigning => extended.code_signing(),
         };
         builder.append_extension(extended.build()?)?;
         let extensions = {
@@ -168,32 +165,6 @@ fn own_certificate(key: &PKeyRef<Private>, digest: MessageDigest) -> Result<X509
     Ok(builder.build())
 }
 
-fn name(common: &str) -> Result<X509Name, ErrorStack> {
-    let mut name: X509NameBuilder = X509Name::builder()?;
-    name.append_entry_by_text("CN", common)?;
-    Ok(name.build())
-}
-
-/// Version, serial number, validity, subject and key.
-fn begun(
-    subject: &openssl::x509::X509NameRef,
-    public: &PKeyRef<Public>,
-) -> Result<X509Builder, ErrorStack> {
-    let mut builder = X509::builder()?;
-    builder.set_version(VERSION_3)?;
-    let mut serial = BigNum::new()?;
-    // Positive, and of 20 octets at most (RFC 5280 §4.1.2.2).
-    serial.rand(159, MsbOption::ONE, false)?;
-    let serial = serial.to_asn1_integer()?;
-    builder.set_serial_number(&serial)?;
-    builder.set_subject_name(subject)?;
-    builder.set_pubkey(public)?;
-    let (begin, end) = (Asn1Time::days_from_now(0)?, Asn1Time::days_from_now(DAYS)?);
-    builder.set_not_before(&begin)?;
-    builder.set_not_after(&end)?;
-    Ok(builder)
-}
-
 fn failed(error: ErrorStack) -> Error {
     Error::call("X509_sign", error, "")
 }
@@ -223,7 +194,7 @@ mod tests {
                 Some("localhost")
             );
             assert_eq!(names.iter().filter_map(|name| name.ipaddress()).count(), 2);
-            assert_eq!(leaf.version(), VERSION_3);
+            assert_eq!(leaf.version(), 2, "X.509 v3");
             let text = String::from_utf8(leaf.to_text().unwrap()).unwrap();
             assert_says(&text, ["CA:FALSE", "TLS Web Server"]);
         }
