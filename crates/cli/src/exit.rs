@@ -23,7 +23,7 @@ pub enum Exit {
 
 impl Exit {
     /// What a program's end makes of keymark's: 128 and the signal's number if one ended it.
-    #[cfg(feature = "openpgp-card")]
+    #[cfg(feature = "tokens")]
     pub(crate) fn of_child(status: std::process::ExitStatus) -> Self {
         use std::os::unix::process::ExitStatusExt;
         let code = status.code().or_else(|| Some(128 + status.signal()?));

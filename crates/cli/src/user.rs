@@ -5,7 +5,7 @@ use std::sync::Arc;
 use itertools::Itertools;
 use keymark_stores::user::{Consent, Notice, PinSource, Pins, TokenId, Touch, User};
 
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 use crate::args::RestoreArguments;
 use crate::args::{CardArguments, PinArguments, PinVariable};
 use crate::{output, signals};
@@ -52,7 +52,7 @@ pub(crate) fn of_pinentry() -> User {
 }
 
 /// Nothing is written; the PIN that is verified before a program is traced.
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 pub(crate) fn of_tracing(arguments: &PinArguments) -> User {
     user(user_pin(arguments), PinSource::Prompt, Consent::default())
 }
@@ -73,7 +73,7 @@ pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
 }
 
 /// Who restores a token writes to that one.
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 pub(crate) fn of_restoring(arguments: &RestoreArguments) -> User {
     let consent = Consent {
         touch: Touch::Refused,

@@ -11,10 +11,9 @@ use keymark_stores::software::{self, SoftwareStore};
 
 use crate::output;
 
-const FEATURES: [(&str, bool); 4] = [
-    ("openpgp-card", cfg!(feature = "openpgp-card")),
-    ("pkcs11", cfg!(feature = "pkcs11")),
+const FEATURES: [(&str, bool); 3] = [
     ("rustcrypto", cfg!(feature = "rustcrypto")),
+    ("tokens", cfg!(feature = "tokens")),
     ("tpm", cfg!(feature = "tpm")),
 ];
 

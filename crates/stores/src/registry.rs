@@ -8,9 +8,9 @@ use crate::user::User;
 /// In the order of tables.
 pub const FAMILIES: &[StoreFamily] = &[
     crate::software::device::FAMILY,
-    #[cfg(feature = "openpgp-card")]
+    #[cfg(feature = "tokens")]
     crate::openpgp_card::FAMILY,
-    #[cfg(feature = "pkcs11")]
+    #[cfg(feature = "tokens")]
     crate::pkcs11::FAMILY,
     #[cfg(feature = "tpm")]
     crate::tpm::FAMILY,

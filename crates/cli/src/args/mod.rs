@@ -11,8 +11,10 @@ mod plot;
 mod report;
 mod service;
 mod sharing;
-#[cfg(feature = "pkcs11")]
+#[cfg(feature = "tokens")]
 mod tls;
+#[cfg(feature = "tokens")]
+mod tokens;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -32,8 +34,8 @@ pub use self::{
     advice::*, audit::*, bench::*, capacity::*, cards::*, comparison::*, mcu::*, plot::*,
     report::*, service::*, sharing::*,
 };
-#[cfg(feature = "pkcs11")]
-pub use tls::*;
+#[cfg(feature = "tokens")]
+pub use {tls::*, tokens::*};
 
 /// What stands below the help of each command: a part a command, under its name.
 const BELOW_HELP: &str = include_str!("examples.md");
@@ -117,10 +119,10 @@ pub enum Command {
     /// Build a static site from a folder of records that others have shared
     Site(SiteArguments),
     /// Run a program with a traced card or PKCS#11 module, and show where its time went
-    #[cfg(feature = "openpgp-card")]
+    #[cfg(feature = "tokens")]
     Trace(TraceArguments),
     /// Serve a virtual token to other programs; remove what a killed run left on a real one
-    #[cfg(feature = "openpgp-card")]
+    #[cfg(feature = "tokens")]
     #[command(subcommand)]
     Token(TokenCommand),
     /// Write a device profile from a measured run (raw, one at a time), for 'twin:FILE'
@@ -129,7 +131,7 @@ pub enum Command {
     #[command(subcommand)]
     Mcu(Box<McuCommand>),
     /// Measure TLS servers under load, and configure them for a key
-    #[cfg(feature = "pkcs11")]
+    #[cfg(feature = "tokens")]
     #[command(subcommand)]
     Tls(Box<TlsCommand>),
     /// Measure services that sign and timestamp, under load
@@ -152,7 +154,7 @@ pub enum Command {
     #[command(name = keymark_stores::worker::SUBCOMMAND, hide = true)]
     Worker,
     /// Run a PKCS#11 module, which may hang or crash
-    #[cfg(feature = "pkcs11")]
+    #[cfg(feature = "tokens")]
     #[command(name = keymark_stores::pkcs11::process::SUBCOMMAND, hide = true)]
     Pkcs11Module,
     /// Print shell completions
@@ -172,7 +174,7 @@ impl Command {
     /// Whether keymark has started itself for it, often many times a run.
     pub const fn is_errand(&self) -> bool {
         let errand = matches!(self, Self::Worker);
-        #[cfg(feature = "pkcs11")]
+        #[cfg(feature = "tokens")]
         let errand = errand || matches!(self, Self::Pkcs11Module);
         errand
     }

@@ -22,11 +22,11 @@ mod share;
 mod show;
 mod site;
 mod strength;
-#[cfg(feature = "pkcs11")]
+#[cfg(feature = "tokens")]
 mod tls;
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 mod token;
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 mod trace;
 
 use std::io::{self, IsTerminal as _};
@@ -68,9 +68,9 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Advise(own) => advise::run(own, arguments.archive.as_ref()),
         Command::Capacity(own) => capacity::run(own, arguments.archive.as_ref()),
         Command::Strength(own) => strength::run(own),
-        #[cfg(feature = "openpgp-card")]
+        #[cfg(feature = "tokens")]
         Command::Trace(own) => trace::run(own),
-        #[cfg(feature = "openpgp-card")]
+        #[cfg(feature = "tokens")]
         Command::Token(own) => token::run(own),
         Command::Profile(own) => profile::run(own, &readable(arguments)?),
         Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),
@@ -79,11 +79,11 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Archive(ArchiveCommand::Copy { from, to, identity }) => {
             archives::copy(from, to, identity.wanted())
         }
-        #[cfg(feature = "pkcs11")]
+        #[cfg(feature = "tokens")]
         Command::Tls(own) => tls::run(own, arguments.archive.as_ref()),
         Command::Service(own) => service::run(own, arguments.archive.as_ref()),
         Command::Worker => of_keymark(keymark_stores::worker::serve),
-        #[cfg(feature = "pkcs11")]
+        #[cfg(feature = "tokens")]
         Command::Pkcs11Module => of_keymark(keymark_stores::pkcs11::process::serve),
         Command::Completions { shell } => Ok(definition::completions(*shell)),
         Command::Man { directory } => definition::man(directory.as_deref()),

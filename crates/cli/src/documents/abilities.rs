@@ -47,7 +47,7 @@ fn names(capabilities: &[Capability]) -> String {
 }
 
 /// What the user of a twin has to know before it refuses something.
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 pub(crate) fn limits(identity: &StoreIdentity, capabilities: &[Capability]) -> Option<String> {
     if identity.provenance != keymark_bench::case::Provenance::Twin {
         return None;

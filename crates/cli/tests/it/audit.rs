@@ -188,7 +188,7 @@ fn what_is_no_target_is_refused() {
     );
 }
 
-#[cfg(feature = "pkcs11")]
+#[cfg(feature = "tokens")]
 #[test]
 fn a_tokens_public_keys_are_seen_without_its_pin() {
     use keymark_testkit::softhsm::{CONFIGURATION, SoftHsmToken, URI};
@@ -213,7 +213,7 @@ fn a_tokens_public_keys_are_seen_without_its_pin() {
     assert!(told.contains(&("nistp256", Vec::new())));
 }
 
-#[cfg(feature = "pkcs11")]
+#[cfg(feature = "tokens")]
 #[test]
 fn each_certificate_of_a_server_is_seen() {
     use std::net::{TcpListener, TcpStream};

@@ -6,23 +6,23 @@ mod audit;
 mod capacity;
 mod cards;
 // What the benchmark has of its own: it has no harness that could run tests.
-#[cfg(all(feature = "pkcs11", feature = "openpgp-card"))]
+#[cfg(feature = "tokens")]
 #[allow(dead_code, reason = "the benchmark measures, these tests do not")]
 #[path = "../../benches/claims/mod.rs"]
 mod claims;
 mod command_line;
 mod directories;
-#[cfg(all(feature = "pkcs11", feature = "openpgp-card"))]
+#[cfg(feature = "tokens")]
 mod documents;
 mod hostile;
 mod interruption;
 mod kills;
 mod libraries;
 mod mcu;
-#[cfg(feature = "pkcs11")]
+#[cfg(feature = "tokens")]
 mod pkcs11;
 mod processes;
-#[cfg(feature = "pkcs11")]
+#[cfg(feature = "tokens")]
 mod programs;
 mod run;
 mod series;
@@ -32,7 +32,7 @@ mod site;
 mod ssh;
 mod team;
 mod terminal;
-#[cfg(feature = "pkcs11")]
+#[cfg(feature = "tokens")]
 mod tls;
 #[cfg(feature = "tpm")]
 mod tpm;

@@ -371,7 +371,7 @@ fn devices_lists_every_stack_with_what_it_offers() {
         .output()
         .unwrap();
     assert_says(&text(&without.stdout), ["apt-get install"]);
-    #[cfg(feature = "pkcs11")]
+    #[cfg(feature = "tokens")]
     {
         // Whether it is there or missing, and then what brings it.
         let server = |name: &str| ways.iter().find(|row| row["server"] == name).unwrap();

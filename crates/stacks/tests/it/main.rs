@@ -5,9 +5,9 @@
 mod gnupg;
 mod keyrings;
 mod openssl;
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 mod raw;
-#[cfg(feature = "pkcs11")]
+#[cfg(feature = "tokens")]
 mod servers;
 mod signatures;
 mod ssh;

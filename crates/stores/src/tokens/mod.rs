@@ -1,18 +1,18 @@
 //! Tokens that are not there: real firmware as a card in this process, and twins that take the time
 //! of a published device ([`keymark_bench::profile`]).
 
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 pub mod attributes;
 pub mod card;
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 mod chaining;
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 pub mod firmware;
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 pub mod identity_tag;
 pub mod reader;
 pub mod socket;
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 pub mod twin;
-#[cfg(feature = "openpgp-card")]
+#[cfg(feature = "tokens")]
 pub mod vpcd;

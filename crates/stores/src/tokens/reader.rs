@@ -91,7 +91,7 @@ impl Connection {
     }
 }
 
-#[cfg(all(test, feature = "openpgp-card"))]
+#[cfg(all(test, feature = "tokens"))]
 mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};

@@ -113,7 +113,7 @@ impl Drop for CardServer {
     }
 }
 
-#[cfg(all(test, feature = "openpgp-card"))]
+#[cfg(all(test, feature = "tokens"))]
 mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};

@@ -187,7 +187,7 @@ type Server = (StackName, Result<Installed, Error>);
 
 /// Those that `keymark tls` can start, in a program that has it.
 fn servers() -> Vec<Server> {
-    let kinds: &[&ServerKind] = if cfg!(feature = "pkcs11") {
+    let kinds: &[&ServerKind] = if cfg!(feature = "tokens") {
         &KINDS
     } else {
         &[]

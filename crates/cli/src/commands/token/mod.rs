@@ -1,6 +1,5 @@
 //! `keymark token`
 
-#[cfg(feature = "pkcs11")]
 mod module;
 
 use std::path::PathBuf;
@@ -49,7 +48,6 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
     let Some(found) = devices.find(|found| found.device.token().as_ref() == Some(token)) else {
         let why = match &route {
             Route::Reader => inventory.unseen.as_ref().map(ToString::to_string),
-            #[cfg(feature = "pkcs11")]
             Route::Module(_) => None,
         };
         let why = why.unwrap_or_else(|| format!("{token} was not found: plug it in"));
@@ -69,15 +67,12 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
 /// Where a token is looked for, by the journal of a run on it.
 enum Route {
     Reader,
-    #[cfg(feature = "pkcs11")]
     Module(PathBuf),
 }
 
 impl Route {
     /// A journal without a module is a card's.
-    #[cfg_attr(not(feature = "pkcs11"), expect(unused_variables))]
     fn of(journal: &Content) -> Self {
-        #[cfg(feature = "pkcs11")]
         if let Some(module) = keymark_stores::pkcs11::journalled_module(journal) {
             return Self::Module(module);
         }
@@ -87,14 +82,12 @@ impl Route {
     fn wish(&self) -> Wish {
         match self {
             Self::Reader => Wish::Inserted,
-            #[cfg(feature = "pkcs11")]
             Self::Module(module) => Wish::Named(vec![module.display().to_string()]),
         }
     }
 }
 
 fn serve(arguments: &ServeArguments) -> Outcome {
-    #[cfg(feature = "pkcs11")]
     if let Some(named) = &arguments.pkcs11 {
         return module::serve(arguments, named);
     }
@@ -127,15 +120,9 @@ fn serve(arguments: &ServeArguments) -> Outcome {
 }
 
 /// For the name of a token that is no card's.
-#[cfg(feature = "pkcs11")]
 fn hint_of_module(named: &str) -> String {
     let other = keymark_stores::pkcs11::ManagedKind::named(named);
     other.map_or_else(String::new, |_| format!("; --pkcs11 {named} serves it"))
-}
-
-#[cfg(not(feature = "pkcs11"))]
-const fn hint_of_module(_: &str) -> &'static str {
-    ""
 }
 
 /// Ctrl-C ends the connection, and with it the service.

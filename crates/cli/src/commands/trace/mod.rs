@@ -2,7 +2,6 @@
 
 mod apdu;
 mod child;
-#[cfg(feature = "pkcs11")]
 mod pkcs11;
 mod summary;
 mod tables;
@@ -30,7 +29,6 @@ use summary::Trace;
 
 pub(super) fn run(arguments: &TraceArguments) -> Outcome {
     let signals = ForwardedSignals::listen()?;
-    #[cfg(feature = "pkcs11")]
     if let Some(module) = &arguments.pkcs11 {
         return pkcs11::run(arguments, module, signals);
     }

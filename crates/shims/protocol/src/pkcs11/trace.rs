@@ -160,6 +160,20 @@ impl CallTimes {
     }
 }
 
+/// Calls by what they are.
+pub type Calls = BTreeMap<Traced, CallTimes>;
+
+/// Both together.
+pub fn together(mut all: Calls, more: &Calls) -> Calls {
+    for (traced, times) in more {
+        let there = all.entry(*traced);
+        there
+            .and_modify(|there| there.add(times))
+            .or_insert_with(|| times.clone());
+    }
+    all
+}
+
 /// The calls of one kind between two readings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallsSince {
@@ -189,7 +203,7 @@ pub struct TracedThread {
     /// What the process was called.
     pub name: String,
     /// Its calls.
-    pub calls: BTreeMap<Traced, CallTimes>,
+    pub calls: Calls,
 }
 
 /// Makes an empty trace, for nobody but the user.

@@ -1,7 +1,7 @@
 //! A token's key, loaded once by the program `openssl` as the server will load it: for its public half, and so that a PIN
 //! is tried once and no server tries it. And keymark's own module between a server and its token, which counts the calls.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
@@ -13,9 +13,8 @@ use der::asn1::{AnyRef, Utf8StringRef};
 use der::pem::{LineEnding, PemLabel};
 use der::{EncodePem, Sequence, Tag};
 use keymark_bench::Error;
-use keymark_shim_protocol::pkcs11::Traced;
 use keymark_shim_protocol::pkcs11::settings::Settings;
-use keymark_shim_protocol::pkcs11::trace::{self, CallTimes};
+use keymark_shim_protocol::pkcs11::trace;
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::places::private_dir::PrivateDir;
@@ -203,21 +202,14 @@ pub struct CallsSoFar {
     /// Processes that have made any.
     pub processes: BTreeSet<u32>,
     /// By what they are.
-    pub calls: BTreeMap<Traced, CallTimes>,
+    pub calls: trace::Calls,
 }
 
 impl CallsSoFar {
     /// Both together.
     pub fn add(&mut self, other: Self) {
         self.processes.extend(other.processes);
-        for (traced, times) in other.calls {
-            match self.calls.get_mut(&traced) {
-                Some(there) => there.add(&times),
-                None => {
-                    self.calls.insert(traced, times);
-                }
-            }
-        }
+        self.calls = trace::together(std::mem::take(&mut self.calls), &other.calls);
     }
 }
 

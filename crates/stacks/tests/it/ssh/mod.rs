@@ -3,7 +3,7 @@
 mod afterwards;
 mod clients;
 mod gpg_agent;
-#[cfg(feature = "pkcs11")]
+#[cfg(feature = "tokens")]
 mod token;
 
 use std::any::Any;

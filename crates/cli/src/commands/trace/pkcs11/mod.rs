@@ -115,7 +115,7 @@ fn document(
         let block = tables::nothing_asked(whole, own);
         return Document::of(vec![Section::headed("the program", vec![block])]);
     }
-    let all = tables::together(&processes);
+    let all = tables::all(&processes);
     let mut sections = vec![Section::headed(
         "calls to the module",
         vec![

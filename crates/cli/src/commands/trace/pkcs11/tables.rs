@@ -6,16 +6,13 @@ use std::time::Duration;
 
 use keymark_report::units::{self, counted};
 use keymark_report::{Block, Cell, Column, Remark, RemarkKind};
-use keymark_shim_protocol::pkcs11::trace::{CallTimes, TracedThread};
+use keymark_shim_protocol::pkcs11::trace::{CallTimes, Calls, TracedThread, together};
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stats::Ratio;
 use keymark_stores::pkcs11::name;
 
 use super::super::Origin;
 use super::super::tables::{ended, of_one_card};
-
-/// Calls by what they are.
-type Calls = BTreeMap<Traced, CallTimes>;
 
 /// One process, its threads together.
 #[derive(Debug)]
@@ -36,32 +33,21 @@ pub(super) fn processes(threads: &[TracedThread]) -> Vec<Process> {
             name: thread.name.clone(),
             threads: 0,
             begin_ns: thread.begin_ns,
-            calls: BTreeMap::new(),
+            calls: Calls::new(),
         });
         process.threads += 1;
         process.begin_ns = process.begin_ns.min(thread.begin_ns);
-        add(&mut process.calls, &thread.calls);
+        process.calls = together(std::mem::take(&mut process.calls), &thread.calls);
     }
     let mut found: Vec<Process> = found.into_values().collect();
     found.sort_by_key(|process| process.begin_ns);
     found
 }
 
-fn add(all: &mut Calls, more: &Calls) {
-    for (traced, times) in more {
-        let there = all.entry(*traced);
-        there
-            .and_modify(|there| there.add(times))
-            .or_insert_with(|| times.clone());
-    }
-}
-
 /// The calls of all.
-pub(super) fn together(processes: &[Process]) -> Calls {
-    processes.iter().fold(BTreeMap::new(), |mut all, process| {
-        add(&mut all, &process.calls);
-        all
-    })
+pub(super) fn all(processes: &[Process]) -> Calls {
+    let calls = processes.iter().map(|process| &process.calls);
+    calls.fold(Calls::new(), together)
 }
 
 fn total<'a>(calls: impl Iterator<Item = &'a CallTimes>) -> Duration {

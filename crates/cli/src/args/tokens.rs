@@ -1,0 +1,150 @@
+//! The command line of what serves tokens, restores them, and traces what programs ask of them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::TypedValueParser;
+use clap::{Args, Subcommand};
+use keymark_bench::Algorithm;
+use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Queue, TwinSettings};
+use keymark_stores::user::TokenName;
+
+use super::PinArguments;
+
+/// `keymark token`
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Offer a virtual card or twin in vpcd's reader, or a token behind a PKCS#11 module, to other programs
+    Serve(ServeArguments),
+    /// Remove the test keys that a killed run left on a token
+    Restore(RestoreArguments),
+}
+
+/// `keymark token restore`
+#[derive(Debug, Args)]
+pub struct RestoreArguments {
+    /// The token's serial number, as in the warning
+    #[arg(value_name = "SERIAL", value_parser = TokenName::parse)]
+    pub serial: TokenName,
+
+    /// Environment variable with the admin PIN of a card [default: ask on the terminal]
+    #[arg(long, value_name = "NAME")]
+    pub admin_pin_env: Option<String>,
+
+    /// Environment variable with the user PIN of a PKCS#11 token [default: ask on the terminal]
+    #[arg(long, value_name = "NAME")]
+    pub pin_env: Option<String>,
+}
+
+/// `keymark token serve`
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// 'virtual' or 'twin:PROFILE'
+    #[arg(long, value_name = "NAME", default_value = "virtual")]
+    pub device: String,
+
+    /// Instead of a card, serve a token behind a PKCS#11 module: 'softhsm', 'kryoptic' or the twin of an HSM,
+    /// such as 'twin:nitrokey-hsm'. Prints what other programs need: module, URIs, PIN, environment
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["device", "state", "address"])]
+    pub pkcs11: Option<String>,
+
+    /// Its keys [default: all that the device has, or rsa2048,nistp256]
+    #[arg(long, value_name = "LIST", requires = "pkcs11")]
+    pub algorithm: Option<Vec<Algorithm>>,
+
+    /// What other programs need as JSON: module, uri, pin, environment
+    #[arg(long, requires = "pkcs11")]
+    pub json: bool,
+
+    /// How many operations an HSM's twin does at a time, up to 64 [default: 1]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_LANES)),
+        requires = "pkcs11"
+    )]
+    pub lanes: Option<u16>,
+
+    /// Which waiting caller an HSM's twin serves next [default: fair]
+    #[arg(long, value_name = "ORDER", requires = "pkcs11", value_parser = queue())]
+    pub queue: Option<Queue>,
+
+    /// What an HSM's twin does with a caller that ended while it waited [default: skipped]
+    #[arg(long, value_name = "WHAT", requires = "pkcs11", value_parser = left())]
+    pub left: Option<Left>,
+
+    /// Folder for its keys, PINs and serial number; without it the keys end with the program
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+
+    /// Where vpcd listens [default: 127.0.0.1:35963]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub address: Option<String>,
+}
+
+impl ServeArguments {
+    /// How the twin takes its callers, if something is said of it.
+    pub fn twin_settings(&self) -> Option<TwinSettings> {
+        let usual = TwinSettings::default();
+        let said = self.lanes.is_some() || self.queue.is_some() || self.left.is_some();
+        said.then(|| TwinSettings {
+            queue: self.queue.unwrap_or(usual.queue),
+            left: self.left.unwrap_or(usual.left),
+            lanes: self.lanes.unwrap_or(usual.lanes),
+            ..usual
+        })
+    }
+}
+
+fn queue() -> impl TypedValueParser<Value = Queue> {
+    super::one_of([
+        (Queue::Fair, "fair", "First come, first served"),
+        (
+            Queue::Unfair,
+            "unfair",
+            "Whoever finds it free, as with a lock",
+        ),
+    ])
+}
+
+fn left() -> impl TypedValueParser<Value = Left> {
+    super::one_of([
+        (Left::Skipped, "skipped", "Nothing: it serves the next one"),
+        (Left::Served, "served", "It still takes the device's time"),
+    ])
+}
+
+/// `keymark trace`
+#[derive(Debug, Args)]
+pub struct TraceArguments {
+    /// Which card: 'virtual', 'twin:PROFILE', a serial number or a part of the product name
+    /// [default: the one that is in a reader]
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+
+    /// Instead of a card, trace a PKCS#11 module: a file, or a name that 'keymark devices' lists. The command
+    /// gets keymark's own module instead: wherever the module's file appears in its arguments or environment,
+    /// for {module} in an argument, and in PKCS11_MODULE_PATH and PKCS11_PROVIDER_MODULE
+    #[arg(long, value_name = "MODULE", conflicts_with_all = ["device", "algorithm", "apdu", "pin_env", "pin_fd"])]
+    pub pkcs11: Option<String>,
+
+    /// Key of a virtual card or twin, which keymark puts into the program's keyring
+    #[arg(long, value_name = "NAME", default_value = "cv25519")]
+    pub algorithm: Algorithm,
+
+    /// List every command
+    #[arg(long)]
+    pub apdu: bool,
+
+    /// The PIN of a card in a reader, verified before the program starts
+    #[command(flatten)]
+    pub pins: PinArguments,
+
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: super::TableArguments,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
