@@ -1,7 +1,8 @@
 //! Primes that are too close: Fermat's factorisation finds them in a few steps. Böck, "Fermat Factorization in the
 //! Wild", IACR ePrint 2023/026 (CVE-2022-26320), whose hundred steps are kept here.
 
-use malachite_base::num::arithmetic::traits::{CeilingSqrt as _, CheckedSqrt as _, Square as _};
+use malachite_base::num::arithmetic::traits::{CeilingSqrt as _, Square as _};
+use malachite_base::num::factorization::traits::IsSquare as _;
 use malachite_nz::natural::Natural;
 
 use super::number;
@@ -17,7 +18,7 @@ pub fn factored_in(modulus: &[u8]) -> Option<u32> {
     let mut middle = (&modulus).ceiling_sqrt();
     let mut square = (&middle).square() - &modulus;
     for step in 1..=STEPS {
-        if (&square).checked_sqrt().is_some() {
+        if square.is_square() {
             return Some(step);
         }
         // (a + 1)² - a² = 2a + 1

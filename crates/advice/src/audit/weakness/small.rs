@@ -7,7 +7,7 @@ use malachite_base::num::arithmetic::traits::{Gcd as _, ModPow as _};
 use malachite_base::num::basic::traits::{One as _, Zero as _};
 use malachite_nz::natural::Natural;
 
-use super::{bits, number, remainder};
+use super::{bits, number};
 use crate::audit::finding::{Finding, Kind};
 
 /// Factors below this are looked for: what has one is no product of two primes, but damaged. badkeys has the same bound.
@@ -41,11 +41,13 @@ static PRODUCT: LazyLock<Natural> = LazyLock::new(|| {
 /// The smallest factor of a modulus, if it is small. Zero is divisible by all.
 pub fn factor(modulus: &[u8]) -> Option<u32> {
     let number = number(modulus);
-    if number != Natural::ZERO && (&*PRODUCT % &number).gcd(number) == Natural::ONE {
-        return None;
+    if number == Natural::ZERO {
+        return Some(2);
     }
-    // Of divisors in ascending order the first that divides is a prime.
-    (2..FACTORS).find(|divisor| remainder(modulus, *divisor) == 0)
+    // All small primes that divide it: of divisors in ascending order the first is one of them.
+    let small = (&*PRODUCT % &number).gcd(number);
+    let divides = |divisor: &u32| (&small % Natural::from(*divisor)) == Natural::ZERO;
+    (small != Natural::ONE).then(|| (2..FACTORS).find(divides))?
 }
 
 /// Why the number of a DSA key is not in the subgroup that it should be in (FIPS 186-4, A.2.2; SP 800-56A, 5.6.2.3.1).
