@@ -68,9 +68,13 @@ impl Analysis {
         .shorten(3)
         .provenance()
         .table();
-        let explained = "limit: what is busy nine tenths of the time or more, or all clients wait for; 'one client' \
-                         waits for its own answer. Published: 1 over the mean of one signature after the other, on the \
-                         slowest and fastest of six machines (zeitgitter-2019)";
+        let published = "; published: 1 over the mean of one signature after the other, on the slowest and fastest of six \
+                         machines (zeitgitter-2019)";
+        let explained = format!(
+            "limit: what is busy nine tenths of the time or more, or all clients wait for; 'one client' waits for its own \
+             answer{}",
+            if some { published } else { "" }
+        );
         let remark = Block::remark(RemarkKind::Basis, explained);
         let blocks = vec![Block::Table(table), remark];
         Some(Section::headed(heading, blocks).first())

@@ -190,6 +190,9 @@ mod tests {
             let error = Installed::find(&[stack], &search).unwrap_err().to_string();
             assert_says(&error, ["make services"]);
         }
-        assert_says(&named("notary").unwrap_err(), ["zeitgitterd, relic, rfc3161"]);
+        assert_says(
+            &named("notary").unwrap_err(),
+            ["zeitgitterd, relic, rfc3161"],
+        );
     }
 }
