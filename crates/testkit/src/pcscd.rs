@@ -26,8 +26,8 @@ use tempfile::TempDir;
 
 use crate::place::short_directory;
 
-/// Of the package `pcscd`.
-const PCSCD: &str = "/usr/sbin/pcscd";
+/// Of the package `pcscd`. A lock on it is held while one starts that may change what the system's has in `/run`.
+pub const PCSCD: &str = "/usr/sbin/pcscd";
 /// Of the package `vsmartcard-vpcd`.
 const DRIVER: &str = "/usr/lib/pcsc/drivers/serial/libifdvpcd.so";
 /// Compiled into it; the file in it names the last process that was started as pcscd.

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
 use keymark_stores::tokens::reader::Reader;
-use keymark_testkit::pcscd::{Inserted, Isolation, PrivatePcscd};
+use keymark_testkit::pcscd::{Inserted, Isolation, PCSCD, PrivatePcscd};
 use keymark_testkit::place::{said, short_directory};
 use keymark_testkit::process::{naming, this_test_program};
 use keymark_testkit::waiting::{found, until};
@@ -116,11 +117,17 @@ fn two_at_once_have_a_card_each_and_one_survives_the_other() {
     assert!(second.contains("FF4B00000002"), "{second}");
 }
 
+/// What stands in its file, once none of ours is starting, which may put its own there until it is up.
+fn pid_of_the_systems() -> Option<Vec<u8>> {
+    let pcscd = File::open(PCSCD).unwrap();
+    pcscd.lock().unwrap();
+    std::fs::read("/run/pcscd/pcscd.pid").ok()
+}
+
 #[test]
 fn nothing_is_left_and_the_place_can_be_used_again() {
     let directory = short_directory();
-    let pid_file = Path::new("/run/pcscd/pcscd.pid");
-    let system = std::fs::read(pid_file).ok();
+    let system = pid_of_the_systems();
     for isolation in Isolation::possible() {
         let pcscd = PrivatePcscd::start_with(directory.path(), isolation).unwrap();
         assert!(named_by_a_process(directory.path()));
@@ -130,7 +137,7 @@ fn nothing_is_left_and_the_place_can_be_used_again() {
         assert!(!named_by_a_process(directory.path()));
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
         assert!(TcpStream::connect(&address).is_err());
-        assert_eq!(std::fs::read(pid_file).ok(), system);
+        assert_eq!(pid_of_the_systems(), system);
     }
 }
 
