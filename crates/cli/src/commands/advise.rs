@@ -159,17 +159,26 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
     )))
 }
 
-/// The cards in readers, which are the ones that can be measured.
+/// The cards in readers that have keys, which are the ones that can be measured.
 fn inserted() -> Result<String, Failure> {
-    let mut names = Vec::new();
+    let (mut names, mut empty) = (Vec::new(), Vec::new());
     for family in registry::FAMILIES {
         let looked = family.found(&Wish::Inserted, &user::of_pinentry());
-        let devices = looked.map_err(Failure::nothing_usable)?.devices;
-        names.extend(devices.iter().map(|one| one.identity().device.to_string()));
+        for one in looked.map_err(Failure::nothing_usable)?.devices {
+            let has_keys = one.capabilities().is_ok_and(|keys| !keys.is_empty());
+            let among = if has_keys { &mut names } else { &mut empty };
+            among.push(one.identity().device.to_string());
+        }
     }
-    if names.is_empty() {
-        let message = "no card is inserted that could be measured; 'keymark devices' shows all";
-        return Err(Failure::nothing_usable(message));
+    if !names.is_empty() {
+        return Ok(names.join(","));
     }
-    Ok(names.join(","))
+    Err(Failure::nothing_usable(if empty.is_empty() {
+        "no card is inserted that could be measured; 'keymark devices' shows all".to_owned()
+    } else {
+        let empty = empty.join(", ");
+        format!(
+            "the card has no keys yet ({empty}): 'gpg --card-edit' makes some on it, by 'admin' and 'generate'"
+        )
+    }))
 }
