@@ -168,7 +168,12 @@ pub(crate) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
     let add = |table: TableOf<_>, part: &&Part| {
         table.column(part_column(**part), |(_, parts): &&(&Row, &Parts)| {
             let time = parts.0.get(*part)?.mean_s;
-            (time.0 >= 0.0).then_some(time)
+            // A remainder below nothing says by how much the clocks of the others are wrong.
+            Some(if time.0 < 0.0 {
+                Cell::AtMost(Seconds(-time.0))
+            } else {
+                time.into()
+            })
         })
     };
     had.iter().fold(table, add).provenance().table()
