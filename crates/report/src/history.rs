@@ -13,6 +13,9 @@ use crate::grouped;
 /// Of the simulated series that say how large a change has to be, and of the intervals of single runs.
 pub(crate) const SEED: u64 = 1;
 
+/// More trends than these are not read one after the other: a table has a line for each.
+pub const READ_THROUGH: usize = 12;
+
 /// A case in one run that was finished.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {

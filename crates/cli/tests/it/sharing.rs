@@ -80,13 +80,16 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
         run["environment"]["machine"] = format!("other-{number}").into();
         import(&place, &run);
     }
-    let many = place.refused("history ed25519 sign", 2);
+    // A line for each is all that can be read.
+    let many = place.stdout("history ed25519 sign");
+    let lines = |label: &str| many.lines().filter(|line| line.contains(label)).count();
+    assert_eq!(lines("other-"), 12, "{many}");
     assert_says(
         &many,
         [
-            "matches 14 cases and machines",
-            "or a machine's label",
-            "raw on signer-2",
+            "1 of 1 trend changed",
+            "13 have too few runs to tell",
+            "a machine's label",
         ],
     );
 }

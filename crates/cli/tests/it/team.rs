@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, SHORT, ended, text};
+use keymark_testkit::place::{Place, SHORT, ended, objects, text};
 use keymark_testkit::postgresql::Server;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
@@ -250,4 +250,35 @@ fn an_archive_is_copied_there_and_back_byte_by_byte() {
         .place
         .refused("archive copy nowhere.sqlite3 other.sqlite3", 2);
     assert_says(&nowhere, ["there is no archive nowhere.sqlite3"]);
+}
+
+/// One run, copied to as many of fifty machines by turns, each half an hour after the last.
+const COPIES: &str = include_str!("../../../testkit/fixtures/many_runs.sql");
+
+/// With KEYMARK_TEAM_RUNS=10000, a release build and --nocapture this tells how long each command takes (docs/archive.md).
+#[test]
+fn a_team_of_fifty_machines_lists_its_runs_and_follows_a_case() {
+    let team = Team::new();
+    let runs: usize = std::env::var("KEYMARK_TEAM_RUNS").map_or(600, |runs| runs.parse().unwrap());
+    let bench = "bench --algorithm ed25519,nistp256 --stack raw --library openssl --runs 20 --machine machine-00";
+    team.ended(bench, 0);
+    let copies = COPIES.replace(":runs", &runs.to_string());
+    team.server.psql("keymark", &copies).unwrap();
+    assert_eq!(team.ask(WRONG), 0);
+    let timed = |arguments: &str| {
+        let started = std::time::Instant::now();
+        let said = team.ended(arguments, 0);
+        println!("{runs} runs: {arguments}: {:?}", started.elapsed());
+        said
+    };
+    let listed = timed("runs");
+    assert_eq!(listed.matches(" finished ").count(), runs, "{listed}");
+    let followed = timed("history nistp256 sign");
+    for machine in 0..50 {
+        assert_says(&followed, [format!("machine-{machine:02}")]);
+    }
+    let rows = objects(&timed("history nistp256 sign --json"));
+    assert_eq!(rows.len(), runs);
+    let one = timed("history nistp256 sign machine-07");
+    assert_says(&one, ["no change in"]);
 }

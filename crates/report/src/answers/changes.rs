@@ -8,12 +8,14 @@ use super::figure::times;
 use super::machines::slowest;
 use super::{Statement, Topic};
 use crate::compare::{Comparison, Grounds, Pair, Sides, Verdict};
-use crate::history::Trend;
+use crate::history::{READ_THROUGH, Trend};
 use crate::units::{self, counted};
 use crate::visible::sentence;
 
 /// Cases that are named.
 const NAMED: usize = 2;
+/// Of many trends, those that are named.
+const MOST: usize = 3;
 
 /// A sentence for each side about what differs, by how much, and by how much nothing does; of machines about the slowest
 /// ones. Rows are the places of pairs.
@@ -160,10 +162,46 @@ fn is(number: usize, what: &str) -> String {
     format!("{} {verb}", counted(number, what))
 }
 
-/// A sentence for each trend: the last change, by how much, since when and with what; or that there was none. Rows are
-/// the places of trends.
+/// A sentence for each trend: the last change, by how much, since when and with what; or that there was none. Of many
+/// trends those that changed most are named, and the others counted. Rows are the places of trends.
 pub fn of_history(trends: &[Trend]) -> Vec<Statement> {
-    let said = trends.iter().enumerate().filter_map(|(place, trend)| {
+    if trends.len() <= READ_THROUGH {
+        return each(trends, 0..trends.len());
+    }
+    let changed = |place: &usize| {
+        let ratio = trends[*place].steps.last()?.ratio?;
+        (ratio.low?.0 > 1.0 || ratio.high?.0 < 1.0).then(|| ratio.value.0.ln().abs())
+    };
+    let changes = (0..trends.len()).filter_map(|place| Some((place, changed(&place)?)));
+    let changes = changes
+        .sorted_by(|(_, one), (_, other)| other.total_cmp(one))
+        .collect_vec();
+    let most = changes.iter().take(MOST).map(|(place, _)| *place);
+    let mut said = each(trends, most);
+    let known = trends
+        .iter()
+        .filter(|trend| trend.changes.is_some())
+        .count();
+    let text = format!(
+        "{} of {} changed by more than the machine's own noise; {} too few runs to tell.",
+        changes.len(),
+        counted(known, "trend"),
+        match trends.len() - known {
+            1 => "one has".to_owned(),
+            others => format!("{others} have"),
+        },
+    );
+    said.push(Statement::new(
+        Topic::Change,
+        text,
+        (0..trends.len()).map(CaseId::at),
+    ));
+    said
+}
+
+fn each(trends: &[Trend], places: impl IntoIterator<Item = usize>) -> Vec<Statement> {
+    let said = places.into_iter().filter_map(|place| {
+        let trend = &trends[place];
         let text = of_trend(trend)?;
         let several = trends.iter().any(|other| other.machine != trend.machine);
         let on = several.then(|| format!(" on {}", trend.machine));

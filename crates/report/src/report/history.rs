@@ -8,16 +8,20 @@ use serde::Serialize;
 
 use crate::answers::of_history;
 use crate::compare::run_mean;
-use crate::history::{Trend, date};
+use crate::history::{READ_THROUGH, Trend, date};
 use crate::units;
 use crate::{Block, Cell, Document, RemarkKind, Section, TableOf};
 
-/// The trends, each with its levels and its last points.
+/// The trends, each with its levels and its last points, as long as they are few.
 pub fn history(trends: &[Trend], shown: usize) -> Document {
     let mut sections = Vec::new();
-    for trend in trends {
-        sections.push(levels(trend));
-        sections.push(last(trend, shown));
+    if trends.len() > READ_THROUGH {
+        sections.push(all(trends));
+    } else {
+        for trend in trends {
+            sections.push(levels(trend));
+            sections.push(last(trend, shown));
+        }
     }
     if trends.len() > 1 {
         let text = "one trend for each case and machine; machines of one model count as one";
@@ -28,6 +32,35 @@ pub fn history(trends: &[Trend], shown: usize) -> Document {
         answers: of_history(trends),
         ..Document::of(sections)
     }
+}
+
+/// A line for each, with its last level.
+fn all(trends: &[Trend]) -> Section {
+    let now = |trend: &&Trend| trend.steps.last().copied();
+    let changed = move |trend: &&Trend| now(trend).filter(|step| step.start > 0);
+    let table = TableOf::new(trends, |trend| {
+        (trend.case.device.clone(), trend.case.provenance)
+    })
+    .name("case", |trend| trend.case.to_string())
+    .name("machine", |trend| trend.machine.as_str())
+    .value("runs", |trend| Cell::from(trend.points.len()))
+    .value("level now (95 % interval)", move |trend| {
+        Some(now(trend)?.level)
+    })
+    .value("changed", move |trend| {
+        let step = changed(trend)?;
+        Some(Cell::from(date(trend.points[step.start].started)))
+    })
+    .value("ratio to the level before (95 % interval)", move |trend| {
+        changed(trend)?.ratio.map(Cell::RatioEstimate)
+    })
+    .provenance()
+    .table();
+    let text = "words of one case, or a machine's label, show its runs";
+    Section::bare(vec![
+        Block::Table(table),
+        Block::remark(RemarkKind::Elsewhere, text),
+    ])
 }
 
 /// The levels, and what else changed where one begins.
