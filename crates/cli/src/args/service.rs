@@ -25,13 +25,13 @@ pub enum ServiceCommand {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to measure")]
 pub struct ServiceBenchArguments {
-    /// Which services: zeitgitterd (gpg signs tags of git), relic (signs programs), rfc3161 (sigstore's
-    /// timestamp-authority)
+    /// Which services: zeitgitterd (gpg signs tags of git), relic (signs programs, and by --parameter
+    /// form=jar,deb,rpm archives and packages), rfc3161 (sigstore's timestamp-authority)
     #[arg(long, value_name = "LIST", value_parser = services::named, default_value = "zeitgitterd")]
     pub service: Vec<StackName>,
 
-    /// Where the private keys are: software (a file); for zeitgitterd also virtual, twin:PROFILE, or a card; for relic a
-    /// token behind PKCS#11, such as softhsm or twin:nitrokey-hsm
+    /// Where the private keys are: software (a file); for zeitgitterd and relic also virtual, twin:PROFILE, or a card; for
+    /// relic a token behind PKCS#11, such as softhsm or twin:nitrokey-hsm
     #[arg(long, value_name = "LIST", default_value = "software")]
     pub device: Vec<String>,
 

@@ -165,8 +165,11 @@ fn inserted() -> Result<String, Failure> {
     for family in registry::FAMILIES {
         let looked = family.found(&Wish::Inserted, &user::of_pinentry());
         for one in looked.map_err(Failure::nothing_usable)?.devices {
-            let has_keys = one.capabilities().is_ok_and(|keys| !keys.is_empty());
-            let among = if has_keys { &mut names } else { &mut empty };
+            let among = if one.capabilities().is_empty() {
+                &mut empty
+            } else {
+                &mut names
+            };
             among.push(one.identity().device.to_string());
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use itertools::Itertools;
 use keymark_bench::{Case, CaseId, Part, Parts, Worker};
-use keymark_stats::Ratio;
+use keymark_stats::{Ratio, Seconds};
 
 use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
 use crate::units;

@@ -36,7 +36,7 @@ pub fn history(trends: &[Trend], shown: usize) -> Document {
 
 /// A line for each, with its last level.
 fn all(trends: &[Trend]) -> Section {
-    let now = |trend: &&Trend| trend.steps.last().copied();
+    let now = |trend: &&Trend| Some(trend.steps.last()?.clone());
     let changed = move |trend: &&Trend| now(trend).filter(|step| step.start > 0);
     let table = TableOf::new(trends, |trend| {
         (trend.case.device.clone(), trend.case.provenance)

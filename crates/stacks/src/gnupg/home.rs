@@ -168,7 +168,16 @@ impl Home {
 
     /// Where its agent listens for ssh.
     pub fn ssh_socket(&self) -> Result<PathBuf, Error> {
-        let name = self.connect()?.command("GETINFO ssh_socket_name")?;
+        self.asked("GETINFO ssh_socket_name")
+    }
+
+    /// Where its scdaemon listens.
+    pub fn scdaemon_socket(&self) -> Result<PathBuf, Error> {
+        self.asked("SCD GETINFO socket_name")
+    }
+
+    fn asked(&self, question: &str) -> Result<PathBuf, Error> {
+        let name = self.connect()?.command(question)?;
         Ok(PathBuf::from(String::from_utf8_lossy(&name).into_owned()))
     }
 

@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use super::home::Home;
 use super::listing::{self, ListedKey};
 use super::scdaemon::ScdaemonReader;
+use super::signatures::Signer;
 
 /// The home.
 #[derive(Debug)]
@@ -147,6 +148,32 @@ impl KeyHome {
             return Ok(key);
         }
         listing::chosen(&self.keys, operation)
+    }
+
+    /// The key's OpenPGP certificate, and the check of its signatures.
+    ///
+    /// # Errors
+    /// When keymark cannot check signatures by such a key.
+    pub(crate) fn signer(&self) -> Result<(Signer, Vec<u8>), Error> {
+        let key = self.key(Operation::Sign)?;
+        let certificate = self.certificate(key)?;
+        let none = || {
+            Error::call(
+                "gpg --export",
+                "keymark cannot check signatures by such a key",
+                "choose another --algorithm",
+            )
+        };
+        let signer = Signer::find(&certificate, &key.fingerprint).ok_or_else(none)?;
+        Ok((signer, certificate))
+    }
+
+    pub(super) fn certificate(&self, key: &ListedKey) -> Result<Vec<u8>, Error> {
+        let minimal = ["--export-options", "export-minimal", "--export"];
+        let exactly = key.exactly();
+        let arguments = [&minimal[..], &[&exactly]].concat();
+        let (certificate, _) = self.home.run("gpg --export", &arguments)?;
+        Ok(certificate)
     }
 
     /// The slot of a card in a reader whose key does the operation, and the key's fingerprint, if the

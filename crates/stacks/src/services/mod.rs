@@ -1,5 +1,5 @@
-//! Services that sign and timestamp, under load: zeitgitterd by gpg and its agents, relic by a file or a PKCS#11 token, an
-//! RFC 3161 authority with a key in a file, and authorities that run already.
+//! Services that sign and timestamp, under load: zeitgitterd by gpg and its agents, relic by a file, a PKCS#11 token or a card,
+//! an RFC 3161 authority with a key in a file, and authorities that run already.
 //!
 //! They are what TLS servers are: started in a private directory on loopback, driven by keymark's own client, and gone
 //! afterwards. Each answer is checked, and what is wrong is a failure of its class.
@@ -7,7 +7,6 @@
 mod agents;
 mod authority;
 mod measuring;
-mod pe;
 mod relic;
 mod rfc3161;
 mod running;
@@ -54,7 +53,7 @@ pub const FAMILY: StackFamily = StackFamily {
     stacks: || KINDS.iter().map(|kind| kind.stack).collect(),
     standing: Standing::OnRequest,
     look: None,
-    dimensions: &[AGENTS],
+    dimensions: &[AGENTS, relic::FORM],
     layers: || None,
     comparisons: &[],
     // However many agents ask it.

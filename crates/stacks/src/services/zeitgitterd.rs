@@ -13,8 +13,6 @@ use super::agents::Agents;
 use super::running::{Asking, Running};
 use super::tag::Tags;
 use super::{AGENTS, Found, Means, ServiceKind, ZEITGITTERD};
-use crate::gnupg::key_home::KeyHome;
-use crate::gnupg::signatures::Signer;
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -72,9 +70,8 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
         ));
     }
     let key = home.key(Operation::Sign)?.fingerprint.clone();
-    let exchange = std::sync::Arc::new(Tags {
-        signer: signer(&home, &key)?,
-    });
+    let (signer, _) = home.signer()?;
+    let exchange = std::sync::Arc::new(Tags { signer });
     let asking = Asking {
         path: "/",
         content_type: "application/x-www-form-urlencoded",
@@ -131,23 +128,4 @@ fn within_the_hour() -> u64 {
         .unwrap_or_default();
     // A little before: it waits for the next one.
     (now.as_secs() + COMMITS - 60) % COMMITS
-}
-
-fn signer(home: &KeyHome, fingerprint: &str) -> Result<Signer, Error> {
-    let call = "gpg --export";
-    let exported = [
-        "--export-options",
-        "export-minimal",
-        "--export",
-        fingerprint,
-    ];
-    let (certificate, _) = home.home.run(call, &exported)?;
-    let none = || {
-        Error::call(
-            call,
-            "keymark cannot check signatures by such a key",
-            "choose another --algorithm",
-        )
-    };
-    Signer::find(&certificate, fingerprint).ok_or_else(none)
 }

@@ -39,13 +39,7 @@ impl SignedMessages {
         key: &ListedKey,
         texts: Vec<Vec<u8>>,
     ) -> Result<Self, Error> {
-        let arguments = [
-            "--export-options",
-            "export-minimal",
-            "--export",
-            &key.exactly(),
-        ];
-        let (certificate, _) = home.home.run("gpg --export", &arguments)?;
+        let certificate = home.certificate(key)?;
         Ok(Self {
             signer: Signer::find(&certificate, &key.fingerprint),
             fingerprint: key.fingerprint.clone(),

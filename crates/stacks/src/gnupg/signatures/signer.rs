@@ -90,14 +90,19 @@ impl Signer {
         }
     }
 
-    /// Whether a signature in armor is this key's, of the text that it stands beside.
+    /// Whether a signature, in armor or not, is this key's, of the text that it stands beside.
     ///
     /// # Errors
     /// What is not as expected.
-    pub fn check_detached(&self, text: &[u8], armored: &[u8]) -> Result<(), Expectation> {
-        let read = DetachedSignature::from_armor_single(armored);
+    pub fn check_detached(&self, text: &[u8], signature: &[u8]) -> Result<(), Expectation> {
+        let read = DetachedSignature::from_reader_single(signature);
         let (read, _) = read.map_err(|_| Expectation::Form)?;
-        let signed = SignedMessage::beside(text, &read.signature);
+        self.check_beside(text, &read.signature)
+    }
+
+    /// The same of a signature that is read; of a text, its lines end with CR and LF.
+    pub(crate) fn check_beside(&self, text: &[u8], read: &Signature) -> Result<(), Expectation> {
+        let signed = SignedMessage::beside(text, read);
         let signed = signed.map_err(|_| Expectation::Signature)?;
         self.check_issuer(&signed)
             .map_err(|_| Expectation::Signer)?;
@@ -297,7 +302,7 @@ impl SignedMessage {
         hasher.update(text);
         let length = config.hash_signature_data(&mut hasher).map_err(read)?;
         hasher.update(&config.trailer(length).map_err(read)?);
-        Self::of(signature, &hasher.finalize())
+        Self::digested(signature, &hasher.finalize())
     }
 
     fn of(signature: &Signature, digest: &[u8]) -> Result<Self, String> {
@@ -307,6 +312,13 @@ impl SignedMessage {
         if config.typ() != SignatureType::Binary {
             return Err(format!("a signature of type {:?}", config.typ()));
         }
+        Self::digested(signature, digest)
+    }
+
+    fn digested(signature: &Signature, digest: &[u8]) -> Result<Self, String> {
+        let Some(config) = signature.config() else {
+            return Err(format!("a signature of {:?}", signature.version()));
+        };
         // gpg refuses a signature whose two octets of the digest in the clear are others.
         let announced = signature.signed_hash_value();
         if announced.is_none_or(|octets| !digest.starts_with(&octets)) {

@@ -7,19 +7,19 @@ use keymark_load::{Exchange, Expectation};
 use openssl::pkcs7::Pkcs7;
 use openssl::sha::sha256;
 
-use super::signers::Signers;
+use super::patch::pieces;
+use crate::services::signers::Signers;
 
 /// The headers of the smallest program that there is: those of DOS and COFF, and an optional one (PE32) with 16 data
 /// directories, behind which it ends.
-const HEADERS: &[u8] = include_bytes!("../../templates/smallest.exe");
+const HEADERS: &[u8] = include_bytes!("../../../templates/smallest.exe");
 /// In them the checksum, and the directory's entry of the signature: no part of what is signed.
 const UNSIGNED: [std::ops::Range<usize>; 2] = [152..156, 216..224];
-/// Before the signature in an answer: version and number of patches, two patches' heads, the directory's entry, and the
-/// certificate's head.
-const BEFORE_SIGNATURE: usize = 8 + 2 * 16 + 8 + 8;
+/// Before the signature in the certificate's table: its head.
+const BEFORE_SIGNATURE: usize = 8;
 
 /// Programs by one key.
-pub(crate) struct Programs(pub(crate) Signers);
+pub(super) struct Programs(pub(super) Signers);
 
 /// With the number behind its headers: nobody else has it.
 fn program(number: u64) -> Vec<u8> {
@@ -39,7 +39,10 @@ impl Exchange for Programs {
     }
 
     fn check(&self, number: u64, answer: &[u8]) -> Result<(), Expectation> {
-        let signature = answer.get(BEFORE_SIGNATURE..).ok_or(Expectation::Form)?;
+        // The directory's entry is the first piece.
+        let table = pieces(answer)?.into_iter().nth(1);
+        let signature = table.and_then(|table| table.get(BEFORE_SIGNATURE..));
+        let signature = signature.ok_or(Expectation::Form)?;
         let signed = Pkcs7::from_der(signature).map_err(|_| Expectation::Form)?;
         let whole = signed.to_der().map_err(|_| Expectation::Form)?;
         let content = AnyRef::from_der(&whole);
@@ -76,8 +79,8 @@ mod tests {
     use crate::tls::servers::{Authority, Purpose};
 
     /// relic 8.2.0's, for the program with the number 7; osslsigncode verifies the program with it.
-    const ANSWER: &[u8] = include_bytes!("../../fixtures/relic-answer.bin");
-    const AUTHORITY: &[u8] = include_bytes!("../../fixtures/relic-authority.pem");
+    const ANSWER: &[u8] = include_bytes!("../../../fixtures/relic-pe.bin");
+    const AUTHORITY: &[u8] = include_bytes!("../../../fixtures/relic-pe.pem");
 
     fn signed_for(authority: &[u8]) -> Programs {
         let authority = X509::from_pem(authority).unwrap();
