@@ -154,6 +154,10 @@ fn a_card_is_described_and_never_written_to_unasked() {
     assert_says(&facts["DEC"][0].as_str().unwrap(), ["no key"]);
     assert_says(&facts["SIG"][0].as_str().unwrap(), ["rsa4096"]);
     ended(place.bench(serial, "cv25519", "--pin-env RIGHT"), 3);
+    let advice = place.output("advise card --measure");
+    let words = text(&advice.stderr);
+    ended(advice, 3);
+    assert_says(&words, ["has no keys yet", serial, "gpg --card-edit"]);
     // Another serial number is no permission for this card.
     let other = "--pin-env RIGHT --admin-pin-env ADMIN --write-to 0badcafe";
     ended(place.bench(serial, "cv25519", other), 2);
