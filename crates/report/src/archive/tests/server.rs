@@ -14,6 +14,7 @@ use keymark_bench::record::{Record, RunId, RunState};
 use keymark_bench::runner::Observer;
 use keymark_testkit::assert_says;
 use keymark_testkit::record::{block, head, mixed as record};
+use keymark_testkit::waiting::found;
 
 const WRITERS: usize = 200;
 /// Blocks whose samples are not all there, and samples without one.
@@ -106,6 +107,13 @@ fn push(place: &Path) -> usize {
     sent
 }
 
+/// Takes up what is here. A process that another test is starting may have the lock for a moment.
+fn only_unsent(place: &Path) -> Unsent {
+    found("nobody has what is unsent", || {
+        Unsent::all(place).unwrap().pop()
+    })
+}
+
 #[test]
 fn what_a_lost_connection_keeps_back_is_sent_later_and_once() {
     let mut server = Server::start();
@@ -134,7 +142,7 @@ fn what_a_lost_connection_keeps_back_is_sent_later_and_once() {
     );
     assert_eq!(push(place.path()), 0, "whoever writes it has it");
     drop(kept);
-    assert_eq!(push(place.path()), 1);
+    only_unsent(place.path()).send(&mut owned(&server)).unwrap();
     let whole = only(&owned(&server));
     let lengths: Vec<usize> = whole.cases[0]
         .blocks
@@ -166,11 +174,12 @@ fn a_full_disk_of_the_server_loses_nothing() {
     let part = only(&owned(&server));
     assert_eq!(part.cases[0].blocks.len(), 1);
     drop(kept);
-    let again = Unsent::all(place.path()).unwrap().remove(0);
-    let refused = again.send(&mut owned(&server)).unwrap_err();
+    let refused = only_unsent(place.path())
+        .send(&mut owned(&server))
+        .unwrap_err();
     assert!(matches!(refused, ArchiveError::Full(_)), "{refused:?}");
     server.free_disk();
-    assert_eq!(push(place.path()), 1);
+    only_unsent(place.path()).send(&mut owned(&server)).unwrap();
     let whole = only(&owned(&server));
     assert_eq!(whole.state, RunState::Unfinished, "nobody ended it");
     assert_eq!(whole.cases[0].blocks[1].samples.len(), 50_000);
