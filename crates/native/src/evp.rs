@@ -6,7 +6,7 @@ use std::ptr;
 
 use foreign_types::ForeignType;
 use openssl::error::ErrorStack;
-use openssl::pkey::{HasPrivate, HasPublic, PKey, PKeyRef, Private};
+use openssl::pkey::{HasPublic, PKey, PKeyRef, Private};
 use openssl::pkey_ctx::PkeyCtx;
 
 /// libcrypto's convention: positive is success.
@@ -85,19 +85,15 @@ pub struct Decapsulator {
 
 impl Decapsulator {
     /// Sets up for `key`.
-    pub fn new<T: HasPrivate>(key: &PKeyRef<T>) -> Result<Self, ErrorStack> {
+    pub fn new(key: &PKeyRef<Private>) -> Result<Self, ErrorStack> {
         let ctx = PkeyCtx::new(key)?;
-        // SAFETY: `ctx` is valid and owned here, and null parameters mean the defaults; PkeyCtx's
-        // type parameter is a marker only, so the reference counted by the context may change it.
-        let ctx = unsafe {
+        // SAFETY: `ctx` is valid, and null parameters mean the defaults.
+        unsafe {
             check(openssl_sys::EVP_PKEY_decapsulate_init(
                 ctx.as_ptr(),
                 ptr::null(),
             ))?;
-            let raw = ctx.as_ptr();
-            std::mem::forget(ctx);
-            PkeyCtx::from_ptr(raw)
-        };
+        }
         Ok(Self { ctx })
     }
 
@@ -119,36 +115,16 @@ impl Decapsulator {
     }
 }
 
-/// A context set up once for many signatures of whole messages: EdDSA, ML-DSA, SLH-DSA.
+/// Sets a context of a key up for many signatures of whole messages: EdDSA, ML-DSA, SLH-DSA.
 ///
 /// `EVP_DigestSign`, which the openssl crate offers for these, ends its context with every
 /// signature; `EVP_PKEY_sign` (EVP_PKEY_sign_message_init(3), since OpenSSL 3.4) does not.
-#[derive(derive_more::Debug)]
-#[debug("MessageSigner")]
-pub struct MessageSigner {
-    ctx: PkeyCtx<Private>,
-}
-
-impl MessageSigner {
-    /// Sets up for `key`.
-    pub fn new(key: &PKeyRef<Private>) -> Result<Self, ErrorStack> {
-        let ctx = PkeyCtx::new(key)?;
-        // SAFETY: `ctx` is valid; the null algorithm means the key's own, null parameters the
-        // defaults.
-        unsafe {
-            check(openssl_sys::EVP_PKEY_sign_message_init(
-                ctx.as_ptr(),
-                ptr::null_mut(),
-                ptr::null(),
-            ))?;
-        }
-        Ok(Self { ctx })
-    }
-
-    /// Signs `message` into `signature`; returns the signature's length in bytes.
-    pub fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, ErrorStack> {
-        self.ctx.sign(message, Some(signature))
-    }
+pub fn sign_message_init(ctx: &mut PkeyCtx<Private>) -> Result<(), ErrorStack> {
+    // SAFETY: `ctx` is valid; the null algorithm means the key's own, null parameters the
+    // defaults.
+    check(unsafe {
+        openssl_sys::EVP_PKEY_sign_message_init(ctx.as_ptr(), ptr::null_mut(), ptr::null())
+    })
 }
 
 #[cfg(test)]
@@ -179,10 +155,11 @@ mod tests {
             generate("SLH-DSA-SHA2-128f").unwrap(),
         ];
         for key in keys {
-            let mut signer = MessageSigner::new(&key).unwrap();
+            let mut signer = PkeyCtx::new(&key).unwrap();
+            sign_message_init(&mut signer).unwrap();
             for message in [b"one".as_slice(), b"two", b""] {
                 let mut signature = vec![0; key.size()];
-                let length = signer.sign(message, &mut signature).unwrap();
+                let length = signer.sign(message, Some(&mut signature)).unwrap();
                 let mut verifier = openssl::sign::Verifier::new_without_digest(&key).unwrap();
                 assert!(
                     verifier
