@@ -80,8 +80,31 @@ fn may(capability: Capability) -> Result<Attribute, Error> {
     }
 }
 
-/// Gives the session or its token a test key.
-pub(super) fn create(
+/// Who has made a test key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// It is the run's, as other devices have it.
+    Keymark,
+    /// The token, which takes none from outside.
+    Token,
+}
+
+/// Gives the session or its token a test key, or has the token make one: many take no private key from outside, and make
+/// one that never leaves. Where it does neither, the error says why it took none.
+pub(super) fn provide(
+    session: &Session,
+    key: &TestKey,
+    capability: Capability,
+    object: TestObject<'_>,
+) -> Result<Maker, Error> {
+    let Err(refused) = create(session, key, capability.operation, object) else {
+        return Ok(Maker::Keymark);
+    };
+    let made = generate(session, capability, object);
+    made.map(|()| Maker::Token).map_err(|_| refused)
+}
+
+fn create(
     session: &Session,
     key: &TestKey,
     operation: Operation,
