@@ -1,10 +1,11 @@
 //! A card in a reader as a device: from the reader to what is said of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::tokens::identity_tag::IdentityTag;
 use keymark_bench::store::Capability;
-use keymark_bench::{DeviceName, During as _, Error, Provenance, StoreIdentity};
+use keymark_bench::{DeviceName, During as _, Error, Provenance, StoreIdentity, StoreKind};
 
 use super::catalogue::{Catalogue, Evidence, usb_id_of};
 use super::channel::Port;
@@ -45,9 +46,18 @@ impl InsertedCard {
             Some(IdentityTag::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
             Some(IdentityTag::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),
         };
-        let card = card.identified(&facts.token(), product, provenance);
+        let card = card.identified(&facts.token());
         Ok(Self {
-            identity: card.identity()?,
+            identity: StoreIdentity {
+                serial: Some(format!("{:08x}", facts.aid.serial)),
+                versions: versions(&facts),
+                ..StoreIdentity::new(
+                    card.name.clone(),
+                    StoreKind::OPENPGP_CARD,
+                    provenance,
+                    product,
+                )
+            },
             capabilities: card.capabilities()?,
             present: card.present()?,
             card,
@@ -55,6 +65,17 @@ impl InsertedCard {
             reader,
         })
     }
+}
+
+/// What the card says of its own versions.
+fn versions(facts: &CardFacts) -> BTreeMap<String, String> {
+    let (major, minor) = facts.aid.card_version();
+    let card = ("openpgp-card".to_owned(), format!("{major}.{minor}"));
+    let firmware = facts.firmware.map(|[major, minor, patch]| {
+        let firmware = format!("{major:x}.{minor:x}.{patch:x}");
+        ("firmware".to_owned(), firmware)
+    });
+    [card].into_iter().chain(firmware).collect()
 }
 
 fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
