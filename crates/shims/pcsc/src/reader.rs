@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use keymark_shim_protocol::wire::{Request, Response};
+use keymark_shim_protocol::wire::{self, Request, Response};
 
 use crate::trace::note_card_time;
 use crate::types::{
@@ -270,7 +270,7 @@ impl Connection {
     /// A server that is gone is a card that was pulled out.
     pub(crate) fn ask(&mut self, request: &Request) -> Result<Vec<u8>, Code> {
         let stream = self.stream.as_mut().ok_or(Code::REMOVED)?;
-        let answered = request.write(stream).and_then(|()| Response::read(stream));
+        let answered = wire::write(stream, request).and_then(|()| wire::read(stream));
         match answered {
             Ok(Response::Done { work, bytes }) => {
                 note_card_time(work);

@@ -13,6 +13,7 @@ use cryptoki_sys::{
     CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_RV, CK_ULONG, CK_UTF8CHAR, CK_VERSION,
     CKR_ARGUMENTS_BAD, CKR_BUFFER_TOO_SMALL, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR, CKR_OK,
 };
+use keymark_shim_protocol::pkcs11::Of;
 
 use crate::functions::list;
 use crate::library::library;
@@ -60,14 +61,9 @@ impl Callee {
         let library = library.map_err(|error| without(path, &error.to_string()))?;
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: the symbol has the type that the standard gives it (§5.4.4).
-        let list = unsafe {
-            library.get::<<CK_C_GetFunctionList as Inner>::Function>(b"C_GetFunctionList\0")
-        };
+        let list = unsafe { library.get::<Of<CK_C_GetFunctionList>>(b"C_GetFunctionList\0") };
         let list = list.map_err(|error| error.to_string())?;
-        if ptr::fn_addr_eq(
-            *list,
-            C_GetFunctionList as <CK_C_GetFunctionList as Inner>::Function,
-        ) {
+        if ptr::fn_addr_eq(*list, C_GetFunctionList as Of<CK_C_GetFunctionList>) {
             return Err("it is this library itself".to_owned());
         }
         let mut plain: *mut CK_FUNCTION_LIST = ptr::null_mut();
@@ -86,9 +82,8 @@ impl Callee {
         // SAFETY: a list of version 2.40.
         unsafe { callee.take(plain) };
         // SAFETY: as above; many modules do not have it.
-        let interfaces = unsafe {
-            library.get::<<CK_C_GetInterfaceList as Inner>::Function>(b"C_GetInterfaceList\0")
-        };
+        let interfaces =
+            unsafe { library.get::<Of<CK_C_GetInterfaceList>>(b"C_GetInterfaceList\0") };
         if let Ok(interfaces) = interfaces {
             // SAFETY: it is called as the standard says (§5.4.5).
             unsafe { callee.take_interfaces(*interfaces) };
@@ -107,7 +102,7 @@ impl Callee {
 
     /// # Safety
     /// The function is the module's C_GetInterfaceList.
-    unsafe fn take_interfaces(&mut self, list: <CK_C_GetInterfaceList as Inner>::Function) {
+    unsafe fn take_interfaces(&mut self, list: Of<CK_C_GetInterfaceList>) {
         let mut count: CK_ULONG = 0;
         // SAFETY: without a list it tells how long it is.
         if unsafe { list(ptr::null_mut(), &raw mut count) } != CKR_OK || count > 64 {
@@ -166,15 +161,6 @@ fn empty() -> CK_FUNCTION_LIST_3_2 {
     // SAFETY: a version of zeroes, and functions that are none, which is what the null pointer means in an
     // `Option` of a function pointer.
     unsafe { std::mem::zeroed() }
-}
-
-/// The function of an optional one: how the bindings name types.
-trait Inner {
-    type Function;
-}
-
-impl<F> Inner for Option<F> {
-    type Function = F;
 }
 
 /// The name of the interfaces that are the standard's (PKCS#11 3.1 §5.4.5).

@@ -148,6 +148,19 @@ macro_rules! calls {
 
 pkcs11_functions!(calls);
 
+/// A function of a module's, of the type that the bindings have for one that may be missing.
+pub trait Function {
+    /// The function's own.
+    type Type;
+}
+
+impl<F> Function for Option<F> {
+    type Type = F;
+}
+
+/// The function itself.
+pub type Of<F> = <F as Function>::Type;
+
 /// What works with a private key; a twin's time is in these.
 pub const WITH_PRIVATE_KEY: [Call; 8] = [
     Call::C_Sign,
