@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::TraceError;
+use crate::{FileError, foreign, unread};
 
 /// Length of a record.
 pub const RECORD: usize = 96;
@@ -131,16 +131,13 @@ impl TraceReader {
     }
 
     /// The records that were added since the last time.
-    pub fn read(&mut self) -> Result<Vec<TracedCall>, TraceError> {
-        let failed = |source| TraceError::Io {
-            path: self.path.clone(),
-            source,
-        };
+    pub fn read(&mut self) -> Result<Vec<TracedCall>, FileError> {
+        let failed = unread(&self.path);
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            opened => opened.map_err(failed)?,
+            opened => opened.map_err(&failed)?,
         };
-        file.seek(SeekFrom::Start(self.at)).map_err(failed)?;
+        file.seek(SeekFrom::Start(self.at)).map_err(&failed)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (records, torn) = bytes.as_chunks::<RECORD>();
@@ -150,10 +147,10 @@ impl TraceReader {
                 self.at += bytes.len() as u64;
                 Ok(records)
             }
-            _ => Err(TraceError::Foreign {
-                path: self.path.clone(),
-                expected: "a trace of PC/SC calls, or is incomplete",
-            }),
+            _ => {
+                let expected = "a trace of PC/SC calls, or is incomplete";
+                Err(foreign(&self.path, expected))
+            }
         }
     }
 }
@@ -215,7 +212,8 @@ mod tests {
             assert_eq!(reader.read().unwrap(), [record]);
         }
         file.write_all(b"torn").unwrap();
-        assert!(matches!(reader.read(), Err(TraceError::Foreign { .. })));
+        let error = reader.read().unwrap_err().to_string();
+        assert!(error.contains("is not a trace of PC/SC calls"), "{error}");
         assert_eq!(record.call.name(), "SCardConnect");
         assert_eq!(record.duration(), Duration::from_nanos(2));
     }
