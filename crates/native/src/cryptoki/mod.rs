@@ -203,8 +203,8 @@ impl Operator {
         output: &mut [u8],
     ) -> Result<usize, Fault> {
         let session = self.session.handle();
-        let mut chosen = by.chosen();
-        let mut mechanism = chosen.mechanism();
+        let mut row = by.row();
+        let mut mechanism = row.mechanism();
         // SAFETY: the mechanism and its parameter live until the call returns, and are read during it only
         // (§5.2.1); a session or an object that is gone is refused with a return code (§5.1.2).
         made(begin, || unsafe {
@@ -272,8 +272,8 @@ impl Operator {
             call: Call::C_DecapsulateKey.name(),
             code: cryptoki_sys::CKR_FUNCTION_NOT_SUPPORTED,
         })?;
-        let mut chosen = Mechanism::MlKem.chosen();
-        let mut mechanism = chosen.mechanism();
+        let mut row = Mechanism::MlKem.row();
+        let mut mechanism = row.mechanism();
         let length = length as CK_ULONG;
         let mut template = secret_template(&length);
         let mut derived: CK_OBJECT_HANDLE = 0;

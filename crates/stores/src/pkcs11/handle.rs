@@ -147,26 +147,19 @@ impl KeyHandle for SessionHandle {
 
     fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         let operator = self.operator.as_mut().ok_or_else(not_entered)?;
-        match self.work {
-            Work::Sign(by) => {
-                let signed = operator.sign(by, &self.data, output);
-                self.performed(signed)
-            }
-            Work::Decrypt(by) => {
-                let decrypted = operator.decrypt(by, &self.data, output);
-                self.performed(decrypted)
-            }
-            Work::Derive(length) => {
-                let derived = operator.derive(&self.data, length);
-                self.derived = Some(derived.map_err(refused)?);
-                Ok(Performed::default())
-            }
-            Work::Decapsulate(length) => {
-                let derived = operator.decapsulate(&self.data, length);
-                self.derived = Some(derived.map_err(refused)?);
-                Ok(Performed::default())
-            }
-        }
+        let data = &self.data;
+        // No octet of a secret is there yet.
+        let keep = |secret| {
+            self.derived = Some(secret);
+            0
+        };
+        let done = match self.work {
+            Work::Sign(by) => operator.sign(by, data, output),
+            Work::Decrypt(by) => operator.decrypt(by, data, output),
+            Work::Derive(length) => operator.derive(data, length).map(keep),
+            Work::Decapsulate(length) => operator.decapsulate(data, length).map(keep),
+        };
+        self.performed(done)
     }
 
     /// The secret of a key agreement is the token's until it is asked for, which is no private-key operation.
