@@ -19,7 +19,7 @@ use super::codes::{failed, returned};
 use super::identity::identity;
 use super::module::{Module, ModuleFile};
 use super::session_keys::Visible;
-use super::token_info::{self, Login, ModuleInfo, PinState, TokenInfo, TokenState};
+use super::token_info::{self, Login, ModuleInfo, PinState, TokenInfo};
 use super::uri::ObjectPart;
 use crate::journal::RunJournal;
 use crate::test_key::TestKey;
@@ -121,7 +121,7 @@ impl Token {
         let tokens = tokens.filter_map(|slot| token_info::ask_token(&self.module, slot).ok());
         let others = tokens.filter(|info| {
             let is_this = info.id() == self.id && info.label == self.label;
-            info.login.pin().is_some() && info.state == TokenState::Initialized && !is_this
+            info.login.pin().is_some() && !is_this
         });
         Ok(others.map(|info| info.id().to_string()).collect())
     }

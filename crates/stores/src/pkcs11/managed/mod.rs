@@ -24,7 +24,7 @@ use super::new_token::NewToken;
 use super::process::initialize_token;
 use super::session_keys::Lifetime;
 use super::token::FoundToken;
-use super::token_info::{ModuleInfo, TokenInfo, TokenState};
+use super::token_info::{ModuleInfo, TokenInfo};
 use crate::device::made_identity;
 use crate::emulator::Emulator;
 use crate::user::{Pin, PinSource, Pins, User};
@@ -225,11 +225,8 @@ pub(super) fn initialized<'s>(
     kind: &ManagedKind,
     info: &'s ModuleInfo,
 ) -> Result<&'s TokenInfo, Error> {
-    let mut tokens = info
-        .slots
-        .iter()
-        .filter_map(|slot| slot.token.as_ref().ok());
-    let made = tokens.find(|token| token.state == TokenState::Initialized);
+    let mut slots = info.slots.iter();
+    let made = slots.find_map(|slot| slot.token.as_ref().ok());
     made.ok_or_else(|| {
         let call = format!("looking for the token '{}'", kind.name());
         Error::call(call, "it was initialised, but was not found", "")
