@@ -42,7 +42,7 @@ impl InsertedCard {
         );
         let facts = card.facts()?.clone();
         let (product, provenance) = match card.tag()? {
-            None => (product(port.as_ref(), &facts)?, Provenance::Measured),
+            None => (product(port.as_ref(), &facts), Provenance::Measured),
             Some(IdentityTag::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
             Some(IdentityTag::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),
         };
@@ -78,7 +78,7 @@ fn versions(facts: &CardFacts) -> BTreeMap<String, String> {
     [card].into_iter().chain(firmware).collect()
 }
 
-fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
+fn product(port: &dyn Port, facts: &CardFacts) -> String {
     let evidence = Evidence {
         manufacturer: facts.aid.manufacturer,
         card_version: facts.aid.card_version(),
@@ -87,7 +87,7 @@ fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
         usb: port.channel_id().and_then(usb_id_of),
         yubikey_version: facts.firmware,
     };
-    Ok(Catalogue::shipped()?.identify(&evidence))
+    Catalogue::shipped().identify(&evidence)
 }
 
 impl Device for InsertedCard {
