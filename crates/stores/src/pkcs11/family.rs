@@ -19,7 +19,7 @@ use super::selector::{TokenSelector, modules};
 use super::token::FoundToken;
 use super::token_info::{ModuleInfo, SlotInfo, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri};
-use crate::device::{Device, Looked, StoreFamily, Visited, Wish, no_errand};
+use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
 use crate::store::once_each;
 use crate::user::{TokenId, User};
 
@@ -27,7 +27,6 @@ use crate::user::{TokenId, User};
 pub const FAMILY: StoreFamily = StoreFamily {
     store: StoreKind::PKCS11,
     look: wanted,
-    open_errand: no_errand,
 };
 
 fn wanted(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
