@@ -3,7 +3,7 @@
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
 use keymark_bench::{During as _, Error, Family, Operation};
-use keymark_native::evp::{Decapsulator, sign_message_init};
+use keymark_native::evp::{decapsulate, decapsulate_init, sign_message_init};
 use openssl::bn::BigNumContext;
 use openssl::ec::{EcKey, EcPoint};
 use openssl::error::ErrorStack;
@@ -64,11 +64,13 @@ pub(super) fn handle(
         (Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448, Operation::Decrypt) => {
             Ok(derive(pkey.clone()))
         }
-        (Family::MlKem(_), Operation::Decapsulate) => Decapsulator::new(pkey).map(|mut key| {
-            call("EVP_PKEY_decapsulate", move |input, output| {
-                key.decapsulate(input, output)
+        (Family::MlKem(_), Operation::Decapsulate) => {
+            context(pkey, decapsulate_init).map(|mut ctx| {
+                call("EVP_PKEY_decapsulate", move |input, output| {
+                    decapsulate(&mut ctx, input, output)
+                })
             })
-        }),
+        }
         (
             Family::Ed25519 | Family::Ed448 | Family::MlDsa(_) | Family::SlhDsa(..),
             Operation::Sign | Operation::Authenticate,
