@@ -161,7 +161,7 @@ impl<F> Function for Option<F> {
 /// The function itself.
 pub type Of<F> = <F as Function>::Type;
 
-/// What works with a private key; a twin's time is in these.
+/// What works with a private key; a twin's time is in these. The first five yield its result themselves.
 pub const WITH_PRIVATE_KEY: [Call; 8] = [
     Call::C_Sign,
     Call::C_SignFinal,
@@ -185,13 +185,7 @@ pub enum Traced {
 }
 
 /// Calls that yield a result of a private key, and are often made twice.
-const WITH_LENGTH: [Call; 5] = [
-    Call::C_Sign,
-    Call::C_SignFinal,
-    Call::C_SignRecover,
-    Call::C_Decrypt,
-    Call::C_DecryptFinal,
-];
+const WITH_LENGTH: &[Call] = WITH_PRIVATE_KEY.split_at(5).0;
 
 impl Traced {
     /// How many there are.
