@@ -108,7 +108,7 @@ impl Token {
         }
         let id = fresh_id()?;
         let pair = pair(key, &id)?;
-        self.with_writer(|session, _| {
+        self.with_writer(|session| {
             for template in &pair {
                 let created = session.create_object(template);
                 created.map_err(failed)?;
@@ -133,7 +133,7 @@ impl Token {
             return Ok(());
         }
         let template = certificate(public, id, label)?;
-        self.with_writer(|session, _| {
+        self.with_writer(|session| {
             let created = session.create_object(&template);
             created.map(drop).map_err(failed)
         })?;

@@ -60,10 +60,10 @@ impl Token {
             module: self.file.path.clone(),
         };
         journal.begin(TestKeyWrite::new(place.clone(), &(), &noted)?)?;
-        let written = self.with_writer(|session, visible| {
+        let written = self.with_writer(|session| {
             let object = TestObject {
                 id,
-                visible,
+                is_private: self.has_login(),
                 lifetime: Lifetime::Token,
             };
             let maker = provide(session, key, capability, object)?;
@@ -102,7 +102,7 @@ impl Token {
         journal.check_token(&self.id)?;
         self.user.consent.check_write(&self.id)?;
         // A PIN that is refused is one error, not one a key.
-        self.with_keeper(|_, _| Ok(()))?;
+        self.with_keeper(|_| Ok(()))?;
         journal.undo_all(&self.id, "", |write, _| {
             let NotedKey { id, label, .. } = noted(write)?;
             self.remove(&id, &label)
@@ -112,7 +112,7 @@ impl Token {
     /// Removes both halves of the test key of that identifier, and its certificate, if they are there: no object that is called
     /// otherwise, whatever its identifier.
     fn remove(&self, id: &[u8], label: &str) -> Result<(), Error> {
-        self.with_writer(|session, _| {
+        self.with_writer(|session| {
             let _under_way = UnderWay::begin(Call::C_DestroyObject);
             for object in test_objects(session, id, label)? {
                 session.destroy_object(object).map_err(failed)?;

@@ -27,13 +27,6 @@ use crate::test_key::{Numbers, Secret, TestKey};
 /// What test keys are called.
 pub(super) const LABEL: &str = "keymark test key";
 
-/// Who may see an object of a session: the user who has logged in, or anybody, where nobody does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Visible {
-    ToUser,
-    ToAll,
-}
-
 /// How long a test key is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Lifetime {
@@ -47,7 +40,8 @@ pub(super) enum Lifetime {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TestObject<'i> {
     pub(super) id: &'i [u8],
-    pub(super) visible: Visible,
+    /// Whether only the user sees it who has logged in, as far as anybody does.
+    pub(super) is_private: bool,
     pub(super) lifetime: Lifetime,
 }
 
@@ -63,7 +57,7 @@ impl TestObject<'_> {
 
     fn private(&self) -> Vec<Attribute> {
         let mut template = self.named();
-        template.push(Attribute::Private(self.visible == Visible::ToUser));
+        template.push(Attribute::Private(self.is_private));
         template
     }
 }

@@ -69,14 +69,14 @@ impl TokenStore {
             return self.find(capability);
         }
         let (token, algorithm, id) = (&self.token, capability.algorithm, fresh_id()?);
-        let object = |visible| TestObject {
+        let object = TestObject {
             id: &id,
-            visible,
+            is_private: token.has_login(),
             lifetime: self.lifetime,
         };
         let (label, public, origin) = if self.lifetime == Lifetime::Token {
-            let public = token.with_writer(|session, visible| {
-                session_keys::generate(session, capability, object(visible))?;
+            let public = token.with_writer(|session| {
+                session_keys::generate(session, capability, object)?;
                 made_public(session, capability, &id)
             })?;
             let origin = Origin::Found(ObjectPart::with_id(id));
@@ -87,15 +87,15 @@ impl TokenStore {
             let maker = if on_token {
                 token.write_test_key(&id, capability, &test_key)?
             } else {
-                token.with_keeper(|session, visible| {
-                    let provided = provide(session, &test_key, capability, object(visible));
+                token.with_keeper(|session| {
+                    let provided = provide(session, &test_key, capability, object);
                     provided.map_err(no_test_key)
                 })?
             };
             let public = match maker {
                 Maker::Keymark => PublicKey::of(&test_key)?,
                 Maker::Token => {
-                    token.with_keeper(|session, _| made_public(session, capability, &id))?
+                    token.with_keeper(|session| made_public(session, capability, &id))?
                 }
             };
             match (maker, on_token) {
@@ -116,7 +116,7 @@ impl TokenStore {
 
     /// The key of the token that is meant.
     fn find(&self, capability: Capability) -> Result<Placed, Error> {
-        self.token.with_keeper(|session, _| {
+        self.token.with_keeper(|session| {
             let meant = keys::meant(session, &self.wanted)?;
             let can = |info: &KeyInfo| info.capabilities().any(|can| can == capability);
             let mut able = meant.into_iter().filter(|(_, info)| can(info));

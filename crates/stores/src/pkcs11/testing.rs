@@ -47,7 +47,7 @@ impl TokenHere {
         let found = FoundToken::of(file, &said, info);
         let token = Token::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
         let capabilities = if uri.object.names_one() {
-            let keys = token.with_keeper(|session, _| keys::meant(session, &uri.object))?;
+            let keys = token.with_keeper(|session| keys::meant(session, &uri.object))?;
             let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
             keys::capabilities(&keys)
         } else {

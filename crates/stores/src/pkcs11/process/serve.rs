@@ -126,7 +126,7 @@ impl Serving {
             Request::Run(run) => self.begin_run(run),
             Request::Keys(wanted) => {
                 let token = &self.store()?.token;
-                let meant = token.with_keeper(|session, _| keys::meant(session, &wanted))?;
+                let meant = token.with_keeper(|session| keys::meant(session, &wanted))?;
                 let meant = meant.into_iter().map(|(_, info)| info);
                 Ok(Reply::Keys(meant.collect()))
             }
@@ -177,7 +177,7 @@ impl Serving {
             notice: Arc::clone(&self.line) as Arc<dyn Notice>,
         };
         let token = Token::new(errand.file.clone(), &errand.info, errand.owner, user)?;
-        token.with_keeper(|_, _| Ok(()))?;
+        token.with_keeper(|_| Ok(()))?;
         self.store = Some(TokenStore {
             device: errand.device,
             capabilities: Vec::new(),
