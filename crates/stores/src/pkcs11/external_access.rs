@@ -123,7 +123,7 @@ impl Token {
     /// Puts a certificate beside the key of that `CKA_ID`, if it is keymark's and has none.
     fn certify(&self, public: &PublicKey, id: &[u8]) -> Result<(), Error> {
         let label = match self.owner {
-            Owner::Keymark => public.algorithm().name(),
+            Owner::Keymark | Owner::Generator => public.algorithm().name(),
             // What removes the key removes it, too: it is called the same.
             Owner::User if self.has_written(id) => LABEL,
             Owner::User => return Ok(()),

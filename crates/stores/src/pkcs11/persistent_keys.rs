@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::external_access::{is_known_to_programs, public_half};
-use super::session_keys::{LABEL, Lifetime, Maker, TestObject, provide};
+use super::session_keys::{LABEL, Maker, TestObject, provide};
 use super::token::Token;
 use crate::journal::{Content, Journal, TestKeyWrite};
 use crate::test_key::TestKey;
@@ -64,7 +64,7 @@ impl Token {
             let object = TestObject {
                 id,
                 is_private: self.has_login(),
-                lifetime: Lifetime::Token,
+                on_token: true,
             };
             let maker = provide(session, key, capability, object)?;
             if maker == Maker::Keymark && is_known_to_programs(capability.algorithm.family()) {

@@ -17,7 +17,6 @@ use openssl::bn::BigNumRef;
 use openssl::error::ErrorStack;
 use openssl::pkey::Private;
 use openssl::rsa::RsaRef;
-use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::keys::{parameter_set, parameters_of};
@@ -27,29 +26,22 @@ use crate::test_key::{Numbers, Secret, TestKey};
 /// What test keys are called.
 pub(super) const LABEL: &str = "keymark test key";
 
-/// How long a test key is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Lifetime {
-    /// As long as its session: nothing is written.
-    Session,
-    /// Until it is removed from the token (`persistent_keys.rs`), or the token is gone, which is keymark's own.
-    Token,
-}
-
 /// A test key as an object.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TestObject<'i> {
     pub(super) id: &'i [u8],
     /// Whether only the user sees it who has logged in, as far as anybody does.
     pub(super) is_private: bool,
-    pub(super) lifetime: Lifetime,
+    /// Whether it is there until it is removed from the token (`persistent_keys.rs`), or the token is gone; else as long as
+    /// its session, and nothing is written.
+    pub(super) on_token: bool,
 }
 
 impl TestObject<'_> {
     /// What both halves have in common.
     fn named(&self) -> Vec<Attribute> {
         vec![
-            Attribute::Token(self.lifetime == Lifetime::Token),
+            Attribute::Token(self.on_token),
             Attribute::Label(LABEL.into()),
             Attribute::Id(self.id.to_vec()),
         ]

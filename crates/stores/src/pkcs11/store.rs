@@ -15,8 +15,8 @@ use super::capabilities::asked_for;
 use super::external_access::NAME_A_KEY;
 use super::handle::SessionHandle;
 use super::keys::{self, KeyInfo, KeyPin};
-use super::session_keys::{self, LABEL, Lifetime, Maker, TestObject, provide};
-use super::token::Token;
+use super::session_keys::{self, LABEL, Maker, TestObject, provide};
+use super::token::{Owner, Token};
 use super::tpm2_pkcs11;
 use super::uri::ObjectPart;
 use crate::access::Access;
@@ -33,7 +33,6 @@ pub(super) struct TokenStore {
     pub(super) token: Arc<Token>,
     /// The keys of the token that are meant; without one that is named, test keys are.
     pub(super) wanted: ObjectPart,
-    pub(super) lifetime: Lifetime,
     pub(super) test_keys: Arc<SoftwareStore>,
     pub(super) placed: Mutex<HashMap<Capability, Placed>>,
 }
@@ -72,9 +71,9 @@ impl TokenStore {
         let object = TestObject {
             id: &id,
             is_private: token.has_login(),
-            lifetime: self.lifetime,
+            on_token: token.owner == Owner::Generator,
         };
-        let (label, public, origin) = if self.lifetime == Lifetime::Token {
+        let (label, public, origin) = if object.on_token {
             let public = token.with_writer(|session| {
                 session_keys::generate(session, capability, object)?;
                 made_public(session, capability, &id)

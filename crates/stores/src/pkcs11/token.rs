@@ -79,6 +79,8 @@ pub(super) struct Token {
 pub(super) enum Owner {
     /// Test keys are written onto it as well, and gone with it after the run.
     Keymark,
+    /// keymark's as well, which takes no key from outside and keeps no objects of sessions: it makes its test keys itself.
+    Generator,
     /// Test keys are in keymark's session alone: no other program sees them, and they leave nothing.
     User,
 }

@@ -183,7 +183,6 @@ impl Serving {
             capabilities: Vec::new(),
             token: Arc::new(token),
             wanted: errand.wanted,
-            lifetime: errand.lifetime,
             test_keys: Arc::clone(&self.test_keys),
             placed: Mutex::default(),
         });

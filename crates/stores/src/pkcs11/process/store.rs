@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 
 use super::super::capabilities::asked_for;
 use super::super::external_access::NAME_A_KEY;
-use super::super::session_keys::Lifetime;
 use super::super::store::{Origin, Placed};
+use super::super::token::Owner;
 use super::client::TokenProcess;
 use super::{PipedPin, Request, RunErrand, TokenErrand, WorkersErrand};
 use crate::access::{Access, Certificate, KeyUse, ProgramKey};
@@ -90,7 +90,7 @@ impl ProcessKeys {
             return Ok(placed.clone());
         }
         let errand = &self.process.errand;
-        let takes_test_key = !errand.wanted.names_one() && errand.lifetime == Lifetime::Session;
+        let takes_test_key = !errand.wanted.names_one() && errand.owner != Owner::Generator;
         let test_key = if takes_test_key {
             Some(self.test_keys.made_for(asked)?.sealed()?)
         } else {
