@@ -32,10 +32,7 @@ pub(super) fn handle(
         Secret::Elgamal(_) if operation != Operation::Decrypt => {
             return Err(unsupported("the OpenSSL library", capability));
         }
-        Secret::Elgamal(elgamal) => {
-            let decryptor = elgamal.decryptor().during("BN_sub")?;
-            return Ok(Box::new(decryptor));
-        }
+        Secret::Elgamal(elgamal) => return elgamal.decryptor().during("BN_sub"),
         Secret::Evp(pkey) => pkey,
     };
     let made: Result<Box<dyn KeyHandle>, ErrorStack> = match (family, operation) {
