@@ -11,7 +11,7 @@ use super::channel::Channel;
 use super::device::CardDevice;
 use super::facts::Transfer;
 use super::session::{Password, refused, verify};
-use crate::card::{SigningPin, Slot, TouchPolicy};
+use crate::card::{Slot, TouchPolicy};
 
 /// Whether PIN 82 and PIN 81 are verified on a card.
 pub(super) type Verified = [AtomicBool; 2];
@@ -25,7 +25,9 @@ pub(super) struct CardHandle {
     pub(super) slot: Slot,
     pub(super) algorithm: Algorithm,
     pub(super) transfer: Transfer,
-    pub(super) signing_pin: SigningPin,
+    pub(super) password: Password,
+    /// Whether that PIN is good for one operation only.
+    pub(super) each: bool,
     pub(super) touch: TouchPolicy,
     pub(super) touched: bool,
     /// What the last PIN verification took, until it is told.
@@ -43,17 +45,11 @@ impl CardHandle {
             verified,
             ..
         } = &self.card;
-        let (password, verified, each) = match self.slot {
-            Slot::Signature => {
-                let each = self.signing_pin == SigningPin::Once;
-                (Password::Signing, &verified[1], each)
-            }
-            Slot::Decryption | Slot::Authentication => (Password::User, &verified[0], false),
-        };
-        if !each && verified.load(Ordering::Acquire) {
+        let verified = &verified[usize::from(self.password == Password::Signing)];
+        if !self.each && verified.load(Ordering::Acquire) {
             return Ok(());
         }
-        session.with(|card| verify(rules, card, password))?;
+        session.with(|card| verify(rules, card, self.password))?;
         verified.store(true, Ordering::Release);
         self.verify_time = session.verify_time();
         Ok(())
