@@ -6,19 +6,15 @@ use keymark_native::gcrypt::sexp::Sexp;
 use keymark_bench::operation::Operation;
 use keymark_stacks::gnupg::listing::{chosen, listed_keys};
 use keymark_stacks::gnupg::status::{complaint, configured, has, status_lines};
-use keymark_stores::tokens::attributes;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&parser, data)) = data.split_first() else {
         return;
     };
-    match parser % 3 {
+    match parser % 2 {
         0 => expression(data),
-        1 => text(&String::from_utf8_lossy(data)),
-        _ => {
-            let _ = attributes::algorithm(data);
-        }
+        _ => text(&String::from_utf8_lossy(data)),
     }
 });
 

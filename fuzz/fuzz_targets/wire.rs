@@ -2,24 +2,22 @@
 
 #![no_main]
 
-use keymark_shim_protocol::wire::{Request, Response};
+use keymark_shim_protocol::wire::{Request, Response, read, write};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut from = data;
-    while let Ok(Some(request)) = Request::read(&mut from) {
+    while let Ok(Some(request)) = read::<Request>(&mut from) {
         let mut sent = Vec::new();
-        request.write(&mut sent).expect("what was read can be sent");
-        let again = Request::read(&mut sent.as_slice());
+        write(&mut sent, &request).expect("what was read can be sent");
+        let again = read(&mut sent.as_slice());
         assert_eq!(again.expect("and read again"), Some(request));
     }
     let mut from = data;
-    while let Ok(response) = Response::read(&mut from) {
+    while let Ok(Some(response)) = read::<Response>(&mut from) {
         let mut sent = Vec::new();
-        response
-            .write(&mut sent)
-            .expect("what was read can be sent");
-        let again = Response::read(&mut sent.as_slice());
-        assert_eq!(again.expect("and read again"), response);
+        write(&mut sent, &response).expect("what was read can be sent");
+        let again = read(&mut sent.as_slice());
+        assert_eq!(again.expect("and read again"), Some(response));
     }
 });

@@ -2,7 +2,7 @@
 
 use crate::geometry::GeometryError;
 use crate::nor::FlashError;
-use crate::object::{ObjectId, ValueError};
+use crate::object::ObjectId;
 
 /// Why objects could not be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,8 +36,15 @@ pub enum StorageError {
         bytes: usize,
     },
     /// A value that the object cannot have.
-    #[error(transparent)]
-    Value(#[from] ValueError),
+    #[error("{length} bytes for {object}; give {expected}")]
+    Value {
+        /// What was to be set.
+        object: ObjectId,
+        /// Length given, in bytes.
+        length: usize,
+        /// What would be accepted.
+        expected: &'static str,
+    },
     /// Counters are set, not removed.
     #[error("{0} is a counter and cannot be removed; set it to zero")]
     Permanent(ObjectId),

@@ -3,6 +3,7 @@
 //! Times are integers in the unit of their name, so that a figure such as 81.69 µs
 //! survives being written to a file and read again.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use include_dir::{Dir, include_dir};
@@ -17,34 +18,14 @@ static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/flash");
 /// The most flash that may be reserved, in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Why a geometry cannot be had.
+/// Why a geometry cannot be had, in words with its name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum GeometryError {
-    /// A geometry that cannot be.
-    #[error("cannot use flash geometry {name}: {reason}")]
-    Malformed {
-        /// Its name, or its file.
-        name: String,
-        /// Which field has to change, and how.
-        reason: String,
-    },
-    /// No such geometry.
-    #[error(
-        "unknown flash geometry '{wanted}'; choose from {known}, or give the path of a .toml file"
-    )]
-    Unknown {
-        /// What was asked for.
-        wanted: String,
-        /// What there is.
-        known: String,
-    },
-}
+#[error("{0}")]
+pub struct GeometryError(String);
 
-fn malformed(name: &str, reason: impl ToString) -> GeometryError {
-    GeometryError::Malformed {
-        name: name.to_owned(),
-        reason: reason.to_string(),
-    }
+/// Which field has to change, and how; the geometry is called by its name, or its file.
+fn malformed(name: &str, reason: impl Display) -> GeometryError {
+    GeometryError(format!("cannot use flash geometry {name}: {reason}"))
 }
 
 /// When a program unit may be programmed.
@@ -129,12 +110,14 @@ impl Geometry {
     pub fn find(wanted: &str) -> Result<Self, GeometryError> {
         let shipped = Self::shipped()?;
         let names: Vec<&str> = shipped.iter().map(|known| known.name.as_str()).collect();
-        let unknown = GeometryError::Unknown {
-            wanted: wanted.to_owned(),
-            known: names.join(", "),
-        };
+        let unknown = format!(
+            "unknown flash geometry '{wanted}'; choose from {}, or give the path of a .toml file",
+            names.join(", ")
+        );
         let mut shipped = shipped.into_iter();
-        shipped.find(|known| known.name == wanted).ok_or(unknown)
+        shipped
+            .find(|known| known.name == wanted)
+            .ok_or(GeometryError(unknown))
     }
 
     /// A geometry as in `data/flash`; errors call it `name`.

@@ -2,6 +2,8 @@
 
 use strum::{Display, VariantArray};
 
+use crate::error::{Result, StorageError};
+
 /// Longest private key: p and q of RSA-4096 (512 bytes) and its encryption header (64 bytes).
 pub const MAX_KEY_BYTES: usize = KEY_HEADER_BYTES + 512;
 /// What a token keeps beside an encrypted key: salt, initial vector, wrapped key, check value.
@@ -39,18 +41,6 @@ pub enum ObjectId {
     Fingerprints,
     /// One of the objects for private use (0101 to 0104).
     PrivateUse,
-}
-
-/// A value that the object cannot have.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{length} bytes for {object}; give {expected}")]
-pub struct ValueError {
-    /// What was to be set.
-    pub object: ObjectId,
-    /// Length given, in bytes.
-    pub length: usize,
-    /// What would be accepted.
-    pub expected: &'static str,
 }
 
 impl ObjectId {
@@ -104,7 +94,7 @@ impl ObjectId {
     }
 
     /// Checks a value before it is stored.
-    pub(crate) fn check(self, value: &[u8]) -> Result<(), ValueError> {
+    pub(crate) fn check(self, value: &[u8]) -> Result<()> {
         let (fits, expected) = match self {
             Self::SignatureCounter => (value.len() == 3, "3 bytes"),
             _ if self.is_counter() => (matches!(value, [0..=3]), "one byte of 0 to 3"),
@@ -116,7 +106,7 @@ impl ObjectId {
         if fits {
             return Ok(());
         }
-        Err(ValueError {
+        Err(StorageError::Value {
             object: self,
             length: value.len(),
             expected,

@@ -202,7 +202,9 @@ pub(crate) fn mount(
     for page in order {
         let scan = page.scan(flash)?;
         page.next = scan.next;
-        wipe_torn(flash, &scan.torn)?;
+        // No later scan takes them for a record.
+        let mut torn = scan.torn.into_iter();
+        torn.try_for_each(|address| zero(flash, address))?;
         for record in scan.records {
             if record.whole {
                 residue.extend(catalog.apply(record));
@@ -230,11 +232,6 @@ pub(crate) fn wipe(flash: &mut Flash, record: &FlashRecord) -> Result<(), FlashE
     let unit = flash.unit();
     let units = (record.address..record.address + record.bytes).step_by(unit);
     units.rev().try_for_each(|address| zero(flash, address))
-}
-
-/// Zeroes units that are part of no record, so that no later scan takes them for one.
-pub(crate) fn wipe_torn(flash: &mut Flash, units: &[usize]) -> Result<(), FlashError> {
-    units.iter().try_for_each(|&address| zero(flash, address))
 }
 
 fn zero(flash: &mut Flash, address: usize) -> Result<(), FlashError> {

@@ -117,7 +117,9 @@ fn read_pair(bytes: &[u8]) -> Option<u16> {
     (code == !complement).then_some(code)
 }
 
-fn padded(mut bytes: Vec<u8>, unit: usize) -> Vec<u8> {
+/// What says that, with these octets behind it.
+fn encoded(code: u16, behind: &[&[u8]], unit: usize) -> Vec<u8> {
+    let mut bytes = [&pair(code), &behind.concat()[..]].concat();
     bytes.resize(bytes.len().next_multiple_of(unit), 0xff);
     bytes
 }
@@ -134,38 +136,31 @@ pub(crate) fn encode(
         let count = counter_value(value);
         return match previous {
             Some(previous) if previous >> LOW_BITS == count >> LOW_BITS => {
-                padded(pair(COUNTER_LOW << LOW_BITS | low(count)).to_vec(), unit)
+                encoded(COUNTER_LOW << LOW_BITS | low(count), &[], unit)
             }
             _ => encode_full(count, unit),
         };
     }
     if let Some(which) = position(&ObjectId::PIN_COUNTERS, object) {
         let errors = value.first().copied().unwrap_or_default();
-        return padded(
-            pair(PIN_ERRORS << LOW_BITS | which << 8 | u16::from(errors)).to_vec(),
-            unit,
-        );
+        let code = PIN_ERRORS << LOW_BITS | which << 8 | u16::from(errors);
+        return encoded(code, &[], unit);
     }
     let kind = position(&LONG, object).map_or(0, |index| index + 1);
-    let head = pair(kind << LOW_BITS | value.len() as u16);
-    let check = crc32(&[&head, value]);
-    padded([&head, &check.to_le_bytes(), value].concat(), unit)
+    let code = kind << LOW_BITS | value.len() as u16;
+    let check = crc32(&[&pair(code), value]);
+    encoded(code, &[&check.to_le_bytes(), value], unit)
 }
 
 /// The record that says that `object` is no more.
 pub(crate) fn encode_removed(object: ObjectId, unit: usize) -> Vec<u8> {
-    padded(
-        pair(REMOVED << LOW_BITS | position(&LONG, object).unwrap_or(LOW_MASK)).to_vec(),
-        unit,
-    )
+    let which = position(&LONG, object).unwrap_or(LOW_MASK);
+    encoded(REMOVED << LOW_BITS | which, &[], unit)
 }
 
 fn encode_full(count: u32, unit: usize) -> Vec<u8> {
     let high = pair((count >> LOW_BITS) as u16);
-    padded(
-        [pair(COUNTER_FULL << LOW_BITS | low(count)), high].concat(),
-        unit,
-    )
+    encoded(COUNTER_FULL << LOW_BITS | low(count), &[&high], unit)
 }
 
 fn low(count: u32) -> u16 {

@@ -8,6 +8,7 @@ use strum::{Display, EnumString, VariantArray};
 
 use crate::error::StorageError;
 use crate::object::{KEY_HEADER_BYTES, MAX_SIGNATURE_COUNT, ObjectId};
+use crate::record::counter_bytes;
 
 /// A use of the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, VariantArray)]
@@ -114,10 +115,7 @@ fn put(object: ObjectId, value: Vec<u8>) -> Write {
 }
 
 fn signature_count(count: u32) -> Write {
-    put(
-        ObjectId::SignatureCounter,
-        count.to_be_bytes()[1..].to_vec(),
-    )
+    put(ObjectId::SignatureCounter, counter_bytes(count))
 }
 
 /// What [`Workload::writes`] gives.

@@ -6,7 +6,7 @@ use std::ptr;
 
 use foreign_types::ForeignType;
 use openssl::error::ErrorStack;
-use openssl::pkey::{HasPrivate, HasPublic, PKey, PKeyRef, Private};
+use openssl::pkey::{HasPublic, PKey, PKeyRef, Private};
 use openssl::pkey_ctx::PkeyCtx;
 
 /// libcrypto's convention: positive is success.
@@ -31,38 +31,24 @@ pub fn generate(name: &str) -> Result<PKey<Private>, ErrorStack> {
         return Err(ErrorStack::get());
     }
     // SAFETY: `ctx` is a valid context that nobody else owns; PkeyCtx frees it when dropped.
-    let ctx: PkeyCtx<Private> = unsafe { PkeyCtx::from_ptr(ctx) };
-    let mut key = ptr::null_mut();
-    // SAFETY: `ctx` is valid; `key` is null, so that a key is allocated and its only reference
-    // handed to us.
-    unsafe {
-        check(openssl_sys::EVP_PKEY_keygen_init(ctx.as_ptr()))?;
-        check(openssl_sys::EVP_PKEY_keygen(ctx.as_ptr(), &raw mut key))?;
-        Ok(PKey::from_ptr(key))
-    }
+    let mut ctx: PkeyCtx<()> = unsafe { PkeyCtx::from_ptr(ctx) };
+    ctx.keygen_init()?;
+    ctx.keygen()
 }
 
 /// A fresh shared secret for the holder of `key`: (ciphertext, secret).
 pub fn encapsulate<T: HasPublic>(key: &PKeyRef<T>) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
     let ctx = PkeyCtx::new(key)?;
-    let (mut wrapped_len, mut secret_len) = (0, 0);
-    // SAFETY: `ctx` is valid; null outputs ask for the lengths only.
+    // What a key has for its size is a ciphertext's, and no secret is longer than a hash.
+    let (mut wrapped, mut secret) = (vec![0; key.size()], vec![0; 64]);
+    let (mut wrapped_len, mut secret_len) = (wrapped.len(), secret.len());
+    // SAFETY: `ctx` is valid, and null parameters mean the defaults; both buffers are passed with their lengths, and
+    // libcrypto refuses those that are too short.
     unsafe {
         check(openssl_sys::EVP_PKEY_encapsulate_init(
             ctx.as_ptr(),
             ptr::null(),
         ))?;
-        check(openssl_sys::EVP_PKEY_encapsulate(
-            ctx.as_ptr(),
-            ptr::null_mut(),
-            &raw mut wrapped_len,
-            ptr::null_mut(),
-            &raw mut secret_len,
-        ))?;
-    }
-    let (mut wrapped, mut secret) = (vec![0; wrapped_len], vec![0; secret_len]);
-    // SAFETY: both buffers have the lengths just reported, which are passed along.
-    unsafe {
         check(openssl_sys::EVP_PKEY_encapsulate(
             ctx.as_ptr(),
             wrapped.as_mut_ptr(),
@@ -76,79 +62,43 @@ pub fn encapsulate<T: HasPublic>(key: &PKeyRef<T>) -> Result<(Vec<u8>, Vec<u8>),
     Ok((wrapped, secret))
 }
 
-/// A context set up once for many decapsulations.
-#[derive(derive_more::Debug)]
-#[debug("Decapsulator")]
-pub struct Decapsulator {
-    ctx: PkeyCtx<Private>,
+/// Sets a context of a key up for many decapsulations.
+pub fn decapsulate_init(ctx: &mut PkeyCtx<Private>) -> Result<(), ErrorStack> {
+    // SAFETY: `ctx` is valid, and null parameters mean the defaults.
+    check(unsafe { openssl_sys::EVP_PKEY_decapsulate_init(ctx.as_ptr(), ptr::null()) })
 }
 
-impl Decapsulator {
-    /// Sets up for `key`.
-    pub fn new<T: HasPrivate>(key: &PKeyRef<T>) -> Result<Self, ErrorStack> {
-        let ctx = PkeyCtx::new(key)?;
-        // SAFETY: `ctx` is valid and owned here, and null parameters mean the defaults; PkeyCtx's
-        // type parameter is a marker only, so the reference counted by the context may change it.
-        let ctx = unsafe {
-            check(openssl_sys::EVP_PKEY_decapsulate_init(
-                ctx.as_ptr(),
-                ptr::null(),
-            ))?;
-            let raw = ctx.as_ptr();
-            std::mem::forget(ctx);
-            PkeyCtx::from_ptr(raw)
-        };
-        Ok(Self { ctx })
-    }
-
-    /// The shared secret in `wrapped`, written to `secret`; returns its length in bytes.
-    pub fn decapsulate(&mut self, wrapped: &[u8], secret: &mut [u8]) -> Result<usize, ErrorStack> {
-        let mut length = secret.len();
-        // SAFETY: `ctx` is valid and initialised for decapsulation; both buffers are passed with
-        // their lengths, and libcrypto refuses a `secret` that is too short.
-        unsafe {
-            check(openssl_sys::EVP_PKEY_decapsulate(
-                self.ctx.as_ptr(),
-                secret.as_mut_ptr(),
-                &raw mut length,
-                wrapped.as_ptr(),
-                wrapped.len(),
-            ))?;
-        }
-        Ok(length)
-    }
+/// The shared secret in `wrapped`, written to `secret`; returns its length in bytes.
+pub fn decapsulate(
+    ctx: &mut PkeyCtx<Private>,
+    wrapped: &[u8],
+    secret: &mut [u8],
+) -> Result<usize, ErrorStack> {
+    let mut length = secret.len();
+    // SAFETY: `ctx` is valid; one that was not set up for it is refused. Both buffers are passed with their lengths, and
+    // libcrypto refuses a `secret` that is too short.
+    check(unsafe {
+        openssl_sys::EVP_PKEY_decapsulate(
+            ctx.as_ptr(),
+            secret.as_mut_ptr(),
+            &raw mut length,
+            wrapped.as_ptr(),
+            wrapped.len(),
+        )
+    })?;
+    Ok(length)
 }
 
-/// A context set up once for many signatures of whole messages: EdDSA, ML-DSA, SLH-DSA.
+/// Sets a context of a key up for many signatures of whole messages: EdDSA, ML-DSA, SLH-DSA.
 ///
 /// `EVP_DigestSign`, which the openssl crate offers for these, ends its context with every
 /// signature; `EVP_PKEY_sign` (EVP_PKEY_sign_message_init(3), since OpenSSL 3.4) does not.
-#[derive(derive_more::Debug)]
-#[debug("MessageSigner")]
-pub struct MessageSigner {
-    ctx: PkeyCtx<Private>,
-}
-
-impl MessageSigner {
-    /// Sets up for `key`.
-    pub fn new(key: &PKeyRef<Private>) -> Result<Self, ErrorStack> {
-        let ctx = PkeyCtx::new(key)?;
-        // SAFETY: `ctx` is valid; the null algorithm means the key's own, null parameters the
-        // defaults.
-        unsafe {
-            check(openssl_sys::EVP_PKEY_sign_message_init(
-                ctx.as_ptr(),
-                ptr::null_mut(),
-                ptr::null(),
-            ))?;
-        }
-        Ok(Self { ctx })
-    }
-
-    /// Signs `message` into `signature`; returns the signature's length in bytes.
-    pub fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, ErrorStack> {
-        self.ctx.sign(message, Some(signature))
-    }
+pub fn sign_message_init(ctx: &mut PkeyCtx<Private>) -> Result<(), ErrorStack> {
+    // SAFETY: `ctx` is valid; the null algorithm means the key's own, null parameters the
+    // defaults.
+    check(unsafe {
+        openssl_sys::EVP_PKEY_sign_message_init(ctx.as_ptr(), ptr::null_mut(), ptr::null())
+    })
 }
 
 #[cfg(test)]
@@ -156,15 +106,26 @@ impl MessageSigner {
 mod tests {
     use super::*;
 
+    fn decapsulator(key: &PKey<Private>) -> Result<PkeyCtx<Private>, ErrorStack> {
+        let mut ctx = PkeyCtx::new(key)?;
+        decapsulate_init(&mut ctx).map(|()| ctx)
+    }
+
     #[test]
     fn what_is_encapsulated_is_decapsulated() {
-        for name in ["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"] {
+        for (name, length) in [
+            ("ML-KEM-512", 768),
+            ("ML-KEM-768", 1088),
+            ("ML-KEM-1024", 1568),
+        ] {
             let key = generate(name).unwrap();
             let (wrapped, secret) = encapsulate(&key).unwrap();
-            let mut decapsulator = Decapsulator::new(&key).unwrap();
+            // FIPS 203 table 3.
+            assert_eq!((wrapped.len(), secret.len()), (length, 32));
+            let mut ctx = decapsulator(&key).unwrap();
             for _ in 0..3 {
                 let mut out = [0; 64];
-                let length = decapsulator.decapsulate(&wrapped, &mut out).unwrap();
+                let length = decapsulate(&mut ctx, &wrapped, &mut out).unwrap();
                 assert_eq!(out[..length], secret);
             }
         }
@@ -179,10 +140,11 @@ mod tests {
             generate("SLH-DSA-SHA2-128f").unwrap(),
         ];
         for key in keys {
-            let mut signer = MessageSigner::new(&key).unwrap();
+            let mut signer = PkeyCtx::new(&key).unwrap();
+            sign_message_init(&mut signer).unwrap();
             for message in [b"one".as_slice(), b"two", b""] {
                 let mut signature = vec![0; key.size()];
-                let length = signer.sign(message, &mut signature).unwrap();
+                let length = signer.sign(message, Some(&mut signature)).unwrap();
                 let mut verifier = openssl::sign::Verifier::new_without_digest(&key).unwrap();
                 assert!(
                     verifier
@@ -197,19 +159,17 @@ mod tests {
     fn wrong_lengths_are_errors() {
         let key = generate("ML-KEM-768").unwrap();
         let (wrapped, _) = encapsulate(&key).unwrap();
-        let mut decapsulator = Decapsulator::new(&key).unwrap();
-        assert!(
-            decapsulator
-                .decapsulate(&wrapped[1..], &mut [0; 64])
-                .is_err()
-        );
-        assert!(decapsulator.decapsulate(&wrapped, &mut [0; 31]).is_err());
+        let mut ctx = decapsulator(&key).unwrap();
+        assert!(decapsulate(&mut ctx, &wrapped[1..], &mut [0; 64]).is_err());
+        assert!(decapsulate(&mut ctx, &wrapped, &mut [0; 31]).is_err());
+        let mut unset = PkeyCtx::new(&key).unwrap();
+        assert!(decapsulate(&mut unset, &wrapped, &mut [0; 64]).is_err());
     }
 
     #[test]
     fn a_foreign_name_or_key_is_an_error() {
         assert!(generate("ML-KEM-7").is_err());
         assert!(encapsulate(&PKey::generate_ed25519().unwrap()).is_err());
-        assert!(Decapsulator::new(&PKey::generate_ed25519().unwrap()).is_err());
+        assert!(decapsulator(&PKey::generate_ed25519().unwrap()).is_err());
     }
 }

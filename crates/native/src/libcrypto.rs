@@ -215,32 +215,33 @@ impl Drop for Owned {
 pub struct Key(Owned);
 
 impl Key {
-    /// A context that signs digests; with RSA (PKCS #1 v1.5), those of SHA-256.
-    pub fn signing(&self, padding: Padding) -> Result<Context, NativeError> {
+    /// A context that is set up for that.
+    pub fn context(&self, used: Use<'_>) -> Result<Context, NativeError> {
         let library = self.0.library;
         let calls = &library.calls;
-        let context = self.context(calls.sign_init, Operation::Of(calls.sign), padding)?;
-        if padding == Padding::Pkcs1 {
-            // SAFETY: the context is valid and has been initialised; the digest is a constant.
-            library.check(unsafe { (calls.signature_md)(context.own.raw, (calls.sha256)()) })?;
+        let (begin, operation) = match used {
+            Use::Sign | Use::SignPkcs1 => (calls.sign_init, Operation::Of(calls.sign)),
+            Use::DecryptPkcs1 => (calls.decrypt_init, Operation::Of(calls.decrypt)),
+            Use::Derive(_) => (calls.derive_init, Operation::Derive),
+        };
+        // SAFETY: the key is valid, and the context takes a reference of its own to it.
+        let raw = unsafe { (calls.context)(self.0.raw, ptr::null_mut()) };
+        let own = Owned::of(library, raw, calls.context_free)?;
+        // SAFETY: the context is valid and owned here.
+        library.check(unsafe { begin(own.raw) })?;
+        if let Use::SignPkcs1 | Use::DecryptPkcs1 = used {
+            // SAFETY: as above.
+            library.check(unsafe { (calls.rsa_padding)(own.raw, PKCS1) })?;
         }
-        Ok(context)
-    }
-
-    /// A context that decrypts.
-    pub fn decrypting(&self, padding: Padding) -> Result<Context, NativeError> {
-        let calls = &self.0.library.calls;
-        self.context(calls.decrypt_init, Operation::Of(calls.decrypt), padding)
-    }
-
-    /// A context that derives the secret shared with a peer, whose point is validated here.
-    pub fn deriving(&self, peer: &Self) -> Result<Context, NativeError> {
-        let library = self.0.library;
-        let calls = &library.calls;
-        let context = self.context(calls.derive_init, Operation::Derive, Padding::None)?;
-        // SAFETY: the context is valid and has been initialised; it takes a reference of its own to the peer.
-        let set = unsafe { (calls.derive_peer)(context.own.raw, peer.0.raw) };
-        library.check(set).map(|()| context)
+        if let Use::SignPkcs1 = used {
+            // SAFETY: as above; the digest is a constant.
+            library.check(unsafe { (calls.signature_md)(own.raw, (calls.sha256)()) })?;
+        }
+        if let Use::Derive(peer) = used {
+            // SAFETY: as above; it takes a reference of its own to the peer.
+            library.check(unsafe { (calls.derive_peer)(own.raw, peer.0.raw) })?;
+        }
+        Ok(Context { own, operation })
     }
 
     /// What signs whole messages: EdDSA.
@@ -251,34 +252,19 @@ impl Key {
         let context = Owned::of(library, raw, library.calls.digest_context_free)?;
         Ok(MessageSigner { key: self, context })
     }
-
-    fn context(
-        &self,
-        begin: Begin,
-        operation: Operation,
-        padding: Padding,
-    ) -> Result<Context, NativeError> {
-        let library = self.0.library;
-        // SAFETY: the key is valid, and the context takes a reference of its own to it.
-        let raw = unsafe { (library.calls.context)(self.0.raw, ptr::null_mut()) };
-        let own = Owned::of(library, raw, library.calls.context_free)?;
-        // SAFETY: the context is valid and owned here.
-        library.check(unsafe { begin(own.raw) })?;
-        if padding == Padding::Pkcs1 {
-            // SAFETY: as above.
-            library.check(unsafe { (library.calls.rsa_padding)(own.raw, PKCS1) })?;
-        }
-        Ok(Context { own, operation })
-    }
 }
 
-/// RSA's padding; other algorithms have none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Padding {
-    /// None to be set.
-    None,
-    /// PKCS #1 v1.5.
-    Pkcs1,
+/// What a context is for.
+#[derive(Clone, Copy)]
+pub enum Use<'p> {
+    /// Signatures of digests.
+    Sign,
+    /// RSA's (PKCS #1 v1.5) of digests of SHA-256.
+    SignPkcs1,
+    /// RSA's decryption (PKCS #1 v1.5).
+    DecryptPkcs1,
+    /// The secret shared with a peer, whose point is validated when the context is made.
+    Derive(&'p Key),
 }
 
 #[derive(Clone, Copy)]
@@ -380,7 +366,7 @@ mod tests {
     #[test]
     fn what_one_signs_the_other_verifies() {
         let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
-        let mut context = installed(&key).signing(Padding::Pkcs1).unwrap();
+        let mut context = installed(&key).context(Use::SignPkcs1).unwrap();
         let digest = openssl::sha::sha256(b"message");
         for _ in 0..3 {
             let mut signature = [0; 256];
@@ -413,13 +399,13 @@ mod tests {
             assert!(library.private_key(garbage).is_err() && library.public_key(garbage).is_err());
         }
         let key = installed(&PKey::generate_ed25519().unwrap());
-        let error = key.decrypting(Padding::None).err().unwrap().to_string();
+        let error = key.context(Use::DecryptPkcs1).err().unwrap().to_string();
         let (reason, code) = error
             .split_once(" (the installed libcrypto's error ")
             .unwrap();
         assert!(!reason.is_empty() && code != "00000000)", "{error}");
         assert!(
-            key.signing(Padding::None).is_err(),
+            key.context(Use::Sign).is_err(),
             "it signs messages, no digests"
         );
     }

@@ -6,17 +6,16 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use keymark_bench::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
-use keymark_bench::worker::WorkerProcess;
-use keymark_bench::{During as _, Error, StoreKind};
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
 use crate::card::{CardAccess, Slot};
+pub use crate::pkcs11::process::ModuleAccess;
 use crate::pkcs11_uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
 use crate::scheme::Scheme;
-use crate::test_key::TestKey;
+use crate::test_key::{SealedKey, TestKey};
 use crate::user::Pin;
 
 /// A capability of access: what the keys of a device have before any of them is opened.
@@ -52,30 +51,14 @@ pub enum Certificate {
     NotNeeded,
 }
 
-/// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
-pub trait ModuleKey: Debug + Send + Sync {
-    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
-    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
-    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error>;
-
-    /// The module's other tokens that would take a PIN.
-    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error>;
-
-    /// A process of keymark's with one worker, which does that with the key.
-    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error>;
-}
-
-/// The same, shared.
-pub type ModuleAccess = Arc<dyn ModuleKey>;
-
 /// How another process of keymark's opens a key as its store does.
-#[derive(Clone, Serialize, Deserialize, derive_more::Debug)]
-#[debug("Errand({store:?})")]
-pub struct Errand {
-    /// The store whose family can read it.
-    pub(crate) store: StoreKind,
-    /// In JSON, which only the family reads; keys in memory stand in it in the clear.
-    pub(crate) key: Zeroizing<String>,
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Errand {
+    /// A key in memory, in the clear.
+    Software(SealedKey),
+    /// One that this TPM alone can load.
+    #[cfg(feature = "tpm")]
+    Tpm(crate::tpm::Way, tss_esapi::utils::TpmsContext),
 }
 
 words! {
@@ -97,19 +80,6 @@ pub struct KeyUse {
     pub scheme: Option<Scheme>,
     /// Another library than the one that is built in, for a key in memory.
     pub library: Option<Library>,
-}
-
-impl Errand {
-    pub(crate) fn new(store: StoreKind, key: &impl Serialize) -> Result<Self, Error> {
-        let key = serde_json::to_string(key)
-            .map(Zeroizing::new)
-            .during("writing a worker's errand")?;
-        Ok(Self { store, key })
-    }
-}
-
-pub(crate) fn read_errand<'k, T: Deserialize<'k>>(key: &'k str) -> Result<T, Error> {
-    serde_json::from_str(key).during("reading a worker's errand")
 }
 
 impl Access {

@@ -7,15 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::store::Capability;
-use keymark_bench::workload::KeyHandle;
 use keymark_bench::{DeviceName, Error, Profile, Provenance, StoreIdentity, StoreKind};
 use serde::{Deserialize, Serialize};
 
-use crate::access::{AccessKind, KeyUse};
+use crate::access::AccessKind;
 use crate::journal::{Journal, Journals};
 use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
-use crate::store::{KeyStore, unsupported};
+use crate::store::KeyStore;
 use crate::user::{TokenId, User};
 
 /// Which devices to look for.
@@ -40,13 +39,7 @@ pub struct StoreFamily {
     pub store: StoreKind,
     /// Looks for the devices that are wanted, and adds them to those that others have found.
     pub look: fn(&Wish, &User, &mut Looked) -> Result<(), Error>,
-    /// Opens a key for a worker that is a process, as the store's errand describes it
-    /// ([`Access::errand`](crate::access::Access::errand)).
-    pub open_errand: fn(&str, KeyUse) -> Opened,
 }
-
-/// A key of an errand, ready for use.
-pub type Opened = Result<Box<dyn KeyHandle>, Error>;
 
 impl StoreFamily {
     /// What the family has of what is wanted.
@@ -55,11 +48,6 @@ impl StoreFamily {
         (self.look)(wish, user, &mut looked)?;
         Ok(looked)
     }
-}
-
-/// No other process reaches the keys.
-pub(crate) fn no_errand(_: &str, used: KeyUse) -> Opened {
-    Err(unsupported("another process of keymark's", used.capability))
 }
 
 /// What looking for devices yields.

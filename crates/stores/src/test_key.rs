@@ -29,7 +29,7 @@ pub(crate) enum Secret {
 }
 
 /// A test key on its way to another process of keymark: PrivateKeyInfo, or p, g, y and x of Elgamal.
-#[derive(Serialize, Deserialize, derive_more::Debug)]
+#[derive(Clone, Serialize, Deserialize, derive_more::Debug)]
 #[debug("SealedKey")]
 pub struct SealedKey {
     algorithm: Algorithm,

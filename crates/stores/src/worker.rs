@@ -9,7 +9,8 @@ use keymark_bench::{During as _, Error};
 use crate::access::{Access, Errand, KeyUse};
 use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess, accept};
 use crate::places::program;
-use crate::registry;
+use crate::software;
+use crate::test_key::TestKey;
 use crate::user::{Notice, Unattended};
 
 /// keymark's subcommand that is a worker. Nobody but keymark calls it.
@@ -88,8 +89,12 @@ pub fn serve() -> Result<(), Error> {
 
 /// Opens the key in this process.
 pub fn open(errand: &Errand, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-    let mut families = registry::FAMILIES.iter();
-    let family = families.find(|family| family.store == errand.store);
-    let none = || Error::call("reading a worker's errand", "its store is not known", "");
-    (family.ok_or_else(none)?.open_errand)(&errand.key, used)
+    match errand {
+        Errand::Software(sealed) => {
+            let key = TestKey::unsealed(sealed)?;
+            software::open(&key, used.capability.operation, used.library, used.scheme)
+        }
+        #[cfg(feature = "tpm")]
+        Errand::Tpm(way, saved) => crate::tpm::open(*way, used.capability, saved.clone()),
+    }
 }

@@ -18,7 +18,7 @@
 use super::{Design, Result, Space, StorageError};
 use crate::nor::{Flash, FlashError};
 use crate::object::{MAX_KEY_BYTES, ObjectId};
-use crate::page::{Page, Seal, full, mount, seal_bytes, wipe, wipe_torn, write};
+use crate::page::{Page, Seal, full, mount, seal_bytes, wipe, write};
 use crate::record::{Catalog, FlashRecord, full_bytes, long_bytes, small_bytes};
 
 const POOL_PAGES: usize = 2;
@@ -170,19 +170,10 @@ impl Pool {
 
     /// Reads the active page, and wipes what was torn or superseded.
     fn load(&mut self, flash: &mut Flash) -> Result<()> {
-        let page = &mut self.pages[self.active];
-        let scan = page.scan(flash)?;
-        page.next = scan.next;
         self.catalog = Catalog::default();
-        wipe_torn(flash, &scan.torn)?;
-        for record in scan.records {
-            if !record.whole {
-                wipe(flash, &record)?;
-            } else if let Some(old) = self.catalog.apply(record) {
-                wipe(flash, &old)?;
-            }
-        }
-        Ok(())
+        let page = &mut self.pages[self.active..=self.active];
+        let residue = mount(flash, page, &mut self.catalog)?;
+        Ok(residue.iter().try_for_each(|old| wipe(flash, old))?)
     }
 
     fn put(&mut self, flash: &mut Flash, object: ObjectId, value: &[u8]) -> Result<()> {

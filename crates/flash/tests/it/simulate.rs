@@ -272,7 +272,7 @@ fn values_an_object_cannot_have_are_refused() {
         (ObjectId::Url, Vec::new()),
     ] {
         let error = storage.put(&mut flash, object, &value).unwrap_err();
-        assert!(matches!(error, StorageError::Value(_)), "{error}");
+        assert!(matches!(error, StorageError::Value { .. }), "{error}");
     }
     let error = storage
         .remove(&mut flash, ObjectId::AdminPinErrors)

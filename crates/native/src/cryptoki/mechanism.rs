@@ -30,23 +30,11 @@ macro_rules! mechanisms {
         impl Mechanism {
             const ALL: &[Self] = &[$(Self::$name,)+];
 
-            const fn number(self) -> CK_MECHANISM_TYPE {
-                match self {
-                    $(Self::$name => $number,)+
-                }
-            }
-
-            const fn keys(self) -> Keys {
-                match self {
-                    $(Self::$name => Keys::$keys,)+
-                }
-            }
-
-            pub(crate) const fn chosen(self) -> Chosen {
-                let (kind, parameter) = match self {
-                    $(Self::$name => ($number, $parameter),)+
+            pub(crate) const fn row(self) -> Row {
+                let (number, keys, parameter) = match self {
+                    $(Self::$name => ($number, Keys::$keys, $parameter),)+
                 };
-                Chosen { kind, parameter }
+                Row { number, keys, parameter }
             }
         }
     };
@@ -130,7 +118,7 @@ impl Calls {
     pub fn mechanisms(&self, client: &Pkcs11, slot: Slot) -> (usize, Vec<MechanismInfo>) {
         let listed = self.listed(slot);
         let known = Mechanism::ALL.iter().copied();
-        let known = known.filter(|kind| listed.contains(&kind.number()));
+        let known = known.filter(|kind| listed.contains(&kind.row().number));
         let infos = known.filter_map(|kind| self.info(client, slot, kind));
         (listed.len(), infos.collect())
     }
@@ -152,7 +140,7 @@ impl Calls {
     }
 
     fn info(&self, client: &Pkcs11, slot: Slot, kind: Mechanism) -> Option<MechanismInfo> {
-        let asked = MechanismType::try_from(kind.number()).ok()?;
+        let asked = MechanismType::try_from(kind.row().number).ok()?;
         let info = client.get_mechanism_info(slot, asked).ok()?;
         let (smallest, largest) = (info.min_key_size() as u64, info.max_key_size() as u64);
         let unit = unit(kind, largest);
@@ -172,16 +160,17 @@ impl Calls {
 const fn unit(kind: Mechanism, largest: u64) -> u64 {
     // No RSA key has as few bits.
     const FEWEST_BITS: u64 = 1024;
-    match kind.keys() {
+    match kind.row().keys {
         Keys::OfParameterSet => 0,
         Keys::Rsa if largest > 0 && largest < FEWEST_BITS => 8,
         Keys::Rsa | Keys::OfCurve => 1,
     }
 }
 
-/// A mechanism and its parameter.
-pub(crate) struct Chosen {
-    kind: CK_MECHANISM_TYPE,
+/// What the table says of a mechanism.
+pub(crate) struct Row {
+    number: CK_MECHANISM_TYPE,
+    keys: Keys,
     parameter: Parameter,
 }
 
@@ -191,7 +180,7 @@ enum Parameter {
     Oaep(CK_RSA_PKCS_OAEP_PARAMS),
 }
 
-impl Chosen {
+impl Row {
     /// As the C functions take it: it points into this, which has to stay where it is until they return.
     pub(crate) const fn mechanism(&mut self) -> CK_MECHANISM {
         let (parameter, length) = match &mut self.parameter {
@@ -206,7 +195,7 @@ impl Chosen {
             ),
         };
         CK_MECHANISM {
-            mechanism: self.kind,
+            mechanism: self.number,
             pParameter: parameter,
             ulParameterLen: length as CK_ULONG,
         }
@@ -230,17 +219,17 @@ mod tests {
 
     #[test]
     fn parameters_are_as_long_as_they_are_said_to_be() {
-        let mut pkcs = Mechanism::Sha256RsaPkcs.chosen();
+        let mut pkcs = Mechanism::Sha256RsaPkcs.row();
         let mechanism = pkcs.mechanism();
         assert!(mechanism.pParameter.is_null() && mechanism.ulParameterLen == 0);
         assert_eq!(mechanism.mechanism, 0x40);
         // Three and five words of eight bytes.
-        for (mut chosen, number, length) in [
-            (Mechanism::RsaPss.chosen(), 0x0d, 24),
-            (Mechanism::Sha256RsaPss.chosen(), 0x43, 24),
-            (Mechanism::RsaOaepSha256.chosen(), 0x09, 40),
+        for (mut row, number, length) in [
+            (Mechanism::RsaPss.row(), 0x0d, 24),
+            (Mechanism::Sha256RsaPss.row(), 0x43, 24),
+            (Mechanism::RsaOaepSha256.row(), 0x09, 40),
         ] {
-            let mechanism = chosen.mechanism();
+            let mechanism = row.mechanism();
             assert_eq!(
                 (mechanism.mechanism, mechanism.ulParameterLen),
                 (number, length)

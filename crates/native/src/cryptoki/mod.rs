@@ -31,7 +31,7 @@ use cryptoki_sys::{
     CKA_VALUE, CKA_VALUE_LEN, CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE, CKO_SECRET_KEY,
     CKR_CRYPTOKI_NOT_INITIALIZED, CKR_OK, CKU_CONTEXT_SPECIFIC,
 };
-use keymark_shim_protocol::pkcs11::Call;
+use keymark_shim_protocol::pkcs11::{Call, Of};
 use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
 use under_way::UnderWay;
 use zeroize::Zeroizing;
@@ -46,17 +46,6 @@ pub struct Fault {
     /// What it returned.
     pub code: u64,
 }
-
-/// The function of an optional one: how the bindings name the types of functions.
-trait Function {
-    type Type;
-}
-
-impl<F> Function for Option<F> {
-    type Type = F;
-}
-
-type Of<F> = <F as Function>::Type;
 
 /// The addresses of a module's functions. The module stays loaded until the process ends.
 #[derive(Clone, Copy, derive_more::Debug)]
@@ -214,8 +203,8 @@ impl Operator {
         output: &mut [u8],
     ) -> Result<usize, Fault> {
         let session = self.session.handle();
-        let mut chosen = by.chosen();
-        let mut mechanism = chosen.mechanism();
+        let mut row = by.row();
+        let mut mechanism = row.mechanism();
         // SAFETY: the mechanism and its parameter live until the call returns, and are read during it only
         // (§5.2.1); a session or an object that is gone is refused with a return code (§5.1.2).
         made(begin, || unsafe {
@@ -283,8 +272,8 @@ impl Operator {
             call: Call::C_DecapsulateKey.name(),
             code: cryptoki_sys::CKR_FUNCTION_NOT_SUPPORTED,
         })?;
-        let mut chosen = Mechanism::MlKem.chosen();
-        let mut mechanism = chosen.mechanism();
+        let mut row = Mechanism::MlKem.row();
+        let mut mechanism = row.mechanism();
         let length = length as CK_ULONG;
         let mut template = secret_template(&length);
         let mut derived: CK_OBJECT_HANDLE = 0;

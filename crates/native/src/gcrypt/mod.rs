@@ -228,6 +228,16 @@ pub enum KeyCall {
     Decrypt,
 }
 
+impl KeyCall {
+    /// The function's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sign => "gcry_pk_sign",
+            Self::Decrypt => "gcry_pk_decrypt",
+        }
+    }
+}
+
 /// An S-expression in libgcrypt's memory.
 #[derive(derive_more::Debug)]
 #[debug("Expression")]

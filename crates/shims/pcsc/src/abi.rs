@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use keymark_shim_protocol::trace::{Apdu, Call};
-use keymark_shim_protocol::{CARD, LIBRARY, READER, SHARED};
+use keymark_shim_protocol::{CARD, LIBRARY, READER, SHARED, pcsc_functions};
 
 use crate::memory::slice;
 use crate::reader::Reader;
@@ -29,33 +29,6 @@ pub static g_rgSCardT0Pci: IoRequest = IoRequest::of(PROTOCOL_T0);
 pub static g_rgSCardT1Pci: IoRequest = IoRequest::of(PROTOCOL_T1);
 #[unsafe(no_mangle)]
 pub static g_rgSCardRawPci: IoRequest = IoRequest::of(PROTOCOL_RAW);
-
-/// Gives the list to a macro: what the function is called and takes, its name in a trace, which
-/// argument says whether the card is shared, who answers for the served card and by what of it, and what the trace keeps.
-macro_rules! functions {
-    ($declared:ident) => {
-        $declared! {
-            fn SCardEstablishContext = EstablishContext(scope: Dword, reserved1: *const c_void, reserved2: *const c_void, context: *mut Context), virtually establish_context(context), keeping nothing;
-            fn SCardReleaseContext = ReleaseContext(context: Context), virtually release_context(context), keeping nothing;
-            fn SCardIsValidContext = IsValidContext(context: Context), virtually is_valid_context(context), keeping nothing;
-            fn SCardListReaders = ListReaders(context: Context, groups: *const c_char, readers: *mut c_char, length: *mut Dword), virtually list_readers(context, readers, length), keeping nothing;
-            fn SCardListReaderGroups = ListReaderGroups(context: Context, groups: *mut c_char, length: *mut Dword), virtually list_reader_groups(context, groups, length), keeping nothing;
-            fn SCardFreeMemory = FreeMemory(context: Context, memory: *const c_void), virtually free_memory(context, memory), keeping nothing;
-            fn SCardGetStatusChange = GetStatusChange(context: Context, timeout: Dword, states: *mut ReaderState, count: Dword), virtually get_status_change(context, timeout, states, count), keeping nothing;
-            fn SCardCancel = Cancel(context: Context), virtually cancel(context), keeping nothing;
-            fn SCardConnect = Connect(context: Context, reader: *const c_char, share: Dword, protocols: Dword, handle: *mut Handle, active: *mut Dword), sharing share, virtually connect(context, reader, share, protocols, handle, active), keeping nothing;
-            fn SCardReconnect = Reconnect(handle: Handle, share: Dword, protocols: Dword, initialization: Dword, active: *mut Dword), sharing share, virtually reconnect(handle, share, protocols, initialization, active), keeping nothing;
-            fn SCardDisconnect = Disconnect(handle: Handle, disposition: Dword), virtually disconnect(handle, disposition), keeping nothing;
-            fn SCardStatus = Status(handle: Handle, reader: *mut c_char, reader_length: *mut Dword, state: *mut Dword, protocol: *mut Dword, atr: *mut u8, atr_length: *mut Dword), virtually status(handle, reader, reader_length, state, protocol, atr, atr_length), keeping nothing;
-            fn SCardBeginTransaction = BeginTransaction(handle: Handle), virtually begin_transaction(handle), keeping nothing;
-            fn SCardEndTransaction = EndTransaction(handle: Handle, disposition: Dword), virtually end_transaction(handle, disposition), keeping nothing;
-            fn SCardTransmit = Transmit(handle: Handle, send_header: *const IoRequest, send: *const u8, send_length: Dword, receive_header: *mut IoRequest, receive: *mut u8, receive_length: *mut Dword), virtually transmit(handle, send, send_length, receive_header, receive, receive_length), keeping header;
-            fn SCardControl = Control(handle: Handle, code: Dword, send: *const c_void, send_length: Dword, receive: *mut c_void, receive_length: Dword, returned: *mut Dword), virtually control(handle, code, returned), keeping nothing;
-            fn SCardGetAttrib = GetAttrib(handle: Handle, attribute: Dword, value: *mut u8, length: *mut Dword), virtually get_attrib(handle, attribute, value, length), keeping nothing;
-            fn SCardSetAttrib = SetAttrib(handle: Handle, attribute: Dword, value: *const u8, length: Dword), virtually set_attrib(handle), keeping nothing;
-        }
-    };
-}
 
 /// What the trace keeps of most calls beside their name and times.
 macro_rules! nothing {
@@ -97,7 +70,7 @@ macro_rules! exported {
     };
 }
 
-functions!(exported);
+pcsc_functions!(exported);
 
 macro_rules! table {
     ($(fn $name:ident = $call:ident($($argument:ident: $type:ty),*), $(sharing $share:ident,)? virtually $virtually:ident($($passed:ident),*), keeping $keeping:ident;)*) => {
@@ -125,7 +98,7 @@ macro_rules! table {
     };
 }
 
-functions!(table);
+pcsc_functions!(table);
 
 /// The text of a code that this library returns. No call to PC/SC, and not taken down as one.
 #[unsafe(no_mangle)]

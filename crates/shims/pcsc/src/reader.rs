@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use keymark_shim_protocol::wire::{Request, Response};
+use keymark_shim_protocol::wire::{self, Request, Response};
 
 use crate::trace::note_card_time;
 use crate::types::{
@@ -26,17 +26,12 @@ pub(crate) struct Users {
 /// What a context has of its own.
 #[derive(Default)]
 pub(crate) struct User {
-    waiting: Mutex<Waiting>,
+    /// How often its waits were ended.
+    cancels: Mutex<u64>,
     woken: Condvar,
     /// For the card's state. Kept, because a connection for each look would be one the server has to
     /// serve, several a second for as long as scdaemon runs.
     pub(crate) watch: Mutex<Option<Connection>>,
-}
-
-#[derive(Default)]
-struct Waiting {
-    calls: u32,
-    cancelled: bool,
 }
 
 struct OpenCard {
@@ -120,45 +115,23 @@ impl Users {
 }
 
 impl User {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How often its waits were ended, which each begins with: only what comes later ends it.
+    pub(crate) fn cancels(&self) -> MutexGuard<'_, u64> {
+        self.cancels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the waits under way; without any, nothing, so that no later one ends by it.
+    /// Ends the waits under way.
     pub(crate) fn cancel(&self) {
-        let mut waiting = self.waiting();
-        waiting.cancelled = waiting.calls > 0;
+        *self.cancels() += 1;
         self.woken.notify_all();
     }
 
-    /// A call that can be cancelled until it is dropped.
-    pub(crate) fn begin_wait(&self) -> Wait<'_> {
-        self.waiting().calls += 1;
-        Wait(self)
-    }
-}
-
-/// A call that waits.
-pub(crate) struct Wait<'a>(&'a User);
-
-impl Wait<'_> {
-    /// Whether the call was cancelled before the time was over.
-    pub(crate) fn cancelled_within(&self, time: Duration) -> bool {
-        let waiting = self
-            .0
+    /// Whether a wait that began with so many was ended before the time was over.
+    pub(crate) fn cancelled_within(&self, begun: u64, time: Duration) -> bool {
+        let waited = self
             .woken
-            .wait_timeout_while(self.0.waiting(), time, |waiting| !waiting.cancelled);
-        waiting.unwrap_or_else(PoisonError::into_inner).0.cancelled
-    }
-}
-
-impl Drop for Wait<'_> {
-    fn drop(&mut self) {
-        let mut waiting = self.0.waiting();
-        waiting.calls -= 1;
-        if waiting.calls == 0 {
-            waiting.cancelled = false;
-        }
+            .wait_timeout_while(self.cancels(), time, |cancels| *cancels == begun);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 != begun
     }
 }
 
@@ -270,16 +243,16 @@ impl Connection {
     /// A server that is gone is a card that was pulled out.
     pub(crate) fn ask(&mut self, request: &Request) -> Result<Vec<u8>, Code> {
         let stream = self.stream.as_mut().ok_or(Code::REMOVED)?;
-        let answered = request.write(stream).and_then(|()| Response::read(stream));
+        let answered = wire::write(stream, request).and_then(|()| wire::read(stream));
         match answered {
-            Ok(Response::Done { work, bytes }) => {
+            Ok(Some(Response::Done { work, bytes })) => {
                 note_card_time(work);
                 Ok(bytes)
             }
-            Ok(Response::Removed) => Err(Code::REMOVED),
-            Ok(Response::Reset) => Err(Code::RESET),
-            Ok(Response::Mute) => Err(Code::NOT_TRANSACTED),
-            Err(_) => {
+            Ok(Some(Response::Removed)) => Err(Code::REMOVED),
+            Ok(Some(Response::Reset)) => Err(Code::RESET),
+            Ok(Some(Response::Mute)) => Err(Code::NOT_TRANSACTED),
+            Ok(None) | Err(_) => {
                 self.stream = None;
                 Err(Code::REMOVED)
             }

@@ -328,7 +328,7 @@ unsafe fn wait(
         }
         return Ok(());
     }
-    let waiting = user.begin_wait();
+    let begun = *user.cancels();
     let begin = now();
     let patience =
         (timeout != INFINITE && timeout != Dword::MAX).then(|| Duration::from_millis(timeout));
@@ -341,7 +341,7 @@ unsafe fn wait(
         if left.is_zero() {
             return Err(Code::TIMEOUT);
         }
-        if waiting.cancelled_within(left.min(STEP)) {
+        if user.cancelled_within(begun, left.min(STEP)) {
             return Err(Code::CANCELLED);
         }
     }

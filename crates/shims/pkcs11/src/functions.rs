@@ -9,12 +9,12 @@ use cryptoki_sys::{
     CK_ASYNC_DATA, CK_ATTRIBUTE, CK_BBOOL, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INFO,
     CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_NOTIFY, CK_OBJECT_HANDLE, CK_RV,
     CK_SESSION_HANDLE, CK_SESSION_INFO, CK_SESSION_VALIDATION_FLAGS_TYPE, CK_SLOT_ID, CK_SLOT_INFO,
-    CK_TOKEN_INFO, CK_ULONG, CK_USER_TYPE, CK_UTF8CHAR, CK_VERSION, CKR_BUFFER_TOO_SMALL, CKR_OK,
+    CK_TOKEN_INFO, CK_ULONG, CK_USER_TYPE, CK_UTF8CHAR, CK_VERSION, CKR_OK,
 };
 use keymark_bench::operation::Operation;
 use keymark_shim_protocol::pkcs11::{Call, Traced};
 
-use crate::interfaces::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
+use crate::interfaces::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList, hand_out, obtain};
 use crate::trace::traced;
 use crate::twin::Use;
 
@@ -29,74 +29,70 @@ macro_rules! real {
     };
 }
 
-/// One function, by what the library does at it.
-macro_rules! function {
-    (plain $name:ident($($argument:ident: $type:ty),*)) => {
-        unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
-            traced(Traced::Whole(Call::$name), |library| real!(library, $name($($argument),*)))
+/// What a twin does at a function of that kind, which the module does by `$real`.
+macro_rules! at_twin {
+    ($library:ident, $twin:ident, $real:ident, plain $name:ident($($argument:ident),*)) => {{
+        let _ = $twin;
+        $real()
+    }};
+    ($library:ident, $twin:ident, $real:ident, alone $name:ident($($argument:ident),*)) => {
+        $twin.alone(Call::$name, $real)
+    };
+    ($library:ident, $twin:ident, $real:ident, forgets $name:ident($($argument:ident),*)) => {{
+        $twin.forget_keys();
+        $real()
+    }};
+    ($library:ident, $twin:ident, $real:ident, begins($used:ident) $name:ident($session:ident, $mechanism:ident, $key:ident)) => {
+        $twin.begin(&$library.callee, ($session, $key), Use::$used, $real)
+    };
+    // Without room it is asked for the length, or given a part of the message.
+    ($library:ident, $twin:ident, $real:ident, works($used:ident, $result:ident) $name:ident($session:ident, $($argument:ident),*)) => {
+        if $result.is_null() {
+            $real()
+        } else {
+            $twin.end($session, Use::$used, $real)
         }
     };
-    (alone $name:ident($($argument:ident: $type:ty),*)) => {
+    ($library:ident, $twin:ident, $real:ident, at_once($operation:ident)
+     $name:ident($session:ident, $mechanism:ident, $key:ident, $($argument:ident),*)) => {
+        $twin.at_once(
+            &$library.callee,
+            ($session, $key),
+            Operation::$operation,
+            $real,
+        )
+    };
+}
+
+/// As what a function is traced.
+macro_rules! as_traced {
+    (works($used:ident, $result:ident) $name:ident) => {
+        // A call without room for its result asks for the length.
+        if $result.is_null() {
+            Traced::Length(Call::$name)
+        } else {
+            Traced::Whole(Call::$name)
+        }
+    };
+    ($kind:ident $(($operation:ident))? $name:ident) => {
+        Traced::Whole(Call::$name)
+    };
+}
+
+/// One function, by its kind.
+macro_rules! function {
+    (own $name:ident($($argument:ident: $type:ty),*)) => {};
+    ($kind:ident $(($($of:ident),*))? $name:ident($($argument:ident: $type:ty),*)) => {
         unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
-            traced(Traced::Whole(Call::$name), |library| {
+            traced(as_traced!($kind $(($($of),*))? $name), |library| {
                 let real = || real!(library, $name($($argument),*));
                 match &library.twin {
-                    Some(twin) => twin.alone(Call::$name, real),
+                    Some(twin) => at_twin!(library, twin, real, $kind $(($($of),*))? $name($($argument),*)),
                     None => real(),
                 }
             })
         }
     };
-    (forgets $name:ident($($argument:ident: $type:ty),*)) => {
-        unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
-            traced(Traced::Whole(Call::$name), |library| {
-                if let Some(twin) = &library.twin {
-                    twin.forget_keys();
-                }
-                real!(library, $name($($argument),*))
-            })
-        }
-    };
-    (begins($used:ident)
-     $name:ident($session:ident: $a:ty, $mechanism:ident: $b:ty, $key:ident: $c:ty)) => {
-        unsafe extern "C" fn $name($session: $a, $mechanism: $b, $key: $c) -> CK_RV {
-            traced(Traced::Whole(Call::$name), |library| {
-                let real = || real!(library, $name($session, $mechanism, $key));
-                match &library.twin {
-                    Some(twin) => twin.begin(&library.callee, ($session, $key), Use::$used, real),
-                    None => real(),
-                }
-            })
-        }
-    };
-    (works($used:ident, $result:ident)
-     $name:ident($session:ident: $a:ty, $($argument:ident: $type:ty),*)) => {
-        unsafe extern "C" fn $name($session: $a, $($argument: $type),*) -> CK_RV {
-            traced(of(Call::$name, $result), |library| {
-                let real = || real!(library, $name($session, $($argument),*));
-                match &library.twin {
-                    // Without room it is asked for the length, or given a part of the message.
-                    Some(twin) if !$result.is_null() => twin.end($session, Use::$used, real),
-                    _ => real(),
-                }
-            })
-        }
-    };
-    (at_once($operation:ident)
-     $name:ident($session:ident: $a:ty, $mechanism:ident: $b:ty, $key:ident: $c:ty, $($argument:ident: $type:ty),*)) => {
-        unsafe extern "C" fn $name($session: $a, $mechanism: $b, $key: $c, $($argument: $type),*) -> CK_RV {
-            traced(Traced::Whole(Call::$name), |library| {
-                let real = || real!(library, $name($session, $mechanism, $key, $($argument),*));
-                match &library.twin {
-                    Some(twin) => {
-                        twin.at_once(&library.callee, ($session, $key), Operation::$operation, real)
-                    }
-                    None => real(),
-                }
-            })
-        }
-    };
-    (own $name:ident($($argument:ident: $type:ty),*)) => {};
 }
 
 macro_rules! functions {
@@ -132,36 +128,18 @@ unsafe extern "C" fn C_GetMechanismList(
     count: *mut CK_ULONG,
 ) -> CK_RV {
     traced(Traced::Whole(Call::C_GetMechanismList), |library| {
-        let Some(twin) = &library.twin else {
-            return real!(library, C_GetMechanismList(slot, list, count));
+        let real = |list, count| real!(library, C_GetMechanismList(slot, list, count));
+        let Some(twin) = library.twin.as_ref().filter(|_| !count.is_null()) else {
+            return real(list, count);
         };
-        let mut there: CK_ULONG = 0;
-        let none = std::ptr::null_mut();
-        let code = real!(library, C_GetMechanismList(slot, none, &raw mut there));
-        if code != CKR_OK || count.is_null() {
-            return real!(library, C_GetMechanismList(slot, list, count));
+        match obtain(real, 0) {
+            Ok(mut all) => {
+                all.retain(|mechanism| twin.has(*mechanism));
+                // SAFETY: the caller's pointers.
+                unsafe { hand_out(&all, list, count) }
+            }
+            Err(code) => code,
         }
-        let mut all = vec![0; there as usize];
-        let code = real!(
-            library,
-            C_GetMechanismList(slot, all.as_mut_ptr(), &raw mut there)
-        );
-        if code != CKR_OK {
-            return code;
-        }
-        all.truncate(there as usize);
-        all.retain(|mechanism| twin.has(*mechanism));
-        // SAFETY: the caller's count, which is not null: the room there is, and then how many there are.
-        let room = unsafe { count.replace(all.len() as CK_ULONG) };
-        if list.is_null() {
-            return CKR_OK;
-        }
-        if (room as usize) < all.len() {
-            return CKR_BUFFER_TOO_SMALL;
-        }
-        // SAFETY: the caller's list has room for as many.
-        unsafe { std::ptr::copy_nonoverlapping(all.as_ptr(), list, all.len()) };
-        CKR_OK
     })
 }
 
@@ -178,13 +156,4 @@ unsafe extern "C" fn C_GetMechanismInfo(
             _ => code,
         }
     })
-}
-
-/// A call without room for its result asks for the length.
-const fn of(call: Call, result: *mut CK_BYTE) -> Traced {
-    if result.is_null() {
-        Traced::Length(call)
-    } else {
-        Traced::Whole(call)
-    }
 }

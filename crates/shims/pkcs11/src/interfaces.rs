@@ -11,8 +11,10 @@ use std::sync::OnceLock;
 use cryptoki_sys::{
     CK_C_GetFunctionList, CK_C_GetInterfaceList, CK_FLAGS, CK_FUNCTION_LIST, CK_FUNCTION_LIST_3_0,
     CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_RV, CK_ULONG, CK_UTF8CHAR, CK_VERSION,
-    CKR_ARGUMENTS_BAD, CKR_BUFFER_TOO_SMALL, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR, CKR_OK,
+    CKR_ARGUMENTS_BAD, CKR_BUFFER_TOO_SMALL, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR,
+    CKR_HOST_MEMORY, CKR_OK,
 };
+use keymark_shim_protocol::pkcs11::Of;
 
 use crate::functions::list;
 use crate::library::library;
@@ -60,14 +62,9 @@ impl Callee {
         let library = library.map_err(|error| without(path, &error.to_string()))?;
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: the symbol has the type that the standard gives it (§5.4.4).
-        let list = unsafe {
-            library.get::<<CK_C_GetFunctionList as Inner>::Function>(b"C_GetFunctionList\0")
-        };
+        let list = unsafe { library.get::<Of<CK_C_GetFunctionList>>(b"C_GetFunctionList\0") };
         let list = list.map_err(|error| error.to_string())?;
-        if ptr::fn_addr_eq(
-            *list,
-            C_GetFunctionList as <CK_C_GetFunctionList as Inner>::Function,
-        ) {
+        if ptr::fn_addr_eq(*list, C_GetFunctionList as Of<CK_C_GetFunctionList>) {
             return Err("it is this library itself".to_owned());
         }
         let mut plain: *mut CK_FUNCTION_LIST = ptr::null_mut();
@@ -86,9 +83,8 @@ impl Callee {
         // SAFETY: a list of version 2.40.
         unsafe { callee.take(plain) };
         // SAFETY: as above; many modules do not have it.
-        let interfaces = unsafe {
-            library.get::<<CK_C_GetInterfaceList as Inner>::Function>(b"C_GetInterfaceList\0")
-        };
+        let interfaces =
+            unsafe { library.get::<Of<CK_C_GetInterfaceList>>(b"C_GetInterfaceList\0") };
         if let Ok(interfaces) = interfaces {
             // SAFETY: it is called as the standard says (§5.4.5).
             unsafe { callee.take_interfaces(*interfaces) };
@@ -107,23 +103,16 @@ impl Callee {
 
     /// # Safety
     /// The function is the module's C_GetInterfaceList.
-    unsafe fn take_interfaces(&mut self, list: <CK_C_GetInterfaceList as Inner>::Function) {
-        let mut count: CK_ULONG = 0;
-        // SAFETY: without a list it tells how long it is.
-        if unsafe { list(ptr::null_mut(), &raw mut count) } != CKR_OK || count > 64 {
-            return;
-        }
+    unsafe fn take_interfaces(&mut self, list: Of<CK_C_GetInterfaceList>) {
         let none = CK_INTERFACE {
             pInterfaceName: ptr::null_mut(),
             pFunctionList: ptr::null_mut(),
             flags: 0,
         };
-        let mut found = vec![none; count as usize];
-        // SAFETY: the list has room for as many as were told.
-        if unsafe { list(found.as_mut_ptr(), &raw mut count) } != CKR_OK {
+        // SAFETY: the list has room for as many as are told.
+        let Ok(mut found) = obtain(|to, count| unsafe { list(to, count) }, none) else {
             return;
-        }
-        found.truncate(count as usize);
+        };
         found.retain(|interface| {
             if interface.pInterfaceName.is_null() || interface.pFunctionList.is_null() {
                 return false;
@@ -132,17 +121,10 @@ impl Callee {
             let name = unsafe { CStr::from_ptr(interface.pInterfaceName.cast()) };
             name == STANDARD
         });
-        let mut lists: Vec<(CK_VERSION, *const CK_VERSION)> = found
-            .iter()
-            .map(|interface| {
-                let list: *const CK_VERSION = interface.pFunctionList.cast();
-                // SAFETY: every list begins with its version (§3.6).
-                (unsafe { *list }, list)
-            })
-            .filter(|(version, _)| version.major == 3)
-            .collect();
-        lists.sort_by_key(|(version, _)| version.minor);
-        for (version, list) in lists {
+        found.retain(|interface| version(interface).major == 3);
+        found.sort_by_key(|interface| version(interface).minor);
+        for interface in found {
+            let (version, list) = (version(&interface), interface.pFunctionList);
             self.versions.push(version);
             if version.minor >= 2 {
                 // SAFETY: lists of 3.2 and later begin like this.
@@ -168,47 +150,76 @@ fn empty() -> CK_FUNCTION_LIST_3_2 {
     unsafe { std::mem::zeroed() }
 }
 
-/// The function of an optional one: how the bindings name types.
-trait Inner {
-    type Function;
-}
-
-impl<F> Inner for Option<F> {
-    type Function = F;
-}
-
 /// The name of the interfaces that are the standard's (PKCS#11 3.1 §5.4.5).
 const STANDARD: &CStr = c"PKCS 11";
 
-/// The lists and interfaces that are handed out, as many as the module has.
-struct Lists {
-    interfaces: Vec<CK_INTERFACE>,
-    lists: Vec<&'static CK_FUNCTION_LIST_3_2>,
+/// Which version of the standard an interface is of, which has a list.
+fn version(interface: &CK_INTERFACE) -> CK_VERSION {
+    // SAFETY: every list begins with its version (§3.6), and is there as long as the module.
+    unsafe { *interface.pFunctionList.cast() }
 }
 
-// SAFETY: the pointers in it are to constants, which are never freed.
-unsafe impl Send for Lists {}
-// SAFETY: as above.
-unsafe impl Sync for Lists {}
+/// The interfaces that are handed out, as many as the module has.
+struct Interfaces(Vec<CK_INTERFACE>);
 
-fn lists() -> Option<&'static Lists> {
-    static LISTS: OnceLock<Option<Lists>> = OnceLock::new();
-    let made = LISTS.get_or_init(|| {
+// SAFETY: the pointers in it are to constants, which are never freed.
+unsafe impl Send for Interfaces {}
+// SAFETY: as above.
+unsafe impl Sync for Interfaces {}
+
+fn interfaces() -> Option<&'static [CK_INTERFACE]> {
+    static INTERFACES: OnceLock<Option<Interfaces>> = OnceLock::new();
+    let made = INTERFACES.get_or_init(|| {
         let versions = library()?.callee.versions.iter();
-        let lists: Vec<&'static CK_FUNCTION_LIST_3_2> = versions
-            .map(|version| &*Box::leak(Box::new(list(*version))))
-            .collect();
-        let interfaces = lists.iter().map(|list| CK_INTERFACE {
+        let interfaces = versions.map(|version| CK_INTERFACE {
             pInterfaceName: STANDARD.as_ptr().cast_mut().cast(),
-            pFunctionList: ptr::from_ref(*list).cast_mut().cast(),
+            pFunctionList: ptr::from_mut(Box::leak(Box::new(list(*version)))).cast(),
             flags: 0,
         });
-        Some(Lists {
-            interfaces: interfaces.collect(),
-            lists,
-        })
+        Some(Interfaces(interfaces.collect()))
     });
-    made.as_ref()
+    made.as_ref().map(|made| made.0.as_slice())
+}
+
+/// No list that a module has is longer.
+const MOST: CK_ULONG = 4096;
+
+/// All that a function of the standard has in a list: without room it tells how many (§5.2).
+pub(crate) fn obtain<T: Copy>(
+    ask: impl Fn(*mut T, *mut CK_ULONG) -> CK_RV,
+    none: T,
+) -> Result<Vec<T>, CK_RV> {
+    let done = |code| if code == CKR_OK { Ok(()) } else { Err(code) };
+    let mut count: CK_ULONG = 0;
+    done(ask(ptr::null_mut(), &raw mut count))?;
+    if count > MOST {
+        return Err(CKR_HOST_MEMORY);
+    }
+    let mut all = vec![none; count as usize];
+    done(ask(all.as_mut_ptr(), &raw mut count))?;
+    all.truncate(count as usize);
+    Ok(all)
+}
+
+/// Gives a list to a caller as the standard's functions do (§5.2).
+///
+/// # Safety
+/// The second is null or has room for as many as the third says, which is null or to be read and written.
+pub(crate) unsafe fn hand_out<T: Copy>(all: &[T], to: *mut T, count: *mut CK_ULONG) -> CK_RV {
+    if count.is_null() {
+        return CKR_ARGUMENTS_BAD;
+    }
+    // SAFETY: the caller's pointer: the room there is, and then how many there are.
+    let room = unsafe { count.replace(all.len() as CK_ULONG) } as usize;
+    if to.is_null() {
+        return CKR_OK;
+    }
+    if room < all.len() {
+        return CKR_BUFFER_TOO_SMALL;
+    }
+    // SAFETY: there is room for as many.
+    unsafe { ptr::copy_nonoverlapping(all.as_ptr(), to, all.len()) };
+    CKR_OK
 }
 
 /// PKCS#11 2.40 and later §5.4.4.
@@ -217,14 +228,14 @@ fn lists() -> Option<&'static Lists> {
 /// As the standard says: the pointer is null, or one to write to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn C_GetFunctionList(to: *mut *mut CK_FUNCTION_LIST) -> CK_RV {
-    let Some(first) = lists().and_then(|lists| lists.lists.first()) else {
+    let Some(first) = interfaces().and_then(<[CK_INTERFACE]>::first) else {
         return CKR_GENERAL_ERROR;
     };
     if to.is_null() {
         return CKR_ARGUMENTS_BAD;
     }
     // SAFETY: the caller's pointer. The longer list begins as the shorter does.
-    unsafe { *to = ptr::from_ref(*first).cast_mut().cast() };
+    unsafe { *to = first.pFunctionList.cast() };
     CKR_OK
 }
 
@@ -234,26 +245,11 @@ pub unsafe extern "C" fn C_GetFunctionList(to: *mut *mut CK_FUNCTION_LIST) -> CK
 /// As the standard says: an array of as many as the second says, or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn C_GetInterfaceList(to: *mut CK_INTERFACE, count: *mut CK_ULONG) -> CK_RV {
-    let Some(lists) = lists() else {
-        return CKR_GENERAL_ERROR;
-    };
-    if count.is_null() {
-        return CKR_ARGUMENTS_BAD;
+    match interfaces() {
+        // SAFETY: the caller's pointers.
+        Some(interfaces) => unsafe { hand_out(interfaces, to, count) },
+        None => CKR_GENERAL_ERROR,
     }
-    let there = lists.interfaces.len();
-    // SAFETY: the caller's pointer.
-    let room = unsafe { *count.cast_const() } as usize;
-    // SAFETY: as above.
-    unsafe { *count = there as CK_ULONG };
-    if to.is_null() {
-        return CKR_OK;
-    }
-    if room < there {
-        return CKR_BUFFER_TOO_SMALL;
-    }
-    // SAFETY: there is room for as many.
-    unsafe { ptr::copy_nonoverlapping(lists.interfaces.as_ptr(), to, there) };
-    CKR_OK
 }
 
 /// PKCS#11 3.0 and later §5.4.6: the newest, if no version is wanted.
@@ -267,7 +263,7 @@ pub unsafe extern "C" fn C_GetInterface(
     to: *mut *mut CK_INTERFACE,
     flags: CK_FLAGS,
 ) -> CK_RV {
-    let Some(lists) = lists() else {
+    let Some(interfaces) = interfaces() else {
         return CKR_GENERAL_ERROR;
     };
     if to.is_null() {
@@ -281,14 +277,14 @@ pub unsafe extern "C" fn C_GetInterface(
     }
     // SAFETY: a version, or null.
     let wanted = unsafe { version.as_ref() };
-    let fits = |list: &&CK_FUNCTION_LIST_3_2| {
-        let CK_VERSION { major, minor } = list.version;
+    let fits = |interface: &&CK_INTERFACE| {
+        let CK_VERSION { major, minor } = self::version(interface);
         wanted.is_none_or(|wanted| (wanted.major, wanted.minor) == (major, minor))
     };
-    let Some(at) = lists.lists.iter().rposition(fits) else {
+    let Some(found) = interfaces.iter().rfind(fits) else {
         return CKR_FUNCTION_FAILED;
     };
     // SAFETY: the caller's pointer.
-    unsafe { *to = ptr::from_ref(&lists.interfaces[at]).cast_mut() };
+    unsafe { *to = ptr::from_ref(found).cast_mut() };
     CKR_OK
 }

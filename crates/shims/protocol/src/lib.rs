@@ -8,31 +8,25 @@
 )]
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 pub mod pkcs11;
 pub mod trace;
 pub mod wire;
 
-/// Why a trace cannot be read.
+/// Why a file cannot be used, in words with its name.
 #[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The file.
-    #[error("cannot read the trace {path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Its content.
-    #[error("{path} is not {expected}")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What it would be.
-        expected: &'static str,
-    },
+#[error("{0}")]
+pub struct FileError(String);
+
+/// What the system says of a trace.
+fn unread(path: &Path) -> impl Fn(io::Error) -> FileError {
+    move |error| FileError(format!("cannot read the trace {}: {error}", path.display()))
+}
+
+/// That a file is none of those.
+fn foreign(path: &Path, expected: &str) -> FileError {
+    FileError(format!("{} is not {expected}", path.display()))
 }
 
 /// The socket of a served card; without it, calls are forwarded to the real PC/SC.

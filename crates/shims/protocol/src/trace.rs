@@ -9,54 +9,59 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::TraceError;
+use crate::{FileError, foreign, unread};
 
 /// Length of a record.
 pub const RECORD: usize = 96;
 const MAGIC: [u8; 4] = *b"KMT2";
 
-/// Declares the calls with their names.
+/// Gives the functions of PC/SC (part 5 of its specification, as pcsc-lite spells them) to a macro: what each is called and
+/// takes, its name in a trace, which argument says whether the card is shared, who answers for the served card and by what
+/// of it, and what the trace keeps.
+#[rustfmt::skip]
+#[macro_export]
+macro_rules! pcsc_functions {
+    ($apply:ident) => { $apply! {
+        fn SCardEstablishContext = EstablishContext(scope: Dword, reserved1: *const c_void, reserved2: *const c_void, context: *mut Context), virtually establish_context(context), keeping nothing;
+        fn SCardReleaseContext = ReleaseContext(context: Context), virtually release_context(context), keeping nothing;
+        fn SCardIsValidContext = IsValidContext(context: Context), virtually is_valid_context(context), keeping nothing;
+        fn SCardListReaders = ListReaders(context: Context, groups: *const c_char, readers: *mut c_char, length: *mut Dword), virtually list_readers(context, readers, length), keeping nothing;
+        fn SCardListReaderGroups = ListReaderGroups(context: Context, groups: *mut c_char, length: *mut Dword), virtually list_reader_groups(context, groups, length), keeping nothing;
+        fn SCardFreeMemory = FreeMemory(context: Context, memory: *const c_void), virtually free_memory(context, memory), keeping nothing;
+        fn SCardGetStatusChange = GetStatusChange(context: Context, timeout: Dword, states: *mut ReaderState, count: Dword), virtually get_status_change(context, timeout, states, count), keeping nothing;
+        fn SCardCancel = Cancel(context: Context), virtually cancel(context), keeping nothing;
+        fn SCardConnect = Connect(context: Context, reader: *const c_char, share: Dword, protocols: Dword, handle: *mut Handle, active: *mut Dword), sharing share, virtually connect(context, reader, share, protocols, handle, active), keeping nothing;
+        fn SCardReconnect = Reconnect(handle: Handle, share: Dword, protocols: Dword, initialization: Dword, active: *mut Dword), sharing share, virtually reconnect(handle, share, protocols, initialization, active), keeping nothing;
+        fn SCardDisconnect = Disconnect(handle: Handle, disposition: Dword), virtually disconnect(handle, disposition), keeping nothing;
+        fn SCardStatus = Status(handle: Handle, reader: *mut c_char, reader_length: *mut Dword, state: *mut Dword, protocol: *mut Dword, atr: *mut u8, atr_length: *mut Dword), virtually status(handle, reader, reader_length, state, protocol, atr, atr_length), keeping nothing;
+        fn SCardBeginTransaction = BeginTransaction(handle: Handle), virtually begin_transaction(handle), keeping nothing;
+        fn SCardEndTransaction = EndTransaction(handle: Handle, disposition: Dword), virtually end_transaction(handle, disposition), keeping nothing;
+        fn SCardTransmit = Transmit(handle: Handle, send_header: *const IoRequest, send: *const u8, send_length: Dword, receive_header: *mut IoRequest, receive: *mut u8, receive_length: *mut Dword), virtually transmit(handle, send, send_length, receive_header, receive, receive_length), keeping header;
+        fn SCardControl = Control(handle: Handle, code: Dword, send: *const c_void, send_length: Dword, receive: *mut c_void, receive_length: Dword, returned: *mut Dword), virtually control(handle, code, returned), keeping nothing;
+        fn SCardGetAttrib = GetAttrib(handle: Handle, attribute: Dword, value: *mut u8, length: *mut Dword), virtually get_attrib(handle, attribute, value, length), keeping nothing;
+        fn SCardSetAttrib = SetAttrib(handle: Handle, attribute: Dword, value: *const u8, length: Dword), virtually set_attrib(handle), keeping nothing;
+    } };
+}
+
 macro_rules! calls {
-    ($($name:ident = $code:literal,)+) => {
-        /// A function of PC/SC (part 5 of its specification, as pcsc-lite spells them).
+    ($(fn $name:ident = $call:ident($($arguments:tt)*), $(sharing $share:ident,)? virtually $virtually:ident($($passed:tt)*), keeping $keeping:ident;)*) => {
+        /// A function of PC/SC.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[allow(missing_docs, reason = "the names are the specification's")]
         pub enum Call {
-            $($name = $code,)+
+            $($call,)*
         }
 
         impl Call {
-            /// Every call.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
-
             /// Its name.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$name => concat!("SCard", stringify!($name)),)+ }
+                match self { $(Self::$call => stringify!($name),)* }
             }
         }
     };
 }
 
-calls! {
-    EstablishContext = 1,
-    ReleaseContext = 2,
-    IsValidContext = 3,
-    ListReaders = 4,
-    ListReaderGroups = 5,
-    FreeMemory = 6,
-    GetStatusChange = 7,
-    Cancel = 8,
-    Connect = 9,
-    Reconnect = 10,
-    Disconnect = 11,
-    Status = 12,
-    BeginTransaction = 13,
-    EndTransaction = 14,
-    Transmit = 15,
-    Control = 16,
-    GetAttrib = 17,
-    SetAttrib = 18,
-}
+pcsc_functions!(calls);
 
 /// What is kept of a command and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -131,16 +136,13 @@ impl TraceReader {
     }
 
     /// The records that were added since the last time.
-    pub fn read(&mut self) -> Result<Vec<TracedCall>, TraceError> {
-        let failed = |source| TraceError::Io {
-            path: self.path.clone(),
-            source,
-        };
+    pub fn read(&mut self) -> Result<Vec<TracedCall>, FileError> {
+        let failed = unread(&self.path);
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            opened => opened.map_err(failed)?,
+            opened => opened.map_err(&failed)?,
         };
-        file.seek(SeekFrom::Start(self.at)).map_err(failed)?;
+        file.seek(SeekFrom::Start(self.at)).map_err(&failed)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (records, torn) = bytes.as_chunks::<RECORD>();
@@ -150,10 +152,10 @@ impl TraceReader {
                 self.at += bytes.len() as u64;
                 Ok(records)
             }
-            _ => Err(TraceError::Foreign {
-                path: self.path.clone(),
-                expected: "a trace of PC/SC calls, or is incomplete",
-            }),
+            _ => {
+                let expected = "a trace of PC/SC calls, or is incomplete";
+                Err(foreign(&self.path, expected))
+            }
         }
     }
 }
@@ -168,7 +170,7 @@ mod tests {
 
     prop_compose! {
         fn records()(
-            call in proptest::sample::select(Call::ALL),
+            call in proptest::sample::select(&[Call::EstablishContext, Call::Transmit, Call::SetAttrib]),
             (begin_ns, end_ns, process, result) in any::<(u64, u64, u32, i64)>(),
             card in proptest::option::of(any::<u64>()),
             apdu in proptest::option::of((any::<[u8; 4]>(), any::<u32>(), any::<u32>(), any::<u16>())),
@@ -215,7 +217,8 @@ mod tests {
             assert_eq!(reader.read().unwrap(), [record]);
         }
         file.write_all(b"torn").unwrap();
-        assert!(matches!(reader.read(), Err(TraceError::Foreign { .. })));
+        let error = reader.read().unwrap_err().to_string();
+        assert!(error.contains("is not a trace of PC/SC calls"), "{error}");
         assert_eq!(record.call.name(), "SCardConnect");
         assert_eq!(record.duration(), Duration::from_nanos(2));
     }

@@ -40,31 +40,8 @@ pub enum Response {
     Mute,
 }
 
-impl Request {
-    /// Sends it, in one write.
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        write(to, self)
-    }
-
-    /// The next request; `None` when the client has gone.
-    pub fn read(from: &mut impl Read) -> io::Result<Option<Self>> {
-        read(from)
-    }
-}
-
-impl Response {
-    /// Sends it, in one write.
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        write(to, self)
-    }
-
-    /// The next response.
-    pub fn read(from: &mut impl Read) -> io::Result<Self> {
-        read(from)?.ok_or(io::ErrorKind::UnexpectedEof.into())
-    }
-}
-
-fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+/// Sends a message, in one write.
+pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = postcard::to_extend(message, vec![0; 4]).map_err(malformed)?;
     let length = frame.len() - 4;
     if length > LONGEST {
@@ -74,7 +51,8 @@ fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.write_all(&frame)
 }
 
-fn read<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<M>> {
+/// The next message; `None` when the other side has gone.
+pub fn read<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<M>> {
     let mut length = [0; 4];
     match from.read_exact(&mut length) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
@@ -109,10 +87,10 @@ mod tests {
         fn requests_survive(command in proptest::collection::vec(any::<u8>(), 0..600)) {
             for request in [Request::PowerOn, Request::Status, Request::Transmit(command)] {
                 let mut sent = Vec::new();
-                request.write(&mut sent).unwrap();
+                write(&mut sent, &request).unwrap();
                 let mut sent = sent.as_slice();
-                prop_assert_eq!(Request::read(&mut sent).unwrap(), Some(request));
-                prop_assert_eq!(Request::read(&mut sent).unwrap(), None);
+                prop_assert_eq!(read(&mut sent).unwrap(), Some(request));
+                prop_assert_eq!(read::<Request>(&mut sent).unwrap(), None);
             }
         }
 
@@ -121,21 +99,21 @@ mod tests {
             let work = Duration::from_nanos(work.into());
             for response in [Response::Done { work, bytes }, Response::Removed, Response::Reset, Response::Mute] {
                 let mut sent = Vec::new();
-                response.write(&mut sent).unwrap();
-                prop_assert_eq!(Response::read(&mut sent.as_slice()).unwrap(), response);
+                write(&mut sent, &response).unwrap();
+                prop_assert_eq!(read(&mut sent.as_slice()).unwrap(), Some(response));
             }
         }
 
         #[test]
         fn garbage_is_refused_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
-            let _ = Request::read(&mut bytes.as_slice());
-            let _ = Response::read(&mut bytes.as_slice());
+            let _ = read::<Request>(&mut bytes.as_slice());
+            let _ = read::<Response>(&mut bytes.as_slice());
         }
     }
 
     #[test]
     fn a_frame_that_claims_to_be_huge_is_refused() {
-        let error = Request::read(&mut [0xFF; 8].as_slice()).unwrap_err();
+        let error = read::<Request>(&mut [0xFF; 8].as_slice()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 }

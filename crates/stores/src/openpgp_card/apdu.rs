@@ -13,20 +13,20 @@ const CHAINED: u8 = 0x10;
 
 /// Header of a slot's operation.
 pub(super) const fn header(slot: Slot) -> [u8; 4] {
-    match slot {
-        Slot::Signature => [0x00, 0x2A, 0x9E, 0x9A],
-        Slot::Decryption => [0x00, 0x2A, 0x80, 0x86],
-        Slot::Authentication => [0x00, 0x88, 0x00, 0x00],
-    }
+    slot.pick([
+        [0x00, 0x2A, 0x9E, 0x9A],
+        [0x00, 0x2A, 0x80, 0x86],
+        [0x00, 0x88, 0x00, 0x00],
+    ])
 }
 
 /// The specification's name of a slot's operation.
 pub(super) const fn call(slot: Slot) -> &'static str {
-    match slot {
-        Slot::Signature => "PSO:COMPUTE DIGITAL SIGNATURE",
-        Slot::Decryption => "PSO:DECIPHER",
-        Slot::Authentication => "INTERNAL AUTHENTICATE",
-    }
+    slot.pick([
+        "PSO:COMPUTE DIGITAL SIGNATURE",
+        "PSO:DECIPHER",
+        "INTERNAL AUTHENTICATE",
+    ])
 }
 
 /// The data field for an input: a digest, an RSA ciphertext or an ephemeral public key.
@@ -58,35 +58,23 @@ fn tlv(tag: &[u8], value: &[u8]) -> Vec<u8> {
 
 /// The command as it goes to the card: one, short or extended, or a chain of short ones.
 pub(super) fn commands(header: [u8; 4], data: &[u8], transfer: Transfer) -> Vec<Vec<u8>> {
-    let [class, rest @ ..] = header;
     match transfer {
         Transfer::Extended => {
-            let mut command = header.to_vec();
-            command.push(0);
-            command.extend((data.len() as u16).to_be_bytes());
-            command.extend(data);
-            command.extend([0, 0]);
-            vec![command]
+            let length = (data.len() as u16).to_be_bytes();
+            vec![[&header[..], &[0], &length, data, &[0, 0]].concat()]
         }
         Transfer::Chained => {
-            let blocks: Vec<_> = data.chunks(BLOCK).collect();
-            let last = blocks.len().saturating_sub(1);
-            let command = |(number, block): (usize, &&[u8])| {
-                let class = if number == last {
-                    class
-                } else {
-                    class | CHAINED
-                };
-                let mut command = vec![class];
-                command.extend(rest);
-                command.push(block.len() as u8);
-                command.extend(*block);
-                if number == last {
-                    command.push(0);
-                }
-                command
+            let [class, rest @ ..] = header;
+            let part = |block: &[u8]| {
+                let length = block.len() as u8;
+                [&[class | CHAINED], &rest[..], &[length], block].concat()
             };
-            blocks.iter().enumerate().map(command).collect()
+            let mut parts: Vec<_> = data.chunks(BLOCK).map(part).collect();
+            if let Some(last) = parts.last_mut() {
+                last[0] = class;
+                last.push(0);
+            }
+            parts
         }
     }
 }

@@ -1,6 +1,5 @@
 //! One card as a key store.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::tokens::firmware::MANUFACTURER;
@@ -8,7 +7,7 @@ use crate::tokens::identity_tag::{GET_TAG, IdentityTag};
 use crate::tokens::reader::Reader;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
-use keymark_bench::{Algorithm, DeviceName, Error, KeyRef, Provenance, StoreIdentity, StoreKind};
+use keymark_bench::{Algorithm, DeviceName, Error, KeyRef};
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
 use openpgp_card::ocard::data::Fingerprint;
 
@@ -33,12 +32,10 @@ use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 #[debug("CardDevice({name}, {:?})", session.port)]
 pub struct CardDevice {
     pub(super) name: DeviceName,
-    product: String,
-    provenance: Provenance,
     pub(super) place: CardPlace,
     pub(super) session: Arc<Session>,
     pub(super) rules: Arc<PinRules>,
-    verified: Arc<Verified>,
+    pub(super) verified: Arc<Verified>,
     facts: Arc<OnceLock<CardFacts>>,
     pub(super) agreements: Agreements,
     pub(super) journal: Arc<RunJournal>,
@@ -51,8 +48,6 @@ impl CardDevice {
         let rules = PinRules::new(user.pins.clone(), name.to_string());
         Self {
             name,
-            product: String::new(),
-            provenance: Provenance::Measured,
             place,
             session: Arc::new(Session::new(port)),
             rules: Arc::new(rules),
@@ -69,11 +64,7 @@ impl CardDevice {
     pub fn of_virtual(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
         let port = Arc::new(VirtualPort(reader.clone()));
         let place = CardPlace::Virtual { reader, test_keys };
-        Self {
-            product: maker.identity.product.clone(),
-            provenance: maker.identity.provenance,
-            ..Self::new(port, place, maker.device(), User::of_made_device())
-        }
+        Self::new(port, place, maker.device(), User::of_made_device())
     }
 
     /// The card's mark, if it is one of keymark's own: behind a reader it looks like any other.
@@ -86,20 +77,12 @@ impl CardDevice {
         Ok(IdentityTag::of_response(&response).or(unmarked))
     }
 
-    /// The same card under the name, product and provenance that its facts have led to, with the PINs that
-    /// are its own.
-    pub(super) fn identified(
-        self,
-        token: &TokenId,
-        product: String,
-        provenance: Provenance,
-    ) -> Self {
-        let device = DeviceName::new(token.as_str());
-        let rules = PinRules::new(self.user.pins.of(token), device.to_string());
+    /// The same card under the name that its facts have led to, with the PINs that are its own.
+    pub(super) fn identified(self, token: &TokenId) -> Self {
+        let name = DeviceName::new(token.as_str());
+        let rules = PinRules::new(self.user.pins.of(token), name.to_string());
         Self {
-            name: device,
-            product,
-            provenance,
+            name,
             rules: Arc::new(rules),
             ..self
         }
@@ -183,46 +166,6 @@ impl CardDevice {
 
     fn slot_for(&self, capability: Capability) -> Result<Slot, Error> {
         Slot::of(capability.operation).ok_or_else(|| unsupported(self.name.to_string(), capability))
-    }
-
-    /// A way to a slot's key.
-    fn handle(&self, slot: Slot, algorithm: Algorithm) -> Result<CardHandle, Error> {
-        let touch = self.check_touch(slot)?;
-        let facts = self.facts()?;
-        Ok(CardHandle {
-            channel: self.session.connect()?,
-            session: Arc::clone(&self.session),
-            rules: Arc::clone(&self.rules),
-            verified: Arc::clone(&self.verified),
-            notice: Arc::clone(&self.user.notice),
-            slot,
-            algorithm,
-            transfer: facts.transfer,
-            signing_pin: facts.signing_pin,
-            touch,
-            touched: false,
-            verify_time: None,
-            commands: Vec::new(),
-            response: Vec::with_capacity(1024),
-        })
-    }
-
-    /// What it says of itself.
-    pub(super) fn identity(&self) -> Result<StoreIdentity, Error> {
-        let facts = self.facts()?;
-        let (major, minor) = facts.aid.card_version();
-        let mut versions =
-            BTreeMap::from([("openpgp-card".to_owned(), format!("{major}.{minor}"))]);
-        if let Some([major, minor, patch]) = facts.firmware {
-            let firmware = format!("{major:x}.{minor:x}.{patch:x}");
-            versions.insert("firmware".to_owned(), firmware);
-        }
-        let (name, kind) = (self.name.clone(), StoreKind::OPENPGP_CARD);
-        Ok(StoreIdentity {
-            serial: Some(format!("{:08x}", facts.aid.serial)),
-            versions,
-            ..StoreIdentity::new(name, kind, self.provenance, &self.product)
-        })
     }
 }
 
@@ -337,7 +280,20 @@ impl KeyStore for CardDevice {
         if found.algorithm != Some(key.algorithm) {
             return Err(unsupported(self.name.to_string(), key.capability()));
         }
-        Ok(Box::new(self.handle(slot, key.algorithm)?))
+        Ok(Box::new(CardHandle {
+            touch: self.check_touch(slot)?,
+            channel: self.session.connect()?,
+            card: self.clone(),
+            slot,
+            algorithm: key.algorithm,
+            transfer: facts.transfer,
+            password: slot.pick([Password::Signing, Password::User, Password::User]),
+            each: slot == Slot::Signature && facts.signing_pin == SigningPin::Once,
+            touched: false,
+            verify_time: None,
+            commands: Vec::new(),
+            response: Vec::with_capacity(1024),
+        }))
     }
 
     fn restore(&self) -> Result<(), Error> {

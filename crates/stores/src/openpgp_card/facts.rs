@@ -259,7 +259,7 @@ fn slot_facts(
 }
 
 /// keymark's name for a card's attributes.
-pub(super) fn algorithm(attributes: &AlgorithmAttributes) -> Option<Algorithm> {
+pub(crate) fn algorithm(attributes: &AlgorithmAttributes) -> Option<Algorithm> {
     let family = match attributes {
         AlgorithmAttributes::Rsa(rsa) => Family::Rsa(u32::from(rsa.len_n())),
         AlgorithmAttributes::Ecc(ecc) => Family::of_oid(ecc.oid())?,

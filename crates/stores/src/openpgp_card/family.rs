@@ -7,14 +7,13 @@ use keymark_bench::{Error, Profile, ProfileStore, StoreKind};
 use super::inserted::InsertedCard;
 use super::pcsc;
 use super::virtual_card::CardMaker;
-use crate::device::{Device, Looked, StoreFamily, Wish, no_errand};
+use crate::device::{Device, Looked, StoreFamily, Wish};
 use crate::user::{TokenName, User};
 
 /// Cards in readers, the virtual card, and twins.
 pub const FAMILY: StoreFamily = StoreFamily {
     store: StoreKind::OPENPGP_CARD,
     look,
-    open_errand: no_errand,
 };
 
 fn look(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {

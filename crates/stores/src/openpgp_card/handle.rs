@@ -1,6 +1,5 @@
 //! One worker's way to a slot's key: what is timed, and what has to be done around it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -9,10 +8,10 @@ use keymark_bench::{Algorithm, Error, Part, PartSums};
 
 use super::apdu;
 use super::channel::Channel;
+use super::device::CardDevice;
 use super::facts::Transfer;
-use super::session::{Password, Session, refused, verify};
-use crate::card::{SigningPin, Slot, TouchPolicy};
-use crate::user::{Notice, PinRules};
+use super::session::{Password, refused, verify};
+use crate::card::{Slot, TouchPolicy};
 
 /// Whether PIN 82 and PIN 81 are verified on a card.
 pub(super) type Verified = [AtomicBool; 2];
@@ -22,14 +21,13 @@ pub(super) type Verified = [AtomicBool; 2];
 #[debug("CardHandle({slot})")]
 pub(super) struct CardHandle {
     pub(super) channel: Box<dyn Channel>,
-    pub(super) session: Arc<Session>,
-    pub(super) rules: Arc<PinRules>,
-    pub(super) verified: Arc<Verified>,
-    pub(super) notice: Arc<dyn Notice>,
+    pub(super) card: CardDevice,
     pub(super) slot: Slot,
     pub(super) algorithm: Algorithm,
     pub(super) transfer: Transfer,
-    pub(super) signing_pin: SigningPin,
+    pub(super) password: Password,
+    /// Whether that PIN is good for one operation only.
+    pub(super) each: bool,
     pub(super) touch: TouchPolicy,
     pub(super) touched: bool,
     /// What the last PIN verification took, until it is told.
@@ -41,20 +39,19 @@ pub(super) struct CardHandle {
 impl CardHandle {
     /// PIN 82 is good until the card is reset, PIN 81 perhaps for one signature only (§4.4.1).
     fn verify(&mut self) -> Result<(), Error> {
-        let (password, verified, each) = match self.slot {
-            Slot::Signature => {
-                let each = self.signing_pin == SigningPin::Once;
-                (Password::Signing, &self.verified[1], each)
-            }
-            Slot::Decryption | Slot::Authentication => (Password::User, &self.verified[0], false),
-        };
-        if !each && verified.load(Ordering::Acquire) {
+        let CardDevice {
+            session,
+            rules,
+            verified,
+            ..
+        } = &self.card;
+        let verified = &verified[usize::from(self.password == Password::Signing)];
+        if !self.each && verified.load(Ordering::Acquire) {
             return Ok(());
         }
-        self.session
-            .with(|card| verify(&self.rules, card, password))?;
+        session.with(|card| verify(rules, card, self.password))?;
         verified.store(true, Ordering::Release);
-        self.verify_time = self.session.verify_time();
+        self.verify_time = session.verify_time();
         Ok(())
     }
 
@@ -65,7 +62,7 @@ impl CardHandle {
             TouchPolicy::Cached => !self.touched,
         };
         if needed {
-            self.notice.ask_for_touch();
+            self.card.user.notice.ask_for_touch();
             self.touched = true;
         }
     }

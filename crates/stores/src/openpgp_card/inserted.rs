@@ -1,10 +1,11 @@
 //! A card in a reader as a device: from the reader to what is said of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::tokens::identity_tag::IdentityTag;
 use keymark_bench::store::Capability;
-use keymark_bench::{DeviceName, During as _, Error, Provenance, StoreIdentity};
+use keymark_bench::{DeviceName, During as _, Error, Provenance, StoreIdentity, StoreKind};
 
 use super::catalogue::{Catalogue, Evidence, usb_id_of};
 use super::channel::Port;
@@ -41,13 +42,22 @@ impl InsertedCard {
         );
         let facts = card.facts()?.clone();
         let (product, provenance) = match card.tag()? {
-            None => (product(port.as_ref(), &facts)?, Provenance::Measured),
+            None => (product(port.as_ref(), &facts), Provenance::Measured),
             Some(IdentityTag::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
             Some(IdentityTag::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),
         };
-        let card = card.identified(&facts.token(), product, provenance);
+        let card = card.identified(&facts.token());
         Ok(Self {
-            identity: card.identity()?,
+            identity: StoreIdentity {
+                serial: Some(format!("{:08x}", facts.aid.serial)),
+                versions: versions(&facts),
+                ..StoreIdentity::new(
+                    card.name.clone(),
+                    StoreKind::OPENPGP_CARD,
+                    provenance,
+                    product,
+                )
+            },
             capabilities: card.capabilities()?,
             present: card.present()?,
             card,
@@ -57,7 +67,18 @@ impl InsertedCard {
     }
 }
 
-fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
+/// What the card says of its own versions.
+fn versions(facts: &CardFacts) -> BTreeMap<String, String> {
+    let (major, minor) = facts.aid.card_version();
+    let card = ("openpgp-card".to_owned(), format!("{major}.{minor}"));
+    let firmware = facts.firmware.map(|[major, minor, patch]| {
+        let firmware = format!("{major:x}.{minor:x}.{patch:x}");
+        ("firmware".to_owned(), firmware)
+    });
+    [card].into_iter().chain(firmware).collect()
+}
+
+fn product(port: &dyn Port, facts: &CardFacts) -> String {
     let evidence = Evidence {
         manufacturer: facts.aid.manufacturer,
         card_version: facts.aid.card_version(),
@@ -66,7 +87,7 @@ fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
         usb: port.channel_id().and_then(usb_id_of),
         yubikey_version: facts.firmware,
     };
-    Ok(Catalogue::shipped()?.identify(&evidence))
+    Catalogue::shipped().identify(&evidence)
 }
 
 impl Device for InsertedCard {

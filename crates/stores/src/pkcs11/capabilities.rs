@@ -141,7 +141,7 @@ fn takes(mechanism: &MechanismInfo, family: Family) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pkcs11::token_info::{Login, TokenState};
+    use crate::pkcs11::token_info::Login;
 
     fn token(mechanisms: &[MechanismInfo]) -> TokenInfo {
         TokenInfo {
@@ -150,7 +150,6 @@ mod tests {
             model: String::new(),
             serial: String::new(),
             firmware: (0, 0),
-            state: TokenState::Initialized,
             login: Login::NotNeeded,
             sessions: None,
             mechanisms: mechanisms.to_vec(),

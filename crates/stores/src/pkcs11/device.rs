@@ -11,7 +11,6 @@ use super::keys::{self, KeyInfo};
 use super::managed::{ManagedToken, user_of};
 use super::modules::Places;
 use super::process::{ProcessStore, TokenProcess, Wanted, public_parts};
-use super::session_keys::Lifetime;
 use super::token::{FoundToken, Owner};
 use super::token_info::{Login, PinState, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
@@ -105,13 +104,10 @@ impl TokenDevice {
     /// The process of its module, which starts when it is asked something.
     fn process(&self) -> &Arc<TokenProcess> {
         self.process.get_or_init(|| {
-            let (owner, lifetime) = match &self.managed {
-                None => (Owner::User, Lifetime::Session),
-                Some(own) => (Owner::Keymark, own.kind.test_keys()),
-            };
-            let meant = (self.wanted.clone(), lifetime);
-            let user = self.user.clone();
-            Arc::new(TokenProcess::new(&self.found, owner, user, meant))
+            let managed = self.managed.as_ref();
+            let owner = managed.map_or(Owner::User, |own| own.kind.owner());
+            let (user, wanted) = (self.user.clone(), self.wanted.clone());
+            Arc::new(TokenProcess::new(&self.found, owner, user, wanted))
         })
     }
 }

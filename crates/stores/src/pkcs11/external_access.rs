@@ -108,7 +108,7 @@ impl Token {
         }
         let id = fresh_id()?;
         let pair = pair(key, &id)?;
-        self.with_writer(|session, _| {
+        self.with_writer(|session| {
             for template in &pair {
                 let created = session.create_object(template);
                 created.map_err(failed)?;
@@ -123,7 +123,7 @@ impl Token {
     /// Puts a certificate beside the key of that `CKA_ID`, if it is keymark's and has none.
     fn certify(&self, public: &PublicKey, id: &[u8]) -> Result<(), Error> {
         let label = match self.owner {
-            Owner::Keymark => public.algorithm().name(),
+            Owner::Keymark | Owner::Generator => public.algorithm().name(),
             // What removes the key removes it, too: it is called the same.
             Owner::User if self.has_written(id) => LABEL,
             Owner::User => return Ok(()),
@@ -133,7 +133,7 @@ impl Token {
             return Ok(());
         }
         let template = certificate(public, id, label)?;
-        self.with_writer(|session, _| {
+        self.with_writer(|session| {
             let created = session.create_object(&template);
             created.map(drop).map_err(failed)
         })?;

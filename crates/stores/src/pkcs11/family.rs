@@ -17,9 +17,9 @@ use super::process::Wanted;
 use super::process::{Readers, look};
 use super::selector::{TokenSelector, modules};
 use super::token::FoundToken;
-use super::token_info::{ModuleInfo, SlotInfo, TokenInfo, TokenState};
+use super::token_info::{ModuleInfo, SlotInfo, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri};
-use crate::device::{Device, Looked, StoreFamily, Visited, Wish, no_errand};
+use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
 use crate::store::once_each;
 use crate::user::{TokenId, User};
 
@@ -27,7 +27,6 @@ use crate::user::{TokenId, User};
 pub const FAMILY: StoreFamily = StoreFamily {
     store: StoreKind::PKCS11,
     look: wanted,
-    open_errand: no_errand,
 };
 
 fn wanted(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
@@ -234,11 +233,7 @@ pub(super) fn no_token(others: &[String], blank: bool) -> Error {
 /// Those that have a PIN and keys, or could.
 pub(super) fn tokens(said: &ModuleInfo) -> impl Iterator<Item = (&SlotInfo, &TokenInfo)> {
     let slots = said.slots.iter();
-    let tokens = slots.filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)));
-    tokens.filter(|(_, token)| match token.state {
-        TokenState::Initialized => true,
-        TokenState::Blank => false,
-    })
+    slots.filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)))
 }
 
 /// Those tokens of keymark's own that can be made here.

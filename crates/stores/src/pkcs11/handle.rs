@@ -30,19 +30,13 @@ pub(super) struct SessionHandle {
     /// Good in all sessions of this process (PKCS#11 3.1 §5.6).
     key: ObjectHandle,
     pin: KeyPin,
-    span: SessionSpan,
+    /// Of a token with few sessions it has one for each block anew, so that the cases of a run are not in each other's way;
+    /// else for the case.
+    per_block: bool,
     operator: Option<Operator>,
     work: Work,
     data: Vec<u8>,
     derived: Option<Derived>,
-}
-
-/// How long the handle has a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SessionSpan {
-    Case,
-    /// Of a token with few sessions: for each block anew, so that the cases of a run are not in each other's way.
-    Block,
 }
 
 impl SessionHandle {
@@ -59,22 +53,18 @@ impl SessionHandle {
         })?;
         let session = token.session()?;
         let (key, pin) = keys::one(&session, object)?;
-        let span = if token.counts_sessions()? {
-            SessionSpan::Block
-        } else {
-            SessionSpan::Case
-        };
+        let per_block = token.counts_sessions()?;
         let mut handle = Self {
             token,
             key,
             pin,
-            span,
+            per_block,
             operator: None,
             work,
             data: Vec::new(),
             derived: None,
         };
-        if span == SessionSpan::Case {
+        if !per_block {
             handle.operator = Some(handle.operator_in(session)?);
         }
         Ok(handle)
@@ -120,14 +110,14 @@ impl KeyHandle for SessionHandle {
             // It is sent many times in a block, if another program has not used up its tries by then.
             self.token.may_send_again()?;
         }
-        if self.span == SessionSpan::Block {
+        if self.per_block {
             self.operator = Some(self.operator_in(self.token.session()?)?);
         }
         Ok(())
     }
 
     fn leave(&mut self) -> Result<(), Error> {
-        if self.span == SessionSpan::Block {
+        if self.per_block {
             self.operator = None;
         }
         Ok(())
@@ -147,26 +137,19 @@ impl KeyHandle for SessionHandle {
 
     fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         let operator = self.operator.as_mut().ok_or_else(not_entered)?;
-        match self.work {
-            Work::Sign(by) => {
-                let signed = operator.sign(by, &self.data, output);
-                self.performed(signed)
-            }
-            Work::Decrypt(by) => {
-                let decrypted = operator.decrypt(by, &self.data, output);
-                self.performed(decrypted)
-            }
-            Work::Derive(length) => {
-                let derived = operator.derive(&self.data, length);
-                self.derived = Some(derived.map_err(refused)?);
-                Ok(Performed::default())
-            }
-            Work::Decapsulate(length) => {
-                let derived = operator.decapsulate(&self.data, length);
-                self.derived = Some(derived.map_err(refused)?);
-                Ok(Performed::default())
-            }
-        }
+        let data = &self.data;
+        // No octet of a secret is there yet.
+        let keep = |secret| {
+            self.derived = Some(secret);
+            0
+        };
+        let done = match self.work {
+            Work::Sign(by) => operator.sign(by, data, output),
+            Work::Decrypt(by) => operator.decrypt(by, data, output),
+            Work::Derive(length) => operator.derive(data, length).map(keep),
+            Work::Decapsulate(length) => operator.decapsulate(data, length).map(keep),
+        };
+        self.performed(done)
     }
 
     /// The secret of a key agreement is the token's until it is asked for, which is no private-key operation.

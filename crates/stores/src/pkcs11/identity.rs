@@ -67,7 +67,7 @@ pub(super) fn library(module: &ModuleInfo) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::token_info::{Login, SlotInfo, TokenState};
+    use super::super::token_info::{Login, SlotInfo};
     use super::*;
 
     fn token(manufacturer: &str) -> TokenInfo {
@@ -77,7 +77,6 @@ mod tests {
             model: "model".to_owned(),
             serial: "1".to_owned(),
             firmware: (1, 0),
-            state: TokenState::Initialized,
             login: Login::NotNeeded,
             sessions: None,
             mechanisms: Vec::new(),
@@ -92,7 +91,6 @@ mod tests {
             manufacturer: "maker".to_owned(),
             description: description.to_owned(),
             version: (1, 0),
-            cryptoki: (2, 40),
             slots: vec![SlotInfo {
                 id: 0,
                 description: reader.to_owned(),

@@ -124,25 +124,18 @@ impl Places {
 
     /// What p11-kit would load. A file of the same name in a later directory takes its place.
     fn registered(&self) -> Vec<KnownModule> {
-        let mut found: BTreeMap<String, Option<(PathBuf, Option<String>)>> = BTreeMap::new();
-        for directory in &self.registrations {
-            for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-                let path = entry.path();
-                let name = path.file_stem().and_then(|stem| stem.to_str());
-                let is_one = path
-                    .extension()
-                    .is_some_and(|extension| extension == "module");
-                let (Some(name), true, Ok(text)) = (name, is_one, fs::read_to_string(&path)) else {
-                    continue;
-                };
-                let reserved = value_in(&text, "x-init-reserved").map(str::to_owned);
-                let file = self.module_in(&text);
-                found.insert(name.to_owned(), file.map(|file| (file, reserved)));
-            }
-        }
+        let directories = self.registrations.iter();
+        let entries =
+            directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
+        let texts = entries.flatten().filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let name = name.strip_suffix(".module")?.to_owned();
+            Some((name, fs::read_to_string(entry.path()).ok()?))
+        });
         let mut modules = Vec::new();
-        for (name, found) in found {
-            if let Some((file, reserved)) = found {
+        for (name, text) in texts.collect::<BTreeMap<_, _>>() {
+            if let Some(file) = self.module_in(&text) {
+                let reserved = value_in(&text, "x-init-reserved").map(str::to_owned);
                 add(&mut modules, &name, file, reserved);
             }
         }
@@ -175,6 +168,12 @@ impl Places {
             reserved,
             ..ModuleFile::new(file)
         }
+    }
+
+    /// The file of the one that goes by that name, if it is there.
+    pub(super) fn installed(&self, name: &str) -> Option<PathBuf> {
+        let module = self.named(name)?;
+        module.file.exists().then_some(module.file)
     }
 
     /// The one that goes by that name: p11-kit's, with or without `.module`; or that of the file, whole, or as

@@ -13,10 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::external_access::{is_known_to_programs, public_half};
-use super::session_keys::{self, LABEL, Lifetime, TestObject};
-use super::store::fresh_id;
+use super::session_keys::{LABEL, Maker, TestObject, provide};
 use super::token::Token;
-use super::uri::ObjectPart;
 use crate::journal::{Content, Journal, TestKeyWrite};
 use crate::test_key::TestKey;
 
@@ -32,22 +30,6 @@ struct NotedKey {
     module: PathBuf,
 }
 
-/// A test key on a token, and who has made it.
-pub(super) struct WrittenKey {
-    pub(super) object: ObjectPart,
-    pub(super) id: Vec<u8>,
-    pub(super) maker: Maker,
-}
-
-/// Who has made a test key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Maker {
-    /// It is the run's, as other devices have it.
-    Keymark,
-    /// The token, which takes none from outside.
-    Token,
-}
-
 /// The module of the token that a journal is of, if it is a PKCS#11 token's.
 pub fn journalled_module(content: &Content) -> Option<PathBuf> {
     let mut writes = content.writes.iter();
@@ -60,61 +42,44 @@ impl Token {
         self.user.consent.may_write(&self.id)
     }
 
-    /// Writes a test key, or has the token make one where it takes none. What is done is in the journal before.
+    /// Writes a test key of that identifier, or has the token make one where it takes none. What is done is in the journal
+    /// before.
     pub(super) fn write_test_key(
         &self,
+        id: &[u8],
         capability: Capability,
         key: &TestKey,
-    ) -> Result<WrittenKey, Error> {
-        let id = fresh_id()?;
-        let place = place(&id);
+    ) -> Result<Maker, Error> {
+        let place = place(id);
         let mut journal = self.journal.lock();
         let journal = self.journal.begun(&mut journal, &self.id)?;
         let noted = NotedKey {
-            id: id.clone(),
+            id: id.to_vec(),
             label: LABEL.to_owned(),
             algorithm: capability.algorithm,
             module: self.file.path.clone(),
         };
         journal.begin(TestKeyWrite::new(place.clone(), &(), &noted)?)?;
-        let written = self.with_writer(|session, visible| {
+        let written = self.with_writer(|session| {
             let object = TestObject {
-                id: &id,
-                visible,
-                lifetime: Lifetime::Token,
+                id,
+                is_private: self.has_login(),
+                on_token: true,
             };
-            let created = session_keys::create(session, key, capability.operation, object);
-            let Err(refused) = created else {
-                if is_known_to_programs(capability.algorithm.family()) {
-                    let public = public_half(key, &id, LABEL)?;
-                    session.create_object(&public).map_err(failed)?;
-                }
-                return Ok(Maker::Keymark);
-            };
-            let made = session_keys::generate(session, capability, object);
-            made.map(|()| Maker::Token).map_err(|_| refused)
+            let maker = provide(session, key, capability, object)?;
+            if maker == Maker::Keymark && is_known_to_programs(capability.algorithm.family()) {
+                let public = public_half(key, id, LABEL)?;
+                session.create_object(&public).map_err(failed)?;
+            }
+            Ok(maker)
         });
-        match written {
-            Ok(maker) => {
-                journal.written(&place)?;
-                Ok(WrittenKey {
-                    object: ObjectPart {
-                        label: Some(LABEL.to_owned()),
-                        id: Some(id.clone()),
-                        kind: None,
-                    },
-                    id,
-                    maker,
-                })
-            }
-            Err(error) => {
-                // Some of it may be there. If it stays, the end of the run tries once more.
-                if self.remove(&id, LABEL).is_ok() {
-                    journal.undone(&place)?;
-                }
-                Err(error)
-            }
+        if written.is_ok() {
+            journal.written(&place)?;
+        // Some of it may be there. If it stays, the end of the run tries once more.
+        } else if self.remove(id, LABEL).is_ok() {
+            journal.undone(&place)?;
         }
+        written
     }
 
     /// Whether the key of that identifier is a test key that this run has written.
@@ -137,7 +102,7 @@ impl Token {
         journal.check_token(&self.id)?;
         self.user.consent.check_write(&self.id)?;
         // A PIN that is refused is one error, not one a key.
-        self.with_keeper(|_, _| Ok(()))?;
+        self.with_keeper(|_| Ok(()))?;
         journal.undo_all(&self.id, "", |write, _| {
             let NotedKey { id, label, .. } = noted(write)?;
             self.remove(&id, &label)
@@ -147,7 +112,7 @@ impl Token {
     /// Removes both halves of the test key of that identifier, and its certificate, if they are there: no object that is called
     /// otherwise, whatever its identifier.
     fn remove(&self, id: &[u8], label: &str) -> Result<(), Error> {
-        self.with_writer(|session, _| {
+        self.with_writer(|session| {
             let _under_way = UnderWay::begin(Call::C_DestroyObject);
             for object in test_objects(session, id, label)? {
                 session.destroy_object(object).map_err(failed)?;

@@ -7,7 +7,7 @@ use keymark_bench::Error;
 
 use super::managed::ManagedKind;
 use super::module::ModuleFile;
-use super::modules::Places;
+use super::modules::{KnownModule, Places};
 use super::uri::{Pkcs11Uri, SCHEME, UriError};
 
 /// The name of a device, understood.
@@ -62,28 +62,22 @@ impl TokenSelector {
 /// The modules to look at, as they are to be loaded: what the URI says goes before p11-kit's settings.
 pub(super) fn modules(uri: &Pkcs11Uri, places: &Places) -> Result<Vec<ModuleFile>, Error> {
     let files = match (&uri.module_path, &uri.module_name) {
-        (Some(file), _) => vec![file.clone()],
+        (Some(file), _) => vec![places.to_load(file)],
         (None, Some(name)) => {
-            let known = places.named(name).map(|module| vec![module.file]);
+            let known = places.named(name).map(|module| vec![module.to_load()]);
             known.ok_or_else(|| {
                 let reason = format!("no module matches '{name}'");
                 let advice = "'keymark devices' lists them; module-path=/PATH names any file";
                 Error::call("looking for a PKCS#11 module", reason, advice)
             })?
         }
-        (None, None) => {
-            let known = places.modules().into_iter();
-            known.map(|module| module.file).collect()
-        }
+        (None, None) => places.modules().iter().map(KnownModule::to_load).collect(),
     };
-    let to_load = |file: &PathBuf| {
-        let known = places.to_load(file);
-        ModuleFile {
-            reserved: uri.reserved.clone().or(known.reserved),
-            ..known
-        }
+    let as_wanted = |known: ModuleFile| ModuleFile {
+        reserved: uri.reserved.clone().or(known.reserved),
+        ..known
     };
-    Ok(files.iter().map(to_load).collect())
+    Ok(files.into_iter().map(as_wanted).collect())
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ use openssl::bn::BigNumRef;
 use openssl::error::ErrorStack;
 use openssl::pkey::Private;
 use openssl::rsa::RsaRef;
-use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
 use super::keys::{parameter_set, parameters_of};
@@ -27,35 +26,22 @@ use crate::test_key::{Numbers, Secret, TestKey};
 /// What test keys are called.
 pub(super) const LABEL: &str = "keymark test key";
 
-/// Who may see an object of a session: the user who has logged in, or anybody, where nobody does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Visible {
-    ToUser,
-    ToAll,
-}
-
-/// How long a test key is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Lifetime {
-    /// As long as its session: nothing is written.
-    Session,
-    /// Until it is removed from the token (`persistent_keys.rs`), or the token is gone, which is keymark's own.
-    Token,
-}
-
 /// A test key as an object.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TestObject<'i> {
     pub(super) id: &'i [u8],
-    pub(super) visible: Visible,
-    pub(super) lifetime: Lifetime,
+    /// Whether only the user sees it who has logged in, as far as anybody does.
+    pub(super) is_private: bool,
+    /// Whether it is there until it is removed from the token (`persistent_keys.rs`), or the token is gone; else as long as
+    /// its session, and nothing is written.
+    pub(super) on_token: bool,
 }
 
 impl TestObject<'_> {
     /// What both halves have in common.
     fn named(&self) -> Vec<Attribute> {
         vec![
-            Attribute::Token(self.lifetime == Lifetime::Token),
+            Attribute::Token(self.on_token),
             Attribute::Label(LABEL.into()),
             Attribute::Id(self.id.to_vec()),
         ]
@@ -63,7 +49,7 @@ impl TestObject<'_> {
 
     fn private(&self) -> Vec<Attribute> {
         let mut template = self.named();
-        template.push(Attribute::Private(self.visible == Visible::ToUser));
+        template.push(Attribute::Private(self.is_private));
         template
     }
 }
@@ -80,8 +66,31 @@ fn may(capability: Capability) -> Result<Attribute, Error> {
     }
 }
 
-/// Gives the session or its token a test key.
-pub(super) fn create(
+/// Who has made a test key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// It is the run's, as other devices have it.
+    Keymark,
+    /// The token, which takes none from outside.
+    Token,
+}
+
+/// Gives the session or its token a test key, or has the token make one: many take no private key from outside, and make
+/// one that never leaves. Where it does neither, the error says why it took none.
+pub(super) fn provide(
+    session: &Session,
+    key: &TestKey,
+    capability: Capability,
+    object: TestObject<'_>,
+) -> Result<Maker, Error> {
+    let Err(refused) = create(session, key, capability.operation, object) else {
+        return Ok(Maker::Keymark);
+    };
+    let made = generate(session, capability, object);
+    made.map(|()| Maker::Token).map_err(|_| refused)
+}
+
+fn create(
     session: &Session,
     key: &TestKey,
     operation: Operation,

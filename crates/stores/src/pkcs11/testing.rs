@@ -14,7 +14,6 @@ use super::keys::{self, KeyInfo};
 use super::managed::{ManagedKind, initialized, user_of};
 use super::module::{Module, ModuleFile};
 use super::new_token::NewToken;
-use super::session_keys::Lifetime;
 use super::store::TokenStore;
 use super::token::{FoundToken, Owner, Token};
 use super::token_info::{self, ModuleInfo, TokenInfo};
@@ -47,14 +46,14 @@ impl TokenHere {
         let found = FoundToken::of(file, &said, info);
         let token = Token::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
         let capabilities = if uri.object.names_one() {
-            let keys = token.with_keeper(|session, _| keys::meant(session, &uri.object))?;
+            let keys = token.with_keeper(|session| keys::meant(session, &uri.object))?;
             let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
             keys::capabilities(&keys)
         } else {
             offered(info)
         };
-        let meant = (uri.object.clone(), Lifetime::Session);
-        Ok(Self::of(found, token, capabilities, meant, run))
+        let wanted = uri.object.clone();
+        Ok(Self::of(found, token, capabilities, wanted, run))
     }
 
     /// A token that is made behind a module that is prepared for one.
@@ -67,20 +66,20 @@ impl TokenHere {
         let token = Token::new(
             found.file.clone(),
             &found.info,
-            Owner::Keymark,
+            kind.owner(),
             user_of(&new.user.0),
         )?;
         let mut capabilities = offered(info);
         capabilities.retain(|capability| kind.can(*capability));
-        let meant = (ObjectPart::default(), kind.test_keys());
-        Ok(Self::of(found, token, capabilities, meant, run))
+        let wanted = ObjectPart::default();
+        Ok(Self::of(found, token, capabilities, wanted, run))
     }
 
     fn of(
         found: FoundToken,
         token: Token,
         capabilities: Vec<Capability>,
-        (wanted, lifetime): (ObjectPart, Lifetime),
+        wanted: ObjectPart,
         run: &Run,
     ) -> Self {
         if let Some((journals, name)) = &run.journals {
@@ -92,7 +91,6 @@ impl TokenHere {
                 capabilities,
                 token: Arc::new(token),
                 wanted,
-                lifetime,
                 test_keys: Arc::clone(&run.test_keys),
                 placed: Mutex::default(),
             },

@@ -18,8 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::codes::{failed, returned};
 use super::identity::identity;
 use super::module::{Module, ModuleFile};
-use super::session_keys::Visible;
-use super::token_info::{self, Login, ModuleInfo, PinState, TokenInfo, TokenState};
+use super::token_info::{self, Login, ModuleInfo, PinState, TokenInfo};
 use super::uri::ObjectPart;
 use crate::journal::RunJournal;
 use crate::test_key::TestKey;
@@ -60,10 +59,13 @@ pub(super) struct Token {
     pub(super) id: TokenId,
     /// Of several with one number, as slots of one card are, this one.
     label: String,
+    login: Login,
     rules: PinRules,
     pub(super) user: User,
     pub(super) journal: RunJournal,
-    keeper: Mutex<Option<Result<Keeper, Error>>>,
+    /// The session that has logged in, which all others of this process profit from (PKCS#11 3.1 §5.6.8). Test keys
+    /// are in it, and gone with it.
+    keeper: Mutex<Option<Result<Session, Error>>>,
     pub(super) owner: Owner,
     /// Test keys that other programs may use as well: those that were written onto a token of keymark's own, each with
     /// what finds it.
@@ -77,15 +79,10 @@ pub(super) struct Token {
 pub(super) enum Owner {
     /// Test keys are written onto it as well, and gone with it after the run.
     Keymark,
+    /// keymark's as well, which takes no key from outside and keeps no objects of sessions: it makes its test keys itself.
+    Generator,
     /// Test keys are in keymark's session alone: no other program sees them, and they leave nothing.
     User,
-}
-
-/// The session that has logged in, which all others of this process profit from (PKCS#11 3.1 §5.6.8). Test keys
-/// are in it, and gone with it.
-struct Keeper {
-    session: Session,
-    login: Login,
 }
 
 impl Token {
@@ -104,6 +101,7 @@ impl Token {
             file,
             id,
             label: info.label.clone(),
+            login: info.login,
             user,
             journal: RunJournal::default(),
             keeper: Mutex::default(),
@@ -121,7 +119,7 @@ impl Token {
         let tokens = tokens.filter_map(|slot| token_info::ask_token(&self.module, slot).ok());
         let others = tokens.filter(|info| {
             let is_this = info.id() == self.id && info.label == self.label;
-            info.login.pin().is_some() && info.state == TokenState::Initialized && !is_this
+            info.login.pin().is_some() && !is_this
         });
         Ok(others.map(|info| info.id().to_string()).collect())
     }
@@ -146,7 +144,7 @@ impl Token {
 
     /// A session of its own for a worker. It cannot write to the token.
     pub(super) fn session(&self) -> Result<Session, Error> {
-        self.with_keeper(|_, _| Ok(()))?;
+        self.with_keeper(|_| Ok(()))?;
         self.open(self.slot()?.0)
     }
 
@@ -186,21 +184,18 @@ impl Token {
     /// Whether the token says that its sessions are counted: those of cases that wait for their turn would be missing
     /// for the others.
     pub(super) fn counts_sessions(&self) -> Result<bool, Error> {
-        let most = token_info::most_sessions(&self.module.client, self.slot()?.0)?;
-        Ok(most.is_some())
+        let most = token_info::most_sessions(&self.module.client, self.slot()?.0);
+        most.map(|most| most.is_some())
     }
 
     /// Does something in the session that is kept, once logged in. A login that failed is not tried again.
     pub(super) fn with_keeper<T>(
         &self,
-        run: impl FnOnce(&Session, Visible) -> Result<T, Error>,
+        run: impl FnOnce(&Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut keeper = self.keeper.lock();
         match keeper.get_or_insert_with(|| self.log_in()) {
-            Ok(Keeper { session, login }) => {
-                let visible = login.pin().map_or(Visible::ToAll, |_| Visible::ToUser);
-                run(session, visible)
-            }
+            Ok(session) => run(session),
             Err(error) => Err(error.clone()),
         }
     }
@@ -208,15 +203,15 @@ impl Token {
     /// Does something in a session that may write to the token, which is closed then.
     pub(super) fn with_writer<T>(
         &self,
-        run: impl FnOnce(&Session, Visible) -> Result<T, Error>,
+        run: impl FnOnce(&Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.with_keeper(|_, visible| {
+        self.with_keeper(|_| {
             let session = self.module.client.open_rw_session(self.slot()?.0);
-            run(&session.map_err(failed)?, visible)
+            run(&session.map_err(failed)?)
         })
     }
 
-    fn log_in(&self) -> Result<Keeper, Error> {
+    fn log_in(&self) -> Result<Session, Error> {
         let (slot, login) = self.slot()?;
         let session = self.open(slot)?;
         if login.pin() == Some(PinState::NotSet) {
@@ -240,23 +235,18 @@ impl Token {
                 send(&session, None).map_err(Refusal::into_error)?;
             }
         }
-        Ok(Keeper { session, login })
+        Ok(session)
     }
 
-    /// How this process has logged in.
-    fn login(&self) -> Result<Login, Error> {
-        let keeper = self.keeper.lock();
-        match keeper.as_ref() {
-            Some(Ok(keeper)) => Ok(keeper.login),
-            Some(Err(error)) => Err(error.clone()),
-            None => Ok(Login::NotNeeded),
-        }
+    /// Whether a user logs in, who alone sees its private objects then.
+    pub(super) fn has_login(&self) -> bool {
+        self.login.pin().is_some()
     }
 
     /// The PIN that the token has accepted, for a process of keymark's that opens it as well; none where
     /// none is needed.
     pub(super) fn accepted_pin(&self) -> Result<Option<Pin>, Error> {
-        match self.login()? {
+        match self.login {
             Login::NotNeeded => Ok(None),
             Login::Pin(_) => self.rules.accepted_user_pin().map(Some),
             Login::OnToken(_) => Err(one_keypad(&self.id)),
@@ -265,7 +255,7 @@ impl Token {
 
     /// The PIN that the token has accepted, for a key that wants it at each use.
     pub(super) fn pin_each_use(&self) -> Result<Pin, Error> {
-        match self.login()? {
+        match self.login {
             Login::Pin(_) => self.rules.accepted_user_pin(),
             Login::NotNeeded | Login::OnToken(_) => Err(Error::call(
                 format!("using a key of token {}", self.id.serial()),
@@ -294,25 +284,20 @@ impl Token {
     /// Ends what the run began: test keys are gone, and nobody is logged in.
     pub(super) fn leave(&self) -> Result<(), Error> {
         let mut keeper = self.keeper.lock();
-        let Some(Ok(Keeper { session, login })) = keeper.take() else {
+        let Some(Ok(session)) = keeper.take().filter(|_| self.has_login()) else {
             return Ok(());
         };
-        let left = login.pin().map_or(Ok(()), |_| session.logout());
-        match left.map_err(|error| (returned(&error), failed(error))) {
+        session.logout().or_else(|error| match returned(&error) {
             // A token that was pulled out has nobody logged in.
-            Ok(())
-            | Err((
-                Some(
-                    RvError::DeviceRemoved
-                    | RvError::SessionHandleInvalid
-                    | RvError::SessionClosed
-                    | RvError::TokenNotPresent
-                    | RvError::UserNotLoggedIn,
-                ),
-                _,
-            )) => Ok(()),
-            Err((_, error)) => Err(error),
-        }
+            Some(
+                RvError::DeviceRemoved
+                | RvError::SessionHandleInvalid
+                | RvError::SessionClosed
+                | RvError::TokenNotPresent
+                | RvError::UserNotLoggedIn,
+            ) => Ok(()),
+            Some(_) | None => Err(failed(error)),
+        })
     }
 }
 

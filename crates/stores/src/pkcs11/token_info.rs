@@ -22,8 +22,6 @@ pub struct ModuleInfo {
     pub description: String,
     /// Of the library.
     pub version: (u8, u8),
-    /// Of the specification.
-    pub cryptoki: (u8, u8),
     pub slots: Vec<SlotInfo>,
 }
 
@@ -45,7 +43,6 @@ pub struct TokenInfo {
     pub model: String,
     pub serial: String,
     pub firmware: (u8, u8),
-    pub state: TokenState,
     pub login: Login,
     /// How many sessions it takes, where it says a number.
     pub sessions: Option<u64>,
@@ -54,14 +51,6 @@ pub struct TokenInfo {
     pub mechanism_count: usize,
     /// Private keys, as far as they show without a PIN.
     pub keys: Vec<KeyInfo>,
-}
-
-/// Whether there is anything to be had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TokenState {
-    Initialized,
-    /// It has no PIN and no keys yet.
-    Blank,
 }
 
 /// How one logs in.
@@ -182,7 +171,6 @@ pub(super) fn ask(module: &Module) -> Result<ModuleInfo, Error> {
         manufacturer: plain(info.manufacturer_id()),
         description: plain(info.library_description()),
         version: numbers(info.library_version()),
-        cryptoki: numbers(info.cryptoki_version()),
         slots: slots.collect::<Result<_, _>>()?,
     })
 }
@@ -201,27 +189,22 @@ fn ask_slot(module: &Module, slot: Slot) -> Result<SlotInfo, Error> {
 pub(super) fn ask_token(module: &Module, slot: Slot) -> Result<TokenInfo, Error> {
     let Module { client, calls } = module;
     let info = client.get_token_info(slot).map_err(failed)?;
+    if !info.token_initialized() {
+        let reason = "it is blank, with neither PIN nor keys";
+        return Err(Error::call("C_GetTokenInfo", reason, ""));
+    }
     let (mechanism_count, mechanisms) = calls.mechanisms(client, slot);
-    let state = if info.token_initialized() {
-        TokenState::Initialized
-    } else {
-        TokenState::Blank
-    };
     Ok(TokenInfo {
         label: plain(info.label()),
         manufacturer: plain(info.manufacturer_id()),
         model: plain(info.model()),
         serial: plain(info.serial_number()),
         firmware: numbers(info.firmware_version()),
-        state,
         login: login(&info),
         sessions: most(&info),
         mechanisms,
         mechanism_count,
-        keys: match state {
-            TokenState::Initialized => keys::visible(client, slot),
-            TokenState::Blank => Vec::new(),
-        },
+        keys: keys::visible(client, slot),
     })
 }
 

@@ -4,28 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use keymark_bench::store::Capability;
-use keymark_bench::workload::KeyHandle;
 use keymark_bench::{DeviceName, Environment, Error, Provenance, StoreIdentity, StoreKind};
 
 use super::SoftwareStore;
-use crate::access::{AccessKind, KeyUse, Library, read_errand};
+use crate::access::{AccessKind, Library};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};
-use crate::test_key::TestKey;
 use crate::user::User;
 
 /// The family `software`, which has one device.
 pub const FAMILY: StoreFamily = StoreFamily {
     store: StoreKind::SOFTWARE,
     look,
-    open_errand,
 };
-
-fn open_errand(errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-    let key = TestKey::unsealed(&read_errand(errand)?)?;
-    super::open(&key, used.capability.operation, used.library, used.scheme)
-}
 
 fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
     let device = DeviceName::software();

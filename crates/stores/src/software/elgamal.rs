@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use keymark_bench::Error;
-use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
+use keymark_bench::workload::{KeyHandle, copy_answer};
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::error::ErrorStack;
+
+use super::library::call;
 
 /// A private key.
 pub struct Elgamal {
@@ -76,21 +77,26 @@ impl Elgamal {
         [p, g, y, &self.x].map(|number| number.to_vec())
     }
 
-    /// A handle's working copy with everything allocated.
-    pub(crate) fn decryptor(&self) -> Result<Decryptor, ErrorStack> {
+    /// Decryption, with everything allocated.
+    pub(crate) fn decryptor(&self) -> Result<Box<dyn KeyHandle>, ErrorStack> {
         // b·a^(p-1-x): one exponentiation, no inversion (Menezes et al., Handbook of Applied
         // Cryptography, 1996, algorithm 8.18).
-        let mut exponent = BigNum::new()?;
-        exponent.checked_sub(&self.public.p, &self.x)?;
+        let (public, mut exponent) = (self.public(), BigNum::new()?);
+        exponent.checked_sub(&public.p, &self.x)?;
         exponent.sub_word(1)?;
         exponent.set_const_time();
-        Ok(Decryptor {
-            p: self.public.p.to_owned()?,
-            exponent,
-            ctx: BigNumContext::new()?,
-            shared: BigNum::new()?,
-            message: BigNum::new()?,
-        })
+        let (mut shared, mut message) = (BigNum::new()?, BigNum::new()?);
+        let mut ctx = BigNumContext::new()?;
+        Ok(call("BN_mod_exp", move |input, output| {
+            let (a, b) = input.split_at(input.len() / 2);
+            let decrypted = BigNum::from_slice(a)
+                .and_then(|a| shared.mod_exp(&a, &exponent, &public.p, &mut ctx))
+                .and_then(|()| BigNum::from_slice(b))
+                .and_then(|b| message.mod_mul(&b, &shared, &public.p, &mut ctx));
+            decrypted.map_err(|error| error.to_string())?;
+            let copied = copy_answer("BN_bn2bin", &message.to_vec(), output);
+            copied.map_err(|error| error.to_string())
+        }))
     }
 }
 
@@ -110,36 +116,10 @@ impl ElgamalPublic {
     }
 }
 
-pub(crate) struct Decryptor {
-    p: BigNum,
-    exponent: BigNum,
-    ctx: BigNumContext,
-    shared: BigNum,
-    message: BigNum,
-}
-
-impl KeyHandle for Decryptor {
-    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        let failed = |error: ErrorStack| Error::call("BN_mod_exp", error, "");
-        let (a, b) = input.bytes.split_at(input.bytes.len() / 2);
-        let (a, b) = (
-            BigNum::from_slice(a).map_err(failed)?,
-            BigNum::from_slice(b).map_err(failed)?,
-        );
-        self.shared
-            .mod_exp(&a, &self.exponent, &self.p, &mut self.ctx)
-            .map_err(failed)?;
-        self.message
-            .mod_mul(&b, &self.shared, &self.p, &mut self.ctx)
-            .map_err(failed)?;
-        let message = self.message.to_vec();
-        let length = copy_answer("BN_bn2bin", &message, output)?;
-        Ok(Performed { length, cpu: None })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use keymark_bench::workload::Input;
+
     use super::*;
 
     #[test]

@@ -3,7 +3,7 @@
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
 use keymark_bench::{During as _, Error, Family, Operation};
-use keymark_native::evp::{Decapsulator, MessageSigner};
+use keymark_native::evp::{decapsulate, decapsulate_init, sign_message_init};
 use openssl::bn::BigNumContext;
 use openssl::ec::{EcKey, EcPoint};
 use openssl::error::ErrorStack;
@@ -32,10 +32,7 @@ pub(super) fn handle(
         Secret::Elgamal(_) if operation != Operation::Decrypt => {
             return Err(unsupported("the OpenSSL library", capability));
         }
-        Secret::Elgamal(elgamal) => {
-            let decryptor = elgamal.decryptor().during("BN_sub")?;
-            return Ok(Box::new(decryptor));
-        }
+        Secret::Elgamal(elgamal) => return elgamal.decryptor().during("BN_sub"),
         Secret::Evp(pkey) => pkey,
     };
     let made: Result<Box<dyn KeyHandle>, ErrorStack> = match (family, operation) {
@@ -57,26 +54,24 @@ pub(super) fn handle(
             padded(ctx, scheme)?;
             ctx.set_signature_md(openssl::md::Md::sha256())
         })
-        .map(sign_digest),
+        .map(signing),
         (Family::Weierstrass(_) | Family::Dsa(_), Operation::Sign | Operation::Authenticate) => {
-            context(pkey, |ctx| ctx.sign_init()).map(sign_digest)
+            context(pkey, |ctx| ctx.sign_init()).map(signing)
         }
         (Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448, Operation::Decrypt) => {
             Ok(derive(pkey.clone()))
         }
-        (Family::MlKem(_), Operation::Decapsulate) => Decapsulator::new(pkey).map(|mut key| {
-            call("EVP_PKEY_decapsulate", move |input, output| {
-                key.decapsulate(input, output)
+        (Family::MlKem(_), Operation::Decapsulate) => {
+            context(pkey, decapsulate_init).map(|mut ctx| {
+                call("EVP_PKEY_decapsulate", move |input, output| {
+                    decapsulate(&mut ctx, input, output)
+                })
             })
-        }),
+        }
         (
             Family::Ed25519 | Family::Ed448 | Family::MlDsa(_) | Family::SlhDsa(..),
             Operation::Sign | Operation::Authenticate,
-        ) => MessageSigner::new(pkey).map(|mut key| {
-            call("EVP_PKEY_sign", move |message, signature| {
-                key.sign(message, signature)
-            })
-        }),
+        ) => context(pkey, sign_message_init).map(signing),
         (_, Operation::Decrypt)
         | (_, Operation::Sign | Operation::Authenticate)
         | (_, Operation::Decapsulate | Operation::Handshake) => {
@@ -95,10 +90,10 @@ fn context(
     Ok(ctx)
 }
 
-/// Signatures of a digest: RSA, DSA, ECDSA.
-fn sign_digest(mut ctx: PkeyCtx<Private>) -> Box<dyn KeyHandle> {
-    call("EVP_PKEY_sign", move |digest, signature| {
-        ctx.sign(digest, Some(signature))
+/// Signatures of a digest (RSA, DSA, ECDSA) or of a message.
+fn signing(mut ctx: PkeyCtx<Private>) -> Box<dyn KeyHandle> {
+    call("EVP_PKEY_sign", move |signed, signature| {
+        ctx.sign(signed, Some(signature))
     })
 }
 

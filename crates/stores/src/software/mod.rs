@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
-use keymark_bench::{Algorithm, Error, Family, KeyRef, Operation, StoreKind};
+use keymark_bench::{Algorithm, Error, Family, KeyRef, Operation};
 use parking_lot::Mutex;
 
 use crate::access::{Access, Errand, Library};
@@ -146,7 +146,7 @@ impl KeyStore for SoftwareStore {
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
         let key = self.test_key(key)?;
         Ok(Access {
-            errand: Some(Errand::new(StoreKind::SOFTWARE, &key.sealed()?)?),
+            errand: Some(Errand::Software(key.sealed()?)),
             file: Some(key),
             ..Access::default()
         })

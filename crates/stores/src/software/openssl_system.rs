@@ -4,7 +4,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_bench::{Algorithm, During as _, Error, Family, Operation};
 use keymark_native::NativeError;
-use keymark_native::libcrypto::{Context, FILE, Key, Libcrypto, MessageSigner, Padding};
+use keymark_native::libcrypto::{Context, FILE, Key, Libcrypto, MessageSigner, Use};
 
 use super::library::{Loaded, agreement, call, capabilities_of, missing, performed};
 use crate::public_key::PublicKey;
@@ -66,18 +66,9 @@ impl Loaded for Installed {
                 let signer = private.signing_messages();
                 signer.map(|signer| Box::new(MessageSign(signer)) as _)
             }
-            (Family::Rsa(_), true) => {
-                let context = private.signing(Padding::Pkcs1);
-                context.map(|context| performing("EVP_PKEY_sign", context))
-            }
-            (Family::Rsa(_), false) => {
-                let context = private.decrypting(Padding::Pkcs1);
-                context.map(|context| performing("EVP_PKEY_decrypt", context))
-            }
-            (_, true) => {
-                let context = private.signing(Padding::None);
-                context.map(|context| performing("EVP_PKEY_sign", context))
-            }
+            (Family::Rsa(_), true) => performing("EVP_PKEY_sign", &private, Use::SignPkcs1),
+            (Family::Rsa(_), false) => performing("EVP_PKEY_decrypt", &private, Use::DecryptPkcs1),
+            (_, true) => performing("EVP_PKEY_sign", &private, Use::Sign),
             (_, false) => Ok(derive(self.0, key.algorithm, private)),
         };
         made.during("setting up an EVP_PKEY_CTX")
@@ -85,8 +76,14 @@ impl Loaded for Installed {
 }
 
 /// One call of a context that was set up once, by its name.
-fn performing(name: &'static str, mut context: Context) -> Box<dyn KeyHandle> {
-    call(name, move |input, output| context.perform(input, output))
+fn performing(
+    name: &'static str,
+    key: &Key,
+    used: Use<'_>,
+) -> Result<Box<dyn KeyHandle>, NativeError> {
+    let mut context = key.context(used)?;
+    let perform = move |input: &[u8], output: &mut [u8]| context.perform(input, output);
+    Ok(call(name, perform))
 }
 
 /// Signatures of messages: EdDSA. `EVP_DigestSign` ends its context, which is begun anew untimed.
@@ -107,7 +104,7 @@ fn derive(library: &'static Libcrypto, algorithm: Algorithm, key: Key) -> Box<dy
     let set_up = move |point: &[u8]| {
         let spki = PublicKey::point(algorithm, point).and_then(|peer| peer.spki_der());
         let peer = library.public_key(&spki.map_err(|error| error.to_string())?);
-        let context = peer.and_then(|peer| key.deriving(&peer));
+        let context = peer.and_then(|peer| key.context(Use::Derive(&peer)));
         context.map_err(|error| error.to_string())
     };
     agreement(

@@ -2,38 +2,6 @@
 
 use std::time::Duration;
 
-use derive_more::Display;
-
-/// A status word of ISO 7816-4 §5.6 (OpenPGP card 3.4.1 §7.9).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
-#[display("{_0:04X}")]
-pub struct StatusWord(pub u16);
-
-impl StatusWord {
-    /// Done.
-    pub const OK: Self = Self(0x9000);
-    /// Wrong length.
-    pub const WRONG_LENGTH: Self = Self(0x6700);
-    /// The last command of a chain was expected.
-    pub const CHAIN_EXPECTED: Self = Self(0x6883);
-    /// Conditions of use not satisfied.
-    pub const CONDITIONS: Self = Self(0x6985);
-    /// Data object not found.
-    pub const NOT_FOUND: Self = Self(0x6A88);
-    /// The class is not supported.
-    pub const CLASS_NOT_SUPPORTED: Self = Self(0x6E00);
-
-    /// The response that consists of this status word alone.
-    pub fn response(self) -> Vec<u8> {
-        self.0.to_be_bytes().to_vec()
-    }
-
-    /// The last two bytes of a response.
-    pub fn of(response: &[u8]) -> Option<Self> {
-        Some(Self(u16::from_be_bytes(*response.last_chunk()?)))
-    }
-}
-
 /// A response with the time it took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {

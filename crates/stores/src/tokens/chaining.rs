@@ -1,116 +1,80 @@
 //! Command chaining and GET RESPONSE (ISO 7816-4 §5.1.1.1, §7.6.1; OpenPGP card 3.4.1 §7.2.9,
 //! §7.7): the firmware proper sees whole commands only.
 
-use crate::tokens::card::StatusWord;
+use iso7816::command::{Command, CommandView, FromSliceError};
+use iso7816::{Instruction, Status};
 
-/// CLA bit of a command that is not the last of its chain.
-const CHAINED: u8 = 0x10;
-/// No class at all (ISO 7816-4 §5.1.1).
-const INVALID_CLASS: u8 = 0xFF;
-const GET_RESPONSE: u8 = 0xC0;
-/// More than any command of the application.
+/// More than the data of any command of the application.
 const MAX_DATA: usize = 16 * 1024;
 /// Response bytes of a short APDU with Le 00.
 const SHORT_RESPONSE: usize = 256;
 
+/// A command with all of its data.
+pub(crate) type Whole = Command<MAX_DATA>;
+
 /// What is to be done with a command.
 pub(crate) enum Next {
-    /// To be executed by the application: a whole command in extended form.
-    Execute(Vec<u8>),
+    /// To be executed by the application.
+    Execute(Box<Whole>),
     /// Answered already.
     Answer(Vec<u8>),
-}
-
-/// The parts of a command APDU (ISO 7816-4 §5.1).
-pub(crate) struct Parts<'a> {
-    header: [u8; 4],
-    data: &'a [u8],
-    /// Response bytes that fit; `None` when the command has no Le field.
-    expected: Option<usize>,
-}
-
-impl<'a> Parts<'a> {
-    pub(crate) fn parse(command: &'a [u8]) -> Option<Self> {
-        let (&header, body) = command.split_first_chunk::<4>()?;
-        let (data, le): (&[u8], &[u8]) = match body {
-            [] => (&[], &[]),
-            [_] => (&[], body),
-            [0, a, b] => (&[], &body[if (*a, *b) == (0, 0) { 1 } else { 0 }..]),
-            [0, high, low, rest @ ..] => {
-                rest.split_at_checked(usize::from(u16::from_be_bytes([*high, *low])))?
-            }
-            [length, rest @ ..] => rest.split_at_checked(usize::from(*length))?,
-        };
-        let expected = match le {
-            [] => None,
-            [0] => Some(SHORT_RESPONSE),
-            [short] => Some(usize::from(*short)),
-            [0, 0] => Some(usize::from(u16::MAX) + 1),
-            [high, low] | [0, high, low] => Some(usize::from(u16::from_be_bytes([*high, *low]))),
-            _ => return None,
-        };
-        Some(Self {
-            header,
-            data,
-            expected,
-        })
-    }
 }
 
 /// State between the commands of a chain and between the parts of a response.
 #[derive(Debug, Default)]
 pub(crate) struct Chaining {
-    /// Header and data of a chain under way.
-    pending: Option<([u8; 4], Vec<u8>)>,
+    /// A chain under way, by its last command with all data so far.
+    pending: Option<Box<Whole>>,
     /// What is left of a long response.
     rest: Vec<u8>,
-    limit: Option<usize>,
+    /// Response bytes that fit; 0 when the command has no Le field.
+    limit: usize,
 }
 
 impl Chaining {
     /// Takes a command as it arrives.
     pub(crate) fn take(&mut self, command: &[u8]) -> Next {
-        let Some(parts) = Parts::parse(command) else {
-            return Next::Answer(StatusWord::WRONG_LENGTH.response());
+        let taken = match CommandView::try_from(command) {
+            Ok(command) => self.take_part(command),
+            Err(FromSliceError::InvalidClass) => Err(Status::ClassNotSupported),
+            Err(_) => Err(Status::WrongLength),
         };
-        let [class, ins, p1, p2] = parts.header;
-        if class == INVALID_CLASS {
-            return Next::Answer(StatusWord::CLASS_NOT_SUPPORTED.response());
-        }
-        self.limit = parts.expected;
-        if ins == GET_RESPONSE && self.pending.is_none() {
+        taken.unwrap_or_else(|status| Next::Answer(response(status)))
+    }
+
+    fn take_part(&mut self, command: CommandView<'_>) -> Result<Next, Status> {
+        self.limit = command.expected();
+        if command.instruction() == Instruction::GetResponse && self.pending.is_none() {
             let rest = std::mem::take(&mut self.rest);
             if rest.is_empty() {
-                return Next::Answer(StatusWord::CONDITIONS.response());
+                return Err(Status::ConditionsOfUseNotSatisfied);
             }
-            return Next::Answer(self.part(rest));
+            return Ok(Next::Answer(self.answer(rest)));
         }
         self.rest.clear();
-        let header = [class & !CHAINED, ins, p1, p2];
-        let mut data = match self.pending.take() {
-            None => Vec::new(),
-            Some((begun, data)) if begun == header => data,
-            Some(_) => return Next::Answer(StatusWord::CHAIN_EXPECTED.response()),
+        let whole = match self.pending.take() {
+            None => command.to_owned().ok().map(Box::new),
+            Some(mut begun) if is_next(&begun, &command) => {
+                let extended = begun.extend_from_command_view(command);
+                extended.ok().map(|()| begun)
+            }
+            Some(_) => return Err(Status::LastCommandOfChainExpected),
         };
-        if data.len() + parts.data.len() > MAX_DATA {
-            return Next::Answer(StatusWord::WRONG_LENGTH.response());
+        let whole = whole.ok_or(Status::WrongLength)?;
+        if whole.class().chain().not_the_last() {
+            self.pending = Some(whole);
+            return Err(Status::Success);
         }
-        data.extend_from_slice(parts.data);
-        if class & CHAINED != 0 {
-            self.pending = Some((header, data));
-            return Next::Answer(StatusWord::OK.response());
-        }
-        Next::Execute(extended(header, &data, parts.expected))
+        Ok(Next::Execute(whole))
     }
 
     /// A response of the application, cut to what the command's Le allows; without Le a response
     /// still comes in short parts, as GnuPG expects of a chain.
-    pub(crate) fn answer(&mut self, response: Vec<u8>) -> Vec<u8> {
-        self.part(response)
-    }
-
-    fn part(&mut self, mut response: Vec<u8>) -> Vec<u8> {
-        let limit = self.limit.unwrap_or(SHORT_RESPONSE);
+    pub(crate) fn answer(&mut self, mut response: Vec<u8>) -> Vec<u8> {
+        let limit = match self.limit {
+            0 => SHORT_RESPONSE,
+            limit => limit,
+        };
         let data = response.len() - 2;
         if data <= limit {
             return response;
@@ -122,30 +86,30 @@ impl Chaining {
     }
 }
 
-/// One command with extended Lc, and an extended Le if there was any: what is random has as many bytes
-/// as that says.
-fn extended(header: [u8; 4], data: &[u8], expected: Option<usize>) -> Vec<u8> {
-    let mut command = header.to_vec();
-    if !data.is_empty() || expected.is_some() {
-        command.push(0);
-    }
-    if !data.is_empty() {
-        command.extend(u16::try_from(data.len()).unwrap_or(u16::MAX).to_be_bytes());
-        command.extend_from_slice(data);
-    }
-    // As many as there may be are written as 0.
-    let le = expected.map(|expected| u16::try_from(expected).unwrap_or(0).to_be_bytes());
-    command.extend(le.into_iter().flatten());
-    command
+/// Whether the command goes on with a chain.
+fn is_next(begun: &Whole, command: &CommandView<'_>) -> bool {
+    let header = (command.instruction(), command.p1, command.p2);
+    (begun.instruction(), begun.p1, begun.p2) == header
+        && begun.class() == command.class().as_chained()
+}
+
+/// The response that consists of this status word alone.
+pub(crate) fn response(status: Status) -> Vec<u8> {
+    u16::from(status).to_be_bytes().to_vec()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn executed(chaining: &mut Chaining, command: &[u8]) -> Vec<u8> {
+    /// Header, data and Le of what is executed.
+    fn executed(chaining: &mut Chaining, command: &[u8]) -> ([u8; 4], Vec<u8>, usize) {
         match chaining.take(command) {
-            Next::Execute(command) => command,
+            Next::Execute(whole) => {
+                let instruction = whole.instruction().into();
+                let header = [whole.class().into_inner(), instruction, whole.p1, whole.p2];
+                (header, whole.data().to_vec(), whole.expected())
+            }
             Next::Answer(answer) => panic!("{answer:x?}"),
         }
     }
@@ -158,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_becomes_one_extended_command() {
+    fn a_chain_becomes_one_command() {
         let mut chaining = Chaining::default();
         assert_eq!(
             answered(&mut chaining, &[0x10, 0x2A, 0x80, 0x86, 2, 1, 2]),
@@ -166,23 +130,21 @@ mod tests {
         );
         assert_eq!(
             executed(&mut chaining, &[0x00, 0x2A, 0x80, 0x86, 1, 3, 0]),
-            [0x00, 0x2A, 0x80, 0x86, 0, 0, 3, 1, 2, 3, 1, 0]
+            ([0x00, 0x2A, 0x80, 0x86], vec![1, 2, 3], 256)
         );
     }
 
     #[test]
     fn the_response_is_asked_for_in_the_length_that_the_command_says() {
-        for (command, whole) in [
-            (&[0x00, 0x84, 0, 0][..], &[0x00, 0x84, 0, 0][..]),
-            (&[0x00, 0x84, 0, 0, 16], &[0x00, 0x84, 0, 0, 0, 0, 16]),
-            (&[0x00, 0x84, 0, 0, 0], &[0x00, 0x84, 0, 0, 0, 1, 0]),
-            (&[0x00, 0x84, 0, 0, 0, 0, 0], &[0x00, 0x84, 0, 0, 0, 0, 0]),
-            (
-                &[0x00, 0x20, 0, 0x82, 1, 0x31],
-                &[0x00, 0x20, 0, 0x82, 0, 0, 1, 0x31],
-            ),
+        for (command, data, expected) in [
+            (&[0x00, 0x84, 0, 0][..], &[][..], 0),
+            (&[0x00, 0x84, 0, 0, 16], &[], 16),
+            (&[0x00, 0x84, 0, 0, 0], &[], 256),
+            (&[0x00, 0x84, 0, 0, 0, 0, 0], &[], 65_536),
+            (&[0x00, 0x20, 0, 0x82, 1, 0x31], &[0x31], 0),
         ] {
-            assert_eq!(executed(&mut Chaining::default(), command), whole);
+            let (_, taken, le) = executed(&mut Chaining::default(), command);
+            assert_eq!((&*taken, le), (data, expected));
         }
     }
 

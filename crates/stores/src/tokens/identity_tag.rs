@@ -1,7 +1,10 @@
 //! What a card of keymark's says of itself to who asks, so that it is taken for no real one behind a
 //! reader: a data object of its own, with a tag of the private class that OpenPGP cards do not have.
 
-use crate::tokens::card::{Answer, StatusWord};
+use iso7816::Status;
+
+use crate::tokens::card::Answer;
+use crate::tokens::chaining::response;
 
 /// GET DATA of the object.
 pub const GET_TAG: [u8; 5] = [0x00, 0xCA, 0xDF, 0x4B, 0x00];
@@ -28,9 +31,8 @@ impl IdentityTag {
             Self::Virtual => VIRTUAL.to_owned(),
             Self::Twin(profile) => format!("{TWIN}{profile}"),
         };
-        let status = StatusWord::OK.response();
         Some(Answer {
-            response: [text.into_bytes(), status].concat(),
+            response: [text.into_bytes(), response(Status::Success)].concat(),
             work: std::time::Duration::ZERO,
         })
     }

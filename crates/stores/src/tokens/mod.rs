@@ -1,8 +1,6 @@
 //! Tokens that are not there: real firmware as a card in this process, and twins that take the time
 //! of a published device ([`keymark_bench::profile`]).
 
-#[cfg(feature = "tokens")]
-pub mod attributes;
 pub mod card;
 #[cfg(feature = "tokens")]
 mod chaining;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use keymark_shim_protocol::wire::{Request, Response};
+use keymark_shim_protocol::wire::{self, Request, Response};
 
 use parking_lot::Mutex;
 
@@ -69,7 +69,7 @@ fn accept(listener: &UnixListener, reader: &Reader, clients: &Arc<Clients>) {
 
 /// Until the client goes, or sends what is no request.
 fn serve(mut stream: UnixStream, mut connection: Connection) {
-    while let Ok(Some(request)) = Request::read(&mut stream) {
+    while let Ok(Some(request)) = wire::read(&mut stream) {
         let answered = match request {
             Request::Transmit(command) => connection.transmit(&command),
             Request::PowerOn => connection.power_on().map(immediately),
@@ -84,7 +84,7 @@ fn serve(mut stream: UnixStream, mut connection: Connection) {
             Err(CardFault::Reset) => Response::Reset,
             Err(CardFault::Mute | CardFault::TooSlow { .. }) => Response::Mute,
         };
-        if response.write(&mut stream).is_err() {
+        if wire::write(&mut stream, &response).is_err() {
             return;
         }
     }
@@ -119,8 +119,8 @@ mod tests {
     use crate::tokens::firmware::{Firmware, FirmwareOptions};
 
     fn ask(stream: &mut UnixStream, request: &Request) -> io::Result<Response> {
-        request.write(stream)?;
-        Response::read(stream)
+        wire::write(stream, request)?;
+        wire::read(stream)?.ok_or(io::ErrorKind::UnexpectedEof.into())
     }
 
     #[test]

@@ -4,12 +4,15 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use iso7816::Status;
 use keymark_bench::{
     Algorithm, Clock, Curve, Family, MonotonicClock, Operation, Profile, Sampler, ServiceTime,
 };
+use openpgp_card::ocard::algorithm::AlgorithmAttributes;
 
-use crate::tokens::attributes;
-use crate::tokens::card::{Answer, Card, CardFault, StatusWord};
+use crate::openpgp_card::algorithm;
+use crate::tokens::card::{Answer, Card, CardFault};
+use crate::tokens::chaining::response;
 use crate::tokens::firmware::AllowedAlgorithms;
 use crate::tokens::identity_tag::IdentityTag;
 
@@ -111,9 +114,9 @@ impl Twin {
         for (slot, tag) in self.slots.iter_mut().zip(ATTRIBUTES) {
             let asked = self.card.transmit(&[0x00, GET_DATA, 0x00, tag, 0x00]);
             let answer = asked.map(|answer| answer.response).unwrap_or_default();
-            *slot = answer
-                .strip_suffix(&[0x90, 0x00])
-                .and_then(attributes::algorithm);
+            let octets = answer.strip_suffix(&[0x90, 0x00]).unwrap_or_default();
+            let attributes = AlgorithmAttributes::try_from(octets).ok();
+            *slot = attributes.as_ref().and_then(algorithm);
         }
     }
 
@@ -150,23 +153,26 @@ impl Twin {
             _ => return None,
         };
         let bcd = version.map(|number| ((number / 10) << 4) | (number % 10));
-        Some([&bcd[..], &StatusWord::OK.0.to_be_bytes()].concat())
+        Some([&bcd[..], &response(Status::Success)].concat())
     }
 
     fn tell_of_refused(&self, operation: Operation, algorithm: Option<Algorithm>) {
         let key = algorithm.map_or("its key".to_owned(), |algorithm| algorithm.to_string());
         (self.told)(&format!(
-            "twin:{} cannot {operation} with {key} ({}): its profile has no time for it",
+            "twin:{} cannot {operation} with {key} ({:04X}): its profile has no time for it",
             self.profile.name,
-            StatusWord::CONDITIONS
+            u16::from(Status::ConditionsOfUseNotSatisfied)
         ));
     }
 
     /// Tells of a key that the firmware has refused, made or imported, because the profile has no such
     /// algorithm.
     fn tell_of_key(&self, command: &[u8], answer: &Answer) {
-        let status = StatusWord::of(&answer.response).filter(|status| *status != StatusWord::OK);
-        let (true, Some(status)) = (brings_key(command), status) else {
+        let status = answer.response.last_chunk().copied();
+        let refused = status
+            .map(u16::from_be_bytes)
+            .filter(|word| *word != 0x9000);
+        let (true, Some(status)) = (brings_key(command), refused) else {
             return;
         };
         let algorithms = self.slots.iter().flatten();
@@ -180,7 +186,7 @@ impl Twin {
         if !unknown.is_empty() {
             let unknown: Vec<_> = unknown.into_iter().collect();
             (self.told)(&format!(
-                "twin:{} rejects a key ({status}): its profile has no time for {}",
+                "twin:{} rejects a key ({status:04X}): its profile has no time for {}",
                 self.profile.name,
                 unknown.join(", ")
             ));
@@ -220,7 +226,7 @@ impl Card for Twin {
             Time::Refused(operation, algorithm) => {
                 self.tell_of_refused(operation, algorithm);
                 return Ok(Answer {
-                    response: StatusWord::CONDITIONS.response(),
+                    response: response(Status::ConditionsOfUseNotSatisfied),
                     work: Duration::ZERO,
                 });
             }
@@ -281,7 +287,7 @@ mod tests {
                 [_, GET_DATA, ..] => rsa2048,
                 _ => {
                     std::thread::sleep(self.takes);
-                    StatusWord::OK.response()
+                    response(Status::Success)
                 }
             };
             Ok(Answer {
@@ -321,10 +327,7 @@ mod tests {
     fn what_the_device_does_not_do_is_refused() {
         let mut twin = twin(Duration::ZERO);
         let signed = twin.transmit(&[0, PSO, 0x9E, 0x9A, 1, 0]).unwrap();
-        assert_eq!(
-            StatusWord::of(&signed.response),
-            Some(StatusWord::CONDITIONS)
-        );
+        assert_eq!(signed.response, [0x69, 0x85]);
         let profile = Profile::find("yubikey-neo").unwrap();
         assert_eq!(allowed(&profile).bits(), AllowedAlgorithms::RSA_2048.bits());
     }

@@ -24,7 +24,7 @@ const ATTEMPTS: usize = 5;
 
 /// How a TPM is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Way {
+pub enum Way {
     /// This machine's.
     Device,
     /// swtpm at that port of this machine, and the next one.

@@ -13,9 +13,9 @@ use tss_esapi::constants::PropertyTag;
 use tss_esapi::utils::get_tpm_vendor;
 
 use super::connection::{self, Swtpm, Way, refused};
-use super::handle::TpmHandle;
+use super::handle::open;
 use super::keys::{self, SavedKey};
-use crate::access::{Access, AccessKind, Errand, KeyUse, read_errand};
+use crate::access::{Access, AccessKind, Errand};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::emulator::LIBTPMS;
 use crate::public_key::PublicKey;
@@ -32,13 +32,7 @@ const SWTPM: &str = "swtpm-esys";
 pub const FAMILY: StoreFamily = StoreFamily {
     store: StoreKind::TPM,
     look,
-    open_errand,
 };
-
-fn open_errand(errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
-    let (way, saved) = read_errand(errand)?;
-    Ok(Box::new(TpmHandle::open(way, used.capability, saved)?))
-}
 
 fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
     let mut found = |name: &str, device: TpmDevice| {
@@ -190,17 +184,14 @@ impl KeyStore for TpmStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let key = (self.way, self.test_key(key)?.saved);
         Ok(Access {
-            errand: Some(Errand::new(StoreKind::TPM, &key)?),
+            errand: Some(Errand::Tpm(self.way, self.test_key(key)?.saved)),
             ..Access::default()
         })
     }
 
     fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
         as_usual(key, scheme)?;
-        let saved = self.test_key(key)?.saved;
-        let handle = TpmHandle::open(self.way, key.capability(), saved)?;
-        Ok(Box::new(handle))
+        open(self.way, key.capability(), self.test_key(key)?.saved)
     }
 }

@@ -63,7 +63,7 @@ enum Answer {
 
 /// The handle.
 #[derive(Debug)]
-pub(super) struct TpmHandle {
+struct TpmHandle {
     context: Context,
     saved: TpmsContext,
     work: Work,
@@ -74,22 +74,21 @@ pub(super) struct TpmHandle {
     answer: Option<Answer>,
 }
 
-impl TpmHandle {
-    pub(super) fn open(
-        way: Way,
-        capability: Capability,
-        saved: TpmsContext,
-    ) -> Result<Self, Error> {
-        Ok(Self {
-            work: Work::of(capability)?,
-            coordinate: coordinate(capability.algorithm.family()),
-            context: way.connect()?,
-            saved,
-            loaded: None,
-            armed: None,
-            answer: None,
-        })
-    }
+/// A key that was saved, ready for use.
+pub(crate) fn open(
+    way: Way,
+    capability: Capability,
+    saved: TpmsContext,
+) -> Result<Box<dyn KeyHandle>, Error> {
+    Ok(Box::new(TpmHandle {
+        work: Work::of(capability)?,
+        coordinate: coordinate(capability.algorithm.family()),
+        context: way.connect()?,
+        saved,
+        loaded: None,
+        armed: None,
+        answer: None,
+    }))
 }
 
 /// What was hashed by nobody but us: the digest did not come from this TPM (Part 2, 10.6.2).

@@ -3,15 +3,14 @@
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Curve, During as _, Error, Family, Operation};
 use tss_esapi::attributes::{ObjectAttributes, ObjectAttributesBuilder};
-use tss_esapi::interface_types::algorithm::{HashingAlgorithm, PublicAlgorithm};
+use tss_esapi::interface_types::algorithm::HashingAlgorithm;
 use tss_esapi::interface_types::ecc::EccCurve;
 use tss_esapi::interface_types::key_bits::RsaKeyBits;
 use tss_esapi::interface_types::resource_handles::Hierarchy;
 use tss_esapi::structures::{
-    EccPoint, EccScheme, HashScheme, KeyDerivationFunctionScheme, Public, PublicBuilder,
-    PublicEccParameters, PublicEccParametersBuilder, PublicKeyRsa, PublicParameters,
-    PublicRsaParameters, PublicRsaParametersBuilder, RsaExponent, RsaScheme,
-    SymmetricDefinitionObject,
+    Digest, EccPoint, EccScheme, HashScheme, KeyDerivationFunctionScheme, Public,
+    PublicEccParameters, PublicKeyRsa, PublicParameters, PublicRsaParameters, RsaExponent,
+    RsaScheme, SymmetricDefinitionObject,
 };
 use tss_esapi::utils::TpmsContext;
 use tss_esapi::{Context, Result as TssResult};
@@ -41,9 +40,17 @@ pub(super) fn offered(context: &mut Context) -> Vec<Capability> {
     });
     let sessions = context.sessions();
     context.set_sessions((None, None, None));
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "keys of other kinds are not made"
+    )]
     let has = |capability: &Capability| {
-        let parameters = parameters(*capability).and_then(Result::ok);
-        parameters.is_some_and(|parameters| context.test_parms(parameters.into()).is_ok())
+        let parameters = match template(*capability) {
+            Some(Ok(Public::Rsa { parameters, .. })) => PublicParameters::Rsa(parameters),
+            Some(Ok(Public::Ecc { parameters, .. })) => PublicParameters::Ecc(parameters),
+            _ => return false,
+        };
+        context.test_parms(parameters).is_ok()
     };
     let offered = capabilities.filter(has).collect();
     context.set_sessions(sessions);
@@ -135,33 +142,31 @@ const fn curve(family: Family) -> Option<(EccCurve, usize)> {
 
 /// A storage key on P-256: a primary key of RSA would be looked for by a real TPM for seconds.
 fn parent() -> TssResult<Public> {
-    let attributes = attributes()
-        .with_decrypt(true)
-        .with_restricted(true)
-        .build()?;
+    let attributes = attributes().with_decrypt(true).with_restricted(true);
     let cipher = SymmetricDefinitionObject::AES_128_CFB;
-    let curve = EccCurve::NistP256;
-    let parameters =
-        PublicEccParametersBuilder::new_restricted_decryption_key(cipher, curve).build()?;
-    public(Parameters::Ecc(parameters), attributes)
+    let on_curve = |attributes| ecc(EccCurve::NistP256, EccScheme::Null, cipher, attributes);
+    attributes.build().map(on_curve)
 }
 
-/// A key that is to be made.
-fn public(parameters: Parameters, attributes: ObjectAttributes) -> TssResult<Public> {
-    let builder = match parameters {
-        Parameters::Rsa(parameters) => PublicBuilder::new()
-            .with_public_algorithm(PublicAlgorithm::Rsa)
-            .with_rsa_parameters(parameters)
-            .with_rsa_unique_identifier(PublicKeyRsa::default()),
-        Parameters::Ecc(parameters) => PublicBuilder::new()
-            .with_public_algorithm(PublicAlgorithm::Ecc)
-            .with_ecc_parameters(parameters)
-            .with_ecc_unique_identifier(EccPoint::default()),
+/// The test key that is to be made; none where no TPM has it.
+fn template(capability: Capability) -> Option<TssResult<Public>> {
+    let family = capability.algorithm.family();
+    let signs = capability.operation == Operation::Sign;
+    let attributes = attributes().with_sign_encrypt(signs).with_decrypt(!signs);
+    let attributes = attributes.build();
+    if let Family::Rsa(bits) = family {
+        let bits = RsaKeyBits::try_from(u16::try_from(bits).ok()?).ok()?;
+        return Some(attributes.map(|attributes| rsa(bits, attributes)));
+    }
+    let (curve, _) = curve(family)?;
+    // A key that signs is bound to ECDSA.
+    let scheme = if signs {
+        EccScheme::EcDsa(hash_scheme(capability.algorithm))
+    } else {
+        EccScheme::Null
     };
-    builder
-        .with_name_hashing_algorithm(HashingAlgorithm::Sha256)
-        .with_object_attributes(attributes)
-        .build()
+    let none = SymmetricDefinitionObject::Null;
+    Some(attributes.map(|attributes| ecc(curve, scheme, none, attributes)))
 }
 
 fn attributes() -> ObjectAttributesBuilder {
@@ -172,55 +177,30 @@ fn attributes() -> ObjectAttributesBuilder {
         .with_user_with_auth(true)
 }
 
-/// The test key's; none where no TPM has it.
-fn template(capability: Capability) -> Option<TssResult<Public>> {
-    let parameters = parameters(capability)?;
-    let signs = capability.operation == Operation::Sign;
-    let attributes = attributes().with_sign_encrypt(signs).with_decrypt(!signs);
-    Some(parameters.and_then(|parameters| public(parameters, attributes.build()?)))
-}
-
-/// What a key is, without its attributes.
-enum Parameters {
-    Rsa(PublicRsaParameters),
-    Ecc(PublicEccParameters),
-}
-
-impl From<Parameters> for PublicParameters {
-    fn from(parameters: Parameters) -> Self {
-        match parameters {
-            Parameters::Rsa(parameters) => Self::Rsa(parameters),
-            Parameters::Ecc(parameters) => Self::Ecc(parameters),
-        }
+/// A key of RSA, not bound to a scheme: the operation names it.
+fn rsa(bits: RsaKeyBits, object_attributes: ObjectAttributes) -> Public {
+    let (cipher, exponent) = (SymmetricDefinitionObject::Null, RsaExponent::default());
+    Public::Rsa {
+        object_attributes,
+        name_hashing_algorithm: HashingAlgorithm::Sha256,
+        auth_policy: Digest::default(),
+        parameters: PublicRsaParameters::new(cipher, RsaScheme::Null, bits, exponent),
+        unique: PublicKeyRsa::default(),
     }
 }
 
-/// Of an RSA key that is not bound to a scheme, which the operation names. A key that signs on a curve is
-/// bound to ECDSA.
-fn parameters(capability: Capability) -> Option<TssResult<Parameters>> {
-    let family = capability.algorithm.family();
-    let signs = capability.operation == Operation::Sign;
-    if let Family::Rsa(bits) = family {
-        let bits = RsaKeyBits::try_from(u16::try_from(bits).ok()?).ok()?;
-        let builder = PublicRsaParametersBuilder::new()
-            .with_scheme(RsaScheme::Null)
-            .with_key_bits(bits)
-            .with_exponent(RsaExponent::default())
-            .with_is_signing_key(signs)
-            .with_is_decryption_key(!signs);
-        return Some(builder.build().map(Parameters::Rsa));
+fn ecc(
+    curve: EccCurve,
+    scheme: EccScheme,
+    cipher: SymmetricDefinitionObject,
+    object_attributes: ObjectAttributes,
+) -> Public {
+    let derivation = KeyDerivationFunctionScheme::Null;
+    Public::Ecc {
+        object_attributes,
+        name_hashing_algorithm: HashingAlgorithm::Sha256,
+        auth_policy: Digest::default(),
+        parameters: PublicEccParameters::new(cipher, scheme, curve, derivation),
+        unique: EccPoint::default(),
     }
-    let (curve, _) = curve(family)?;
-    let scheme = if signs {
-        EccScheme::EcDsa(hash_scheme(capability.algorithm))
-    } else {
-        EccScheme::Null
-    };
-    let builder = PublicEccParametersBuilder::new()
-        .with_ecc_scheme(scheme)
-        .with_curve(curve)
-        .with_key_derivation_function_scheme(KeyDerivationFunctionScheme::Null)
-        .with_is_signing_key(signs)
-        .with_is_decryption_key(!signs);
-    Some(builder.build().map(Parameters::Ecc))
 }

@@ -9,4 +9,6 @@ mod device;
 mod handle;
 mod keys;
 
+pub use connection::Way;
 pub use device::FAMILY;
+pub(crate) use handle::open;

@@ -13,7 +13,7 @@ use keymark_bench::Error;
 pub use changes::{Agreements, Change, Loss};
 pub use pin::{AskForPin, Pin, PinSource, Pins};
 pub use rules::{PinKind, PinRules, PinWords, Refusal};
-pub use token::{NoTokenName, NotOneToken, TokenId, TokenName};
+pub use token::{TokenId, TokenName};
 
 /// What the user has allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

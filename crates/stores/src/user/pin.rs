@@ -50,17 +50,14 @@ pub enum PinSource {
     /// The user is asked on the terminal.
     Prompt,
     /// Another process of keymark's is asked.
-    Asked(Arc<dyn AskForPin>),
+    Asked(AskForPin),
     /// Each token has its own: by what the user calls it. One that is not named is asked for on the
     /// terminal.
     ByToken(Vec<(TokenName, PinSource)>),
 }
 
-/// Asks for a PIN where the user can be asked.
-pub trait AskForPin: Send + Sync {
-    /// The PIN; `what` says for which token and purpose.
-    fn ask(&self, what: &str) -> Result<Pin, Error>;
-}
+/// Asks for a PIN where the user can be asked, who is told for which token and purpose it is.
+pub type AskForPin = Arc<dyn Fn(&str) -> Result<Pin, Error> + Send + Sync>;
 
 impl PinSource {
     /// Where the PIN of that token comes from: no other token is ever given it.
@@ -101,7 +98,7 @@ impl PinSource {
         keep_to_ourselves();
         let pin = match self {
             Self::Known(pin) => return Ok(pin.clone()),
-            Self::Asked(by) => return by.ask(what),
+            Self::Asked(by) => return by(what),
             Self::ByToken(_) => {
                 return Err(failed(
                     what,

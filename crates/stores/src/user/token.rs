@@ -45,13 +45,15 @@ pub struct TokenName(String);
 
 impl TokenName {
     /// Reads it, as in `0a1b2c3d` or `0006:0a1b2c3d`.
-    pub fn parse(text: &str) -> Result<Self, NoTokenName> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let fits =
             |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_graphic());
         if text.split(':').all(fits) && !text.contains('=') {
             return Ok(Self(text.to_ascii_lowercase()));
         }
-        Err(NoTokenName(text.to_owned()))
+        Err(format!(
+            "'{text}' is not a serial number; write it like 0a1b2c3d, or 0006:0a1b2c3d with the manufacturer"
+        ))
     }
 
     /// The name.
@@ -63,40 +65,22 @@ impl TokenName {
     pub fn among<'t>(
         &self,
         tokens: impl IntoIterator<Item = &'t TokenId>,
-    ) -> Result<&'t TokenId, NotOneToken> {
+    ) -> Result<&'t TokenId, String> {
         let called = tokens.into_iter().filter(|token| token.is_called(self));
         let called: BTreeSet<_> = called.collect();
         match (called.len(), called.first()) {
-            (_, None) => Err(NotOneToken::None),
+            (_, None) => {
+                Err("no token here has that serial number; 'keymark devices' lists them".to_owned())
+            }
             (1, Some(&one)) => Ok(one),
-            _ => Err(NotOneToken::Several(
-                called.iter().copied().cloned().collect(),
-            )),
+            // A serial number is its manufacturer's alone.
+            _ => {
+                let names: Vec<_> = called.into_iter().map(TokenId::as_str).collect();
+                let names = names.join(" and ");
+                Err(format!("it belongs to {names}: add the manufacturer"))
+            }
         }
     }
-}
-
-/// A text that is no token's name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "'{0}' is not a serial number; write it like 0a1b2c3d, or 0006:0a1b2c3d with the manufacturer"
-)]
-pub struct NoTokenName(String);
-
-/// Why a name does not say which token is meant.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotOneToken {
-    /// There is none.
-    #[error("no token here has that serial number; 'keymark devices' lists them")]
-    None,
-    /// A serial number is its manufacturer's alone.
-    #[error("it belongs to {}: add the manufacturer", list(.0))]
-    Several(Vec<TokenId>),
-}
-
-fn list(tokens: &[TokenId]) -> String {
-    let names: Vec<_> = tokens.iter().map(TokenId::as_str).collect();
-    names.join(" and ")
 }
 
 #[cfg(test)]
@@ -124,9 +108,10 @@ mod tests {
         let tokens = ["0006:00000001", "000f:00000001", "000f:00000002"].map(TokenId::new);
         assert_eq!(name("00000002").among(&tokens), Ok(&tokens[2]));
         assert_eq!(name("000F:00000001").among(&tokens), Ok(&tokens[1]));
-        let error = name("00000001").among(&tokens).unwrap_err().to_string();
+        let error = name("00000001").among(&tokens).unwrap_err();
         assert!(error.contains("0006:00000001 and 000f:00000001"), "{error}");
-        assert_eq!(name("0badcafe").among(&tokens), Err(NotOneToken::None));
+        let error = name("0badcafe").among(&tokens).unwrap_err();
+        assert!(error.starts_with("no token here"), "{error}");
     }
 
     #[test]

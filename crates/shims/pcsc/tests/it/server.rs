@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use keymark_shim_protocol::wire::{Request, Response};
+use keymark_shim_protocol::wire::{self, Request, Response};
 
 pub(crate) const ATR: [u8; 4] = [0x3B, 0x81, 0x80, 0x01];
 /// What the card says its work took.
@@ -54,9 +54,9 @@ impl Server {
 
     fn serve(&self, mut stream: UnixStream) {
         let mut resets = self.state().resets;
-        while let Ok(Some(request)) = Request::read(&mut stream) {
+        while let Ok(Some(request)) = wire::read(&mut stream) {
             let response = self.answer(&request, &mut resets);
-            if response.write(&mut stream).is_err() {
+            if wire::write(&mut stream, &response).is_err() {
                 return;
             }
         }

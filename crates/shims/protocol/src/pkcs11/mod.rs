@@ -148,7 +148,20 @@ macro_rules! calls {
 
 pkcs11_functions!(calls);
 
-/// What works with a private key; a twin's time is in these.
+/// A function of a module's, of the type that the bindings have for one that may be missing.
+pub trait Function {
+    /// The function's own.
+    type Type;
+}
+
+impl<F> Function for Option<F> {
+    type Type = F;
+}
+
+/// The function itself.
+pub type Of<F> = <F as Function>::Type;
+
+/// What works with a private key; a twin's time is in these. The first five yield its result themselves.
 pub const WITH_PRIVATE_KEY: [Call; 8] = [
     Call::C_Sign,
     Call::C_SignFinal,
@@ -172,13 +185,7 @@ pub enum Traced {
 }
 
 /// Calls that yield a result of a private key, and are often made twice.
-const WITH_LENGTH: [Call; 5] = [
-    Call::C_Sign,
-    Call::C_SignFinal,
-    Call::C_SignRecover,
-    Call::C_Decrypt,
-    Call::C_DecryptFinal,
-];
+const WITH_LENGTH: &[Call] = WITH_PRIVATE_KEY.split_at(5).0;
 
 impl Traced {
     /// How many there are.

@@ -5,9 +5,12 @@
 //! that is set goes before the file.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::FileError;
 
 /// The module that calls go to.
 pub const MODULE: &str = "KEYMARK_PKCS11_MODULE";
@@ -103,27 +106,6 @@ pub enum Left {
     Served,
 }
 
-/// Why settings cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    /// The file.
-    #[error("cannot read {path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// Its content.
-    #[error("{path}: {reason}")]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-}
-
 impl Settings {
     /// Where the settings of a library stand that is loaded by that path.
     pub fn beside(library: &Path) -> PathBuf {
@@ -133,33 +115,27 @@ impl Settings {
     }
 
     /// Reads the file; nothing is set where there is none.
-    pub fn read(path: &Path) -> Result<Self, SettingsError> {
+    pub fn read(path: &Path) -> Result<Self, FileError> {
         match std::fs::read_to_string(path) {
             Ok(text) => toml::from_str(&text).map_err(|error| malformed(path, &error)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(unread(path, source)),
+            Err(error) => Err(unread(path, &error)),
         }
     }
 
     /// Writes the file.
-    pub fn write(&self, path: &Path) -> Result<(), SettingsError> {
+    pub fn write(&self, path: &Path) -> Result<(), FileError> {
         let text = toml::to_string(self).map_err(|error| malformed(path, &error))?;
-        std::fs::write(path, text).map_err(|source| unread(path, source))
+        std::fs::write(path, text).map_err(|error| unread(path, &error))
     }
 }
 
-fn malformed(path: &Path, reason: &dyn std::fmt::Display) -> SettingsError {
-    SettingsError::Malformed {
-        path: path.into(),
-        reason: reason.to_string(),
-    }
+fn malformed(path: &Path, reason: &dyn Display) -> FileError {
+    FileError(format!("{}: {reason}", path.display()))
 }
 
-fn unread(path: &Path, source: std::io::Error) -> SettingsError {
-    SettingsError::Io {
-        path: path.into(),
-        source,
-    }
+fn unread(path: &Path, error: &std::io::Error) -> FileError {
+    FileError(format!("cannot read {}: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Traced;
-use crate::TraceError;
+use crate::{FileError, foreign, unread};
 
 /// First words of a file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"KMP11T01");
@@ -221,27 +221,20 @@ pub fn create(path: &Path) -> io::Result<File> {
 }
 
 /// What every thread did until now. A file that is not there is a program that called nothing.
-pub fn read(path: &Path) -> Result<Vec<TracedThread>, TraceError> {
-    let failed = |source| TraceError::Io {
-        path: path.into(),
-        source,
-    };
+pub fn read(path: &Path) -> Result<Vec<TracedThread>, FileError> {
+    let failed = unread(path);
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        opened => opened.map_err(failed)?,
+        opened => opened.map_err(&failed)?,
     };
-    let length = file.metadata().map_err(failed)?.len();
+    let length = file.metadata().map_err(&failed)?.len();
     if length == 0 {
         return Ok(Vec::new());
     }
     let mut header = [0; HEADER];
-    let foreign = || TraceError::Foreign {
-        path: path.into(),
-        expected: "a trace of PKCS#11 calls, or belongs to another version of keymark",
-    };
-    file.read_exact_at(&mut header, 0).map_err(|_| foreign())?;
-    if word(&header, 0) != MAGIC {
-        return Err(foreign());
+    if file.read_exact_at(&mut header, 0).is_err() || word(&header, 0) != MAGIC {
+        let expected = "a trace of PKCS#11 calls, or belongs to another version of keymark";
+        return Err(foreign(path, expected));
     }
     let slots = word(&header, NEXT_SLOT).min(SLOTS);
     let mut threads = Vec::new();
@@ -250,7 +243,7 @@ pub fn read(path: &Path) -> Result<Vec<TracedThread>, TraceError> {
         if offset(slot + 1) > length {
             break;
         }
-        threads.extend(thread(&file, offset(slot)).map_err(failed)?);
+        threads.extend(thread(&file, offset(slot)).map_err(&failed)?);
     }
     Ok(threads)
 }
@@ -421,7 +414,8 @@ mod tests {
         let path = directory.path().join("trace");
         for text in ["short".to_owned(), "long".repeat(5_000)] {
             std::fs::write(&path, text).unwrap();
-            assert!(matches!(read(&path), Err(TraceError::Foreign { .. })));
+            let error = read(&path).unwrap_err().to_string();
+            assert!(error.contains("is not a trace of PKCS#11 calls"), "{error}");
         }
     }
 

@@ -3,25 +3,20 @@
 mod identify;
 mod usb;
 
-use std::fmt::Display;
 use std::ops::RangeInclusive;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use keymark_bench::Error;
+use keymark_bench::shipped::shipped;
 use serde::{Deserialize, Deserializer};
 
 pub use identify::Evidence;
-pub use usb::{NotAUsbId, UsbId, usb_id_of};
-
-/// The only version of the format so far.
-const SCHEMA: u32 = 1;
+pub use usb::{UsbId, usb_id_of};
 
 const SHIPPED: &str = include_str!("../../../../../data/tokens.toml");
 
 /// Manufacturers, USB ids and tokens, each from the source that `data/tokens.toml` names.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Catalogue {
-    schema: u32,
     #[serde(rename = "manufacturer")]
     manufacturers: Vec<Manufacturers>,
     usb: Vec<UsbDevices>,
@@ -97,10 +92,9 @@ impl TryFrom<String> for Ids {
 
 impl Catalogue {
     /// The catalogue that comes with keymark.
-    pub fn shipped() -> Result<&'static Self, Error> {
-        static PARSED: OnceLock<Result<Catalogue, Error>> = OnceLock::new();
-        let parsed = PARSED.get_or_init(|| Self::parse(SHIPPED));
-        parsed.as_ref().map_err(Clone::clone)
+    pub fn shipped() -> &'static Self {
+        static READ: LazyLock<Catalogue> = LazyLock::new(|| shipped(SHIPPED));
+        &READ
     }
 
     /// Whom a manufacturer id of the card's AID belongs to (OpenPGP card 3.4.1 §4.2.1).
@@ -118,17 +112,6 @@ impl Catalogue {
             known.find(|known| known.vid.contains(id.vendor) && known.pid.contains(id.product));
         found.map(|known| known.name.as_str())
     }
-
-    fn parse(text: &str) -> Result<Self, Error> {
-        let read: Self = toml::from_str(text).map_err(malformed)?;
-        if read.schema == SCHEMA {
-            return Ok(read);
-        }
-        Err(malformed(format!(
-            "it has version {}, but this keymark reads {SCHEMA}",
-            read.schema
-        )))
-    }
 }
 
 /// `3.4` or `3.4.1`, of which the first two numbers count: the AID has two. `3.x protocol` says nothing about them.
@@ -137,11 +120,6 @@ fn version<'de, D: Deserializer<'de>>(text: D) -> Result<Option<(u8, u8)>, D::Er
     let mut numbers = text.split('.').map(|number| number.parse().ok());
     let (major, minor) = (numbers.next().flatten(), numbers.next().flatten());
     Ok(major.zip(minor))
-}
-
-fn malformed(reason: impl Display) -> Error {
-    let reason = format!("cannot read the token catalogue: {reason}");
-    Error::call("reading the tokens", reason, "")
 }
 
 #[cfg(test)]
@@ -154,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_whole_file_is_read() {
-        let catalogue = Catalogue::shipped().unwrap();
+        let catalogue = Catalogue::shipped();
         let file: toml::Table = toml::from_str(SHIPPED).unwrap();
         assert_eq!(
             catalogue.tokens.len(),
@@ -179,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_usb_id_has_its_name() {
-        let catalogue = Catalogue::shipped().unwrap();
+        let catalogue = Catalogue::shipped();
         let file: toml::Table = toml::from_str(SHIPPED).unwrap();
         for entry in file["usb"][0]["ids"].as_array().unwrap() {
             let vendor = *ids(&entry["vid"]).0[0].start();
@@ -220,17 +198,11 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_catalogue_is_an_error() {
-        let file = |id: &str| {
-            let ids = format!("[{{ id = '{id}', name = 'x' }}]");
-            format!("schema = 1\nusb = []\ntoken = []\n[[manufacturer]]\nids = {ids}\n")
-        };
-        assert!(Catalogue::parse(&file("0001")).is_ok());
+    fn other_than_four_digits_is_no_id() {
+        assert!(Ids::try_from("0001".to_owned()).is_ok());
         for wrong in ["1", "00G1", "+001", "0001-", "0001-002"] {
-            let error = Catalogue::parse(&file(wrong)).map(|_| ()).unwrap_err();
-            assert!(error.to_string().contains("hexadecimal"), "{error}");
+            let error = Ids::try_from(wrong.to_owned()).unwrap_err();
+            assert!(error.contains("hexadecimal"), "{error}");
         }
-        let error = Catalogue::parse("schema = 2\nmanufacturer = []\nusb = []\ntoken = []");
-        assert!(error.unwrap_err().to_string().contains("version 2"));
     }
 }

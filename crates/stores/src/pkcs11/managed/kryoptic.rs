@@ -28,12 +28,8 @@ pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
         let reason = || missing(format!("{} is not a file", named.display()));
         return is_there.then_some(named.clone()).ok_or_else(reason);
     }
-    let known = || {
-        let module = places.named(MODULE).filter(|module| module.file.exists());
-        module.map(|module| module.file)
-    };
     built_kryoptic()
-        .or_else(known)
+        .or_else(|| places.installed(MODULE))
         .ok_or_else(|| missing(format!("there is no {KRYOPTIC}")))
 }
 

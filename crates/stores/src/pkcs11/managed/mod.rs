@@ -22,9 +22,8 @@ use super::module::ModuleFile;
 use super::modules::Places;
 use super::new_token::NewToken;
 use super::process::initialize_token;
-use super::session_keys::Lifetime;
-use super::token::FoundToken;
-use super::token_info::{ModuleInfo, TokenInfo, TokenState};
+use super::token::{FoundToken, Owner};
+use super::token_info::{ModuleInfo, TokenInfo};
 use crate::device::made_identity;
 use crate::emulator::Emulator;
 use crate::user::{Pin, PinSource, Pins, User};
@@ -115,10 +114,10 @@ impl ManagedKind {
     }
 
     /// tpm2-pkcs11 takes no private key from outside, and keeps no objects of sessions.
-    pub(super) const fn test_keys(&self) -> Lifetime {
+    pub(super) const fn owner(&self) -> Owner {
         match self {
-            Self::SoftHsm | Self::Kryoptic | Self::Twin(_) => Lifetime::Session,
-            Self::Swtpm => Lifetime::Token,
+            Self::SoftHsm | Self::Kryoptic | Self::Twin(_) => Owner::Keymark,
+            Self::Swtpm => Owner::Generator,
         }
     }
 
@@ -185,12 +184,12 @@ impl ManagedToken {
         kind: &ManagedKind,
         places: &Places,
     ) -> Result<(Self, PathBuf), Error> {
-        let place = match (kind, kind.test_keys()) {
-            (ManagedKind::Twin(_), Lifetime::Session) => ManagedPlace::prepare(kind, places)?,
-            (_, Lifetime::Session) => {
+        let place = match kind {
+            ManagedKind::Twin(_) => ManagedPlace::prepare(kind, places)?,
+            ManagedKind::SoftHsm | ManagedKind::Kryoptic => {
                 twin::behind_own_module(ManagedPlace::prepare(kind, places)?, None)?
             }
-            (_, Lifetime::Token) => {
+            ManagedKind::Swtpm => {
                 let reason = format!("{} accepts no keys from outside", kind.name());
                 let advice = "softhsm, kryoptic and twins do";
                 return Err(Error::call("serving a token", reason, advice));
@@ -225,11 +224,8 @@ pub(super) fn initialized<'s>(
     kind: &ManagedKind,
     info: &'s ModuleInfo,
 ) -> Result<&'s TokenInfo, Error> {
-    let mut tokens = info
-        .slots
-        .iter()
-        .filter_map(|slot| slot.token.as_ref().ok());
-    let made = tokens.find(|token| token.state == TokenState::Initialized);
+    let mut slots = info.slots.iter();
+    let made = slots.find_map(|slot| slot.token.as_ref().ok());
     made.ok_or_else(|| {
         let call = format!("looking for the token '{}'", kind.name());
         Error::call(call, "it was initialised, but was not found", "")

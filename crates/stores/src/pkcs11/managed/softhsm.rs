@@ -14,14 +14,11 @@ const MODULE: &str = "softhsm2";
 const CONFIGURATION: &str = "SOFTHSM2_CONF";
 
 pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
-    let module = places.named(MODULE).filter(|module| module.file.exists());
-    module
-        .map(|module| module.file)
-        .ok_or_else(|| Error::Missing {
-            what: "SoftHSM2".to_owned(),
-            reason: "there is no libsofthsm2.so where it usually is".to_owned(),
-            advice: "install it with 'apt-get install softhsm2'".to_owned(),
-        })
+    places.installed(MODULE).ok_or_else(|| Error::Missing {
+        what: "SoftHSM2".to_owned(),
+        reason: "there is no libsofthsm2.so where it usually is".to_owned(),
+        advice: "install it with 'apt-get install softhsm2'".to_owned(),
+    })
 }
 
 pub(super) fn prepare(library: PathBuf) -> Result<ManagedPlace, Error> {

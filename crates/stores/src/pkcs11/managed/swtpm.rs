@@ -37,10 +37,8 @@ const ADMINISTRATORS: &str = "/usr/sbin";
 const BUS: &str = include_str!("bus.conf");
 
 pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
-    let mut modules = MODULES.iter().filter_map(|name| places.named(name));
-    let module = modules.find(|module| module.file.exists());
-    let lacking = missing("tpm2-pkcs11", "libtpm2-pkcs11-1");
-    let library = module.map(|module| module.file).ok_or(lacking)?;
+    let library = MODULES.iter().find_map(|name| places.installed(name));
+    let library = library.ok_or_else(|| missing("tpm2-pkcs11", "libtpm2-pkcs11-1"))?;
     programs().map(|_| library)
 }
 

@@ -17,7 +17,6 @@ use parking_lot::Mutex;
 use super::super::keys::KeyInfo;
 use super::super::module::ModuleFile;
 use super::super::new_token::NewToken;
-use super::super::session_keys::Lifetime;
 use super::super::token::{FoundToken, Owner, one_keypad};
 use super::super::token_info::{Login, ModuleInfo};
 use super::super::uri::ObjectPart;
@@ -151,7 +150,7 @@ impl TokenProcess {
         found: &FoundToken,
         owner: Owner,
         user: User,
-        (wanted, lifetime): (ObjectPart, Lifetime),
+        wanted: ObjectPart,
     ) -> Self {
         let token = found.info.id();
         let write = user.consent.may_write(&token).then(|| token.name());
@@ -162,7 +161,6 @@ impl TokenProcess {
             owner,
             write,
             wanted,
-            lifetime,
         };
         Self {
             errand,

@@ -26,11 +26,11 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
 pub(super) use self::pin::PipedPin;
 pub use self::serve::serve;
+pub use self::store::ModuleAccess;
 pub(super) use self::store::{ProcessStore, Wanted};
 use super::keys::KeyInfo;
 use super::module::ModuleFile;
 use super::new_token::NewToken;
-use super::session_keys::Lifetime;
 use super::store::Origin;
 use super::token::Owner;
 use super::token_info::{ModuleInfo, TokenInfo};
@@ -100,7 +100,6 @@ pub(super) struct TokenErrand {
     write: Option<TokenName>,
     /// The key that is meant, if one is.
     wanted: ObjectPart,
-    lifetime: Lifetime,
 }
 
 /// What a run wants of the token.

@@ -25,7 +25,7 @@ use crate::journal::{Journal, Journals};
 use crate::software::SoftwareStore;
 use crate::store::KeyStore;
 use crate::test_key::TestKey;
-use crate::user::{self, AskForPin, Notice, Pin, PinSource, Pins, User};
+use crate::user::{self, Notice, Pin, PinSource, Pins, User};
 
 /// Is the process, until keymark is gone.
 pub fn serve() -> Result<(), Error> {
@@ -68,11 +68,9 @@ impl Line {
         let mut socket = self.0.lock();
         worker::write(&mut *socket, reply)
     }
-}
 
-/// PINs come from keymark, which has them from the user.
-impl AskForPin for Line {
-    fn ask(&self, what: &str) -> Result<Pin, Error> {
+    /// PINs come from keymark, which has them from the user.
+    fn ask_for_pin(&self, what: &str) -> Result<Pin, Error> {
         self.say(&Reply::WantsPin(what.to_owned()))?;
         let Request::Pin(pin) = self.read()? else {
             return Err(out_of_turn());
@@ -128,7 +126,7 @@ impl Serving {
             Request::Run(run) => self.begin_run(run),
             Request::Keys(wanted) => {
                 let token = &self.store()?.token;
-                let meant = token.with_keeper(|session, _| keys::meant(session, &wanted))?;
+                let meant = token.with_keeper(|session| keys::meant(session, &wanted))?;
                 let meant = meant.into_iter().map(|(_, info)| info);
                 Ok(Reply::Keys(meant.collect()))
             }
@@ -165,7 +163,8 @@ impl Serving {
 
     fn open(&mut self, errand: TokenErrand) -> Result<Reply, Error> {
         let _turn = turn(&errand.file);
-        let asked = PinSource::Asked(Arc::clone(&self.line) as Arc<dyn AskForPin>);
+        let line = Arc::clone(&self.line);
+        let asked = PinSource::Asked(Arc::new(move |what| line.ask_for_pin(what)));
         let user = User {
             pins: Pins {
                 user: asked.clone(),
@@ -178,13 +177,12 @@ impl Serving {
             notice: Arc::clone(&self.line) as Arc<dyn Notice>,
         };
         let token = Token::new(errand.file.clone(), &errand.info, errand.owner, user)?;
-        token.with_keeper(|_, _| Ok(()))?;
+        token.with_keeper(|_| Ok(()))?;
         self.store = Some(TokenStore {
             device: errand.device,
             capabilities: Vec::new(),
             token: Arc::new(token),
             wanted: errand.wanted,
-            lifetime: errand.lifetime,
             test_keys: Arc::clone(&self.test_keys),
             placed: Mutex::default(),
         });

@@ -13,11 +13,11 @@ use parking_lot::Mutex;
 
 use super::super::capabilities::asked_for;
 use super::super::external_access::NAME_A_KEY;
-use super::super::session_keys::Lifetime;
 use super::super::store::{Origin, Placed};
+use super::super::token::Owner;
 use super::client::TokenProcess;
 use super::{PipedPin, Request, RunErrand, TokenErrand, WorkersErrand};
-use crate::access::{Access, Certificate, KeyUse, ModuleKey, ProgramKey};
+use crate::access::{Access, Certificate, KeyUse, ProgramKey};
 use crate::device::Run;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
@@ -90,7 +90,7 @@ impl ProcessKeys {
             return Ok(placed.clone());
         }
         let errand = &self.process.errand;
-        let takes_test_key = !errand.wanted.names_one() && errand.lifetime == Lifetime::Session;
+        let takes_test_key = !errand.wanted.names_one() && errand.owner != Owner::Generator;
         let test_key = if takes_test_key {
             Some(self.test_keys.made_for(asked)?.sealed()?)
         } else {
@@ -167,23 +167,27 @@ impl ProcessKeys {
     }
 }
 
-/// One of the keys.
-#[derive(Debug)]
-struct OneKey {
+/// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
+#[derive(Debug, Clone)]
+pub struct ModuleAccess {
     keys: Arc<ProcessKeys>,
     capability: Capability,
 }
 
-impl ModuleKey for OneKey {
-    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
+impl ModuleAccess {
+    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
+    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
+    pub fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
         self.keys.program(self.capability, certificate)
     }
 
-    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+    /// The module's other tokens that would take a PIN.
+    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
         self.keys.process.request(Request::OtherTokens)
     }
 
-    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
+    /// A process of keymark's with one worker, which does that with the key.
+    pub fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
         self.keys.worker_apart(used.capability, used.scheme)
     }
 }
@@ -208,10 +212,10 @@ impl KeyStore for ProcessStore {
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
         Ok(Access {
-            module: Some(Arc::new(OneKey {
+            module: Some(ModuleAccess {
                 keys: Arc::clone(&self.keys),
                 capability: key.capability(),
-            })),
+            }),
             ..Access::default()
         })
     }

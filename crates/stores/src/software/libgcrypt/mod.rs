@@ -53,18 +53,20 @@ impl Loaded for Installed {
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-        let capability = Capability::new(key.algorithm, operation);
-        match operation {
-            Operation::Sign | Operation::Authenticate | Operation::Decrypt => {}
+        let call = match operation {
+            Operation::Sign | Operation::Authenticate => KeyCall::Sign,
+            Operation::Decrypt => KeyCall::Decrypt,
             Operation::Decapsulate | Operation::Handshake => {
+                let capability = Capability::new(key.algorithm, operation);
                 return Err(unsupported("libgcrypt", capability));
             }
-        }
+        };
         let refused = |error| Error::call("gcry_sexp_new", error, "");
         Ok(Box::new(Handle {
             library: self.0,
             key: self.0.key(&key::encode(key)?).map_err(refused)?,
-            capability,
+            algorithm: key.algorithm,
+            call,
             data: None,
             result: None,
         }))
@@ -74,55 +76,42 @@ impl Loaded for Installed {
 struct Handle {
     library: &'static Libgcrypt,
     key: Expression,
-    capability: Capability,
+    algorithm: Algorithm,
+    call: KeyCall,
     data: Option<Expression>,
     result: Option<Expression>,
-}
-
-impl Handle {
-    fn call(&self) -> (&'static str, KeyCall) {
-        if self.capability.operation.signs() {
-            ("gcry_pk_sign", KeyCall::Sign)
-        } else {
-            ("gcry_pk_decrypt", KeyCall::Decrypt)
-        }
-    }
 }
 
 impl KeyHandle for Handle {
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
         self.result = None;
-        let to_form = if self.capability.operation.signs() {
-            to_sign
-        } else {
-            to_decrypt
+        let form = match self.call {
+            KeyCall::Sign => to_sign(self.algorithm, &input.bytes),
+            KeyCall::Decrypt => to_decrypt(self.algorithm, &input.bytes),
         };
-        let form = to_form(self.capability.algorithm, &input.bytes);
         self.data = Some(self.library.data(form.as_bytes()).during("gcry_sexp_new")?);
         Ok(())
     }
 
     fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
-        let (name, call) = self.call();
+        let name = self.call.name();
         let unarmed = || Error::call(name, "there is no data", "");
         let data = self.data.as_ref().ok_or_else(unarmed)?;
-        let result = self.library.operate(call, data, &self.key);
+        let result = self.library.operate(self.call, data, &self.key);
         self.result = Some(result.during(name)?);
         Ok(Performed::default())
     }
 
     fn collect(&mut self, _: Performed, output: &mut [u8]) -> Result<usize, Error> {
-        let failed = |reason| Error::call(self.call().0, reason, "");
+        let failed = |reason| Error::call(self.call.name(), reason, "");
         let result = self.result.as_ref().map(Expression::canonical);
         let result = result.ok_or_else(|| failed("there is no result"))?;
-        let algorithm = self.capability.algorithm;
-        let answer = if self.capability.operation.signs() {
-            answer::signature(algorithm, &result)
-        } else {
-            answer::secret(algorithm, &result)
+        let answer = match self.call {
+            KeyCall::Sign => answer::signature(self.algorithm, &result),
+            KeyCall::Decrypt => answer::secret(self.algorithm, &result),
         };
         let answer = answer.ok_or_else(|| failed("its result has no known form"))?;
-        copy_answer(self.call().0, &answer, output)
+        copy_answer(self.call.name(), &answer, output)
     }
 }
 

@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use iso7816::Status;
-use iso7816::command::CommandView;
 use keymark_bench::{Clock, MonotonicClock};
 pub use opcard::AllowedAlgorithms;
 use rand_core_06::{OsRng, RngCore};
@@ -25,8 +24,8 @@ use trussed::types::CoreContext;
 use trussed::virt::Store;
 use trussed_core::types::consent::Level;
 
-use crate::tokens::card::{Answer, Card, CardFault, StatusWord};
-use crate::tokens::chaining::{Chaining, Next};
+use crate::tokens::card::{Answer, Card, CardFault};
+use crate::tokens::chaining::{Chaining, Next, Whole};
 use crate::tokens::identity_tag::IdentityTag;
 use dispatch::{BACKENDS, Contexts, Dispatch, Unit};
 use flash::Flash;
@@ -244,12 +243,10 @@ impl Firmware {
         "opcard 1.11"
     }
 
-    fn execute(&mut self, command: &[u8]) -> Vec<u8> {
-        let Ok(view) = CommandView::try_from(command) else {
-            return StatusWord::WRONG_LENGTH.response();
-        };
+    fn execute(&mut self, command: &Whole) -> Vec<u8> {
         self.response.clear();
-        let status = match self.card.handle(view, self.response.as_mut_view()) {
+        let reply = self.response.as_mut_view();
+        let status = match self.card.handle(command.as_view(), reply) {
             Ok(()) => Status::Success,
             Err(status) => {
                 self.response.clear();

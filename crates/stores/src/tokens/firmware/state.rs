@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
+use hex::FromHex as _;
+
 use super::flash::PRIVATE_FILE;
 
 const SERIAL: &str = "serial";
@@ -19,7 +21,7 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
 pub(super) fn serial(folder: &Path, new: [u8; 4]) -> io::Result<[u8; 4]> {
     let path = folder.join(SERIAL);
     match fs::read_to_string(&path) {
-        Ok(text) => parse(text.trim()).ok_or_else(|| {
+        Ok(text) => <[u8; 4]>::from_hex(text.trim()).map_err(|_| {
             let text = "its file 'serial' has no eight hexadecimal digits";
             io::Error::new(io::ErrorKind::InvalidData, text)
         }),
@@ -30,15 +32,9 @@ pub(super) fn serial(folder: &Path, new: [u8; 4]) -> io::Result<[u8; 4]> {
                 .create_new(true)
                 .mode(PRIVATE_FILE)
                 .open(path)?;
-            writeln!(file, "{:08x}", u32::from_be_bytes(new))?;
+            writeln!(file, "{}", hex::encode(new))?;
             Ok(new)
         }
         Err(error) => Err(error),
     }
-}
-
-fn parse(text: &str) -> Option<[u8; 4]> {
-    let digits = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let number = digits.then(|| u32::from_str_radix(text, 16).ok())??;
-    Some(number.to_be_bytes())
 }

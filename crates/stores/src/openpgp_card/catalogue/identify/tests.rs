@@ -15,7 +15,7 @@ fn row(row: &str) -> (Evidence, &str) {
         manufacturer: u16::from_str_radix(manufacturer, 16).unwrap(),
         card_version: (major.parse().unwrap(), minor.parse().unwrap()),
         reader: "Generic Reader 00 00".to_owned(),
-        usb: (usb != "-").then(|| usb.parse().unwrap()),
+        usb: (usb != "-").then(|| usb.to_owned().try_into().unwrap()),
         ..Evidence::default()
     };
     match more.split_once(' ') {
@@ -30,7 +30,7 @@ fn row(row: &str) -> (Evidence, &str) {
 }
 
 fn identified(evidence: &Evidence) -> String {
-    Catalogue::shipped().unwrap().identify(evidence)
+    Catalogue::shipped().identify(evidence)
 }
 
 #[test]
