@@ -311,22 +311,11 @@ fn convex_links(x: &[f64]) -> Vec<u32> {
 }
 
 /// For each point, the next touching point of the least concave majorant of
-/// the empirical distribution from it on.
+/// the empirical distribution from it on: the minorant of the mirrored one.
 fn concave_links(x: &[f64]) -> Vec<u32> {
-    let last = x.len() - 1;
-    let mut links = vec![narrow(last); x.len()];
-    for k in (0..last).rev() {
-        let mut at = k + 1;
-        while at < last {
-            let after = links[at] as usize;
-            if (x[at] - x[k]) * ((after - at) as f64) < (x[after] - x[at]) * (at - k) as f64 {
-                break;
-            }
-            at = after;
-        }
-        links[k] = narrow(at);
-    }
-    links
+    let mirrored: Vec<f64> = x.iter().rev().map(|x| -x).collect();
+    let (last, links) = (narrow(x.len() - 1), convex_links(&mirrored));
+    links.into_iter().rev().map(|link| last - link).collect()
 }
 
 /// Samples of more than 2^32 durations do not fit a record either.
