@@ -139,7 +139,7 @@ pub struct Row {
 }
 
 /// Something drawn.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, strum::EnumTryAs)]
 pub enum Mark {
     /// A figure, with its interval.
     Dot(Dot),
@@ -152,21 +152,6 @@ pub enum Mark {
     /// A reference, right through.
     Rule(Rule),
 }
-
-macro_rules! of_kind {
-    ($($name:ident: $kind:ident),* $(,)?) => {
-        impl Mark {
-            $(
-                /// The mark, if it is of this kind.
-                pub(crate) fn $name(&self) -> Option<&$kind> {
-                    if let Self::$kind(mark) = self { Some(mark) } else { None }
-                }
-            )*
-        }
-    };
-}
-
-of_kind!(dot: Dot, bar: Bar, rule: Rule, line: Line);
 
 /// A figure, with its interval.
 #[derive(Debug, Clone, PartialEq)]
@@ -239,18 +224,16 @@ pub enum Along {
 pub struct Bar {
     /// The number of the row.
     pub row: usize,
-    /// Where it begins; none: at the axis' left end.
-    pub from: Option<f64>,
+    /// Where it begins.
+    pub from: f64,
     /// Where it ends.
     pub to: f64,
-    /// Between which bounds that end is.
-    pub reach: Option<Reach>,
     /// Which series it belongs to.
     pub series: usize,
     /// How it was had.
     pub fill: Fill,
     /// Inside, where there is room.
-    pub label: Option<String>,
+    pub label: String,
     /// What it is.
     pub about: About,
 }
