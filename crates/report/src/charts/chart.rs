@@ -37,6 +37,22 @@ pub struct Panel {
 }
 
 impl Panel {
+    /// Of what lies over a scale, by itself.
+    pub const fn over(y: Scale, height: f64, marks: Vec<Mark>) -> Self {
+        Self {
+            heading: None,
+            y: Axis::Scale(y),
+            height,
+            marks,
+        }
+    }
+
+    /// The same under a heading.
+    pub fn headed(self, heading: impl Into<String>) -> Self {
+        let heading = Some(heading.into());
+        Self { heading, ..self }
+    }
+
     /// Of rows, by themselves.
     pub const fn rows(groups: Vec<Group>, marks: Vec<Mark>) -> Self {
         Self {
