@@ -119,7 +119,10 @@ impl Blocks {
     pub(crate) fn ranges(&self, min: usize, max: usize) -> Vec<Range<usize>> {
         let blocks: Vec<_> = self.block_ranges().collect();
         if blocks.len() > max {
-            return merge_evenly(&blocks, max);
+            // Neighbours are joined.
+            let groups = evenly(blocks.len(), max);
+            let joined = groups.map(|group| blocks[group.start].start..blocks[group.end - 1].end);
+            return joined.collect();
         }
         if blocks.len() >= min {
             return blocks;
@@ -128,8 +131,8 @@ impl Blocks {
         let cut = |block: Range<usize>| {
             // Rounding up makes the pieces of all blocks add up to `min` or more.
             let pieces = (block.len() * min).div_ceil(n).clamp(1, block.len());
-            let at = move |i: usize| block.start + block.len() * i / pieces;
-            (0..pieces).map(move |i| at(i)..at(i + 1))
+            let pieces = evenly(block.len(), pieces);
+            pieces.map(move |piece| block.start + piece.start..block.start + piece.end)
         };
         blocks.into_iter().flat_map(cut).collect()
     }
@@ -159,12 +162,10 @@ impl Blocks {
     }
 }
 
-/// Joins neighbours into `groups` groups of nearly equal numbers of blocks.
-fn merge_evenly(blocks: &[Range<usize>], groups: usize) -> Vec<Range<usize>> {
-    let at = |i: usize| blocks.len() * i / groups;
-    (0..groups)
-        .map(|i| blocks[at(i)].start..blocks[at(i + 1) - 1].end)
-        .collect()
+/// So many things in groups of nearly equal numbers.
+pub(crate) fn evenly(count: usize, groups: usize) -> impl Iterator<Item = Range<usize>> {
+    let at = move |i: usize| count * i / groups;
+    (0..groups).map(move |i| at(i)..at(i + 1))
 }
 
 fn cluster(durations: &[u64], offset: f64) -> Cluster {

@@ -239,23 +239,19 @@ fn valleys(h: &[f64], design_effect: f64) -> Vec<f64> {
 fn extremes(h: &[f64]) -> (Vec<f64>, Vec<(f64, f64)>) {
     let (mut peaks, mut valleys): (Vec<f64>, Vec<(f64, f64)>) = (Vec::new(), Vec::new());
     let mut begin = 0;
-    let flats: Vec<(f64, f64)> = h
-        .chunk_by(|a, b| a.total_cmp(b).is_eq())
-        .map(|flat| {
-            let place = begin as f64 + (flat.len() as f64 - 1.0) / 2.0;
-            begin += flat.len();
-            (place, flat[0])
-        })
-        .collect();
-    for (number, &(place, height)) in flats.iter().enumerate() {
-        let before = number.checked_sub(1).map(|before| flats[before].1);
-        let after = flats.get(number + 1).map(|flat| flat.1);
-        let above = |other: Option<f64>| other.is_none_or(|other| height > other);
-        if above(before) && above(after) {
+    let flats = h.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|flat| {
+        let place = begin as f64 + (flat.len() as f64 - 1.0) / 2.0;
+        begin += flat.len();
+        (place, flat[0])
+    });
+    // Beyond either end it falls.
+    let end = [(0.0, f64::NEG_INFINITY)];
+    let flats: Vec<(f64, f64)> = end.into_iter().chain(flats).chain(end).collect();
+    for around in flats.windows(3) {
+        let (before, (place, height), after) = (around[0].1, around[1], around[2].1);
+        if height > before && height > after {
             peaks.push(height);
-        } else if before.is_some_and(|before| height < before)
-            && after.is_some_and(|after| height < after)
-        {
+        } else if height < before && height < after {
             valleys.push((place, height));
         }
     }

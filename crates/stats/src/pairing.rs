@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::blocks::{Blocks, MAX_BATCHES};
+use crate::blocks::{Blocks, MAX_BATCHES, evenly};
 use crate::dependence::{Weights, dependence};
 use crate::estimate::{Estimate, Method, NS, Quantity, Seconds};
 use crate::resample::{Cluster, ratio_of_sums, standard_error, t_half_width};
@@ -104,11 +104,8 @@ fn residuals(stretches: &[Pair], (a, b): (f64, f64)) -> impl Iterator<Item = (f6
 
 /// Joins neighbours beyond the number worth resampling.
 fn join(stretches: &[Pair]) -> Vec<Pair> {
-    let groups = stretches.len().min(MAX_BATCHES);
-    let at = |i: usize| stretches.len() * i / groups;
-    (0..groups)
-        .map(|i| sum(&stretches[at(i)..at(i + 1)]))
-        .collect()
+    let groups = evenly(stretches.len(), stretches.len().min(MAX_BATCHES));
+    groups.map(|group| sum(&stretches[group])).collect()
 }
 
 fn sum(pairs: &[Pair]) -> Pair {
