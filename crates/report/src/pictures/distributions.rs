@@ -63,7 +63,7 @@ fn curve(one: &Distribution, series: usize) -> Mark {
     let points = one.quantiles.iter().enumerate();
     let points = points.map(|(level, time)| (time.0, level as f64 / last));
     Mark::Line(Line {
-        about: about(&one.of, said(one)),
+        about: about(&one.of.label, said(one)),
         ..line(&one.of, series, "", points)
     })
 }
@@ -81,7 +81,12 @@ fn percentiles(one: &Distribution, series: usize) -> impl Iterator<Item = Mark> 
         let at = (estimate.value.0, f64::from(*level) / 100.0);
         Some(Mark::Dot(Dot {
             reach: reach(estimate, Along::X),
-            ..Dot::new(at, series, fill(one.of.provenance), about(&one.of, text))
+            ..Dot::new(
+                at,
+                series,
+                fill(one.of.provenance),
+                about(&one.of.label, text),
+            )
         }))
     })
 }
@@ -121,7 +126,7 @@ fn panel(one: &Histogram) -> Panel {
             height: *count as f64,
             series: 0,
             fill: fill(one.of.provenance),
-            about: about(&one.of, text),
+            about: about(&one.of.label, text),
         })
     });
     let y = Scale::new("operations", Unit::Count, Spacing::Linear).within(Bounds::FromZero);

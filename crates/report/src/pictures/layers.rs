@@ -69,7 +69,7 @@ fn bars(stack: &Stack, row: usize, names: &Hues) -> Vec<Mark> {
             series: names.number(&part.name),
             fill: fill(stack.of.provenance),
             label: units::duration(part.time),
-            about: about(&stack.of, text),
+            about: about(&stack.of.label, text),
         }));
     }
     bars

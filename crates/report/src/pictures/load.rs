@@ -5,9 +5,9 @@ use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use super::means::{is_time, reach};
 use super::names::{apart, left_out};
-use super::{CURVES, drawable, fill, framed, line, said_of};
+use super::{CURVES, about, drawable, fill, framed, line, said_of};
 use crate::charts::{
-    About, Along, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
+    Along, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
 };
 use crate::units;
 use crate::visible::visible;
@@ -142,10 +142,7 @@ fn rates(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
 }
 
 fn dot(curve: &LoadCurve, series: usize, (point, y): (&LoadPoint, f64), text: String) -> Dot {
-    let about = About {
-        case: Some(visible(&point.label).into_owned()),
-        text,
-    };
+    let about = about(&point.label, text);
     Dot::new((point.load, y), series, fill(curve.of.provenance), about)
 }
 

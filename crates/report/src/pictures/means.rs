@@ -13,7 +13,7 @@ use keymark_stats::{Estimate, Quantity, Seconds};
 use super::names::{Hues, left_out, listed};
 use super::{CURVES, ROWS, about, drawable, fill, framed, span};
 use crate::charts::{
-    About, Along, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
+    Along, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
 };
 use crate::history::{Point, Trend, date};
 use crate::visible::visible;
@@ -106,7 +106,7 @@ fn mark(mean: &Estimate<Seconds>, row: usize, series: usize, of: &Subject, said:
             (mean.value.0, row as f64),
             series,
             fill(of.provenance),
-            about(of, said),
+            about(&of.label, said),
         )
     })
 }
@@ -276,23 +276,17 @@ pub(super) fn predictions(
 }
 
 fn predicted(one: &Predicted, row: usize) -> Mark {
-    let about = About {
-        case: Some(format!(
-            "{} {}",
-            visible(&one.what),
-            visible(one.device.as_str())
-        )),
-        text: said_of_model(one),
+    let of = Subject {
+        device: one.device.clone(),
+        label: format!("{} {}", one.what, one.device),
+        provenance: Provenance::Predicted,
     };
-    let at = (one.time.0, row as f64);
-    Mark::Dot(Dot {
-        reach: Some(Reach {
-            along: Along::X,
-            low: Some(one.band.low.0),
-            high: Some(one.band.high.0),
-        }),
-        ..Dot::new(at, 0, fill(Provenance::Predicted), about)
-    })
+    let within = Estimate {
+        low: Some(one.band.low),
+        high: Some(one.band.high),
+        ..Estimate::bare(one.time)
+    };
+    mark(&within, row, 0, &of, said_of_model(one))
 }
 
 fn said_of_model(one: &Predicted) -> String {
@@ -320,7 +314,7 @@ pub(super) fn security(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -
     marks.extend(tolerance_rule(Along::Y, longest, tolerance));
     let said = |bits: u32, mean: &Mean| format!("{bits}-bit security: {}", said(mean));
     for (bits, mean) in &shown {
-        let about = about(&mean.of, said(*bits, mean));
+        let about = about(&mean.of.label, said(*bits, mean));
         let series = devices.number(mean.of.device.as_str());
         let at = (f64::from(*bits), mean.mean.value.0);
         marks.push(Mark::Dot(Dot {

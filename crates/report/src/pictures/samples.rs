@@ -80,7 +80,7 @@ fn panel(one: &Timeline) -> Panel {
             let text = format!("after {}: {}", units::duration(*at), units::duration(*time));
             Mark::Dot(Dot {
                 size,
-                ..Dot::new((at.0, time.0), 0, shade, about(&one.of, text))
+                ..Dot::new((at.0, time.0), 0, shade, about(&one.of.label, text))
             })
         })
         .collect();
@@ -91,7 +91,7 @@ fn panel(one: &Timeline) -> Panel {
         let trend = trend.iter().map(|(at, time)| (at.0, time.0));
         marks.push(Mark::Line(Line {
             path: Path::Fitted,
-            about: about(&one.of, drift(one)),
+            about: about(&one.of.label, drift(one)),
             ..line(&one.of, 1, "", trend)
         }));
     }

@@ -113,7 +113,7 @@ fn curve<T: Quantity>(
     });
     let dots = levels.iter().map(|level| {
         let (name, words) = (visible(&of.label), words(&level.1));
-        let about = about(of, format!("{name}, {} workers: {words}", level.0));
+        let about = about(&of.label, format!("{name}, {} workers: {words}", level.0));
         Mark::Dot(Dot {
             reach: reach(&level.1, Along::Y),
             ..Dot::new(at(level), *series, fill(of.provenance), about)

@@ -60,10 +60,8 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
 
 /// What stands for a figure that was had so.
 const fn mark(fill: Fill, signs: Signs) -> char {
-    match signs {
-        Signs::Unicode => ['●', '◐', '◍', '◌', '○'][fill as usize],
-        Signs::Ascii => ['*', '%', '#', ':', 'o'][fill as usize],
-    }
+    const MARKS: [[char; 5]; 2] = [['●', '◐', '◍', '◌', '○'], ['*', '%', '#', ':', 'o']];
+    MARKS[signs as usize][fill as usize]
 }
 
 /// What stands for a series among lines.
@@ -73,20 +71,17 @@ fn series_mark(series: usize) -> char {
 
 /// What a series' bar is made of.
 const fn bar_mark(series: usize, signs: Signs) -> char {
-    const UNICODE: [char; 6] = ['█', '░', '▒', '▚', '▓', '▤'];
-    const ASCII: [char; 6] = ['#', '-', '=', '+', '%', ':'];
-    match signs {
-        Signs::Unicode => UNICODE[series % UNICODE.len()],
-        Signs::Ascii => ASCII[series % ASCII.len()],
-    }
+    const MARKS: [[char; 6]; 2] = [
+        ['█', '░', '▒', '▚', '▓', '▤'],
+        ['#', '-', '=', '+', '%', ':'],
+    ];
+    MARKS[signs as usize][series % 6]
 }
 
 /// What a column of a histogram is made of that was had so.
 const fn column_mark(fill: Fill, signs: Signs) -> char {
-    match signs {
-        Signs::Unicode => ['█', '▌', '▒', ':', 'o'][fill as usize],
-        Signs::Ascii => ['#', '%', '/', ':', 'o'][fill as usize],
-    }
+    const MARKS: [[char; 5]; 2] = [['█', '▌', '▒', ':', 'o'], ['#', '%', '/', ':', 'o']];
+    MARKS[signs as usize][fill as usize]
 }
 
 /// How the figures of a series were had, where letters stand for its dots.
