@@ -2,8 +2,9 @@
 //! the interface of `--json` and of CSV, and what they mean stands in docs/output.md.
 
 use keymark_bench::Parameters;
-use keymark_stats::{Method, PerSecond, Ratio, Seconds, Summary};
+use keymark_stats::Summary;
 use serde::{Serialize, Serializer};
+use serde_json::Value as Json;
 
 use crate::analysis::{Row, Saturated, UnderLoad};
 use crate::visible::no_formula;
@@ -12,55 +13,29 @@ use crate::visible::no_formula;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 enum Value {
-    /// A word of keymark's own.
-    Word(String),
-    /// What comes from outside.
-    Text(String),
-    Whole(u64),
-    Number(f64),
-    Method(Method),
+    /// A word, a text from outside, or a number.
+    Plain(Json),
     /// What a stack distinguishes: an object in JSON, and in CSV one cell such as `protection=cached`.
     Parameters(Parameters),
 }
 
 impl Value {
-    fn word(word: impl ToString) -> Option<Self> {
-        Some(Self::Word(word.to_string()))
-    }
-
-    fn text(text: impl ToString) -> Option<Self> {
-        Some(Self::Text(text.to_string()))
-    }
-
     /// As no spreadsheet takes it for a formula.
     fn in_csv(self) -> Self {
         match self {
-            Self::Text(text) => Self::Text(no_formula(&text).into_owned()),
-            Self::Parameters(parameters) => Self::Word(parameters.to_string()),
-            Self::Word(_) | Self::Whole(_) | Self::Number(_) | Self::Method(_) => self,
+            Self::Plain(Json::String(text)) => Self::Plain(no_formula(&text).into()),
+            Self::Plain(_) => self,
+            Self::Parameters(parameters) => Self::Plain(parameters.to_string().into()),
         }
     }
 }
 
-macro_rules! values {
-    ($($kind:ty => $value:expr),* $(,)?) => {
-        $(impl From<$kind> for Value {
-            fn from(value: $kind) -> Self {
-                $value(value)
-            }
-        })*
-    };
+fn plain(value: impl Into<Json>) -> Option<Value> {
+    Some(Value::Plain(value.into()))
 }
 
-values! {
-    u64 => Value::Whole,
-    u32 => |number| Value::Whole(u64::from(number)),
-    usize => |number| Value::Whole(number as u64),
-    f64 => Value::Number,
-    Method => Value::Method,
-    Seconds => |time: Seconds| Value::Number(time.0),
-    PerSecond => |rate: PerSecond| Value::Number(rate.0),
-    Ratio => |ratio: Ratio| Value::Number(ratio.0),
+fn word(word: impl ToString) -> Option<Value> {
+    plain(word.to_string())
 }
 
 type Of = fn(&Row) -> Option<Value>;
@@ -74,64 +49,64 @@ macro_rules! columns {
 
 /// Every column, and what stands in it.
 const COLUMNS: &[(&str, Of)] = columns! { row =>
-    device: Value::text(&row.case.device),
-    store: Value::word(row.case.store),
-    algorithm: Value::word(row.case.algorithm),
-    operation: Value::word(row.case.operation),
-    stack: Value::word(row.case.stack),
+    device: word(&row.case.device),
+    store: word(row.case.store),
+    algorithm: word(row.case.algorithm),
+    operation: word(row.case.operation),
+    stack: word(row.case.stack),
     parameters: Some(Value::Parameters(row.case.parameters.clone())),
-    concurrency: Some(row.case.concurrency().into()),
-    rate: Some(row.case.load.pacing.rate()?.per_second().into()),
-    replica: Some(row.case.replica.into()),
-    provenance: Value::word(row.case.provenance),
-    n: Some(row.n()?.into()),
-    mean_s: Some(row.mean()?.into()),
-    ci_low_s: Some(summary(row)?.mean.low?.into()),
-    ci_high_s: Some(summary(row)?.mean.high?.into()),
-    ci_method: Some(summary(row)?.mean.method.into()),
-    median_s: Some(summary(row)?.median.value.into()),
-    p90_s: Some(summary(row)?.p90.value.into()),
-    p99_s: Some(summary(row)?.p99?.value.into()),
-    max_s: Some(summary(row)?.max.into()),
-    stddev_s: Some(summary(row)?.stddev?.value.into()),
-    ops_per_s: Some(row.throughput?.value.into()),
-    ratio: Some(row.ratio?.value.into()),
-    ratio_low: Some(row.ratio?.low?.into()),
-    ratio_high: Some(row.ratio?.high?.into()),
-    user_s: Some(row.child_cpu?.0.into()),
-    system_s: Some(row.child_cpu?.1.into()),
-    failed: Some(row.failed.into()),
-    reason: Value::text(row.failure.as_ref()?),
-    code: Value::text(row.code.as_ref()?),
-    think_s: Some(row.case.load.pacing.pause()?.as_secs_f64().into()),
-    worker: Value::word(row.case.load.worker),
-    backlog_per_s: Some(row.overload?.growth?.into()),
-    assumed: Value::word(row.assumed?),
-    median_low_s: Some(summary(row)?.median.low?.into()),
-    median_high_s: Some(summary(row)?.median.high?.into()),
-    p99_low_s: Some(summary(row)?.p99?.low?.into()),
-    p99_high_s: Some(summary(row)?.p99?.high?.into()),
-    ops_low_per_s: Some(row.throughput?.low?.into()),
-    ops_high_per_s: Some(row.throughput?.high?.into()),
-    raw_mean_s: Some(summary(row)?.controlled?.raw.value.into()),
+    concurrency: plain(row.case.concurrency()),
+    rate: plain(row.case.load.pacing.rate()?.per_second()),
+    replica: plain(row.case.replica),
+    provenance: word(row.case.provenance),
+    n: plain(row.n()?),
+    mean_s: plain(row.mean()?.0),
+    ci_low_s: plain(summary(row)?.mean.low?.0),
+    ci_high_s: plain(summary(row)?.mean.high?.0),
+    ci_method: plain(serde_json::to_value(summary(row)?.mean.method).ok()?),
+    median_s: plain(summary(row)?.median.value.0),
+    p90_s: plain(summary(row)?.p90.value.0),
+    p99_s: plain(summary(row)?.p99?.value.0),
+    max_s: plain(summary(row)?.max.0),
+    stddev_s: plain(summary(row)?.stddev?.value.0),
+    ops_per_s: plain(row.throughput?.value.0),
+    ratio: plain(row.ratio?.value.0),
+    ratio_low: plain(row.ratio?.low?.0),
+    ratio_high: plain(row.ratio?.high?.0),
+    user_s: plain(row.child_cpu?.0.0),
+    system_s: plain(row.child_cpu?.1.0),
+    failed: plain(row.failed),
+    reason: word(row.failure.as_ref()?),
+    code: word(row.code.as_ref()?),
+    think_s: plain(row.case.load.pacing.pause()?.as_secs_f64()),
+    worker: word(row.case.load.worker),
+    backlog_per_s: plain(row.overload?.growth?.0),
+    assumed: word(row.assumed?),
+    median_low_s: plain(summary(row)?.median.low?.0),
+    median_high_s: plain(summary(row)?.median.high?.0),
+    p99_low_s: plain(summary(row)?.p99?.low?.0),
+    p99_high_s: plain(summary(row)?.p99?.high?.0),
+    ops_low_per_s: plain(row.throughput?.low?.0),
+    ops_high_per_s: plain(row.throughput?.high?.0),
+    raw_mean_s: plain(summary(row)?.controlled?.raw.value.0),
     // Of a load on a server; the others have none.
-    server: load(row).and(Value::word(row.case.stack)),
+    server: load(row).and(word(row.case.stack)),
     users: users(row),
     delay_s: delay(row),
-    transactions: Some(load(row)?.transactions.into()),
-    availability: Some(load(row)?.availability.into()),
-    response_s: Some(load(row)?.response_time.into()),
-    rate_per_s: load(row).and(Some(row.throughput?.value.into())),
-    concurrency_mean: Some(load(row)?.concurrency.into()),
-    longest_s: Some(load(row)?.longest.into()),
-    shortest_s: Some(load(row)?.shortest.into()),
-    p50_s: load(row).and(Some(summary(row)?.median.value.into())),
-    p95_s: Some(load(row)?.p95?.into()),
-    server_cpu_s: Some(load(row)?.server_cpu?.into()),
-    client_cpu_s: Some(load(row)?.client_cpu.into()),
-    knee_users: Some(limits(row)?.knee_users.into()),
-    limit_rate_per_s: Some(limits(row)?.within_limit?.into()),
-    id: Some(row.id.0.into()),
+    transactions: plain(load(row)?.transactions),
+    availability: plain(load(row)?.availability),
+    response_s: plain(load(row)?.response_time.0),
+    rate_per_s: load(row).and(plain(row.throughput?.value.0)),
+    concurrency_mean: plain(load(row)?.concurrency),
+    longest_s: plain(load(row)?.longest.0),
+    shortest_s: plain(load(row)?.shortest.0),
+    p50_s: load(row).and(plain(summary(row)?.median.value.0)),
+    p95_s: plain(load(row)?.p95?.0),
+    server_cpu_s: plain(load(row)?.server_cpu?.0),
+    client_cpu_s: plain(load(row)?.client_cpu.0),
+    knee_users: plain(limits(row)?.knee_users),
+    limit_rate_per_s: plain(limits(row)?.within_limit?.0),
+    id: plain(row.id.0),
 };
 
 fn summary(row: &Row) -> Option<&Summary> {
@@ -144,14 +119,16 @@ fn load(row: &Row) -> Option<&UnderLoad> {
 
 fn users(row: &Row) -> Option<Value> {
     let best = load(row)?.saturated.map(|found| found.best_users);
-    Some(best.unwrap_or(row.case.concurrency()).into())
+    plain(best.unwrap_or(row.case.concurrency()))
 }
 
 /// What users wait before they ask again; of arrivals there is none.
 fn delay(row: &Row) -> Option<Value> {
     let pacing = load(row).map(|_| row.case.load.pacing)?;
-    let pause = pacing.pause().unwrap_or_default().as_secs_f64();
-    pacing.rate().is_none().then(|| pause.into())
+    if pacing.rate().is_some() {
+        return None;
+    }
+    plain(pacing.pause().unwrap_or_default().as_secs_f64())
 }
 
 fn limits(row: &Row) -> Option<Saturated> {

@@ -11,14 +11,14 @@ use std::ops::Range;
 use crate::resample::Cluster;
 
 /// With at least so many blocks, blocks are the units of every interval.
-pub const UNIT_BLOCKS: usize = 3;
+pub(crate) const UNIT_BLOCKS: usize = 3;
 /// With fewer blocks a stop rule has nothing to go by, and a trend test neither.
 pub const MIN_BLOCKS: usize = 8;
 /// With fewer blocks, they are cut into at least so many batches.
-pub const MIN_BATCHES: usize = 20;
+pub(crate) const MIN_BATCHES: usize = 20;
 /// Beyond this many, neighbouring blocks are joined: precision no longer
 /// grows, resampling time does.
-pub const MAX_BATCHES: usize = 1000;
+pub(crate) const MAX_BATCHES: usize = 1000;
 
 /// Durations (ns) of the successful operations of one case, in time order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,35 +28,13 @@ pub struct Blocks {
     rounds: Vec<u32>,
 }
 
-/// Count and sums of one batch, durations taken relative to a common offset.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Batch {
-    /// Number of samples.
-    pub count: u64,
-    /// Sum of (duration − offset), ns.
-    pub sum: f64,
-    /// Sum of (duration − offset)², ns².
-    pub sum_squares: f64,
-}
-
-/// Batches in time order with the offset of their sums.
+/// The units of an interval in time order: sums of durations, relative to a common offset, over their numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Batches {
+pub(crate) struct Units {
     /// Subtracted from every duration (ns), so that squares do not cancel.
     pub offset_ns: f64,
-    /// The batches, none empty.
-    pub batches: Vec<Batch>,
-}
-
-impl Batches {
-    /// The batches as sums over sizes, for ratio-of-sums estimates.
-    pub(crate) fn clusters(&self) -> Vec<Cluster> {
-        let cluster = |b: &Batch| Cluster {
-            total: b.sum,
-            size: b.count as f64,
-        };
-        self.batches.iter().map(cluster).collect()
-    }
+    /// None of them empty.
+    pub clusters: Vec<Cluster>,
 }
 
 impl Blocks {
@@ -115,13 +93,18 @@ impl Blocks {
             .zip(ranges.map(|range| &self.durations[range]))
     }
 
+    /// The rounds of the blocks, with their durations (ns) over their numbers.
+    pub(crate) fn visits(&self) -> Vec<(u32, Cluster)> {
+        let blocks = self.iter();
+        blocks
+            .map(|(round, block)| (round, cluster(block, 0.0)))
+            .collect()
+    }
+
     /// Mean duration of each block (ns).
     pub(crate) fn means(&self) -> Vec<f64> {
-        let mean = |block: &[u64]| {
-            let sum: f64 = block.iter().map(|&ns| ns as f64).sum();
-            sum / block.len() as f64
-        };
-        self.iter().map(|(_, block)| mean(block)).collect()
+        let visits = self.visits().into_iter();
+        visits.map(|(_, block)| block.total / block.size).collect()
     }
 
     fn block_ranges(&self) -> impl Iterator<Item = Range<usize>> {
@@ -136,7 +119,10 @@ impl Blocks {
     pub(crate) fn ranges(&self, min: usize, max: usize) -> Vec<Range<usize>> {
         let blocks: Vec<_> = self.block_ranges().collect();
         if blocks.len() > max {
-            return merge_evenly(&blocks, max);
+            // Neighbours are joined.
+            let groups = evenly(blocks.len(), max);
+            let joined = groups.map(|group| blocks[group.start].start..blocks[group.end - 1].end);
+            return joined.collect();
         }
         if blocks.len() >= min {
             return blocks;
@@ -145,31 +131,20 @@ impl Blocks {
         let cut = |block: Range<usize>| {
             // Rounding up makes the pieces of all blocks add up to `min` or more.
             let pieces = (block.len() * min).div_ceil(n).clamp(1, block.len());
-            let at = move |i: usize| block.start + block.len() * i / pieces;
-            (0..pieces).map(move |i| at(i)..at(i + 1))
+            let pieces = evenly(block.len(), pieces);
+            pieces.map(move |piece| block.start + piece.start..block.start + piece.end)
         };
         blocks.into_iter().flat_map(cut).collect()
     }
 
-    /// The ranges that serve as independent units in every interval.
+    /// The ranges of [`Self::units`].
     pub(crate) fn unit_ranges(&self) -> Vec<Range<usize>> {
         let enough = self.block_count() >= UNIT_BLOCKS;
         self.ranges(if enough { UNIT_BLOCKS } else { MIN_BATCHES }, MAX_BATCHES)
     }
 
-    /// Batches in time order: the blocks, or, if fewer than `min`, pieces of
-    /// them, at least `min` as far as there are samples. Never more than
-    /// [`MAX_BATCHES`], unless `min` is.
-    pub fn batches(&self, min: usize) -> Batches {
-        self.sums(&self.ranges(min, MAX_BATCHES.max(min)))
-    }
-
-    /// Batches that serve as independent units in an interval.
-    pub(crate) fn units(&self) -> Batches {
-        self.sums(&self.unit_ranges())
-    }
-
-    fn sums(&self, ranges: &[Range<usize>]) -> Batches {
+    /// What serves as independent units in every interval.
+    pub(crate) fn units(&self) -> Units {
         let offset = self.durations.first().copied().unwrap_or(0);
         let total: f64 = self
             .durations
@@ -178,35 +153,26 @@ impl Blocks {
             .sum();
         // Rounded, so that constant data give sums of exactly zero.
         let offset_ns = offset as f64 + (total / self.len().max(1) as f64).round();
-        let batch = |range: &Range<usize>| sum_batch(&self.durations[range.clone()], offset_ns);
-        Batches {
+        let ranges = self.unit_ranges().into_iter();
+        let clusters = ranges.map(|range| cluster(&self.durations[range], offset_ns));
+        Units {
             offset_ns,
-            batches: ranges.iter().map(batch).collect(),
+            clusters: clusters.collect(),
         }
     }
 }
 
-/// Joins neighbours into `groups` groups of nearly equal numbers of blocks.
-fn merge_evenly(blocks: &[Range<usize>], groups: usize) -> Vec<Range<usize>> {
-    let at = |i: usize| blocks.len() * i / groups;
-    (0..groups)
-        .map(|i| blocks[at(i)].start..blocks[at(i + 1) - 1].end)
-        .collect()
+/// So many things in groups of nearly equal numbers.
+pub(crate) fn evenly(count: usize, groups: usize) -> impl Iterator<Item = Range<usize>> {
+    let at = move |i: usize| count * i / groups;
+    (0..groups).map(move |i| at(i)..at(i + 1))
 }
 
-fn sum_batch(durations: &[u64], offset: f64) -> Batch {
-    let mut batch = Batch {
-        count: 0,
-        sum: 0.0,
-        sum_squares: 0.0,
-    };
-    for &ns in durations {
-        let x = ns as f64 - offset;
-        batch.count += 1;
-        batch.sum += x;
-        batch.sum_squares += x * x;
+fn cluster(durations: &[u64], offset: f64) -> Cluster {
+    Cluster {
+        total: durations.iter().map(|&ns| ns as f64 - offset).sum(),
+        size: durations.len() as f64,
     }
-    batch
 }
 
 #[cfg(test)]
@@ -238,8 +204,8 @@ mod tests {
     #[test]
     fn fewer_samples_than_batches() {
         let blocks = Blocks::from_blocks([(0, vec![5, 7]), (1, vec![9])]);
-        assert_eq!(blocks.batches(20).batches.len(), 3);
-        assert!(Blocks::default().batches(20).batches.is_empty());
+        assert_eq!(blocks.ranges(20, MAX_BATCHES).len(), 3);
+        assert!(Blocks::default().ranges(20, MAX_BATCHES).is_empty());
     }
 
     #[test]
@@ -257,15 +223,9 @@ mod tests {
     fn sums_do_not_cancel() {
         let big = 1 << 50;
         let blocks = Blocks::from_blocks([(0, vec![big, big + 2, big + 4])]);
-        let b = blocks.batches(1);
-        assert!((b.offset_ns - (big + 2) as f64).abs() < 1e-9);
-        assert_eq!(
-            b.batches,
-            [Batch {
-                count: 3,
-                sum: 0.0,
-                sum_squares: 8.0
-            }]
-        );
+        let units = blocks.units();
+        assert!((units.offset_ns - (big + 2) as f64).abs() < 1e-9);
+        let totals: Vec<f64> = units.clusters.iter().map(|unit| unit.total).collect();
+        assert_eq!(totals, [-2.0, 0.0, 2.0]);
     }
 }

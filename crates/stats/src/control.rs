@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
-use crate::dependence::RunDependence;
+use crate::dependence::{RunDependence, mean_and_squares};
 use crate::estimate::{Estimate, Method, NS, Seconds};
 use crate::mean;
 use crate::quantile::lower_neighbour;
@@ -107,7 +107,7 @@ pub fn controlled(
     }
     let reference: Vec<f64> = around.iter().map(|time| speed.held(*time)).collect();
     let means = blocks.means();
-    let Line { slope, correlation } = Line::through(&reference, &means)?;
+    let (slope, correlation) = regression(&reference, &means)?;
     let freedom = (means.len() - 2) as f64;
     let t = correlation * (freedom / (1.0 - correlation * correlation)).sqrt();
     if t < CERTAIN {
@@ -139,28 +139,14 @@ fn width(estimate: &Estimate<Seconds>) -> Option<f64> {
     Some(estimate.high?.0 - estimate.low?.0)
 }
 
-/// Least squares.
-struct Line {
-    slope: f64,
-    correlation: f64,
-}
-
-impl Line {
-    fn through(x: &[f64], y: &[f64]) -> Option<Self> {
-        let n = x.len() as f64;
-        let (mean_x, mean_y) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
-        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
-        for (x, y) in x.iter().zip(y) {
-            xx += (x - mean_x).powi(2);
-            yy += (y - mean_y).powi(2);
-            xy += (x - mean_x) * (y - mean_y);
-        }
-        (xx > 0.0 && yy > 0.0).then(|| Self {
-            slope: xy / xx,
-            // Rounding must not reach 1.
-            correlation: (xy / (xx * yy).sqrt()).clamp(-0.999_999, 0.999_999),
-        })
-    }
+/// The slope of y on x by least squares, and their correlation.
+fn regression(x: &[f64], y: &[f64]) -> Option<(f64, f64)> {
+    let ((mean_x, xx), (mean_y, yy)) = (mean_and_squares(x), mean_and_squares(y));
+    let products = x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y));
+    let xy: f64 = products.sum();
+    // Rounding must not reach 1.
+    let correlation = || (xy / (xx * yy).sqrt()).clamp(-0.999_999, 0.999_999);
+    (xx > 0.0 && yy > 0.0).then(|| (xy / xx, correlation()))
 }
 
 #[cfg(test)]

@@ -285,6 +285,7 @@ mod computed {
     use proptest::prelude::*;
 
     use crate::estimate::Estimate;
+    use crate::ratio::Side;
     use crate::{Blocks, RunDependence, Sorted, Window, mean, quantile, ratio, spread, throughput};
 
     fn any_blocks() -> impl Strategy<Value = Blocks> {
@@ -318,8 +319,8 @@ mod computed {
                 spread::computed(&x, seed),
                 quantile::computed(&x, &Sorted::of(&x), p, &RunDependence::default()),
                 throughput::computed(&windows(&x), &RunDependence::default(), seed),
-                ratio::computed_independent(&x, &y, seed),
-                ratio::computed_paired(&x, &y, seed),
+                ratio::apart(&Side::of(&x), &Side::of(&y), seed),
+                ratio::in_turn(&Side::of(&x), &Side::of(&y), seed),
             ];
             for Estimate { value, low, high, method, .. } in computed.into_iter().flatten() {
                 prop_assert!(low.is_none_or(|low| low <= value), "{method}: {low:?}, {value}");

@@ -28,14 +28,14 @@ mod summary;
 mod throughput;
 mod usl;
 
-pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS, UNIT_BLOCKS};
+pub use blocks::{Blocks, MIN_BLOCKS};
 pub use change_points::{ChangePoints, MIN_LENGTH, MIN_POINTS, Step, change_points};
 pub use control::{AtMeanSpeed, Controlled, MachineSpeed, controlled};
 pub use dependence::{Dependence, RunDependence};
 pub use drift::{Drift, drift};
 pub use estimate::{Band, CONFIDENCE, Estimate, Method, PerSecond, Quantity, Ratio, Seconds};
 pub use holm::{holm, holm_levels};
-pub use mean::{RunningMean, half_width_relative, mean};
+pub use mean::{RunningMean, mean};
 pub use modality::{MIN_DIP, Modality, Modes, modality};
 pub use pairing::{MIN_STRETCHES, difference, paired_difference};
 pub use quantile::{Sorted, median, quantile};

@@ -32,22 +32,8 @@ pub(crate) fn computed(blocks: &Blocks, run: &RunDependence, seed: u64) -> Optio
     let enough = || blocks.len() >= MIN_SAMPLES;
     let rng = rng(seed, Stream::Mean);
     let prior = run.at(blocks.distance());
-    let shifted = ratio_of_sums_estimate(&units.clusters(), enough, &prior, rng)?;
+    let shifted = ratio_of_sums_estimate(&units.clusters, enough, &prior, rng)?;
     Some(shifted.map(seconds))
-}
-
-/// Half-width of Student's t interval over batches, as a share of the mean.
-///
-/// `None` with fewer than two batches or a mean of zero.
-pub fn half_width_relative(blocks: &Blocks, run: &RunDependence) -> Option<f64> {
-    let units = blocks.units();
-    let clusters = units.clusters();
-    let k = clusters.len();
-    let point = ratio_of_sums(clusters.iter().copied());
-    let mean = units.offset_ns + point.value;
-    let prior = run.at(blocks.distance());
-    let half = || t_half_width(point.error, k) * dependence_of(&clusters, &prior).widening;
-    (k >= 2 && mean > 0.0).then(|| half() / mean)
 }
 
 /// Running mean for a stop rule: takes block after block.
@@ -137,22 +123,19 @@ mod tests {
     #[test]
     fn running_mean_agrees() {
         let blocks = Blocks::from_blocks(
-            (0..12).map(|i| (i, (0..=u64::from(i % 5)).map(|j| 1000 + 37 * j).collect())),
+            (0..11).map(|i| (i, (0..=u64::from(i % 5)).map(|j| 1000 + 37 * j).collect())),
         );
         let mut running = RunningMean::default();
         for (i, (_, durations)) in blocks.iter().enumerate() {
             assert_eq!(running.is_within(1.0), i >= MIN_BLOCKS);
             running.push_block(durations);
         }
-        let width = half_width_relative(&blocks, &RunDependence::default()).unwrap();
+        let mean = mean(&blocks, &RunDependence::default(), 0).unwrap();
+        assert_eq!(mean.method, Method::StudentT);
+        let width = mean.relative_half_width().unwrap();
         assert!(
             running.is_within(width * (1.0 + 1e-9)) && !running.is_within(width * (1.0 - 1e-9))
         );
-        assert!(
-            (running.mean().unwrap().0
-                - mean(&blocks, &RunDependence::default(), 0).unwrap().value.0)
-                .abs()
-                < 1e-18
-        );
+        assert!((running.mean().unwrap().0 - mean.value.0).abs() < 1e-18);
     }
 }

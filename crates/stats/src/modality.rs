@@ -239,23 +239,19 @@ fn valleys(h: &[f64], design_effect: f64) -> Vec<f64> {
 fn extremes(h: &[f64]) -> (Vec<f64>, Vec<(f64, f64)>) {
     let (mut peaks, mut valleys): (Vec<f64>, Vec<(f64, f64)>) = (Vec::new(), Vec::new());
     let mut begin = 0;
-    let flats: Vec<(f64, f64)> = h
-        .chunk_by(|a, b| a.total_cmp(b).is_eq())
-        .map(|flat| {
-            let place = begin as f64 + (flat.len() as f64 - 1.0) / 2.0;
-            begin += flat.len();
-            (place, flat[0])
-        })
-        .collect();
-    for (number, &(place, height)) in flats.iter().enumerate() {
-        let before = number.checked_sub(1).map(|before| flats[before].1);
-        let after = flats.get(number + 1).map(|flat| flat.1);
-        let above = |other: Option<f64>| other.is_none_or(|other| height > other);
-        if above(before) && above(after) {
+    let flats = h.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|flat| {
+        let place = begin as f64 + (flat.len() as f64 - 1.0) / 2.0;
+        begin += flat.len();
+        (place, flat[0])
+    });
+    // Beyond either end it falls.
+    let end = [(0.0, f64::NEG_INFINITY)];
+    let flats: Vec<(f64, f64)> = end.into_iter().chain(flats).chain(end).collect();
+    for around in flats.windows(3) {
+        let (before, (place, height), after) = (around[0].1, around[1], around[2].1);
+        if height > before && height > after {
             peaks.push(height);
-        } else if before.is_some_and(|before| height < before)
-            && after.is_some_and(|after| height < after)
-        {
+        } else if height < before && height < after {
             valleys.push((place, height));
         }
     }
@@ -311,22 +307,11 @@ fn convex_links(x: &[f64]) -> Vec<u32> {
 }
 
 /// For each point, the next touching point of the least concave majorant of
-/// the empirical distribution from it on.
+/// the empirical distribution from it on: the minorant of the mirrored one.
 fn concave_links(x: &[f64]) -> Vec<u32> {
-    let last = x.len() - 1;
-    let mut links = vec![narrow(last); x.len()];
-    for k in (0..last).rev() {
-        let mut at = k + 1;
-        while at < last {
-            let after = links[at] as usize;
-            if (x[at] - x[k]) * ((after - at) as f64) < (x[after] - x[at]) * (at - k) as f64 {
-                break;
-            }
-            at = after;
-        }
-        links[k] = narrow(at);
-    }
-    links
+    let mirrored: Vec<f64> = x.iter().rev().map(|x| -x).collect();
+    let (last, links) = (narrow(x.len() - 1), convex_links(&mirrored));
+    links.into_iter().rev().map(|link| last - link).collect()
 }
 
 /// Samples of more than 2^32 durations do not fit a record either.

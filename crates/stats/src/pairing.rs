@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::blocks::{Blocks, MAX_BATCHES};
+use crate::blocks::{Blocks, MAX_BATCHES, evenly};
 use crate::dependence::{Weights, dependence};
 use crate::estimate::{Estimate, Method, NS, Quantity, Seconds};
 use crate::resample::{Cluster, ratio_of_sums, standard_error, t_half_width};
@@ -41,26 +41,12 @@ pub(crate) struct Stretches {
 }
 
 impl Stretches {
-    /// Of durations in nanoseconds.
-    pub fn new(one: &Blocks, other: &Blocks) -> Self {
-        fn clusters(blocks: &Blocks) -> impl Iterator<Item = (u32, Cluster)> {
-            let blocks = blocks.iter();
-            blocks.map(|(round, durations)| (round, cluster(durations)))
-        }
-        let counts = (one.block_count(), other.block_count());
-        Self::of_clusters(clusters(one), clusters(other), counts)
-    }
-
-    /// Of clusters with their rounds; `counts` says how many of them each side has.
-    pub fn of_clusters(
-        one: impl Iterator<Item = (u32, Cluster)>,
-        other: impl Iterator<Item = (u32, Cluster)>,
-        counts: (usize, usize),
-    ) -> Self {
+    /// Of what each did in which round.
+    pub fn new(one: &[(u32, Cluster)], other: &[(u32, Cluster)]) -> Self {
         let mut rounds: BTreeMap<u32, Pair> = BTreeMap::new();
-        let one = one.map(|(round, cluster)| (round, (cluster, NOTHING)));
-        let other = other.map(|(round, cluster)| (round, (NOTHING, cluster)));
-        for (round, pair) in one.chain(other) {
+        let of_one = one.iter().map(|(round, of)| (*round, (*of, NOTHING)));
+        let of_other = other.iter().map(|(round, of)| (*round, (NOTHING, *of)));
+        for (round, pair) in of_one.chain(of_other) {
             let sum = rounds.entry(round).or_insert((NOTHING, NOTHING));
             *sum = both(*sum, pair);
         }
@@ -76,11 +62,11 @@ impl Stretches {
         }
         // Of the one that went on, a piece holds what a stretch does.
         let blocks = if open.first().is_some_and(|pair| pair.0.size > 0.0) {
-            counts.0
+            one
         } else {
-            counts.1
+            other
         };
-        let in_stretches = blocks.saturating_sub(open.len());
+        let in_stretches = blocks.len().saturating_sub(open.len());
         let piece = (in_stretches / shared.len().max(1)).max(1);
         Self {
             shared: join(&shared),
@@ -118,11 +104,8 @@ fn residuals(stretches: &[Pair], (a, b): (f64, f64)) -> impl Iterator<Item = (f6
 
 /// Joins neighbours beyond the number worth resampling.
 fn join(stretches: &[Pair]) -> Vec<Pair> {
-    let groups = stretches.len().min(MAX_BATCHES);
-    let at = |i: usize| stretches.len() * i / groups;
-    (0..groups)
-        .map(|i| sum(&stretches[at(i)..at(i + 1)]))
-        .collect()
+    let groups = evenly(stretches.len(), stretches.len().min(MAX_BATCHES));
+    groups.map(|group| sum(&stretches[group])).collect()
 }
 
 fn sum(pairs: &[Pair]) -> Pair {
@@ -140,20 +123,13 @@ fn add(a: Cluster, b: Cluster) -> Cluster {
     }
 }
 
-fn cluster(durations: &[u64]) -> Cluster {
-    Cluster {
-        total: durations.iter().map(|&ns| ns as f64).sum(),
-        size: durations.len() as f64,
-    }
-}
-
 /// The mean of `a` less that of `b`, given with their blocks; as [`difference`] has it where there are too few
 /// stretches in which both were measured.
 pub fn paired_difference(
     (a, blocks_of_a): (&Estimate<Seconds>, &Blocks),
     (b, blocks_of_b): (&Estimate<Seconds>, &Blocks),
 ) -> Estimate<Seconds> {
-    let Stretches { shared, alone } = Stretches::new(blocks_of_a, blocks_of_b);
+    let Stretches { shared, alone } = Stretches::new(&blocks_of_a.visits(), &blocks_of_b.visits());
     let stretches = shared.len();
     let of_pairs =
         (stretches >= MIN_STRETCHES).then(|| of_stretches(a.value.0 - b.value.0, shared, alone));
@@ -196,8 +172,8 @@ fn recovered<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Estimate<f64> {
 mod tests {
     use super::*;
 
-    fn case(rounds: &[(u32, u64)]) -> Blocks {
-        Blocks::from_blocks(rounds.iter().map(|&(round, ns)| (round, vec![ns])))
+    fn case(rounds: &[(u32, u64)]) -> Vec<(u32, Cluster)> {
+        Blocks::from_blocks(rounds.iter().map(|&(round, ns)| (round, vec![ns]))).visits()
     }
 
     fn of(total: f64, size: f64) -> Cluster {

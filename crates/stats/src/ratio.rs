@@ -5,7 +5,7 @@
 //! that resamples the blocks of each, and with too few of them Student's t with the degrees of freedom of Welch 1947 and
 //! Satterthwaite 1946. Standard errors of log ratios by the delta method (Cochran 1977, §6.3).
 
-use crate::blocks::{Batches, Blocks};
+use crate::blocks::{Blocks, Units};
 use crate::dependence::{Dependence, Weights, dependence};
 use crate::estimate::{Estimate, Method, Ratio, TAIL};
 use crate::pairing::{ENOUGH_STRETCHES, MIN_STRETCHES, Pair, Stretches, means, relative_residuals};
@@ -15,27 +15,43 @@ use crate::resample::{
 };
 use crate::special::t_quantile;
 
+/// One side of a ratio.
+pub(crate) struct Side {
+    /// The units of its own error.
+    pub units: Vec<Cluster>,
+    /// What it did in which round.
+    pub visits: Vec<(u32, Cluster)>,
+}
+
+impl Side {
+    /// Of unshifted durations: residuals do not cancel, squares are not needed.
+    pub(crate) fn of(blocks: &Blocks) -> Self {
+        let Units {
+            offset_ns,
+            mut clusters,
+        } = blocks.units();
+        for c in &mut clusters {
+            c.total += c.size * offset_ns;
+        }
+        Self {
+            units: clusters,
+            visits: blocks.visits(),
+        }
+    }
+}
+
 /// Mean of `numerator` over mean of `denominator`, measured at unrelated times.
 ///
 /// `None` if either has no samples or a mean of zero; no bounds if either is a
 /// single sample.
 pub fn independent(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Estimate<Ratio>> {
-    computed_independent(numerator, denominator, seed).map(Estimate::widened)
-}
-
-pub(crate) fn computed_independent(
-    numerator: &Blocks,
-    denominator: &Blocks,
-    seed: u64,
-) -> Option<Estimate<f64>> {
-    let (top, bottom) = (absolute(&numerator.units()), absolute(&denominator.units()));
-    independent_clusters(&top, &bottom, seed)
+    apart(&Side::of(numerator), &Side::of(denominator), seed).map(Estimate::widened)
 }
 
 /// Ratio of the ratios of sums of two independent sides.
-pub(crate) fn independent_clusters(
-    top: &[Cluster],
-    bottom: &[Cluster],
+pub(crate) fn apart(
+    Side { units: top, .. }: &Side,
+    Side { units: bottom, .. }: &Side,
     seed: u64,
 ) -> Option<Estimate<f64>> {
     let a = log_mean(top.iter().copied())?;
@@ -78,30 +94,17 @@ pub(crate) fn independent_clusters(
 /// Mean of `numerator` over mean of `denominator`, over the stretches of the run in which both were measured; as if
 /// [`independent`] where there are too few of them.
 pub fn paired(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Estimate<Ratio>> {
-    computed_paired(numerator, denominator, seed).map(Estimate::widened)
+    in_turn(&Side::of(numerator), &Side::of(denominator), seed).map(Estimate::widened)
 }
 
-pub(crate) fn computed_paired(
-    numerator: &Blocks,
-    denominator: &Blocks,
-    seed: u64,
-) -> Option<Estimate<f64>> {
-    let stretches = Stretches::new(numerator, denominator);
-    over_stretches(&stretches, || {
-        computed_independent(numerator, denominator, seed)
-    })
-}
-
-/// By what the stretches say, and with few of them by whichever interval is narrower.
-pub(crate) fn over_stretches(
-    Stretches { shared, .. }: &Stretches,
-    independent: impl FnOnce() -> Option<Estimate<f64>>,
-) -> Option<Estimate<f64>> {
-    let of_pairs = (shared.len() >= MIN_STRETCHES).then(|| of_stretches(shared));
+/// By what the stretches of two sides say, and with few of them by whichever interval is narrower.
+pub(crate) fn in_turn(top: &Side, bottom: &Side, seed: u64) -> Option<Estimate<f64>> {
+    let Stretches { shared, .. } = Stretches::new(&top.visits, &bottom.visits);
+    let of_pairs = (shared.len() >= MIN_STRETCHES).then(|| of_stretches(&shared));
     if shared.len() >= ENOUGH_STRETCHES {
         return of_pairs.flatten();
     }
-    let apart = independent()?;
+    let apart = apart(top, bottom, seed)?;
     let narrower = of_pairs
         .flatten()
         .filter(|pairs| pairs.is_narrower_than(&apart));
@@ -145,15 +148,6 @@ fn on_ratio_scale(
 ) -> Estimate<f64> {
     let (low, high) = dependence.widen(point.value, interval);
     Estimate::new(point.value.exp(), (low.exp(), high.exp()), method)
-}
-
-/// Clusters of unshifted durations: residuals do not cancel, squares are not needed.
-fn absolute(batches: &Batches) -> Vec<Cluster> {
-    let mut clusters = batches.clusters();
-    for c in &mut clusters {
-        c.total += c.size * batches.offset_ns;
-    }
-    clusters
 }
 
 /// Log of the mean with its error; `None` without samples or with a mean of zero.

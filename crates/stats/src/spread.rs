@@ -1,7 +1,7 @@
 //! Spread: standard deviation with its interval, extremes, MAD, and outliers.
 //!
 //! Standard deviation: percentile bootstrap over blocks or batches (Davison &
-//! Hinkley 1997, §3.8), from their counts, sums and sums of squares. MAD:
+//! Hinkley 1997, §3.8), from their sizes, sums and sums of squares. MAD:
 //! median absolute deviation from the median (Hampel, "The Influence Curve and
 //! its Role in Robust Estimation", 1974), not rescaled. Outliers by Tukey's fences
 //! ("Exploratory Data Analysis", 1977, §2C-2D): mild beyond 1.5 and severe beyond 3
@@ -9,10 +9,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::{Batch, Blocks};
+use crate::blocks::Blocks;
 use crate::estimate::{Estimate, Method, NS, Ratio, Seconds};
-use crate::quantile::{Sorted, lower_neighbour};
-use crate::resample::{MIN_UNITS, RESAMPLES, Stream, draw, percentile, rng};
+use crate::quantile::{Sorted, lower_neighbour, median};
+use crate::resample::{Cluster, MIN_UNITS, RESAMPLES, Stream, draw, percentile, rng};
 
 /// Standard deviation (n − 1) of the durations; `None` below two samples, no
 /// bounds below twenty batches.
@@ -24,7 +24,13 @@ pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Estimate<f64>> {
     if blocks.len() < 2 {
         return None;
     }
-    let batches = blocks.units().batches;
+    let units = blocks.units();
+    let squares = blocks.unit_ranges().into_iter().map(|range| {
+        let durations = blocks.durations()[range].iter();
+        let away = durations.map(|&ns| ns as f64 - units.offset_ns);
+        away.map(|away| away * away).sum::<f64>()
+    });
+    let batches: Vec<(Cluster, f64)> = units.clusters.iter().copied().zip(squares).collect();
     let value = deviation(batches.iter()) / NS;
     let k = batches.len();
     if k < MIN_UNITS {
@@ -42,9 +48,10 @@ pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Estimate<f64>> {
     Some(Estimate::new(value, bounds, Method::ClusterBootstrap))
 }
 
-fn deviation<'a>(batches: impl Iterator<Item = &'a Batch>) -> f64 {
-    let (n, sum, squares) = batches.fold((0.0, 0.0, 0.0), |(n, s, q), b| {
-        (n + b.count as f64, s + b.sum, q + b.sum_squares)
+/// Of batches with their sums of squares.
+fn deviation<'a>(batches: impl Iterator<Item = &'a (Cluster, f64)>) -> f64 {
+    let (n, sum, squares) = batches.fold((0.0, 0.0, 0.0), |(n, s, q), (batch, squares)| {
+        (n + batch.size, s + batch.total, q + squares)
     });
     if n < 2.0 {
         0.0
@@ -64,30 +71,10 @@ pub fn extremes(sorted: &Sorted) -> Option<(Seconds, Seconds)> {
 
 /// Median absolute deviation from the median; `None` without samples.
 pub fn median_absolute_deviation(sorted: &Sorted) -> Option<Seconds> {
-    let median = sorted.quantile_ns(0.5)?;
-    let x = sorted.as_slice();
-    // Deviations ascend away from the median on both sides: merge, no second sort.
-    let mut above = x.partition_point(|&ns| (ns as f64) < median);
-    let mut below = above;
-    let mut previous = 0.0;
-    let mut last = 0.0;
-    for _ in 0..=x.len() / 2 {
-        let down = below.checked_sub(1).map(|i| median - x[i] as f64);
-        let up = x.get(above).map(|&ns| ns as f64 - median);
-        previous = last;
-        last = match (down, up) {
-            (Some(d), Some(u)) if d < u => (below -= 1, d).1,
-            (Some(d), None) => (below -= 1, d).1,
-            (_, Some(u)) => (above += 1, u).1,
-            (None, None) => last,
-        };
-    }
-    let odd = x.len() % 2 == 1;
-    Some(Seconds::from_nanos(if odd {
-        last
-    } else {
-        f64::midpoint(previous, last)
-    }))
+    let centre = sorted.quantile_ns(0.5)?;
+    let away = |&ns: &u64| (ns as f64 - centre).abs();
+    let mut deviations: Vec<f64> = sorted.as_slice().iter().map(away).collect();
+    median(&mut deviations).map(Seconds::from_nanos)
 }
 
 /// Where the outer fences stand, in ranges between the quartiles.
@@ -172,6 +159,13 @@ mod tests {
             extremes(&Sorted::of(&blocks)),
             Some((Seconds(2e-9), Seconds(9e-9)))
         );
+    }
+
+    #[test]
+    fn squares_do_not_cancel() {
+        let big = 1 << 50;
+        let blocks = Blocks::from_blocks([(0, vec![big, big + 2, big + 4])]);
+        assert_eq!(standard_deviation(&blocks, 1).unwrap().value.0, 2.0 / NS);
     }
 
     #[test]

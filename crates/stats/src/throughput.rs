@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dependence::{RunDependence, Weights};
 use crate::estimate::{Estimate, NS, PerSecond, Ratio};
-use crate::pairing::Stretches;
-use crate::ratio::{independent_clusters, over_stretches};
+use crate::ratio::{Side, apart, in_turn};
 use crate::resample::{Cluster, Stream, ratio_of_sums_estimate, rng};
 
 /// A stretch of time in which completions were counted.
@@ -27,18 +26,7 @@ pub struct Window {
 /// Throughput over throughput, both as they were observed: of cases that took turns over the stretches of the run
 /// in which both were measured, as [`crate::paired`] does for means. `None` if one side completed nothing.
 pub fn gain(numerator: &[Window], denominator: &[Window], seed: u64) -> Option<Estimate<Ratio>> {
-    fn of_rounds(windows: &[Window]) -> impl Iterator<Item = (u32, Cluster)> {
-        let timed = windows.iter().filter(|window| window.length_ns > 0);
-        timed.map(|window| (window.round, cluster(window)))
-    }
-    let (top, bottom) = (clusters(numerator), clusters(denominator));
-    let completed = |side: &[Cluster]| side.iter().any(|cluster| cluster.total > 0.0);
-    if !completed(&top) || !completed(&bottom) {
-        return None;
-    }
-    let counts = (top.len(), bottom.len());
-    let stretches = Stretches::of_clusters(of_rounds(numerator), of_rounds(denominator), counts);
-    over_stretches(&stretches, || independent_clusters(&top, &bottom, seed)).map(Estimate::widened)
+    in_turn(&side(numerator), &side(denominator), seed).map(Estimate::widened)
 }
 
 /// The same of cases that did not take turns: nothing is paired.
@@ -47,21 +35,29 @@ pub fn independent_gain(
     denominator: &[Window],
     seed: u64,
 ) -> Option<Estimate<Ratio>> {
-    let (top, bottom) = (clusters(numerator), clusters(denominator));
-    independent_clusters(&top, &bottom, seed).map(Estimate::widened)
+    apart(&side(numerator), &side(denominator), seed).map(Estimate::widened)
 }
 
-fn cluster(window: &Window) -> Cluster {
-    Cluster {
-        total: window.completed,
-        size: window.length_ns as f64 / NS,
+fn side(windows: &[Window]) -> Side {
+    let rounds = timed(windows).map(|window| window.round);
+    let units = clusters(windows);
+    Side {
+        visits: rounds.zip(units.iter().copied()).collect(),
+        units,
     }
+}
+
+fn timed(windows: &[Window]) -> impl Iterator<Item = &Window> {
+    windows.iter().filter(|window| window.length_ns > 0)
 }
 
 /// Windows as clusters (completions, seconds); those without length are dropped.
 pub(crate) fn clusters(windows: &[Window]) -> Vec<Cluster> {
-    let timed = windows.iter().filter(|w| w.length_ns > 0);
-    timed.map(cluster).collect()
+    let cluster = |window: &Window| Cluster {
+        total: window.completed,
+        size: window.length_ns as f64 / NS,
+    };
+    timed(windows).map(cluster).collect()
 }
 
 /// Observed operations a second; `None` without a window, no bounds for one.

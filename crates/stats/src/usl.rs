@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::dependence::{mean_and_squares, variance};
 use crate::estimate::{Estimate, Method, PerSecond};
 use crate::resample::{Cluster, Stream, draw, percentile, ratio_of_sums, rng};
 use crate::special::chi_square_sf;
@@ -204,12 +205,10 @@ fn resample(points: &[Point], seed: u64) -> [Vec<f64>; 3] {
 }
 
 fn r_squared(points: &[Point], usl: &Usl) -> Option<f64> {
-    let mean = points.iter().map(|p| p.rate).sum::<f64>() / points.len() as f64;
-    let total: f64 = points.iter().map(|p| (p.rate - mean).powi(2)).sum();
-    let left: f64 = points
-        .iter()
-        .map(|p| (p.rate - usl.throughput(p.n).0).powi(2))
-        .sum();
+    let rates: Vec<f64> = points.iter().map(|p| p.rate).collect();
+    let (_, total) = mean_and_squares(&rates);
+    let off = points.iter().map(|p| p.rate - usl.throughput(p.n).0);
+    let left: f64 = off.map(|off| off.powi(2)).sum();
     (total > 0.0).then(|| 1.0 - left / total)
 }
 
@@ -310,16 +309,12 @@ fn shrink(spreads: &[Spread]) -> Option<Vec<f64>> {
 /// many, if the variances differ no more than chance would have it.
 fn prior_df(spreads: &[Spread]) -> Option<f64> {
     let usable = || spreads.iter().filter(|s| s.df > 0.0 && s.variance > 0.0);
-    let count = usable().count() as f64;
-    if count < 2.0 {
+    let logs: Vec<f64> = usable().map(|s| s.variance.ln()).collect();
+    if logs.len() < 2 {
         return None;
     }
-    let mean = usable().map(|s| s.variance.ln()).sum::<f64>() / count;
-    let seen = usable()
-        .map(|s| (s.variance.ln() - mean).powi(2))
-        .sum::<f64>()
-        / (count - 1.0);
-    let chance = usable().map(|s| trigamma(s.df / 2.0)).sum::<f64>() / count;
+    let seen = variance(&logs);
+    let chance = usable().map(|s| trigamma(s.df / 2.0)).sum::<f64>() / logs.len() as f64;
     // Smyth's starting value of the inverse trigamma, 1/2 + 1/x, is near enough for a weight.
     (seen > chance).then(|| 2.0 * (0.5 + 1.0 / (seen - chance)))
 }

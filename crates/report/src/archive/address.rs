@@ -72,23 +72,26 @@ impl Address {
             Some(service) => of_service(&service, &home, variable)?,
             None => Settings::new(),
         };
-        let set = |key: &str| {
+        let set = |key: &str, name: &str| {
             let given = own.get(key).or_else(|| service.get(key)).cloned();
-            given.or_else(|| variable(&format!("PG{}", named(key).to_uppercase())))
+            given.or_else(|| variable(name))
         };
         if config.get_hosts().is_empty() {
-            config.host(set("host").unwrap_or_else(|| SOCKETS.to_owned()));
+            config.host(set("host", "PGHOST").unwrap_or_else(|| SOCKETS.to_owned()));
         }
-        if let (true, Some(port)) = (config.get_ports().is_empty(), set("port")) {
+        if let (true, Some(port)) = (config.get_ports().is_empty(), set("port", "PGPORT")) {
             config.port(port.parse().map_err(|error| refused(&error))?);
         }
-        let user = config.get_user().map(str::to_owned).or_else(|| set("user"));
+        let user = config
+            .get_user()
+            .map(str::to_owned)
+            .or_else(|| set("user", "PGUSER"));
         let user = user
             .or_else(|| variable("USER"))
             .unwrap_or_else(|| "root".to_owned());
         let database = config.get_dbname().map(str::to_owned);
         let database = database
-            .or_else(|| set("dbname"))
+            .or_else(|| set("dbname", "PGDATABASE"))
             .unwrap_or_else(|| user.clone());
         config
             .user(&user)
@@ -98,11 +101,12 @@ impl Address {
         config.connect_timeout(silence);
         let given = service.get("password").cloned();
         let given = given.or_else(|| variable("PGPASSWORD"));
-        let file = set("passfile").map_or_else(|| home.join(".pgpass"), PathBuf::from);
+        let file =
+            set("passfile", "PGPASSFILE").map_or_else(|| home.join(".pgpass"), PathBuf::from);
         if let Some(password) = given.or_else(|| of_file(&file, &config, &user, &database)) {
             config.password(password);
         }
-        let (mode, check) = secured(set("sslmode").as_deref(), is_local(&config))?;
+        let (mode, check) = secured(set("sslmode", "PGSSLMODE").as_deref(), is_local(&config))?;
         config.ssl_mode(mode);
         let own = home.join(".postgresql/root.crt");
         let usual = if own.exists() {
@@ -110,7 +114,7 @@ impl Address {
         } else {
             AUTHORITIES.into()
         };
-        let authorities = set("sslrootcert").filter(|file| file != "system");
+        let authorities = set("sslrootcert", "PGSSLROOTCERT").filter(|file| file != "system");
         Ok(Self {
             config,
             silence,
@@ -138,14 +142,6 @@ fn secured(mode: Option<&str>, is_local: bool) -> Result<(SslMode, Check), Archi
         "verify-full" => (SslMode::Require, Check::AuthorityAndName),
         other => return Err(refused(&format!("there is no sslmode '{other}'"))),
     })
-}
-
-/// What the variable of a setting is called after `PG`.
-fn named(key: &str) -> &str {
-    match key {
-        "dbname" => "database",
-        other => other,
-    }
 }
 
 fn settings<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Settings {

@@ -152,7 +152,7 @@ impl Database {
 /// A transaction; undone when dropped.
 #[derive(Debug)]
 pub(super) struct Transaction<'a> {
-    database: &'a Database,
+    pub(super) database: &'a Database,
     is_open: bool,
 }
 

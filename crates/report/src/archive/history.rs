@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::time::Duration;
 
-use itertools::Itertools as _;
 use keymark_bench::series::SeriesId;
 use keymark_bench::{
     Algorithm, Case, CaseKey, CaseRecord, Environment, Operation, Record, RunId, ServerLoad,
@@ -13,7 +12,7 @@ use keymark_stats::{BetweenRuns, RunDependence, Seconds, Summary};
 
 use super::database::{Database, Row};
 use super::reader::{json, some_json};
-use super::rows::Started;
+use super::rows::Word;
 use super::{Archive, Fault, Result};
 use crate::compare::mean;
 use crate::history::{self, Past, Trend};
@@ -44,20 +43,7 @@ impl CaseWords {
     }
 }
 
-/// A case that is meant, in a run, without its mean.
-struct Candidate {
-    id: i64,
-    started: jiff::Timestamp,
-    run: String,
-    series: Option<String>,
-    case: Case,
-    load: Option<Box<ServerLoad>>,
-}
-
 const CASES: &str = include_str!("queries/cases.sql");
-
-/// Cases whose means are asked for at once: a statement is no longer than SQLite takes.
-const AT_ONCE: usize = 5_000;
 
 impl Archive {
     /// The cases that are meant, in every finished run, the oldest first. Published figures and predictions have no
@@ -74,55 +60,51 @@ impl Archive {
         let (algorithm, operation) = (wanted.word::<Algorithm>(), wanted.word::<Operation>());
         let mut environments: HashMap<String, Environment> = HashMap::new();
         let found = database.rows(CASES, &[&algorithm, &operation], |row| {
-            let case: Case = json(row, 2)?;
-            let run: String = row.get(3)?;
+            let (case, run): (Case, String) = (json(row, 2)?, row.get(3)?);
             if !environments.contains_key(&run) {
                 environments.insert(run.clone(), json(row, 6)?);
             }
-            if !wanted.name(&case, environments[&run].machine.as_deref()) {
+            let environment = &environments[&run];
+            if !wanted.name(&case, environment.machine.as_deref()) {
                 return Ok(None);
             }
-            Ok(Some(Candidate {
+            let past = Past {
                 id: row.get(0)?,
-                started: row.get::<Started>(1)?.0,
-                run,
-                series: row.get(4)?,
+                environment: environment.clone(),
+                run: RunId(run),
+                started: row.get::<Word<_>>(1)?.0,
+                series: row.get::<Option<String>>(4)?.map(SeriesId),
                 case,
-                load: some_json(row, 5)?,
-            }))
-        })?;
-        let found: Vec<Candidate> = found.into_iter().flatten().collect();
-        let means = means_of_samples(database, &found)?;
-        let mut past = Vec::new();
-        for one in found {
-            let mean = if one.case.load.pacing.rate().is_some() || one.load.is_some() {
-                self.mean_under_load(&one)?
-            } else {
-                means.get(&one.id).copied()
+                mean: Seconds::from_nanos(row.get::<Option<f64>>(7)?.unwrap_or_default()),
             };
-            past.extend(mean.map(|mean| Past {
-                id: one.id,
-                environment: environments[&one.run].clone(),
-                run: RunId(one.run),
-                started: one.started,
-                series: one.series.map(SeriesId),
-                case: one.case,
-                mean,
-            }));
+            Ok(Some((past, some_json(row, 5)?)))
+        })?;
+        let mut all = Vec::new();
+        for (past, load) in found.into_iter().flatten() {
+            let mean = if past.case.load.pacing.rate().is_some() || load.is_some() {
+                self.mean_under_load(&past, load)?
+            } else {
+                Some(past.mean).filter(|mean| mean.0 > 0.0)
+            };
+            all.extend(mean.map(|mean| Past { mean, ..past }));
         }
-        Ok(past)
+        Ok(all)
     }
 
     /// Of a queue that grows there is none.
-    fn mean_under_load(&self, one: &Candidate) -> Result<Option<Seconds>, Fault> {
-        let blocks = match one.load {
+    fn mean_under_load(
+        &self,
+        past: &Past,
+        load: Option<Box<ServerLoad>>,
+    ) -> Result<Option<Seconds>, Fault> {
+        let blocks = match load {
             Some(_) => Vec::new(),
-            None => self.blocks(one.id)?,
+            None => self.blocks(past.id)?,
         };
         Ok(mean(&CaseRecord {
             blocks,
-            server_load: one.load.clone(),
-            ..CaseRecord::new(one.case.clone())
+            server_load: load,
+            ..CaseRecord::new(past.case.clone())
         }))
     }
 
@@ -149,25 +131,6 @@ impl Archive {
         }
         Ok(())
     }
-}
-
-/// The means of the operations that count.
-fn means_of_samples(
-    database: &Database,
-    cases: &[Candidate],
-) -> Result<HashMap<i64, Seconds>, Fault> {
-    let mut means = HashMap::new();
-    for some in cases.chunks(AT_ONCE) {
-        let ids = some.iter().map(|one| one.id).join(",");
-        let statement = format!(
-            "SELECT case_, CAST(sum(done_ns) AS double precision) / sum(done)
-             FROM block WHERE case_ IN ({ids}) GROUP BY case_ HAVING sum(done) > 0"
-        );
-        let found = database.rows(&statement, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let found = found.into_iter().filter(|(_, mean)| *mean > 0.0);
-        means.extend(found.map(|(id, mean): (i64, f64)| (id, Seconds::from_nanos(mean))));
-    }
-    Ok(means)
 }
 
 /// Mean latency of each case, from the newest run that has it.

@@ -18,13 +18,6 @@ const VERSION: i64 = 1;
 /// What makes an empty file an archive of that version.
 const TABLES: &str = include_str!("1.sql");
 
-/// What is in a file that this program can use.
-#[derive(PartialEq, Eq)]
-enum Content {
-    Nothing,
-    Runs,
-}
-
 /// Two programs that open a new archive at once can both be refused without a wait: while the file
 /// changes to a write-ahead log, SQLite asks no busy handler (sqlite.org/c3ref/busy_handler.html).
 pub(super) fn connect(path: &Path) -> Result<Connection> {
@@ -54,17 +47,17 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
 /// do not wait for the writer, and no block waits for the disk.
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     let snapshot = connection.transaction()?;
-    let found = content(&snapshot, path)?;
+    let found = is_archive(&snapshot, path)?;
     drop(snapshot);
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    if found == Content::Runs {
+    if found {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been quicker.
-    if content(&transaction, path)? == Content::Runs {
+    if is_archive(&transaction, path)? {
         return Ok(());
     }
     transaction.execute_batch(TABLES)?;
@@ -73,8 +66,9 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     Ok(transaction.commit()?)
 }
 
-/// What a file turns out to be, by SQLite's header. To be called within a transaction: another process may be writing it.
-fn content(connection: &Connection, path: &Path) -> Result<Content, Fault> {
+/// Whether there are runs in a file, or nothing yet, by SQLite's header. To be called within a transaction: another process
+/// may be writing it.
+fn is_archive(connection: &Connection, path: &Path) -> Result<bool, Fault> {
     let number = |statement| connection.query_row(statement, (), |row| row.get::<_, i64>(0));
     let application = number("PRAGMA application_id")?;
     let version = number("PRAGMA user_version")?;
@@ -83,8 +77,8 @@ fn content(connection: &Connection, path: &Path) -> Result<Content, Fault> {
         version,
         number("SELECT count(*) FROM sqlite_schema")?,
     ) {
-        (0, 0, 0) => return Ok(Content::Nothing),
-        (APPLICATION_ID, VERSION, _) => return Ok(Content::Runs),
+        (0, 0, 0) => return Ok(false),
+        (APPLICATION_ID, VERSION, _) => return Ok(true),
         (APPLICATION_ID, found, _) => ArchiveError::OtherVersion {
             path: path.into(),
             found,
@@ -116,11 +110,11 @@ fn attempt(path: &Path, how: &str) -> Result<Connection, Fault> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(address(path, how), flags)?;
     connection.busy_timeout(PATIENCE)?;
-    match content(&connection, path)? {
-        Content::Runs => Ok(connection),
-        // It cannot become one.
-        Content::Nothing => Err(ArchiveError::Foreign(path.into()).into()),
+    if is_archive(&connection, path)? {
+        return Ok(connection);
     }
+    // It cannot become one.
+    Err(ArchiveError::Foreign(path.into()).into())
 }
 
 /// RFC 8089, with everything escaped that has a meaning there (sqlite.org/uri.html).

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use futures_util::{SinkExt, TryStreamExt};
+use itertools::Itertools;
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 use postgres_openssl::MakeTlsConnector;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
@@ -181,15 +182,12 @@ impl Postgres {
     pub(super) fn append(&self, samples: &[SampleRow]) -> Result<(), Fault> {
         let mut text = String::new();
         for sample in samples {
-            for (column, value) in sample.iter().enumerate() {
-                let before = if column == 0 { "" } else { "\t" };
-                // To a text nothing fails.
-                let _ = match value {
-                    Some(value) => write!(text, "{before}{value}"),
-                    None => write!(text, "{before}\\N"),
-                };
-            }
-            text.push('\n');
+            let cells = sample.iter().format_with("\t", |value, write| match value {
+                Some(number) => write(number),
+                None => write(&"\\N"),
+            });
+            // To a text nothing fails.
+            let _ = writeln!(text, "{cells}");
         }
         let client = self.client()?;
         self.answer(async {

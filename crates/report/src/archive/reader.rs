@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use keymark_bench::series::SeriesId;
 use keymark_bench::{
     Algorithm, Block, CaseRecord, CpuTime, DeviceName, Outcome, Record, RunId, RunState, Sample,
-    ServerLoad, Stretch, Timestamp,
+    Stretch, Timestamp,
 };
 use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 
 use super::database::{Database, Row, Values};
 use super::identity::Parted;
-use super::rows::{Json, Started, Word};
+use super::rows::{Json, Word};
 use super::{Archive, ArchiveError, Fault, Result, RunSelector, outcome_code};
 
 /// A run in brief.
@@ -187,29 +187,24 @@ impl Archive {
     }
 
     fn cases(&self, run: &str) -> Result<Vec<CaseRecord>, Fault> {
-        let cases = "SELECT \"case\", ending, published, parts, id FROM case_ WHERE run = ?1 ORDER BY number";
+        let cases = "SELECT \"case\", ending, published, parts, load, id
+                     FROM case_ LEFT JOIN server_load ON server_load.case_ = case_.id
+                     WHERE run = ?1 ORDER BY number";
         let cases = self.database.rows(cases, &[&run], |row| {
             let case = CaseRecord {
                 ending: some_json(row, 1)?,
                 published: some_json(row, 2)?,
                 parts: some_json(row, 3)?,
+                server_load: some_json(row, 4)?,
                 ..CaseRecord::new(json(row, 0)?)
             };
-            Ok((case, row.get(4)?))
+            Ok((case, row.get(5)?))
         })?;
         let filled = |(case, id)| {
-            Ok(CaseRecord {
-                blocks: self.blocks(id)?,
-                server_load: self.server_load(id)?,
-                ..case
-            })
+            let blocks = self.blocks(id)?;
+            Ok(CaseRecord { blocks, ..case })
         };
         cases.into_iter().map(filled).collect()
-    }
-
-    fn server_load(&self, case: i64) -> Result<Option<Box<ServerLoad>>, Fault> {
-        let load = "SELECT load FROM server_load WHERE case_ = ?1";
-        self.database.first(load, &[&case], |row| json(row, 0))
     }
 
     pub(super) fn blocks(&self, case: i64) -> Result<Vec<Block>, Fault> {
@@ -260,7 +255,7 @@ fn block(row: Row<'_>) -> rusqlite::Result<(i64, usize, Block)> {
 fn line(row: Row<'_>) -> rusqlite::Result<RunLine> {
     Ok(RunLine {
         id: RunId(row.get(0)?),
-        started: row.get::<Started>(1)?.0,
+        started: row.get::<Word<_>>(1)?.0,
         state: row.get::<Word<_>>(2)?.0,
         // These are counted for all runs at once.
         cases: 0,
@@ -275,7 +270,7 @@ fn record(row: Row<'_>) -> rusqlite::Result<Record> {
     Ok(Record {
         schema: row.get(3)?,
         id: RunId(row.get(0)?),
-        started: row.get::<Started>(1)?.0,
+        started: row.get::<Word<_>>(1)?.0,
         state: row.get::<Word<_>>(2)?.0,
         plan: json(row, 4)?,
         environment: json(row, 5)?,

@@ -1,6 +1,4 @@
-//! One transaction that writes rows, and columns that hold what an export holds.
-
-use std::path::Path;
+//! What a transaction writes, and columns that hold what an export holds.
 
 use keymark_bench::{Block, CaseRecord, Harness, Record, RunId, RunState, Sample, Timestamp};
 use rusqlite::ToSql;
@@ -9,33 +7,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::database::{Database, SampleRow, Transaction, Values};
-use super::{Archive, ArchiveError, Fault, outcome_code};
+use super::database::{SampleRow, Transaction, Values};
+use super::{ArchiveError, Fault, outcome_code};
 
 type Result<T> = std::result::Result<T, Fault>;
 
-/// A transaction; undone when dropped.
-pub(super) struct Writing<'a> {
-    transaction: Transaction<'a>,
-    database: &'a Database,
-    path: &'a Path,
-}
-
-impl<'a> Writing<'a> {
-    pub(super) fn begin(archive: &'a Archive) -> Result<Self> {
-        let Archive { database, path, .. } = archive;
-        let transaction = database.writing()?;
-        Ok(Self {
-            transaction,
-            database,
-            path,
-        })
-    }
-
-    pub(super) fn commit(self) -> Result<()> {
-        self.transaction.commit()
-    }
-
+impl Transaction<'_> {
     pub(super) fn has(&self, id: &RunId) -> Result<bool> {
         let found = "SELECT 1 FROM run WHERE id = ?1";
         Ok(self.database.first(found, &[&id.0], |_| Ok(()))?.is_some())
@@ -47,22 +24,15 @@ impl<'a> Writing<'a> {
         self.database.rows(rows, &[&id.0], |row| row.get(0))
     }
 
-    pub(super) fn exists(&self, id: &RunId) -> ArchiveError {
-        ArchiveError::Exists {
-            path: self.path.into(),
-            id: id.0.clone(),
-        }
-    }
-
     /// The run and its cases without blocks and endings; yields the rows of the cases.
-    pub(super) fn head(&self, record: &Record, state: RunState) -> Result<Vec<i64>> {
-        self.execute(
+    pub(super) fn head(&self, record: &Record) -> Result<Vec<i64>> {
+        self.database.execute(
             "INSERT INTO run (id, started_utc, state, keymark, schema, plan, environment, harness, stores, in_series)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             &[
                 &record.id.0,
                 &format!("{:.9}", record.started),
-                &Word(state),
+                &RunState::Unfinished.to_string(),
                 &record.environment.keymark,
                 &record.schema,
                 &Json(&record.plan),
@@ -131,10 +101,6 @@ impl<'a> Writing<'a> {
         self.database.append(&rows?)
     }
 
-    fn execute(&self, statement: &str, values: Values<'_>) -> Result<()> {
-        self.database.execute(statement, values)
-    }
-
     /// How the case ended, and what is known of it only then.
     pub(super) fn conclusion(&self, case: i64, record: &CaseRecord) -> Result<()> {
         let Some(ending) = &record.ending else {
@@ -143,28 +109,30 @@ impl<'a> Writing<'a> {
         if let Some(load) = &record.server_load {
             let insert = "INSERT INTO server_load (case_, load) VALUES (?1, ?2)
                           ON CONFLICT (case_) DO UPDATE SET load = excluded.load";
-            self.execute(insert, &[&case, &Json(load)])?;
+            self.database.execute(insert, &[&case, &Json(load)])?;
         }
         let update = "UPDATE case_ SET ending = ?2, parts = ?3 WHERE id = ?1";
         let parts = record.parts.as_ref().map(Json);
-        self.execute(update, &[&case, &Json(ending), &parts])
+        self.database
+            .execute(update, &[&case, &Json(ending), &parts])
     }
 
     pub(super) fn harness(&self, run: &RunId, harness: &Harness) -> Result<()> {
         let update = "UPDATE run SET harness = ?2 WHERE id = ?1";
-        self.execute(update, &[&run.0, &Json(harness)])
+        self.database.execute(update, &[&run.0, &Json(harness)])
     }
 
     /// What stands apart of a part of the run.
     pub(super) fn own(&self, run: &RunId, part: i64, whole: &str) -> Result<()> {
         let insert = "INSERT INTO identity (run, part, whole) VALUES (?1, ?2, ?3)
                       ON CONFLICT (run, part) DO UPDATE SET whole = excluded.whole";
-        self.execute(insert, &[&run.0, &part, &whole])
+        self.database.execute(insert, &[&run.0, &part, &whole])
     }
 
     /// Keeps others from adding to the run until the commit; how many blocks it has.
     pub(super) fn claim(&self, run: &RunId) -> Result<usize> {
-        self.execute("UPDATE run SET state = state WHERE id = ?1", &[&run.0])?;
+        self.database
+            .execute("UPDATE run SET state = state WHERE id = ?1", &[&run.0])?;
         let blocks =
             "SELECT count(*) FROM case_ JOIN block ON block.case_ = case_.id WHERE run = ?1";
         let found: isize = self.database.value(blocks, &[&run.0])?;
@@ -173,12 +141,13 @@ impl<'a> Writing<'a> {
 
     /// The run with all that is of it.
     pub(super) fn remove(&self, run: &RunId) -> Result<()> {
-        self.execute("DELETE FROM run WHERE id = ?1", &[&run.0])
+        self.database
+            .execute("DELETE FROM run WHERE id = ?1", &[&run.0])
     }
 
     pub(super) fn state(&self, run: &RunId, state: RunState) -> Result<()> {
         let update = "UPDATE run SET state = ?2 WHERE id = ?1";
-        self.execute(update, &[&run.0, &Word(state)])
+        self.database.execute(update, &[&run.0, &state.to_string()])
     }
 }
 
@@ -190,7 +159,7 @@ fn stored(number: u64, what: &'static str) -> Result<i64> {
 /// JSON, as in an export.
 pub(super) struct Json<T>(pub(super) T);
 
-/// The word that stands for a value in an export.
+/// What stands in an export as a word, and here without its quotation marks.
 pub(super) struct Word<T>(pub(super) T);
 
 impl<T: Serialize> ToSql for Json<T> {
@@ -207,14 +176,6 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
     }
 }
 
-impl<T: Serialize> ToSql for Word<T> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let value = serde_json::to_value(&self.0).map_err(unwritable)?;
-        let word = value.as_str().map(str::to_owned);
-        Ok(word.unwrap_or_else(|| value.to_string()).into())
-    }
-}
-
 impl<T: DeserializeOwned> FromSql for Word<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let word = Value::String(value.as_str()?.to_owned());
@@ -223,26 +184,10 @@ impl<T: DeserializeOwned> FromSql for Word<T> {
 }
 
 pub(super) fn text(value: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(unwritable)
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-fn unwritable(error: serde_json::Error) -> rusqlite::Error {
-    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
-}
-
-fn unreadable<E: std::error::Error + Send + Sync + 'static>(error: E) -> FromSqlError {
+fn unreadable(error: serde_json::Error) -> FromSqlError {
     FromSqlError::Other(Box::new(error))
-}
-
-/// When a run started.
-pub(super) struct Started(pub(super) jiff::Timestamp);
-
-impl FromSql for Started {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        value
-            .as_str()?
-            .parse()
-            .map(Self)
-            .map_err(unreadable::<jiff::Error>)
-    }
 }

@@ -4,10 +4,9 @@
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
-use keymark_bench::{Block, CaseId, CaseRecord, Harness, Record, RunState};
+use keymark_bench::{Block, CaseId, CaseRecord, Harness, Record, RunId, RunState};
 
 use super::identity::Parted;
-use super::rows::Writing;
 use super::{Archive, ArchiveError, Fault, PATIENCE, Result};
 
 /// How long a block waits for another process that writes: it is tried again with the next one.
@@ -126,16 +125,16 @@ impl RunWriter<'_> {
         self.archive.database.be_patient(patience)?;
         let id = &self.head.id;
         let mut cases = self.cases.clone();
-        let writing = Writing::begin(self.archive)?;
+        let writing = self.archive.database.writing()?;
         for event in &self.waiting {
             let row = |id: CaseId| cases.get(id.0 as usize).copied();
             match event {
                 Event::Begun(head) => {
                     if writing.has(&head.id)? {
-                        return Err(writing.exists(&head.id).into());
+                        return Err(self.archive.exists(&head.id).into());
                     }
                     let Parted { common, own } = self.archive.parted(head)?;
-                    cases = writing.head(&common, RunState::Unfinished)?;
+                    cases = writing.head(&common)?;
                     for (part, whole) in own {
                         writing.own(id, part, &whole)?;
                     }
@@ -222,7 +221,7 @@ impl Archive {
         let Some(mut place) = self.place(record)? else {
             return Ok(());
         };
-        let writing = Writing::begin(self)?;
+        let writing = self.database.writing()?;
         for (number, whole) in &parted.own {
             writing.own(&record.id, *number, whole)?;
         }
@@ -236,7 +235,7 @@ impl Archive {
                     // What was begun and cannot be ended is no run. If it cannot be taken back either, or another keymark
                     // writes, the same import ends it.
                     if !matches!(refused, ArchiveError::Locked(_)) {
-                        let _ = Writing::begin(self).and_then(|writing| {
+                        let _ = self.database.writing().and_then(|writing| {
                             writing.remove(&record.id)?;
                             writing.commit()
                         });
@@ -247,16 +246,22 @@ impl Archive {
         }
     }
 
+    fn exists(&self, id: &RunId) -> ArchiveError {
+        ArchiveError::Exists {
+            path: self.path.clone(),
+            id: id.0.clone(),
+        }
+    }
+
     /// Where the run goes on; nowhere if it is whole.
     fn place(&self, record: &Record) -> Result<Option<Written>, Fault> {
-        let writing = Writing::begin(self)?;
+        let writing = self.database.writing()?;
         if !writing.has(&record.id)? {
-            let rows = writing.head(record, RunState::Unfinished)?;
+            let rows = writing.head(record)?;
             writing.commit()?;
             let blocks = vec![0; rows.len()];
             return Ok(Some(Written { rows, blocks }));
         }
-        let exists = writing.exists(&record.id);
         let rows = writing.rows(&record.id)?;
         drop(writing);
         let found = self.load_parted(&record.id.0)?.common.into_owned();
@@ -268,13 +273,13 @@ impl Archive {
         if is_part_of(&found, record) {
             Ok(Some(Written { rows, blocks }))
         } else {
-            Err(exists.into())
+            Err(self.exists(&record.id).into())
         }
     }
 
     /// Adds blocks, or what is said of the run at its end. Whether more is to come.
     fn add_part(&self, record: &Record, place: &mut Written, part: usize) -> Result<bool, Fault> {
-        let writing = Writing::begin(self)?;
+        let writing = self.database.writing()?;
         if writing.claim(&record.id)? != place.blocks.iter().sum::<usize>() {
             // Somebody else is adding the same run.
             return Err(ArchiveError::Locked(self.path.clone()).into());

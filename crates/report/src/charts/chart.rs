@@ -37,6 +37,22 @@ pub struct Panel {
 }
 
 impl Panel {
+    /// Of what lies over a scale, by itself.
+    pub const fn over(y: Scale, height: f64, marks: Vec<Mark>) -> Self {
+        Self {
+            heading: None,
+            y: Axis::Scale(y),
+            height,
+            marks,
+        }
+    }
+
+    /// The same under a heading.
+    pub fn headed(self, heading: impl Into<String>) -> Self {
+        let heading = Some(heading.into());
+        Self { heading, ..self }
+    }
+
     /// Of rows, by themselves.
     pub const fn rows(groups: Vec<Group>, marks: Vec<Mark>) -> Self {
         Self {
@@ -139,7 +155,7 @@ pub struct Row {
 }
 
 /// Something drawn.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, strum::EnumTryAs)]
 pub enum Mark {
     /// A figure, with its interval.
     Dot(Dot),
@@ -152,21 +168,6 @@ pub enum Mark {
     /// A reference, right through.
     Rule(Rule),
 }
-
-macro_rules! of_kind {
-    ($($name:ident: $kind:ident),* $(,)?) => {
-        impl Mark {
-            $(
-                /// The mark, if it is of this kind.
-                pub(crate) fn $name(&self) -> Option<&$kind> {
-                    if let Self::$kind(mark) = self { Some(mark) } else { None }
-                }
-            )*
-        }
-    };
-}
-
-of_kind!(dot: Dot, bar: Bar, rule: Rule, line: Line);
 
 /// A figure, with its interval.
 #[derive(Debug, Clone, PartialEq)]
@@ -239,18 +240,16 @@ pub enum Along {
 pub struct Bar {
     /// The number of the row.
     pub row: usize,
-    /// Where it begins; none: at the axis' left end.
-    pub from: Option<f64>,
+    /// Where it begins.
+    pub from: f64,
     /// Where it ends.
     pub to: f64,
-    /// Between which bounds that end is.
-    pub reach: Option<Reach>,
     /// Which series it belongs to.
     pub series: usize,
     /// How it was had.
     pub fill: Fill,
     /// Inside, where there is room.
-    pub label: Option<String>,
+    pub label: String,
     /// What it is.
     pub about: About,
 }

@@ -3,7 +3,6 @@
 use itertools::Itertools;
 
 use super::chart::{Along, Bounds, Chart, Mark, Panel, Scale, Spacing};
-use super::metrics::{self, Weight};
 
 /// Intervals may widen an axis beyond the figures by this factor; what goes farther is open.
 const BEYOND: f64 = 10.0;
@@ -25,67 +24,47 @@ pub(crate) struct Tick {
     pub label: Option<String>,
 }
 
-/// The values that a scale has to show: figures, and ends of intervals.
-#[derive(Debug, Default)]
-struct Extent {
-    figures: Vec<f64>,
-    ends: Vec<f64>,
-}
-
-impl Extent {
-    fn of<'m>(marks: impl IntoIterator<Item = &'m Mark>, along: Along) -> Self {
-        let mut extent = Self::default();
-        for mark in marks {
-            extent.add(mark, along);
-        }
-        extent
-    }
-
-    fn add(&mut self, mark: &Mark, along: Along) {
-        let pick = |x: f64, y: f64| match along {
-            Along::X => x,
-            Along::Y => y,
-        };
-        match mark {
-            Mark::Dot(dot) => {
-                self.figures.push(pick(dot.x, dot.y));
-                if let Some(reach) = dot.reach.filter(|reach| reach.along == along) {
-                    self.ends.extend(reach.low.into_iter().chain(reach.high));
-                }
-            }
-            Mark::Bar(bar) if along == Along::X => {
-                self.figures.extend(bar.from.into_iter().chain([bar.to]));
-                if let Some(reach) = bar.reach.filter(|reach| reach.along == along) {
-                    self.ends.extend(reach.low.into_iter().chain(reach.high));
-                }
-            }
-            Mark::Line(line) => {
-                let places = line.points.iter().map(|&(x, y)| pick(x, y));
-                self.figures.extend(places);
-            }
-            Mark::Column(column) => match along {
-                Along::X => self.figures.extend([column.from, column.to]),
-                Along::Y => self.figures.extend([0.0, column.height]),
-            },
-            Mark::Rule(rule) if rule.along == along => self.figures.push(rule.at),
-            Mark::Bar(_) | Mark::Rule(_) => {}
-        }
+/// The figures of a mark that a scale has to show.
+fn figures(mark: &Mark, along: Along) -> Vec<f64> {
+    let pick = |x: f64, y: f64| match along {
+        Along::X => x,
+        Along::Y => y,
+    };
+    match mark {
+        Mark::Dot(dot) => vec![pick(dot.x, dot.y)],
+        Mark::Bar(bar) if along == Along::X => vec![bar.from, bar.to],
+        Mark::Line(line) => line.points.iter().map(|&(x, y)| pick(x, y)).collect(),
+        Mark::Column(column) => match along {
+            Along::X => vec![column.from, column.to],
+            Along::Y => vec![0.0, column.height],
+        },
+        Mark::Rule(rule) if rule.along == along => vec![rule.at],
+        Mark::Bar(_) | Mark::Rule(_) => Vec::new(),
     }
 }
 
 /// A scale of x, which all panels share, between two places.
-pub(crate) fn of_chart(chart: &Chart, (from, to): (f64, f64)) -> Placed {
+pub(crate) fn of_chart(chart: &Chart, places: (f64, f64)) -> Placed {
     let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    placed(&chart.x, &Extent::of(marks, Along::X), (from, to))
+    placed(&chart.x, marks, Along::X, places)
 }
 
 /// A scale of y between two places.
-pub(crate) fn of_panel(panel: &Panel, scale: &Scale, (from, to): (f64, f64)) -> Placed {
-    placed(scale, &Extent::of(&panel.marks, Along::Y), (from, to))
+pub(crate) fn of_panel(panel: &Panel, scale: &Scale, places: (f64, f64)) -> Placed {
+    placed(scale, panel.marks.iter(), Along::Y, places)
 }
 
-fn placed(scale: &Scale, extent: &Extent, (from, to): (f64, f64)) -> Placed {
-    let (low, high) = domain(scale, extent);
+fn placed<'m>(
+    scale: &Scale,
+    marks: impl Iterator<Item = &'m Mark> + Clone,
+    along: Along,
+    (from, to): (f64, f64),
+) -> Placed {
+    let figures = marks.clone().flat_map(|mark| figures(mark, along));
+    let reaches = marks.filter_map(|mark| mark.try_as_dot_ref()?.reach);
+    let reaches = reaches.filter(|reach| reach.along == along);
+    let ends = reaches.flat_map(|reach| reach.low.into_iter().chain(reach.high));
+    let (low, high) = domain(scale, figures, ends);
     Placed {
         spacing: scale.spacing,
         low,
@@ -95,14 +74,18 @@ fn placed(scale: &Scale, extent: &Extent, (from, to): (f64, f64)) -> Placed {
     }
 }
 
-fn domain(scale: &Scale, extent: &Extent) -> (f64, f64) {
+/// From where to where a scale goes that shows these figures, and ends of intervals.
+fn domain(
+    scale: &Scale,
+    figures: impl Iterator<Item = f64>,
+    beyond: impl Iterator<Item = f64>,
+) -> (f64, f64) {
     if let Bounds::Fixed(low, high) = scale.bounds {
         return widened(scale.spacing, low, high);
     }
     let usable =
         |value: &f64| value.is_finite() && (*value > 0.0 || scale.spacing == Spacing::Linear);
-    let figures = extent.figures.iter().copied().filter(usable);
-    let Some((low, high)) = ends(figures) else {
+    let Some((low, high)) = ends(figures.filter(usable)) else {
         return match scale.spacing {
             Spacing::Linear => (0.0, 1.0),
             Spacing::Logarithmic => (0.1, 1.0),
@@ -115,7 +98,7 @@ fn domain(scale: &Scale, extent: &Extent) -> (f64, f64) {
         }
         Spacing::Logarithmic => (low / BEYOND, high * BEYOND),
     };
-    let held = extent.ends.iter().copied().filter(usable);
+    let held = beyond.filter(usable);
     let held = held.map(|end| end.clamp(room.0, room.1));
     let (mut low, mut high) = ends(held.chain([low, high])).unwrap_or((low, high));
     if scale.bounds == Bounds::FromZero {
@@ -168,8 +151,8 @@ fn step(span: f64, count: f64) -> f64 {
 
 fn rounded_down(value: f64) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
-    let found = [5.0, 2.0, 1.0].into_iter().map(|digit| digit * power);
-    let found = found.into_iter().find(|round| *round <= value);
+    let mut found = [5.0, 2.0, 1.0].into_iter().map(|digit| digit * power);
+    let found = found.find(|round| *round <= value);
     found.filter(|round| *round > 0.0).unwrap_or(value)
 }
 
@@ -212,13 +195,8 @@ impl Placed {
         (self.to - self.from).abs()
     }
 
-    /// Ticks, those that are named among them as far apart as their text needs: `room(label)` pixels.
-    pub(crate) fn ticks(&self, scale: &Scale, room: impl Fn(&str) -> f64) -> Vec<Tick> {
-        // Text is wider than high, and upright axes go from the bottom to the top.
-        self.chosen(scale, room, if self.from > self.to { 28.0 } else { 60.0 })
-    }
-
-    fn chosen(&self, scale: &Scale, room: impl Fn(&str) -> f64, apart: f64) -> Vec<Tick> {
+    /// Ticks about so far apart, those that are named among them as far as their text needs, which is `room(label)`.
+    pub(crate) fn ticks(&self, scale: &Scale, apart: f64, room: impl Fn(&str) -> f64) -> Vec<Tick> {
         let candidates = if scale.ticks.is_empty() {
             match self.spacing {
                 Spacing::Linear => self.linear(scale, apart),
@@ -244,11 +222,6 @@ impl Placed {
             ticks.push(Tick { at, label });
         }
         ticks
-    }
-
-    /// The same on a terminal, where a line is a unit of the upright axis and a column one of the other.
-    pub(crate) fn columns(&self, scale: &Scale, room: impl Fn(&str) -> f64) -> Vec<Tick> {
-        self.chosen(scale, room, if self.from > self.to { 3.0 } else { 12.0 })
     }
 
     fn linear(&self, scale: &Scale, apart: f64) -> Vec<(f64, Option<String>)> {
@@ -292,11 +265,6 @@ impl Placed {
         }
         ticks
     }
-}
-
-/// Width of a tick's text below an axis, with a gap.
-pub(crate) fn tick_room(label: &str, size: f64) -> f64 {
-    metrics::width(label, size, Weight::Regular) + 14.0
 }
 
 /// What a value counts.
@@ -385,21 +353,34 @@ fn plain(value: f64, step: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Unit, *};
+    use super::*;
+    use crate::charts::chart::{About, Dot, Fill, Reach};
+    use crate::charts::metrics::{Weight, width};
+
+    fn dot(x: f64, low: Option<f64>, high: Option<f64>) -> Mark {
+        let along = Along::X;
+        Mark::Dot(Dot {
+            reach: Some(Reach { along, low, high }),
+            ..Dot::new((x, 0.0), 0, Fill::Solid, About::default())
+        })
+    }
 
     fn axis(values: &[f64], spacing: Spacing) -> (Scale, Placed) {
         let scale = Scale::new("", Unit::Seconds, spacing);
-        let extent = Extent {
-            figures: values.to_vec(),
-            ends: Vec::new(),
-        };
-        let placed = placed(&scale, &extent, (0.0, 600.0));
+        let marks: Vec<Mark> = values.iter().map(|value| dot(*value, None, None)).collect();
+        let placed = placed(&scale, marks.iter(), Along::X, (0.0, 600.0));
         (scale, placed)
+    }
+
+    fn ticks(scale: &Scale, placed: &Placed) -> Vec<Tick> {
+        placed.ticks(scale, 60.0, |label| {
+            width(label, 11.0, Weight::Regular) + 14.0
+        })
     }
 
     fn labels(values: &[f64], spacing: Spacing) -> Vec<String> {
         let (scale, placed) = axis(values, spacing);
-        let ticks = placed.ticks(&scale, |label| tick_room(label, 11.0));
+        let ticks = ticks(&scale, &placed);
         ticks.into_iter().filter_map(|tick| tick.label).collect()
     }
 
@@ -435,7 +416,7 @@ mod tests {
         ] {
             for spacing in [Spacing::Linear, Spacing::Logarithmic] {
                 let (scale, placed) = axis(values, spacing);
-                let ticks = placed.ticks(&scale, |label| tick_room(label, 11.0));
+                let ticks = ticks(&scale, &placed);
                 assert!(ticks.len() < 100, "{values:?} {}", ticks.len());
                 for value in values.iter().chain([&1.0, &-1.0, &f64::MAX]) {
                     let at = placed.at(*value);
@@ -451,11 +432,8 @@ mod tests {
     #[test]
     fn an_interval_does_not_run_away_with_the_axis() {
         let scale = Scale::new("", Unit::Seconds, Spacing::Logarithmic);
-        let extent = Extent {
-            figures: vec![1.0, 2.0],
-            ends: vec![1e-9, 3.0],
-        };
-        let placed = placed(&scale, &extent, (0.0, 100.0));
+        let marks = [dot(1.0, Some(1e-9), None), dot(2.0, None, Some(3.0))];
+        let placed = placed(&scale, marks.iter(), Along::X, (0.0, 100.0));
         assert!(!placed.holds(0.01) && placed.holds(0.1));
         assert_eq!(placed.at(1e-9), Some(0.0));
     }

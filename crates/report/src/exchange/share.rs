@@ -19,27 +19,18 @@ pub enum Personal {
     User(String),
     /// A home directory.
     Home(String),
-    /// The serial number of a device.
-    Serial(String),
-    /// The name of a device that has a serial number.
-    Device(String),
-    /// What its owner calls a token.
-    Label(String),
     /// What the user wants to be removed besides.
     Other(String),
 }
 
 impl Personal {
-    /// The text, what it is, and what stands in for it.
-    fn parts(&self) -> (&str, &'static str, &'static str) {
+    /// What it is, the text, and what stands in for it.
+    fn parts(&self) -> (&'static str, &str, &'static str) {
         match self {
-            Self::Host(text) => (text, "host name", "host"),
-            Self::User(text) => (text, "user name", "user"),
-            Self::Home(text) => (text, "home directory", "/home/user"),
-            Self::Serial(text) => (text, "serial number", "serial"),
-            Self::Device(text) => (text, "device", "device"),
-            Self::Label(text) => (text, "label", "label"),
-            Self::Other(text) => (text, "text", "removed"),
+            Self::Host(text) => ("host name", text, "host"),
+            Self::User(text) => ("user name", text, "user"),
+            Self::Home(text) => ("home directory", text, "/home/user"),
+            Self::Other(text) => ("text", text, "removed"),
         }
     }
 }
@@ -77,41 +68,30 @@ pub fn share(record: &Record, personal: &[Personal]) -> Shared {
             .split_once(", token '")
             .map(|(_, label)| label.trim_end_matches('\''));
         if let Some(label) = label {
-            cleaner.add(&Personal::Label(label.to_owned()), "token");
+            cleaner.add("label", label, "token");
         }
         let Some(serial) = store.serial.take().filter(|serial| !serial.is_empty()) else {
             continue;
         };
         let name = format!("{}-{number}", store.kind.word());
-        cleaner.add(&Personal::Serial(serial.clone()), &name);
+        cleaner.add("serial number", &serial, &name);
         cleaner.count(&serial);
-        cleaner.add(&Personal::Device(store.device.to_string()), &name);
+        cleaner.add("device", store.device.as_str(), &name);
         renamed.insert(store.device.clone(), DeviceName::new(name));
     }
     if let Some(label) = record.environment.machine.take() {
-        cleaner.add(&Personal::Host(label.clone()), "machine");
+        cleaner.add("host name", &label, "machine");
         cleaner.count(&label);
     }
     cleaner.learn(&mut record);
     record.id = RunId(format!("{}-shared", record.id));
-    let device = |device: &mut DeviceName, cleaner: &mut Cleaner| {
-        *device = match renamed.get(device) {
-            Some(name) => {
-                cleaner.count(device.as_str());
-                name.clone()
-            }
-            None if is_own(device.as_str()) => return,
-            None => DeviceName::new(cleaner.clean(device.as_str())),
-        };
-    };
-    for store in &mut record.stores {
-        device(&mut store.device, &mut cleaner);
-    }
-    for case in &mut record.plan.cases {
-        device(&mut case.device, &mut cleaner);
-    }
-    for case in &mut record.cases {
-        device(&mut case.case.device, &mut cleaner);
+    for device in devices(&mut record) {
+        if let Some(name) = renamed.get(device) {
+            cleaner.count(device.as_str());
+            device.clone_from(name);
+        } else if !is_own(device.as_str()) {
+            *device = DeviceName::new(cleaner.clean(device.as_str()));
+        }
     }
     each_text(&mut record, &mut |text| *text = cleaner.clean(text));
     // Paths, labels of tokens, serial numbers: the plan says what was measured.
@@ -138,6 +118,14 @@ pub fn cleaned(record: &Record) -> Option<Shared> {
     // Text that is its own stand-in was found, and is the same.
     shared.removed.retain(|removal| removal.text != removal.by);
     Some(shared)
+}
+
+/// Every name of a device, wherever it stands.
+pub(crate) fn devices(record: &mut Record) -> impl Iterator<Item = &mut DeviceName> {
+    let stores = record.stores.iter_mut().map(|store| &mut store.device);
+    let planned = record.plan.cases.iter_mut().map(|case| &mut case.device);
+    let cases = record.cases.iter_mut().map(|case| &mut case.case.device);
+    stores.chain(planned).chain(cases)
 }
 
 /// Every text of a record that may be from outside; devices and runs have names of their own.
@@ -211,15 +199,13 @@ const EVERYBODYS: [&str; 4] = ["localhost", "www-data", "nobody", ""];
 impl Cleaner {
     fn new(personal: &[Personal]) -> Self {
         let mut cleaner = Self(Vec::new());
-        for each in personal {
-            let (_, _, stand_in) = each.parts();
-            cleaner.add(each, stand_in);
+        for (kind, text, stand_in) in personal.iter().map(Personal::parts) {
+            cleaner.add(kind, text, stand_in);
         }
         cleaner
     }
 
-    fn add(&mut self, personal: &Personal, stand_in: &str) {
-        let (text, kind, _) = personal.parts();
+    fn add(&mut self, kind: &'static str, text: &str, stand_in: &str) {
         let known = self.0.iter().any(|other| other.text == text);
         if !known && !EVERYBODYS.contains(&text) && text != "/" {
             self.0.push(Removal {
@@ -234,9 +220,7 @@ impl Cleaner {
 
     /// Homes of others than this machine's users, which the text of failures and paths of modules have.
     fn learn(&mut self, record: &mut Record) {
-        let stores = record.stores.iter().map(|store| &store.device);
-        let cases = record.cases.iter().map(|case| &case.case.device);
-        let mut texts: Vec<String> = stores.chain(cases).map(ToString::to_string).collect();
+        let mut texts: Vec<String> = devices(record).map(|device| device.to_string()).collect();
         each_text(record, &mut |text| texts.push(text.clone()));
         let mut names: Vec<String> = Vec::new();
         for text in texts {
@@ -254,9 +238,9 @@ impl Cleaner {
         names.extend(users.cloned());
         for name in names {
             for place in ["/home/", "/Users/"] {
-                self.add(&Personal::Home(format!("{place}{name}")), "/home/user");
+                self.add("home directory", &format!("{place}{name}"), "/home/user");
             }
-            self.add(&Personal::User(name), "user");
+            self.add("user name", &name, "user");
         }
     }
 

@@ -6,9 +6,7 @@ use itertools::Itertools;
 use super::means::{is_time, reach};
 use super::names::{Hues, left_out};
 use super::{CURVES, about, drawable, fill, framed, line, said_of, span};
-use crate::charts::{
-    Along, Axis, Bounds, Chart, Column, Dot, Line, Mark, Panel, Scale, Spacing, Unit,
-};
+use crate::charts::{Along, Bounds, Chart, Column, Dot, Line, Mark, Panel, Scale, Spacing, Unit};
 use crate::units;
 use crate::visible::visible;
 use crate::{Distribution, Histogram};
@@ -45,20 +43,14 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
     };
     let x = Scale::new("time of an operation", Unit::Seconds, Spacing::Logarithmic);
     let parts = shown.iter().map(|one| (one.of.provenance, said(one)));
+    let what = "share finished within a given time";
+    let y = Scale::new(what, Unit::Share, Spacing::Linear)
+        .within(Bounds::Fixed(0.0, 1.0))
+        .ticks(vec![0.0, 0.25, 0.5, 0.75, 0.9, 1.0]);
     Some(Chart {
         panels: vec![Panel {
             heading,
-            y: Axis::Scale(
-                Scale::new(
-                    "share finished within a given time",
-                    Unit::Share,
-                    Spacing::Linear,
-                )
-                .within(Bounds::Fixed(0.0, 1.0))
-                .ticks(vec![0.0, 0.25, 0.5, 0.75, 0.9, 1.0]),
-            ),
-            height: 320.0,
-            marks,
+            ..Panel::over(y, 320.0, marks)
         }],
         keys: names.keys(),
         notes,
@@ -71,7 +63,7 @@ fn curve(one: &Distribution, series: usize) -> Mark {
     let points = one.quantiles.iter().enumerate();
     let points = points.map(|(level, time)| (time.0, level as f64 / last));
     Mark::Line(Line {
-        about: about(&one.of, said(one)),
+        about: about(&one.of.label, said(one)),
         ..line(&one.of, series, "", points)
     })
 }
@@ -88,8 +80,13 @@ fn percentiles(one: &Distribution, series: usize) -> impl Iterator<Item = Mark> 
         );
         let at = (estimate.value.0, f64::from(*level) / 100.0);
         Some(Mark::Dot(Dot {
-            reach: reach(estimate, Along::X, |time| time.0),
-            ..Dot::new(at, series, fill(one.of.provenance), about(&one.of, text))
+            reach: reach(estimate, Along::X),
+            ..Dot::new(
+                at,
+                series,
+                fill(one.of.provenance),
+                about(&one.of.label, text),
+            )
         }))
     })
 }
@@ -129,17 +126,11 @@ fn panel(one: &Histogram) -> Panel {
             height: *count as f64,
             series: 0,
             fill: fill(one.of.provenance),
-            about: about(&one.of, text),
+            about: about(&one.of.label, text),
         })
     });
-    Panel {
-        heading: Some(visible(&one.of.label).into_owned()),
-        y: Axis::Scale(
-            Scale::new("operations", Unit::Count, Spacing::Linear).within(Bounds::FromZero),
-        ),
-        height: 130.0,
-        marks: columns.collect(),
-    }
+    let y = Scale::new("operations", Unit::Count, Spacing::Linear).within(Bounds::FromZero);
+    Panel::over(y, 130.0, columns.collect()).headed(visible(&one.of.label))
 }
 
 fn bins(one: &Histogram) -> String {

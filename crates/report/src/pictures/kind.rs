@@ -1,11 +1,11 @@
 //! Kinds of pictures, which one fits a run, and which cases of which runs it shows.
 
-use std::collections::BTreeSet;
-
-use keymark_bench::{CaseKey, DeviceName, Provenance, Record};
+use itertools::Itertools;
+use keymark_bench::{DeviceName, Provenance, Record};
 
 use crate::analysis::figures::joined_loads;
 use crate::archive::CaseWords;
+use crate::exchange::share::devices;
 use crate::{Figure, Kind, LoadCurve, LoadUnit, Plot, Stack, Statement, Topic};
 
 /// Bars on one axis from zero are told apart if the longest is no more than so many times the shortest.
@@ -114,28 +114,17 @@ pub fn keep_cases(record: &mut Record, words: &CaseWords) {
 
 /// Where the same case stands in several runs, their devices are named with the run.
 pub fn tell_apart(records: &mut [Record]) {
-    let mut known: BTreeSet<CaseKey> = BTreeSet::new();
-    let mut same = false;
-    for record in records.iter() {
+    let mut keys = records.iter().flat_map(|record| {
         let keys = record.cases.iter().map(|case| case.case.key());
-        let own: BTreeSet<CaseKey> = keys.collect();
-        same |= own.iter().any(|key| known.contains(key));
-        known.extend(own);
-    }
-    if !same {
+        keys.unique()
+    });
+    if keys.all_unique() {
         return;
     }
     for record in records {
         let id = record.id.to_string();
-        let named = |device: &mut DeviceName| *device = DeviceName::new(format!("{device} ({id})"));
-        for case in &mut record.cases {
-            named(&mut case.case.device);
-        }
-        for case in &mut record.plan.cases {
-            named(&mut case.device);
-        }
-        for store in &mut record.stores {
-            named(&mut store.device);
+        for device in devices(record) {
+            *device = DeviceName::new(format!("{device} ({id})"));
         }
     }
 }

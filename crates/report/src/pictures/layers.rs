@@ -64,13 +64,12 @@ fn bars(stack: &Stack, row: usize, names: &Hues) -> Vec<Mark> {
         );
         bars.push(Mark::Bar(Bar {
             row,
-            from: Some(from),
+            from,
             to: below,
-            reach: None,
             series: names.number(&part.name),
             fill: fill(stack.of.provenance),
-            label: Some(units::duration(part.time)),
-            about: about(&stack.of, text),
+            label: units::duration(part.time),
+            about: about(&stack.of.label, text),
         }));
     }
     bars

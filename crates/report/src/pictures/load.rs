@@ -5,9 +5,9 @@ use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use super::means::{is_time, reach};
 use super::names::{apart, left_out};
-use super::{CURVES, drawable, fill, framed, line, said_of};
+use super::{CURVES, about, drawable, fill, framed, line, said_of};
 use crate::charts::{
-    About, Along, Axis, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
+    Along, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
 };
 use crate::units;
 use crate::visible::visible;
@@ -36,23 +36,16 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
         curves.flat_map(move |(series, (curve, name))| pick(curve, series, name))
     };
     let response = Scale::new("response time", Unit::Seconds, Spacing::Logarithmic);
-    let mut panels = vec![Panel {
-        heading: Some(match common {
-            Some(common) => format!("{RESPONSE}: {common}"),
-            None => RESPONSE.to_owned(),
-        }),
-        y: Axis::Scale(response),
-        height: 240.0,
-        marks: knees.chain(each(times)).collect(),
-    }];
+    let heading = match common {
+        Some(common) => format!("{RESPONSE}: {common}"),
+        None => RESPONSE.to_owned(),
+    };
+    let marks = knees.chain(each(times)).collect();
+    let mut panels = vec![Panel::over(response, 240.0, marks).headed(heading)];
     if points().any(|point| point.rate.is_some_and(|rate| rate.0 > 0.0)) {
         let scale = Scale::new("transactions a second", Unit::PerSecond, Spacing::Linear);
-        panels.push(Panel {
-            heading: Some("throughput".to_owned()),
-            y: Axis::Scale(scale.within(crate::charts::Bounds::FromZero)),
-            height: 140.0,
-            marks: each(rates).collect(),
-        });
+        let scale = scale.within(Bounds::FromZero);
+        panels.push(Panel::over(scale, 140.0, each(rates).collect()).headed("throughput"));
     }
     let x = Scale::new(what, unit, Spacing::Logarithmic).ticks(loads);
     let parts = shown
@@ -120,7 +113,7 @@ fn times(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
             p99(point)
         );
         Mark::Dot(Dot {
-            reach: reach(&point.mean, Along::Y, |time| time.0),
+            reach: reach(&point.mean, Along::Y),
             ..dot(curve, series, (point, point.mean.value.0), text)
         })
     }));
@@ -149,10 +142,7 @@ fn rates(curve: &LoadCurve, series: usize, name: &str) -> Vec<Mark> {
 }
 
 fn dot(curve: &LoadCurve, series: usize, (point, y): (&LoadPoint, f64), text: String) -> Dot {
-    let about = About {
-        case: Some(visible(&point.label).into_owned()),
-        text,
-    };
+    let about = about(&point.label, text);
     Dot::new((point.load, y), series, fill(curve.of.provenance), about)
 }
 

@@ -7,14 +7,13 @@
 use std::time::Duration;
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, Operation, Provenance};
-use keymark_stats::{Estimate, Seconds};
+use keymark_bench::Provenance;
+use keymark_stats::{Estimate, Quantity, Seconds};
 
 use super::names::{Hues, left_out, listed};
 use super::{CURVES, ROWS, about, drawable, fill, framed, span};
 use crate::charts::{
-    About, Along, Axis, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing,
-    Unit,
+    Along, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
 };
 use crate::history::{Point, Trend, date};
 use crate::visible::visible;
@@ -94,27 +93,20 @@ pub(super) fn is_time(time: Seconds) -> bool {
 }
 
 /// The interval of an estimate, from left to right.
-pub(super) fn reach<T>(
-    estimate: &Estimate<T>,
-    along: Along,
-    plain: impl Fn(&T) -> f64,
-) -> Option<Reach> {
-    let (low, high) = (
-        estimate.low.as_ref().map(&plain),
-        estimate.high.as_ref().map(&plain),
-    );
+pub(super) fn reach<T: Quantity>(estimate: &Estimate<T>, along: Along) -> Option<Reach> {
+    let [low, high] = [estimate.low, estimate.high].map(|bound| bound.map(T::to_f64));
     (low.is_some() || high.is_some()).then_some(Reach { along, low, high })
 }
 
 /// A dot in a row.
 fn mark(mean: &Estimate<Seconds>, row: usize, series: usize, of: &Subject, said: String) -> Mark {
     Mark::Dot(Dot {
-        reach: reach(mean, Along::X, |time| time.0),
+        reach: reach(mean, Along::X),
         ..Dot::new(
             (mean.value.0, row as f64),
             series,
             fill(of.provenance),
-            about(of, said),
+            about(&of.label, said),
         )
     })
 }
@@ -140,68 +132,49 @@ fn series(means: &[&Mean]) -> (Vec<usize>, Hues) {
     if devices.len() > CURVES {
         return (vec![0; means.len()], Hues::default());
     }
-    if devices.len() > 1 {
-        let numbers = means
-            .iter()
-            .map(|mean| devices.number(mean.of.device.as_str()));
-        return (numbers.collect(), devices);
-    }
-    let ways = Hues::of(means.iter().map(|mean| mean.way.as_str()));
-    let numbers = means.iter().map(|mean| ways.number(&mean.way)).collect();
-    (numbers, ways)
+    let name: fn(&Mean) -> &str = if devices.len() > 1 {
+        |mean| mean.of.device.as_str()
+    } else {
+        |mean| &mean.way
+    };
+    let names = Hues::of(means.iter().map(|mean| name(mean)));
+    let numbers = means.iter().map(|mean| names.number(name(mean)));
+    (numbers.collect(), names)
 }
 
 /// Rows by algorithm and operation, each with the place of its figure.
 fn groups(means: &[&Mean]) -> (Vec<Group>, Vec<usize>) {
-    let found = grouped(0..means.len(), |place| {
-        (means[*place].algorithm, means[*place].operation)
-    });
     let devices = !means.iter().map(|mean| &mean.of.device).all_equal();
     let ways = !means.iter().map(|mean| &mean.way).all_equal();
-    let order = found.iter().flat_map(|(_, places)| places.iter().copied());
-    let order: Vec<usize> = order.collect();
-    let value = |mean: &Mean| units::duration(mean.mean.value);
-    let flat = found.iter().all(|(_, places)| places.len() == 1);
-    if flat && !devices && !ways {
-        let operations = found
-            .iter()
-            .any(|((_, operation), _)| *operation != found[0].0.1);
-        let row = |((algorithm, operation), places): &((Algorithm, Operation), Vec<usize>)| Row {
-            label: if operations {
-                format!("{algorithm} {operation}")
-            } else {
-                algorithm.to_string()
-            },
-            value: value(means[places[0]]),
-        };
-        let mean = means[0];
-        let common = format!("{} {}", mean.of.device, mean.way);
-        let common = if operations {
-            common
-        } else {
-            format!("{} {common}", mean.operation)
-        };
-        let heading = Some(visible(&common).into_owned());
-        let rows = found.iter().map(row).collect();
-        return (vec![Group { heading, rows }], order);
-    }
-    let row = |place: &usize| {
-        let mean = means[*place];
-        let label = match (devices, ways) {
-            (true, true) => format!("{} {}", mean.of.device, mean.way),
-            (true, false) => mean.of.device.to_string(),
-            (false, _) => mean.way.clone(),
-        };
-        Row {
-            label: visible(&label).into_owned(),
-            value: value(mean),
+    let operations = !means.iter().map(|mean| mean.operation).all_equal();
+    let mut keys = means.iter().map(|mean| (mean.algorithm, mean.operation));
+    let alone = keys.all_unique() && !devices && !ways;
+    let named = |mean: &Mean| {
+        let (algorithm, operation) = (mean.algorithm, mean.operation);
+        let (key, own) = (
+            format!("{algorithm} {operation}"),
+            format!("{} {}", mean.of.device, mean.way),
+        );
+        match (alone, operations, devices, ways) {
+            // Where nothing else differs, one heading is enough.
+            (true, true, ..) => (own, key),
+            (true, false, ..) => (format!("{operation} {own}"), algorithm.to_string()),
+            (false, _, true, true) => (key, own),
+            (false, _, true, false) => (key, mean.of.device.to_string()),
+            (false, _, false, _) => (key, mean.way.clone()),
         }
     };
-    let group = |((algorithm, operation), places): &((Algorithm, Operation), Vec<usize>)| Group {
-        heading: Some(format!("{algorithm} {operation}")),
-        rows: places.iter().map(row).collect(),
+    let found = grouped(0..means.len(), |place| named(means[*place]).0);
+    let row = |place: &usize| Row {
+        label: visible(&named(means[*place]).1).into_owned(),
+        value: units::duration(means[*place].mean.value),
     };
-    (found.iter().map(group).collect(), order)
+    let groups = found.iter().map(|(heading, places)| Group {
+        heading: Some(visible(heading).into_owned()),
+        rows: places.iter().map(row).collect(),
+    });
+    let order = found.iter().flat_map(|(_, places)| places.iter().copied());
+    (groups.collect(), order.collect())
 }
 
 fn summary(title: &str, tolerance: Seconds, means: &[&Mean]) -> String {
@@ -237,24 +210,18 @@ pub fn history(trend: &Trend, last: usize) -> Option<Chart> {
     let times = points.iter().map(|(_, point)| point.mean.value.0);
     let (shortest, longest) = times.minmax_by(f64::total_cmp).into_option()?;
     let axis = axis(shortest, longest);
-    let mut groups: Vec<(Option<usize>, Group)> = Vec::new();
-    for (number, point) in &points {
-        let level = trend.level(*number);
-        let place = level.map(|(place, _)| place);
-        let row = Row {
-            label: date(point.started),
-            value: units::duration(point.mean.value),
-        };
-        match groups.last_mut() {
-            Some((known, group)) if *known == place => group.rows.push(row),
-            _ => {
-                let heading = level
-                    .map(|(_, step)| format!("level {}", units::estimated_duration(&step.level)));
-                let rows = vec![row];
-                groups.push((place, Group { heading, rows }));
-            }
-        }
-    }
+    let level = |(number, _): &(usize, &Point)| trend.level(*number);
+    let row = |(_, point): &(usize, &Point)| Row {
+        label: date(point.started),
+        value: units::duration(point.mean.value),
+    };
+    let place = |point: &(usize, &Point)| level(point).map(|(place, _)| place);
+    let groups = points.chunk_by(|one, next| place(one) == place(next));
+    let groups = groups.map(|points| Group {
+        heading: level(&points[0])
+            .map(|(_, step)| format!("level {}", units::estimated_duration(&step.level))),
+        rows: points.iter().map(row).collect(),
+    });
     let kind = trend.case.provenance;
     let said = |point: &Point| format!("{}: {}", point.name, units::duration(point.mean.value));
     let marks = points
@@ -264,10 +231,7 @@ pub fn history(trend: &Trend, last: usize) -> Option<Chart> {
     let parts = points.iter().map(|(_, point)| (kind, said(point)));
     let title = format!("{}, run by run", trend.case);
     Some(Chart {
-        panels: vec![Panel::rows(
-            groups.into_iter().map(|(_, group)| group).collect(),
-            marks.collect(),
-        )],
+        panels: vec![Panel::rows(groups.collect(), marks.collect())],
         ..framed("history", &title, parts, ROWS, axis)
     })
 }
@@ -312,23 +276,17 @@ pub(super) fn predictions(
 }
 
 fn predicted(one: &Predicted, row: usize) -> Mark {
-    let about = About {
-        case: Some(format!(
-            "{} {}",
-            visible(&one.what),
-            visible(one.device.as_str())
-        )),
-        text: said_of_model(one),
+    let of = Subject {
+        device: one.device.clone(),
+        label: format!("{} {}", one.what, one.device),
+        provenance: Provenance::Predicted,
     };
-    let at = (one.time.0, row as f64);
-    Mark::Dot(Dot {
-        reach: Some(Reach {
-            along: Along::X,
-            low: Some(one.band.low.0),
-            high: Some(one.band.high.0),
-        }),
-        ..Dot::new(at, 0, fill(Provenance::Predicted), about)
-    })
+    let within = Estimate {
+        low: Some(one.band.low),
+        high: Some(one.band.high),
+        ..Estimate::bare(one.time)
+    };
+    mark(&within, row, 0, &of, said_of_model(one))
 }
 
 fn said_of_model(one: &Predicted) -> String {
@@ -344,12 +302,9 @@ pub(super) fn security(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -
     let (shown, all) = drawable(means, ROWS, |(_, mean)| is_time(mean.mean.value))?;
     let strengths = shown.iter().map(|(bits, _)| *bits).sorted_unstable();
     let strengths: Vec<u32> = strengths.dedup().collect();
-    let (Some(weakest), Some(strongest)) = (strengths.first(), strengths.last()) else {
+    let [weakest, .., strongest] = strengths.as_slice() else {
         return None;
     };
-    if weakest == strongest {
-        return None;
-    }
     let devices = Hues::of(shown.iter().map(|(_, mean)| mean.of.device.as_str()));
     let mut marks = Vec::new();
     let longest = shown
@@ -359,11 +314,11 @@ pub(super) fn security(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -
     marks.extend(tolerance_rule(Along::Y, longest, tolerance));
     let said = |bits: u32, mean: &Mean| format!("{bits}-bit security: {}", said(mean));
     for (bits, mean) in &shown {
-        let about = about(&mean.of, said(*bits, mean));
+        let about = about(&mean.of.label, said(*bits, mean));
         let series = devices.number(mean.of.device.as_str());
         let at = (f64::from(*bits), mean.mean.value.0);
         marks.push(Mark::Dot(Dot {
-            reach: reach(&mean.mean, Along::Y, |time| time.0),
+            reach: reach(&mean.mean, Along::Y),
             label: Some(mean.algorithm.to_string()),
             ..Dot::new(at, series, fill(mean.of.provenance), about)
         }));
@@ -380,12 +335,11 @@ pub(super) fn security(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -
         .within(Bounds::Fixed(ends.0, ends.1))
         .ticks(strengths.iter().map(|bits| f64::from(*bits)).collect());
     Some(Chart {
-        panels: vec![Panel {
-            heading: None,
-            y: Axis::Scale(Scale::new("mean time", Unit::Seconds, Spacing::Logarithmic)),
-            height: 340.0,
+        panels: vec![Panel::over(
+            Scale::new("mean time", Unit::Seconds, Spacing::Logarithmic),
+            340.0,
             marks,
-        }],
+        )],
         keys: devices.keys(),
         notes,
         ..framed("security", title, parts, SAID, scale)

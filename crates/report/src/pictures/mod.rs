@@ -108,12 +108,10 @@ fn span(from: Seconds, to: Seconds) -> String {
     format!("from {from} to {to}")
 }
 
-/// What a mark is that has a place in the picture of that case.
-fn about(of: &Subject, text: String) -> About {
-    About {
-        case: Some(visible(&of.label).into_owned()),
-        text,
-    }
+/// What a mark is that has a place in the picture, of a case that is called so.
+fn about(label: &str, text: String) -> About {
+    let case = Some(visible(label).into_owned());
+    About { case, text }
 }
 
 /// A line through points, of a case and what is said of it there.

@@ -38,9 +38,6 @@ pub(super) fn left_out(shown: usize, all: usize, what: &str) -> Option<String> {
     (shown < all).then(|| format!("Showing {shown} of {all} {what}; the tables have all."))
 }
 
-/// Numbers that there are colours for.
-const COLOURS: usize = 8;
-
 /// Names that mean the same wherever they stand, by how they begin.
 const KNOWN: [(&str, usize); 10] = [
     ("software", 0),
@@ -62,27 +59,25 @@ pub(super) struct Hues(Vec<(String, usize)>);
 impl Hues {
     /// Those of all that come.
     pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
-        let mut all: Vec<(String, Option<usize>)> = Vec::new();
-        for name in names
-            .into_iter()
-            .map(|name| visible(name).into_owned())
-            .unique()
-        {
+        let names = names.into_iter().map(|name| visible(name).into_owned());
+        let names: Vec<String> = names.unique().collect();
+        let mut numbers: Vec<Option<usize>> = Vec::new();
+        for name in &names {
             let known = KNOWN.iter().find(|(begin, _)| name.starts_with(begin));
             let number = known.map(|(_, number)| *number);
-            let free = number.filter(|number| all.iter().all(|(_, other)| *other != Some(*number)));
-            all.push((name, free));
+            numbers.push(number.filter(|_| !numbers.contains(&number)));
         }
-        for place in 0..all.len() {
-            if all[place].1.is_none() {
-                let taken = |number: &usize| all.iter().any(|(_, other)| *other == Some(*number));
-                all[place].1 = (0..).find(|number| !taken(number));
+        for place in 0..numbers.len() {
+            if numbers[place].is_none() {
+                numbers[place] = (0..).find(|number| !numbers.contains(&Some(*number)));
             }
         }
-        let numbered = all
-            .into_iter()
-            .map(|(name, number)| (name, number.unwrap_or(COLOURS)));
-        Self(numbered.collect())
+        Self(
+            names
+                .into_iter()
+                .zip(numbers.into_iter().flatten())
+                .collect(),
+        )
     }
 
     /// The number of a name that came.

@@ -8,8 +8,7 @@ use super::names::left_out;
 use super::{about, drawable, fill, framed, line, said_of, span};
 use crate::Timeline;
 use crate::charts::{
-    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
-    Unit,
+    About, Along, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing, Unit,
 };
 use crate::units;
 use crate::visible::visible;
@@ -81,7 +80,7 @@ fn panel(one: &Timeline) -> Panel {
             let text = format!("after {}: {}", units::duration(*at), units::duration(*time));
             Mark::Dot(Dot {
                 size,
-                ..Dot::new((at.0, time.0), 0, shade, about(&one.of, text))
+                ..Dot::new((at.0, time.0), 0, shade, about(&one.of.label, text))
             })
         })
         .collect();
@@ -92,16 +91,12 @@ fn panel(one: &Timeline) -> Panel {
         let trend = trend.iter().map(|(at, time)| (at.0, time.0));
         marks.push(Mark::Line(Line {
             path: Path::Fitted,
-            about: about(&one.of, drift(one)),
+            about: about(&one.of.label, drift(one)),
             ..line(&one.of, 1, "", trend)
         }));
     }
-    Panel {
-        heading: Some(format!("{}: {}", visible(&one.of.label), drift(one))),
-        y: Axis::Scale(Scale::new("", Unit::Seconds, spacing)),
-        height: 110.0,
-        marks,
-    }
+    let heading = format!("{}: {}", visible(&one.of.label), drift(one));
+    Panel::over(Scale::new("", Unit::Seconds, spacing), 110.0, marks).headed(heading)
 }
 
 fn drift(one: &Timeline) -> String {
@@ -143,20 +138,14 @@ fn speed(machine: &[(Seconds, Ratio)]) -> Option<Panel> {
         at: 0.0,
         label: "its mean".to_owned(),
     });
-    Some(Panel {
-        heading: Some(
-            "the machine itself: time of a fixed calculation, relative to its mean".to_owned(),
-        ),
-        y: Axis::Scale(Scale::new("", Unit::Change, Spacing::Linear)),
-        height: 90.0,
-        marks: vec![mean, line],
-    })
+    let heading = "the machine itself: time of a fixed calculation, relative to its mean";
+    let scale = Scale::new("", Unit::Change, Spacing::Linear);
+    Some(Panel::over(scale, 90.0, vec![mean, line]).headed(heading))
 }
 
 fn said(one: &Timeline) -> String {
-    let times = || one.points.iter().map(|(_, time)| *time);
-    let by_size = |a: &Seconds, b: &Seconds| a.0.total_cmp(&b.0);
-    let ends = times().min_by(by_size).zip(times().max_by(by_size));
+    let times = one.points.iter().map(|(_, time)| *time);
+    let ends = times.minmax_by(|a, b| a.0.total_cmp(&b.0)).into_option();
     let ends = ends.map(|(least, most)| span(least, most));
     format!(
         "{}, {} operations, {}; {}",

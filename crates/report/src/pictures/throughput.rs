@@ -1,14 +1,14 @@
 //! Throughput, and what it gains over that of one worker, over the number of workers.
 
 use itertools::Itertools;
-use keymark_stats::Estimate;
+use keymark_stats::{Estimate, PerSecond, Quantity};
 
 use super::means::reach;
 use super::names::{Hues, apart, left_out};
 use super::{CURVES, about, drawable, fill, framed, line, said_of};
 use crate::ThroughputCurve;
 use crate::charts::{
-    Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
+    Along, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
 };
 use crate::units;
 use crate::visible::visible;
@@ -47,33 +47,20 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
         notes.push("Broken lines: the Universal Scalability Law, where it fits.".to_owned());
     }
     notes.extend(left_out(shown.len(), all, "curves"));
-    let heading = |words: &str| Some(words.to_owned());
+    let heading = match common {
+        Some(common) => format!("throughput: {common}"),
+        None => "throughput".to_owned(),
+    };
+    let marks = named().flat_map(|named| throughput(&named)).collect();
+    let throughput = Panel::over(rate, 220.0, marks).headed(heading);
+    let gain = Scale::new("times one worker's", Unit::Times, Spacing::Linear);
+    let marks = bounds.into_iter();
+    let marks = marks.chain(named().flat_map(|named| gains(&named)));
+    let gain = Panel::over(gain.within(Bounds::FromZero), 180.0, marks.collect());
     let x = Scale::new("workers", Unit::Count, Spacing::Logarithmic).ticks(levels);
     let parts = shown.iter().map(|curve| (curve.of.provenance, said(curve)));
     Some(Chart {
-        panels: vec![
-            Panel {
-                heading: heading(&match common {
-                    Some(common) => format!("throughput: {common}"),
-                    None => "throughput".to_owned(),
-                }),
-                y: Axis::Scale(rate),
-                height: 220.0,
-                marks: named().flat_map(|named| throughput(&named)).collect(),
-            },
-            Panel {
-                heading: heading("speed-up over one worker"),
-                y: Axis::Scale(
-                    Scale::new("times one worker's", Unit::Times, Spacing::Linear)
-                        .within(Bounds::FromZero),
-                ),
-                height: 180.0,
-                marks: bounds
-                    .into_iter()
-                    .chain(named().flat_map(|named| gains(&named)))
-                    .collect(),
-            },
-        ],
+        panels: vec![throughput, gain.headed("speed-up over one worker")],
         keys: names.keys(),
         notes,
         ..framed("throughput", title, parts, CURVES, x)
@@ -100,45 +87,35 @@ fn throughput(named: &Named<'_>) -> Vec<Mark> {
         ..line(of, named.series, ": fitted law", law)
     });
     let law = (!named.curve.law.is_empty()).then_some(law);
-    let curve = curve(
-        named,
-        &named.curve.levels,
-        |rate| rate.0,
-        |rate| units::rate(rate.value),
-    );
+    let words = |rate: &Estimate<PerSecond>| units::rate(rate.value);
+    let curve = curve(named, &named.curve.levels, words);
     law.into_iter().chain(curve).collect()
 }
 
 fn gains(named: &Named<'_>) -> Vec<Mark> {
-    curve(
-        named,
-        &named.curve.gains,
-        |gain| gain.0,
-        units::estimated_gain,
-    )
+    curve(named, &named.curve.gains, units::estimated_gain)
 }
 
 /// A line, and a dot with its interval at each number of workers.
-fn curve<T: Copy>(
+fn curve<T: Quantity>(
     Named {
         curve: ThroughputCurve { of, .. },
         series,
         label,
     }: &Named<'_>,
     levels: &[(u32, Estimate<T>)],
-    plain: fn(&T) -> f64,
     words: fn(&Estimate<T>) -> String,
 ) -> Vec<Mark> {
-    let at = |(workers, level): &(u32, Estimate<T>)| (f64::from(*workers), plain(&level.value));
+    let at = |(workers, level): &(u32, Estimate<T>)| (f64::from(*workers), level.value.to_f64());
     let line = Mark::Line(Line {
         label: Some(label.clone()),
         ..line(of, *series, "", levels.iter().map(at))
     });
     let dots = levels.iter().map(|level| {
         let (name, words) = (visible(&of.label), words(&level.1));
-        let about = about(of, format!("{name}, {} workers: {words}", level.0));
+        let about = about(&of.label, format!("{name}, {} workers: {words}", level.0));
         Mark::Dot(Dot {
-            reach: reach(&level.1, Along::Y, plain),
+            reach: reach(&level.1, Along::Y),
             ..Dot::new(at(level), *series, fill(of.provenance), about)
         })
     });

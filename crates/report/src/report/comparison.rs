@@ -134,23 +134,20 @@ fn borrowed(comparison: &Comparison) -> Vec<Remark> {
 fn reasons(comparison: &Comparison) -> Vec<Remark> {
     let pairs = comparison.pairs.iter();
     let grounds: BTreeSet<_> = pairs.map(|pair| (pair.grounds, pair.side)).collect();
-    let mut said: Vec<Remark> = Vec::new();
-    for (grounds, side) in grounds {
+    let said = grounds.into_iter().filter_map(|(grounds, side)| {
         let kind = if grounds == Grounds::FewRuns {
             RemarkKind::SingleRuns
         } else {
             RemarkKind::Units
         };
-        let Some(text) = reason(comparison, grounds, side) else {
-            continue;
-        };
+        let text = reason(comparison, grounds, side)?;
         let named = match comparison.sides.get(side) {
             Some(line) if comparison.sides.len() > 2 => format!("{}: {text}", line.name),
             _ => text,
         };
-        said.push(Remark::new(kind, named));
-    }
-    said
+        Some(Remark::new(kind, named))
+    });
+    said.collect()
 }
 
 fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<String> {

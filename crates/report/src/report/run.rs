@@ -107,26 +107,20 @@ impl Analysis {
 
     /// What transactions with servers were made of, if there were any, and what siege would have said of them.
     fn under_load(&self, record: &Record) -> Vec<Section> {
-        let mut loads = self.rows.iter().filter_map(|row| {
-            let load = row.under_load.as_ref()?;
-            Some((&row.case, load.limit))
-        });
-        let mut remarks: Vec<Block> = loads
-            .by_ref()
-            .filter(|(_, limit)| *limit == LoadLimit::Client)
-            .map(|(case, _)| {
-                let text = format!(
-                    "{case}: the client was the bottleneck and set the rate; give it more cores"
-                );
-                Block::remark(RemarkKind::Limit, text)
-            })
-            .collect();
         let phases = tables::phases(&self.rows);
         if phases.rows.is_empty() {
             return Vec::new();
         }
-        remarks.insert(0, Block::Table(phases));
-        remarks.extend(record.cases.iter().filter_map(|case| {
+        let mut blocks = vec![Block::Table(phases)];
+        blocks.extend(self.rows.iter().filter_map(|row| {
+            let load = row.under_load.as_ref()?;
+            let text = format!(
+                "{}: the client was the bottleneck and set the rate; give it more cores",
+                row.case
+            );
+            (load.limit == LoadLimit::Client).then(|| Block::remark(RemarkKind::Limit, text))
+        }));
+        blocks.extend(record.cases.iter().filter_map(|case| {
             let why = case.server_load.as_ref()?.unsteady.as_ref()?;
             let text = format!(
                 "{}: no steady state, so only siege's figures mean something: {why}",
@@ -134,16 +128,13 @@ impl Analysis {
             );
             Some(Block::remark(RemarkKind::Imprecision, text))
         }));
-        if self
-            .rows
-            .iter()
-            .any(|row| row.case.operation == Operation::Handshake)
-        {
-            remarks.push(Block::remark(RemarkKind::Basis, SECURITY));
+        let mut operations = self.rows.iter().map(|row| row.case.operation);
+        if operations.contains(&Operation::Handshake) {
+            blocks.push(Block::remark(RemarkKind::Basis, SECURITY));
         }
         for case in &record.cases {
             let clients = case.server_load.iter().flat_map(|load| &load.clients);
-            remarks.extend(clients.filter_map(|(name, lost)| {
+            blocks.extend(clients.filter_map(|(name, lost)| {
                 let text = format!(
                     "{}: {name} did not load to the end ({}); steady is what all clients load",
                     case.case,
@@ -156,7 +147,7 @@ impl Analysis {
             Section::headed(
                 "a transaction with a server: mean of each phase and p95 of the whole in the steady state, processor time \
                  of each side",
-                remarks,
+                blocks,
             ),
             Section::headed(
                 "as siege counts (the whole load, including its start and end)",

@@ -13,8 +13,8 @@ use serde::Deserialize;
 
 use super::pages;
 
-/// A device as the site knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A device as the site knows it. The id decides over the name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identified {
     /// Address of its page: lower-case letters, digits and hyphens.
     pub id: String,
@@ -53,37 +53,29 @@ impl Entry {
 static SHIPPED: LazyLock<Catalogue> =
     LazyLock::new(|| shipped(include_str!("../../../../data/devices.toml")));
 
-/// What a record calls a device, before anybody looks whether it is known.
-enum Named<'r> {
-    Processor(Option<&'r str>),
-    Device(&'r str),
+/// What there are pages of.
+#[derive(Clone, Copy, PartialEq, Eq, derive_more::Display)]
+#[display(rename_all = "lowercase")]
+enum Class {
+    Processor,
+    Device,
 }
 
 impl Identified {
     /// Which device a case of a record is of.
     pub fn of(record: &Record, case: &Case) -> Self {
         let (devices, unknown) = (&SHIPPED.device, &SHIPPED.nameless);
-        let (class, known, name) = match named(record, case) {
-            Named::Processor(model) => {
-                let name = normal(model.unwrap_or_default());
-                let is_its =
-                    |entry: &&Entry| entry.processors.iter().any(|one| normal(one) == name);
-                ("processor", devices.iter().find(is_its), name)
-            }
-            Named::Device(name) => {
-                let name = normal(name);
-                let is_its = |entry: &&Entry| entry.names().any(|own| own == name);
-                let begins =
-                    |entry: &&Entry| entry.begins.iter().any(|begin| name.starts_with(begin));
-                let known = devices.iter().find(is_its);
-                (
-                    "device",
-                    known.or_else(|| devices.iter().find(begins)),
-                    name,
-                )
-            }
+        let (class, name) = named(record, case);
+        let name = normal(name);
+        let is_its = |entry: &&Entry| match class {
+            Class::Processor => entry.processors.iter().any(|one| normal(one) == name),
+            Class::Device => entry.names().any(|own| own == name),
         };
-        if let Some(Entry { id, name, .. }) = known {
+        let begins = |entry: &&Entry| {
+            class == Class::Device && entry.begins.iter().any(|begin| name.starts_with(begin))
+        };
+        let known = devices.iter().find(is_its);
+        if let Some(Entry { id, name, .. }) = known.or_else(|| devices.iter().find(begins)) {
             let (id, name) = (id.clone(), name.clone());
             return Self { id, name };
         }
@@ -94,12 +86,13 @@ impl Identified {
             ("", "")
         };
         let shown = match (name.as_str(), class) {
-            ("", "processor") => "a processor without a name".to_owned(),
-            ("", _) => format!("{device} without a product name"),
+            ("", Class::Processor) => "a processor without a name".to_owned(),
+            ("", Class::Device) => format!("{device} without a product name"),
             (name, _) => name.to_owned(),
         };
+        let class = class.to_string();
         Self {
-            id: pages::unique(&name, class, &[class, &name, run, device]),
+            id: pages::unique(&name, &class, &[&class, &name, run, device]),
             name: if nameless {
                 format!("{shown} (run {run})")
             } else {
@@ -115,34 +108,29 @@ fn normal(name: &str) -> String {
 }
 
 /// What the record calls the device itself, without its label, and without words for how the figure was had.
-fn named<'r>(record: &'r Record, case: &'r Case) -> Named<'r> {
+fn named<'r>(record: &'r Record, case: &'r Case) -> (Class, &'r str) {
     let mut stores = record.stores.iter();
     let store = stores.find(|store| store.device == case.device);
     let product = store.map_or("", |store| store.product.as_str());
     let product = product
         .split_once(", token '")
         .map_or(product, |(product, _)| product);
-    match case.provenance {
-        Provenance::Measured | Provenance::Virtual => {
-            if case.store == StoreKind::SOFTWARE {
-                Named::Processor(record.environment.cpu_model.as_deref())
-            } else {
-                Named::Device(product)
-            }
+    let device = match case.provenance {
+        Provenance::Measured | Provenance::Virtual if case.store == StoreKind::SOFTWARE => {
+            let model = record.environment.cpu_model.as_deref();
+            return (Class::Processor, model.unwrap_or_default());
         }
+        Provenance::Measured | Provenance::Virtual => product,
         // `twin of a YubiKey 4`, or `twin:yubikey-4` where it stands behind a reader.
         Provenance::Twin => {
             let of = product.strip_prefix("twin of a ");
-            Named::Device(
-                of.or_else(|| product.strip_prefix("twin:"))
-                    .unwrap_or(product),
-            )
+            let of = of.or_else(|| product.strip_prefix("twin:"));
+            of.unwrap_or(product)
         }
-        Provenance::Predicted => {
-            Named::Device(product.strip_suffix(", simulated").unwrap_or(product))
-        }
-        Provenance::Published => Named::Device(case.device.as_str()),
-    }
+        Provenance::Predicted => product.strip_suffix(", simulated").unwrap_or(product),
+        Provenance::Published => case.device.as_str(),
+    };
+    (Class::Device, device)
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ mod pages;
 mod sections;
 mod source;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools;
 use keymark_bench::{KeyFamily, Provenance, Strength};
 
 pub use device::Identified;
@@ -56,15 +57,15 @@ pub enum Devices {
 impl Devices {
     /// Whether a record that comes with keymark has a place beside the contributed ones.
     pub fn take(self, shipped: &Source, contributed: &[Source]) -> bool {
-        let ids = ids(contributed);
+        let known = identified(contributed);
         let mut devices = shipped.devices.iter();
-        self == Self::AlsoPublished || devices.any(|device| ids.contains(&device.identified.id))
+        self == Self::AlsoPublished || devices.any(|device| known.contains(&device.identified))
     }
 }
 
-fn ids(sources: &[Source]) -> BTreeSet<String> {
+fn identified(sources: &[Source]) -> BTreeSet<Identified> {
     let devices = sources.iter().flat_map(|source| &source.devices);
-    devices.map(|device| device.identified.id.clone()).collect()
+    devices.map(|device| device.identified.clone()).collect()
 }
 
 /// All that is shown.
@@ -115,15 +116,16 @@ impl Site {
     pub fn of(title: String, of: Devices, contributed: Vec<Source>, shipped: Vec<Source>) -> Self {
         let mut shipped = shipped;
         shipped.retain(|source| of.take(source, &contributed));
-        let mut wanted = ids(&contributed);
+        let mut wanted = identified(&contributed);
         if of == Devices::AlsoPublished {
-            wanted.extend(ids(&shipped));
+            wanted.extend(identified(&shipped));
         }
         let mut sources = contributed;
         sources.extend(shipped);
         sources.sort_by(|a, b| (a.started, &a.address).cmp(&(b.started, &b.address)));
         tell_apart(&mut sources);
-        let mut devices: Vec<Device> = wanted.iter().map(|id| Device::of(id, &sources)).collect();
+        let devices = wanted.into_iter().map(|known| Device::of(known, &sources));
+        let mut devices: Vec<Device> = devices.collect();
         devices.sort_by_cached_key(|device| {
             let Identified { id, name } = &device.identified;
             (name.to_lowercase(), id.clone())
@@ -155,10 +157,7 @@ impl Site {
 
 /// Two records may be of runs with the same name: each then has a part of its address behind it.
 fn tell_apart(sources: &mut [Source]) {
-    let mut times: HashMap<String, usize> = HashMap::new();
-    for source in sources.iter() {
-        *times.entry(source.name.clone()).or_default() += 1;
-    }
+    let times = sources.iter().map(|source| source.name.clone()).counts();
     for source in sources.iter_mut().filter(|source| times[&source.name] > 1) {
         let hash = source.address.rsplit('-').next().unwrap_or_default();
         let hash = hash.get(..8).unwrap_or(hash);
@@ -167,14 +166,14 @@ fn tell_apart(sources: &mut [Source]) {
 }
 
 impl Device {
-    fn of(id: &str, sources: &[Source]) -> Self {
+    fn of(identified: Identified, sources: &[Source]) -> Self {
         let mut figures: Vec<(&Source, &SourceFigure)> = Vec::new();
         let mut of_sources = Vec::new();
         for (place, source) in sources.iter().enumerate() {
             let own: Vec<&SourceFigure> = source
                 .figures
                 .iter()
-                .filter(|figure| source.device_of(figure).identified.id == *id)
+                .filter(|figure| source.device_of(figure).identified == identified)
                 .collect();
             if own.is_empty() {
                 continue;
@@ -183,7 +182,7 @@ impl Device {
             of_sources.push(OfDevice {
                 source: place,
                 devices: devices
-                    .filter(|device| device.identified.id == *id)
+                    .filter(|device| device.identified == identified)
                     .cloned()
                     .collect(),
                 figures: own.len(),
@@ -200,14 +199,6 @@ impl Device {
             family.insert(row.case.strength());
             *kinds.entry(row.case.provenance).or_default() += 1;
         }
-        let first = of_sources.first().and_then(|of| of.devices.first());
-        let identified = first.map_or_else(
-            || Identified {
-                id: id.to_owned(),
-                name: id.to_string(),
-            },
-            |device| device.identified.clone(),
-        );
         Self {
             identified,
             strengths,

@@ -39,8 +39,11 @@ pub struct KeySection {
 
 type Key = (Algorithm, Operation, Option<Strength>);
 
-pub(super) fn sections(figures: &[(&Source, &SourceFigure)]) -> Vec<KeySection> {
-    let mut keys: BTreeMap<Key, Vec<(&Source, &SourceFigure)>> = BTreeMap::new();
+/// A figure and the source that it is of.
+pub(super) type Entry<'s> = (&'s Source, &'s SourceFigure);
+
+pub(super) fn sections(figures: &[Entry<'_>]) -> Vec<KeySection> {
+    let mut keys: BTreeMap<Key, Vec<Entry<'_>>> = BTreeMap::new();
     for &(source, figure) in figures {
         let case = &figure.row.case;
         let strength = case.strength();
@@ -56,10 +59,7 @@ pub(super) fn sections(figures: &[(&Source, &SourceFigure)]) -> Vec<KeySection> 
     .collect()
 }
 
-fn section(
-    (algorithm, operation, strength): Key,
-    figures: &[(&Source, &SourceFigure)],
-) -> KeySection {
+fn section((algorithm, operation, strength): Key, figures: &[Entry<'_>]) -> KeySection {
     let family = KeyFamily::of(algorithm);
     let sources = || figures.iter().map(|(source, _)| source);
     let records = sources().map(|source| &source.address).unique().count();
@@ -98,7 +98,7 @@ fn section(
     }
 }
 
-fn times(figures: &[(&Source, &SourceFigure)]) -> Option<String> {
+fn times(figures: &[Entry<'_>]) -> Option<String> {
     let means = figures.iter().filter_map(|(_, figure)| figure.row.mean());
     let ends = means.minmax_by(|a, b| a.0.total_cmp(&b.0)).into_option()?;
     let (least, most) = (units::duration(ends.0), units::duration(ends.1));
@@ -109,7 +109,7 @@ fn times(figures: &[(&Source, &SourceFigure)]) -> Option<String> {
     })
 }
 
-fn brackets(figures: &[(&Source, &SourceFigure)]) -> &'static str {
+fn brackets(figures: &[Entry<'_>]) -> &'static str {
     let banded = figures
         .iter()
         .filter(|(_, figure)| figure.row.band.is_some());
@@ -124,13 +124,9 @@ fn brackets(figures: &[(&Source, &SourceFigure)]) -> &'static str {
 }
 
 /// A dot a row. In place of the device, which all have in common, each says which record it is of.
-fn figure(
-    algorithm: Algorithm,
-    operation: Operation,
-    figures: &[(&Source, &SourceFigure)],
-) -> Figure {
+fn figure(algorithm: Algorithm, operation: Operation, figures: &[Entry<'_>]) -> Figure {
     let tolerance = Seconds(Settings::default().tolerance.as_secs_f64());
-    let predicted = |(source, figure): &(&Source, &SourceFigure)| {
+    let predicted = |(source, figure): &Entry<'_>| {
         Some(Predicted {
             device: DeviceName::new(source.label()),
             what: format!("{} {}", figure.row.case.device, figure.row.case.way()),
@@ -148,7 +144,7 @@ fn figure(
         };
         return plot.titled(title);
     }
-    let dot = |(source, figure): &(&Source, &SourceFigure)| {
+    let dot = |(source, figure): &Entry<'_>| {
         let mean = figures::mean(&figure.row)?;
         Some(Mean {
             of: Subject {
@@ -164,7 +160,7 @@ fn figure(
     Plot::Means { tolerance, means }.titled(title)
 }
 
-fn table(figures: &[(&Source, &SourceFigure)]) -> Table {
+fn table(figures: &[Entry<'_>]) -> Table {
     TableOf::of(figures, |(_, figure)| &figure.row.case)
         .name("record", |(source, _)| Cell::Record {
             name: source.label().to_owned(),
@@ -221,7 +217,7 @@ fn rate(estimate: Estimate<PerSecond>) -> Cell {
 }
 
 /// What is to be known of the rows: that they are of several kinds, why there is none, what an article says.
-fn remarks(figures: &[(&Source, &SourceFigure)]) -> Vec<Remark> {
+fn remarks(figures: &[Entry<'_>]) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if let Some(kinds) = mixed(figures.iter().map(|(_, figure)| figure.row.case.provenance)) {
         let text = format!("This section mixes figures of different kinds: {kinds}.");

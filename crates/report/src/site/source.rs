@@ -1,6 +1,7 @@
 //! A record as a source of figures, and on which machine it was made, as far as it says.
 
-use keymark_bench::{DeviceName, Provenance, Record, RunId};
+use itertools::Itertools;
+use keymark_bench::{DeviceName, Provenance, Record};
 
 use super::device::Identified;
 use super::pages;
@@ -20,8 +21,6 @@ pub enum Origin {
 /// One record.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The run.
-    pub run: RunId,
     /// What it is called in tables: its run, and more where another record is of a run of that name.
     pub name: String,
     /// Its page and its file, without the ending.
@@ -95,7 +94,6 @@ impl Source {
             });
         }
         Self {
-            run: record.id.clone(),
             name: record.id.to_string(),
             address: pages::unique(&record.id.0, "record", &["record", file]),
             origin,
@@ -134,23 +132,15 @@ impl Source {
 
     /// The first addresses that are in the notes of these figures: where an article or its data are.
     pub(super) fn links<'h>(figures: impl Iterator<Item = &'h SourceFigure>) -> Vec<String> {
-        let mut links: Vec<String> = Vec::new();
-        for note in figures.filter_map(|figure| figure.note.as_ref()) {
-            let words = note.split_whitespace();
-            let found = words.filter(|word| {
-                ["https://", "http://"].iter().any(|scheme| {
-                    word.strip_prefix(scheme)
-                        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
-                })
-            });
-            for link in found {
-                let plain = link.chars().all(|c| c.is_ascii_graphic());
-                if plain && links.len() < LINKS && !links.iter().any(|known| known == link) {
-                    links.push(link.to_owned());
-                }
-            }
-        }
-        links
+        let is_link = |word: &&str| {
+            let mut schemes = ["https://", "http://"].into_iter();
+            let rest = schemes.find_map(|scheme| word.strip_prefix(scheme));
+            rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+                && word.chars().all(|c| c.is_ascii_graphic())
+        };
+        let notes = figures.filter_map(|figure| figure.note.as_deref());
+        let links = notes.flat_map(str::split_whitespace).filter(is_link);
+        links.unique().take(LINKS).map(str::to_owned).collect()
     }
 }
 

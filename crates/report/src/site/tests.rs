@@ -107,7 +107,7 @@ fn addresses_stay_when_others_are_added() {
     }
     assert_eq!(after.devices.len(), 3, "{:?}", ids(&after));
     let address = |site: &Site, run: &str| {
-        let found = site.sources.iter().find(|source| source.run.0 == run);
+        let found = site.sources.iter().find(|source| source.name == run);
         found.unwrap().address.clone()
     };
     for run in ["a", "c"] {

@@ -69,7 +69,7 @@ fn mark() -> impl Strategy<Value = Mark> {
             0_u32..6,
             proptest::option::of(reach()),
             style.clone(),
-            label.clone()
+            label
         )
             .prop_map(
                 |(x, row, reach, (series, fill, about), label)| Mark::Dot(Dot {
@@ -78,25 +78,17 @@ fn mark() -> impl Strategy<Value = Mark> {
                     ..Dot::new((x, f64::from(row)), series, fill, about)
                 })
             ),
-        (
-            0_usize..6,
-            proptest::option::of(numbers()),
-            (numbers(), proptest::option::of(reach())),
-            style.clone(),
-            label
-        )
-            .prop_map(
-                |(row, from, (to, reach), (series, fill, about), label)| Mark::Bar(Bar {
-                    row,
-                    from,
-                    to,
-                    reach,
-                    series,
-                    fill,
-                    label,
-                    about,
-                })
-            ),
+        (0_usize..6, numbers(), numbers(), style.clone(), words()).prop_map(
+            |(row, from, to, (series, fill, about), label)| Mark::Bar(Bar {
+                row,
+                from,
+                to,
+                series,
+                fill,
+                label,
+                about,
+            })
+        ),
         (points, path, style.clone()).prop_map(|(points, path, (series, fill, about))| {
             Mark::Line(Line {
                 points,

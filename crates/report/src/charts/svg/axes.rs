@@ -1,73 +1,33 @@
 //! Axes, rows, columns and headings of panels.
 
-use super::layout::{self, Area, EDGE, GAP, HEADING, Layout};
+use super::layout::{self, EDGE, GAP, HEADING, LABELS, VALUES};
 use super::{Breadth, Canvas, SMALL, TEXT, at, text_width};
-use crate::charts::chart::{Along, Axis, Chart, Group, Mark, Panel, Scale};
+use crate::charts::chart::{Along, Axis, Group, Mark, Panel, Scale};
 use crate::charts::metrics::{self, Weight};
 use crate::charts::scale::{self, Placed};
 
 /// Where values of a panel are.
 pub(super) struct Space {
     pub x: Placed,
-    pub y: Down,
-}
-
-/// From top to bottom.
-pub(super) enum Down {
-    Scale(Placed),
-    /// The middle of each row.
-    Rows(Vec<f64>),
+    /// If it has a scale from bottom to top.
+    pub y: Option<Placed>,
+    /// If not, the middle of each row.
+    rows: Vec<f64>,
 }
 
 impl Space {
-    fn of(chart: &Chart, panel: &Panel, place: &Area, layout: &Layout) -> Self {
-        let y = match &panel.y {
-            Axis::Scale(scale) => {
-                Down::Scale(scale::of_panel(panel, scale, (place.to, place.from)))
-            }
-            Axis::Rows(groups) => Down::Rows(middles(groups, place.from, layout.breadth)),
-        };
-        Self {
-            x: scale::of_chart(chart, (layout.left, layout.right)),
-            y,
-        }
-    }
-
-    pub(super) fn x(&self, value: f64) -> Option<f64> {
-        self.x.at(value)
-    }
-
     pub(super) fn y(&self, value: f64) -> Option<f64> {
         match &self.y {
-            Down::Scale(placed) => placed.at(value),
-            Down::Rows(rows) if value >= 0.0 => rows.get(value as usize).copied(),
-            Down::Rows(_) => None,
-        }
-    }
-
-    pub(super) fn scale(&self, along: Along) -> Option<&Placed> {
-        match (along, &self.y) {
-            (Along::X, _) => Some(&self.x),
-            (Along::Y, Down::Scale(placed)) => Some(placed),
-            (Along::Y, Down::Rows(_)) => None,
+            Some(placed) => placed.at(value),
+            None if value >= 0.0 => self.rows.get(value as usize).copied(),
+            None => None,
         }
     }
 }
 
-fn middles(groups: &[Group], top: f64, breadth: Breadth) -> Vec<f64> {
-    let (row, above) = (layout::row_height(breadth), layout::above(breadth));
-    let mut y = top;
-    let mut middles = Vec::new();
-    for group in groups {
-        if group.heading.is_some() {
-            y += HEADING;
-        }
-        for _ in &group.rows {
-            middles.push(y + (row + above) / 2.0);
-            y += row;
-        }
-    }
-    middles
+/// A tick's text below an axis, with a gap.
+fn tick_room(label: &str) -> f64 {
+    text_width(label, SMALL) + 14.0
 }
 
 impl Canvas<'_> {
@@ -78,15 +38,20 @@ impl Canvas<'_> {
             return;
         };
         let (left, right) = (self.layout.left, self.layout.right);
-        let space = Space::of(chart, panel, place, &self.layout);
         let (top, from, to) = (place.top, place.from, place.to);
         let lines = place.rules.clone();
         self.names_of(panel, top);
-        self.x_grid(&space, (from, to));
-        match &panel.y {
-            Axis::Scale(scale) => self.y_axis(scale, &space),
-            Axis::Rows(groups) => self.rows(groups, from),
-        }
+        let x = scale::of_chart(chart, (left, right));
+        self.x_grid(&x, (from, to));
+        let (y, rows) = match &panel.y {
+            Axis::Scale(scale) => {
+                let placed = scale::of_panel(panel, scale, (to, from));
+                self.y_axis(scale, &placed);
+                (Some(placed), Vec::new())
+            }
+            Axis::Rows(groups) => (None, self.rows(groups, from)),
+        };
+        let space = Space { x, y, rows };
         self.line((left, to), (right, to), self.paint.palette.axis, 1.0);
         self.rules(panel, &space, &lines, (from, to));
         for mark in &panel.marks {
@@ -109,12 +74,9 @@ impl Canvas<'_> {
     }
 
     /// Ticks of the axis of x, right through.
-    fn x_grid(&mut self, space: &Space, (from, to): (f64, f64)) {
-        let ticks = space
-            .x
-            .ticks(&self.chart.x, |label| scale::tick_room(label, SMALL));
+    fn x_grid(&mut self, placed: &Placed, (from, to): (f64, f64)) {
         let ink = self.paint.palette.grid;
-        for tick in ticks {
+        for tick in placed.ticks(&self.chart.x, layout::APART, tick_room) {
             let width = if tick.label.is_some() { 1.0 } else { 0.5 };
             self.line((tick.at, from), (tick.at, to), ink, width);
         }
@@ -145,7 +107,7 @@ impl Canvas<'_> {
     /// Ticks between two heights, with their text on that line.
     fn x_ticks(&mut self, placed: &Placed, scale: &Scale, (from, to): (f64, f64), line: f64) {
         let (text, axis) = (self.paint.palette.text, self.paint.palette.axis);
-        for tick in placed.ticks(scale, |label| scale::tick_room(label, SMALL)) {
+        for tick in placed.ticks(scale, layout::APART, tick_room) {
             let Some(label) = tick.label else {
                 continue;
             };
@@ -159,13 +121,10 @@ impl Canvas<'_> {
         }
     }
 
-    fn y_axis(&mut self, scale: &Scale, space: &Space) {
-        let Some(placed) = space.scale(Along::Y).cloned() else {
-            return;
-        };
+    fn y_axis(&mut self, scale: &Scale, placed: &Placed) {
         let (left, right) = (self.layout.left, self.layout.right);
         let (grid, text) = (self.paint.palette.grid, self.paint.palette.text);
-        for tick in placed.ticks(scale, |_| 18.0) {
+        for tick in placed.ticks(scale, layout::ABOVE_EACH_OTHER, |_| 18.0) {
             let width = if tick.label.is_some() { 1.0 } else { 0.5 };
             self.line((left, tick.at), (right, tick.at), grid, width);
             if let Some(label) = tick.label {
@@ -176,15 +135,14 @@ impl Canvas<'_> {
         self.line((left, from), (left, to), self.paint.palette.axis, 1.0);
     }
 
-    fn rows(&mut self, groups: &[Group], top: f64) {
+    /// Yields the middle of each row.
+    fn rows(&mut self, groups: &[Group], top: f64) -> Vec<f64> {
         let breadth = self.layout.breadth;
         let (row, above) = (layout::row_height(breadth), layout::above(breadth));
         let (left, right) = (self.layout.left, self.layout.right);
-        let (text, muted, grid) = {
-            let palette = self.paint.palette;
-            (palette.text, palette.muted, palette.grid)
-        };
-        let mut y = top;
+        let palette = self.paint.palette;
+        let (text, muted, grid) = (palette.text, palette.muted, palette.grid);
+        let (mut y, mut middles) = (top, Vec::new());
         for (number, group) in groups.iter().enumerate() {
             if let Some(heading) = &group.heading {
                 if number > 0 {
@@ -196,7 +154,7 @@ impl Canvas<'_> {
             for entry in &group.rows {
                 let middle = y + (row + above) / 2.0;
                 self.line((left, middle), (right, middle), grid, 1.0);
-                let label = layout::row_label(&entry.label);
+                let label = metrics::cut(&entry.label, TEXT, Weight::Regular, LABELS);
                 match breadth {
                     Breadth::Page => {
                         self.anchored((left - GAP + 2.0, middle + 4.0), TEXT, text, "end", &label);
@@ -204,25 +162,23 @@ impl Canvas<'_> {
                     Breadth::Narrow => self.text((EDGE, y + above - 1.0), SMALL, text, &label),
                 }
                 if !entry.value.is_empty() {
-                    let x = self.layout.width - EDGE;
-                    self.anchored(
-                        (x, middle + 4.0),
-                        SMALL,
-                        muted,
-                        "end",
-                        &layout::row_value(&entry.value),
-                    );
+                    let at = (self.layout.width - EDGE, middle + 4.0);
+                    // Only an absurd one has no room.
+                    let value = metrics::cut(&entry.value, SMALL, Weight::Regular, VALUES);
+                    self.anchored(at, SMALL, muted, "end", &value);
                 }
+                middles.push(middle);
                 y += row;
             }
         }
+        middles
     }
 
     /// References: a broken line, with its text above or beside the data.
     fn rules(&mut self, panel: &Panel, space: &Space, lines: &[usize], (from, to): (f64, f64)) {
         let ink = self.paint.palette.rule;
         for (rule, line) in layout::rules(panel, Along::X).zip(lines) {
-            let Some(x) = space.x(rule.at) else {
+            let Some(x) = space.x.at(rule.at) else {
                 continue;
             };
             let (start, _) = self.layout.rule_text(&space.x, rule);
@@ -238,7 +194,7 @@ impl Canvas<'_> {
                 names.push((y, &rule.label, ink));
             }
         }
-        for line in panel.marks.iter().filter_map(Mark::line) {
+        for line in panel.marks.iter().filter_map(Mark::try_as_line_ref) {
             let end = line.points.last().and_then(|(_, y)| space.y(*y));
             if let (Some(y), Some(label)) = (end, &line.label) {
                 names.push((y, label, self.paint.palette.series(line.series)));
@@ -258,7 +214,8 @@ impl Canvas<'_> {
             if y + 8.0 > self.layout.height {
                 break;
             }
-            let label = layout::beside_label(label, self.layout.width);
+            let room = layout::beside(self.layout.width);
+            let label = metrics::cut(label, SMALL, Weight::Regular, room);
             let x = self.layout.right + 6.0;
             self.text((x, y + 4.0), SMALL, ink, &label);
         }

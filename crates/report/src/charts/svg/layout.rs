@@ -26,9 +26,13 @@ pub(super) const HEADING: f64 = 23.0;
 pub(super) const GAP: f64 = 10.0;
 const LABEL_LINE: f64 = 16.0;
 /// Names longer than this are cut; the whole is in the mark's title.
-const LABELS: f64 = 300.0;
-const VALUES: f64 = 150.0;
+pub(super) const LABELS: f64 = 300.0;
+pub(super) const VALUES: f64 = 150.0;
 const RULES: f64 = 215.0;
+/// Between ticks that have their text beside each other, and above each other: it is wider than high.
+pub(super) const APART: f64 = 60.0;
+pub(super) const ABOVE_EACH_OTHER: f64 = 28.0;
+
 /// Places of all there is.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -83,6 +87,7 @@ impl Layout {
         let room = width - 2.0 * EDGE;
         let size = title_size(breadth);
         let title = metrics::wrap(&chart.title, size, Weight::Bold, room);
+        let notes = chart.notes.iter();
         let mut layout = Self {
             width,
             height: 0.0,
@@ -94,12 +99,18 @@ impl Layout {
             panels: Vec::new(),
             bottom: 0.0,
             notes_top: 0.0,
-            notes: Vec::new(),
+            notes: notes
+                .flat_map(|note| metrics::wrap(note, SMALL, Weight::Regular, room))
+                .collect(),
             breadth,
             tall,
         };
         layout.stack(chart);
-        layout.finish(chart, room);
+        let axis = if chart.x.label.is_empty() { 22.0 } else { 40.0 };
+        let gap = if chart.notes.is_empty() { 0.0 } else { 8.0 };
+        layout.notes_top = layout.bottom + axis + gap;
+        let notes = layout.notes.len() as f64 * NOTE_LINE;
+        layout.height = (layout.notes_top + notes + EDGE).ceil();
         layout
     }
 
@@ -137,16 +148,6 @@ impl Layout {
         self.bottom = y - 14.0;
     }
 
-    fn finish(&mut self, chart: &Chart, room: f64) {
-        let axis = if chart.x.label.is_empty() { 22.0 } else { 40.0 };
-        self.notes_top = self.bottom + axis + if chart.notes.is_empty() { 0.0 } else { 8.0 };
-        let lines = chart.notes.iter();
-        self.notes = lines
-            .flat_map(|note| metrics::wrap(note, SMALL, Weight::Regular, room))
-            .collect();
-        self.height = (self.notes_top + self.notes.len() as f64 * NOTE_LINE + EDGE).ceil();
-    }
-
     /// Labels of references above the data, in as many lines as keep them apart.
     fn rule_lines(&self, chart: &Chart, panel: &Panel) -> Vec<usize> {
         let placed = scale::of_chart(chart, (self.left, self.right));
@@ -179,7 +180,7 @@ impl Layout {
 
 /// References that have their place on an axis.
 pub(super) fn rules(panel: &Panel, along: Along) -> impl Iterator<Item = &Rule> {
-    let rules = panel.marks.iter().filter_map(Mark::rule);
+    let rules = panel.marks.iter().filter_map(Mark::try_as_rule_ref);
     rules.filter(move |rule| rule.along == along)
 }
 
@@ -200,7 +201,7 @@ fn left_of(panel: &Panel, breadth: Breadth) -> f64 {
     match &panel.y {
         Axis::Scale(scale) => {
             let placed = scale::of_panel(panel, scale, (panel.height, 0.0));
-            let ticks = placed.ticks(scale, |_| 18.0);
+            let ticks = placed.ticks(scale, ABOVE_EACH_OTHER, |_| 18.0);
             let labels = ticks.iter().filter_map(|tick| tick.label.as_deref());
             labels
                 .map(|label| text_width(label, SMALL))
@@ -218,7 +219,7 @@ fn left_of(panel: &Panel, breadth: Breadth) -> f64 {
 
 fn right_of(panel: &Panel, beside: f64) -> f64 {
     let rules = rules(panel, Along::Y).map(|rule| rule.label.as_str());
-    let lines = panel.marks.iter().filter_map(Mark::line);
+    let lines = panel.marks.iter().filter_map(Mark::try_as_line_ref);
     let labels = rules.chain(lines.filter_map(|line| line.label.as_deref()));
     let rules = labels.map(|label| text_width(label, SMALL).min(beside));
     let rules = rules.fold(0.0, f64::max);
@@ -251,33 +252,12 @@ fn height_of(panel: &Panel, breadth: Breadth) -> f64 {
     match &panel.y {
         Axis::Rows(groups) => {
             let row = row_height(breadth);
-            let each = groups.iter().map(|group| {
-                let heading = if group.heading.is_some() {
-                    HEADING
-                } else {
-                    0.0
-                };
-                heading + group.rows.len() as f64 * row
-            });
-            each.sum::<f64>() + 6.0
+            let headings = groups.iter().filter(|group| group.heading.is_some());
+            let rows = groups.iter().map(|group| group.rows.len() as f64 * row);
+            headings.count() as f64 * HEADING + rows.sum::<f64>() + 6.0
         }
         Axis::Scale(_) => panel.height.clamp(40.0, 1_000.0),
     }
-}
-
-/// Name of a row, cut to its room.
-pub(super) fn row_label(label: &str) -> String {
-    metrics::cut(label, TEXT, Weight::Regular, LABELS)
-}
-
-/// Figure of a row, cut to its room: only an absurd one needs it.
-pub(super) fn row_value(value: &str) -> String {
-    metrics::cut(value, SMALL, Weight::Regular, VALUES)
-}
-
-/// Name of a line or reference, cut to its room in a picture of that width.
-pub(super) fn beside_label(label: &str, width: f64) -> String {
-    metrics::cut(label, SMALL, Weight::Regular, beside(width))
 }
 
 /// An entry and its place.
@@ -303,7 +283,7 @@ pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
     // Lines that have their name beside them need no entry.
     let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
     let named = marks
-        .filter_map(Mark::line)
+        .filter_map(Mark::try_as_line_ref)
         .filter(|line| line.label.is_some());
     let named: BTreeSet<usize> = named.map(|line| line.series).collect();
     let keys = (0..).zip(&chart.keys);
@@ -340,7 +320,7 @@ pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
 impl Canvas<'_> {
     pub(super) fn legend(&mut self) {
         let mut marks = self.chart.panels.iter().flat_map(|panel| &panel.marks);
-        let lines = marks.clone().any(|mark| mark.line().is_some());
+        let lines = marks.clone().any(|mark| mark.try_as_line_ref().is_some());
         let bars = marks.any(|mark| matches!(mark, Mark::Bar(_) | Mark::Column(_)));
         // Where all figures were had alike, series show it.
         let alike = match self.chart.fills.as_slice() {

@@ -12,7 +12,7 @@ use crate::charts::chart::{
 use crate::xml::{attribute, escaped, px};
 
 /// Width of the line of bounds.
-const REACH: f64 = 1.6;
+const REACH: &str = "1.6";
 /// Half a mark's width.
 pub(super) const RADIUS: f64 = 5.0;
 const CROWD: f64 = 2.4;
@@ -68,7 +68,7 @@ impl Canvas<'_> {
     }
 
     fn dot(&mut self, dot: &Dot, space: &Space) {
-        let (Some(x), Some(y)) = (space.x(dot.x), space.y(dot.y)) else {
+        let (Some(x), Some(y)) = (space.x.at(dot.x), space.y(dot.y)) else {
             return;
         };
         let ink = self.paint.palette.series(dot.series);
@@ -80,7 +80,7 @@ impl Canvas<'_> {
         ];
         self.about("dot", dot.series, &dot.about, &data);
         if let Some(reach) = dot.reach {
-            self.reach(reach, (x, y), (ink, REACH), space);
+            self.reach(reach, (x, y), ink, space);
         }
         let radius = match dot.size {
             Size::Figure => RADIUS,
@@ -107,24 +107,16 @@ impl Canvas<'_> {
     }
 
     /// A bar with an end where there is a bound on the axis, and an arrow where there is none.
-    fn reach(
-        &mut self,
-        reach: Reach,
-        (x, y): (f64, f64),
-        (ink, width): (&str, f64),
-        space: &Space,
-    ) {
-        let Some(placed) = space.scale(reach.along) else {
-            return;
+    fn reach(&mut self, reach: Reach, (x, y): (f64, f64), ink: &str, space: &Space) {
+        let (placed, middle) = match (reach.along, &space.y) {
+            (Along::X, _) => (&space.x, x),
+            (Along::Y, Some(placed)) => (placed, y),
+            (Along::Y, None) => return,
         };
         if (reach.low, reach.high) == (None, None) {
             return;
         }
         let (from, to) = placed.ends();
-        let middle = match reach.along {
-            Along::X => x,
-            Along::Y => y,
-        };
         let towards = (to - from).signum();
         let end = |bound: Option<f64>, sign: f64| {
             let held = bound.filter(|bound| placed.holds(*bound));
@@ -151,9 +143,8 @@ impl Canvas<'_> {
                 format!("M{a}L{}L{b}", place(at, 0.0))
             };
         }
-        let width = px(width);
         self.add(format_args!(
-            r#"<path d="{path}" fill="none" stroke="{ink}" stroke-width="{width}"/>"#
+            r#"<path d="{path}" fill="none" stroke="{ink}" stroke-width="{REACH}"/>"#
         ));
     }
 
@@ -161,36 +152,18 @@ impl Canvas<'_> {
         let (placed, Some(y)) = (&space.x, space.y(bar.row as f64)) else {
             return;
         };
-        let from = bar
-            .from
-            .map_or(Some(placed.ends().0), |from| placed.at(from));
-        let (Some(from), Some(to)) = (from, placed.at(bar.to)) else {
+        let (Some(from), Some(to)) = (placed.at(bar.from), placed.at(bar.to)) else {
             return;
         };
         let ink = self.paint.palette.series(bar.series);
-        let data = [
-            ("data-from", bar.from),
-            ("data-to", Some(bar.to)),
-            ("data-low", bar.reach.and_then(|reach| reach.low)),
-            ("data-high", bar.reach.and_then(|reach| reach.high)),
-        ];
+        let data = [("data-from", Some(bar.from)), ("data-to", Some(bar.to))];
         self.about("bar", bar.series, &bar.about, &data);
         let width = (to - from).max(0.5);
         self.rect((from, y - BAR), (width, 2.0 * BAR), bar.fill, ink, None);
-        if let Some(reach) = bar.reach {
-            // On its own bar a line needs a ground.
-            let palette = self.paint.palette;
-            self.reach(reach, (to, y), (palette.ground, 3.0 * REACH), space);
-            self.reach(reach, (to, y), (palette.text, REACH), space);
-        }
         self.add(format_args!("</g>"));
-        let label = bar
-            .label
-            .as_deref()
-            .filter(|label| text_width(label, SMALL) + 10.0 <= width);
-        if let Some(label) = label {
+        if text_width(&bar.label, SMALL) + 10.0 <= width {
             let middle = f64::midpoint(from, from + width);
-            self.inside(bar.fill, (middle, y), label);
+            self.inside(bar.fill, (middle, y), &bar.label);
         }
     }
 
@@ -214,7 +187,7 @@ impl Canvas<'_> {
         let places = line
             .points
             .iter()
-            .filter_map(|&(x, y)| Some((space.x(x)?, space.y(y)?)));
+            .filter_map(|&(x, y)| Some((space.x.at(x)?, space.y(y)?)));
         let places: Vec<(f64, f64)> = places.collect();
         if places.len() < 2 {
             return;
@@ -235,7 +208,7 @@ impl Canvas<'_> {
     }
 
     fn column(&mut self, column: &Column, space: &Space) {
-        let (Some(from), Some(to)) = (space.x(column.from), space.x(column.to)) else {
+        let (Some(from), Some(to)) = (space.x.at(column.from), space.x.at(column.to)) else {
             return;
         };
         let (Some(foot), Some(head)) = (space.y(0.0), space.y(column.height)) else {
@@ -255,8 +228,8 @@ impl Canvas<'_> {
 
     /// Names beside dots, where they cover neither dots nor each other nor the edge.
     pub(super) fn labels(&mut self, panel: &Panel, space: &Space) {
-        let dots = panel.marks.iter().filter_map(Mark::dot);
-        let dots = dots.filter_map(|dot| Some((dot, space.x(dot.x)?, space.y(dot.y)?)));
+        let dots = panel.marks.iter().filter_map(Mark::try_as_dot_ref);
+        let dots = dots.filter_map(|dot| Some((dot, space.x.at(dot.x)?, space.y(dot.y)?)));
         let dots: Vec<(&Dot, f64, f64)> = dots.collect();
         let around = |x: f64, y: f64| [x - 7.0, y - 7.0, x + 7.0, y + 7.0];
         let mut taken: Vec<[f64; 4]> = dots.iter().map(|&(_, x, y)| around(x, y)).collect();

@@ -1,27 +1,26 @@
-//! Lines, dots and columns over two scales, as text.
+//! Marks over two axes, as text.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Signs, right, series_mark, ticks, written};
-use crate::charts::chart::{Along, Chart, Mark, Panel, Path, Scale};
+use super::{Signs, bar_mark, column_mark, right, series_mark, ticks, written};
+use crate::charts::chart::{Along, Chart, Mark, Panel, Path, Reach, Rule, Scale};
 use crate::charts::scale::{self, Placed, Tick};
 
 /// Lines of a panel that is a picture by itself, and of one of several.
 const LINES: usize = 14;
 const FEW_LINES: usize = 7;
 
-/// Signs, line by line.
-struct Grid(Vec<Vec<char>>);
-
-impl Grid {
-    fn set(&mut self, (x, y): (f64, f64), sign: char) {
-        let row = self.0.get_mut(y.round().max(0.0) as usize);
-        if let Some(cell) = row.and_then(|row| row.get_mut(x.round().max(0.0) as usize)) {
-            *cell = sign;
-        }
-    }
+/// Signs, line by line, and what says where they have their places.
+pub(super) struct Drawing<'a> {
+    pub lines: Vec<Vec<char>>,
+    pub x: &'a Placed,
+    pub y: &'a dyn Fn(f64) -> Option<f64>,
+    pub signs: Signs,
+    /// Whether dots are told apart by the letters of their series.
+    pub lettered: bool,
 }
 
+/// Lines, dots and columns over two scales.
 pub(super) fn draw(
     chart: &Chart,
     panel: &Panel,
@@ -36,133 +35,180 @@ pub(super) fn draw(
         LINES
     };
     let y = scale::of_panel(panel, scale, ((height - 1) as f64, 0.0));
-    let labels: Vec<Tick> = y.columns(scale, |_| 2.0);
-    let names = labels.iter().filter_map(|tick| tick.label.as_deref());
-    let names = names
-        .map(|label| written(label, signs).width())
-        .max()
-        .unwrap_or(0);
-    let length = width.saturating_sub(names + 2).max(10);
-    let x = scale::of_chart(chart, (0.0, (length - 1) as f64));
-    let mut grid = Grid(vec![vec![' '; length]; height]);
-    let several = chart.keys.len() > 1;
-    // What is told apart by its sign lies above lines.
-    let dots = |mark: &&Mark| matches!(mark, Mark::Dot(_));
-    let marks = panel.marks.iter().filter(|mark| !dots(mark));
-    for mark in marks.chain(panel.marks.iter().filter(dots)) {
-        draw_mark(&mut grid, mark, (&x, &y), signs, several);
+    let mut names = vec![String::new(); height];
+    for Tick { at, label } in y.ticks(scale, 3.0, |_| 2.0) {
+        if let Some((name, label)) = names.get_mut(at.round() as usize).zip(label) {
+            *name = written(&label, signs);
+        }
     }
-    let bar = signs.either('│', '|');
-    let named = |line: usize| {
-        let mut here = labels
-            .iter()
-            .filter(|tick| tick.at.round() as usize == line);
-        here.find_map(|tick| tick.label.clone()).unwrap_or_default()
+    let widest = names.iter().map(|name| name.width()).max().unwrap_or(0);
+    let length = width.saturating_sub(widest + 2).max(10);
+    let x = scale::of_chart(chart, (0.0, (length - 1) as f64));
+    let drawing = Drawing {
+        lines: vec![vec![' '; length]; height],
+        x: &x,
+        y: &|value| y.at(value),
+        signs,
+        lettered: chart.keys.len() > 1,
     };
-    let rows = grid.0.iter().enumerate().map(|(line, row)| {
-        let row: String = row.iter().collect();
-        format!("{} {bar}{row}", right(&written(&named(line), signs), names))
-    });
+    let bar = signs.either('│', '|');
+    let rows = names.iter().zip(drawing.of(panel));
+    let rows = rows.map(|(name, row)| format!("{} {bar}{row}", right(name, widest)));
     let mut lines = Vec::new();
     if !scale.label.is_empty() {
         lines.push(scale.label.clone());
     }
     lines.extend(rows);
-    lines.extend(ticks(chart, names + 2, length));
+    lines.extend(ticks(chart, widest + 2, length));
     lines
 }
 
 /// They have no room among letters, and would squeeze what has.
 fn without_intervals(panel: &Panel) -> Panel {
     let mut panel = panel.clone();
-    for mark in &mut panel.marks {
-        if let Mark::Dot(dot) = mark {
-            dot.reach = None;
-        }
-    }
+    let marks = panel.marks.iter_mut();
+    marks
+        .filter_map(Mark::try_as_dot_mut)
+        .for_each(|dot| dot.reach = None);
     panel
 }
 
-fn draw_mark(
-    grid: &mut Grid,
-    mark: &Mark,
-    (x, y): (&Placed, &Placed),
-    signs: Signs,
-    several: bool,
-) {
-    let place = |at: (f64, f64)| Some((x.at(at.0)?, y.at(at.1)?));
-    match mark {
-        Mark::Dot(dot) => {
-            let sign = if several {
-                series_mark(dot.series)
-            } else {
-                super::mark(dot.fill, signs)
-            };
-            if let Some(at) = place((dot.x, dot.y)) {
-                grid.set(at, sign);
-            }
+impl Drawing<'_> {
+    /// The lines with the panel's marks.
+    pub(super) fn of(mut self, panel: &Panel) -> Vec<String> {
+        // What is told apart by its sign lies above lines.
+        let dots = |mark: &&Mark| matches!(mark, Mark::Dot(_));
+        let marks = panel.marks.iter().filter(|mark| !dots(mark));
+        for mark in marks.chain(panel.marks.iter().filter(dots)) {
+            self.draw(mark);
         }
-        Mark::Line(line) => {
-            let sign = match line.path {
-                Path::Fitted => signs.either('·', '.'),
-                Path::Straight => signs.either('∙', '.'),
-            };
-            let points: Vec<(f64, f64)> = line.points.iter().filter_map(|at| place(*at)).collect();
-            for ends in points.windows(2) {
-                if let [from, to] = ends {
-                    between(grid, *from, *to, sign);
+        let lines = self.lines.iter();
+        lines.map(|line| line.iter().collect()).collect()
+    }
+
+    fn set(&mut self, (x, y): (f64, f64), sign: char) {
+        let row = self.lines.get_mut(y.round().max(0.0) as usize);
+        if let Some(cell) = row.and_then(|row| row.get_mut(x.round().max(0.0) as usize)) {
+            *cell = sign;
+        }
+    }
+
+    fn draw(&mut self, mark: &Mark) {
+        let (x, y, signs) = (self.x, self.y, self.signs);
+        let place = |at: (f64, f64)| Some((x.at(at.0)?, y(at.1)?));
+        match mark {
+            Mark::Dot(dot) => {
+                let sign = if self.lettered {
+                    series_mark(dot.series)
+                } else {
+                    super::mark(dot.fill, signs)
+                };
+                if let (Some(reach), Some(line)) = (dot.reach, y(dot.y)) {
+                    self.interval(reach, dot.x, line);
+                }
+                if let Some(at) = place((dot.x, dot.y)) {
+                    self.set(at, sign);
                 }
             }
-        }
-        Mark::Column(column) => {
-            let sign = super::column_mark(column.fill, signs);
-            let (from, to) = (x.at(column.from), x.at(column.to));
-            if let (Some(from), Some(to), Some(head), Some(foot)) =
-                (from, to, y.at(column.height), y.at(0.0))
-            {
-                let columns =
-                    from.round() as usize..(to.round() as usize).max(from.round() as usize + 1);
-                for column in columns {
-                    for line in head.round() as usize..=foot.round() as usize {
-                        grid.set((column as f64, line as f64), sign);
+            Mark::Line(line) => {
+                let sign = match line.path {
+                    Path::Fitted => signs.either('·', '.'),
+                    Path::Straight => signs.either('∙', '.'),
+                };
+                let points: Vec<_> = line.points.iter().filter_map(|at| place(*at)).collect();
+                for ends in points.windows(2) {
+                    if let [from, to] = ends {
+                        self.between(*from, *to, sign);
                     }
                 }
             }
-        }
-        Mark::Rule(rule) => reference(grid, rule.along, rule.at, (x, y), signs),
-        Mark::Bar(_) => {}
-    }
-}
-
-fn reference(grid: &mut Grid, along: Along, at: f64, (x, y): (&Placed, &Placed), signs: Signs) {
-    let (upright, level) = signs.either(('┊', '┄'), ('!', '-'));
-    let (height, width) = (grid.0.len(), grid.0.first().map_or(0, Vec::len));
-    match along {
-        Along::X => {
-            if let Some(at) = x.at(at) {
-                (0..height).for_each(|line| grid.set((at, line as f64), upright));
+            Mark::Column(column) => {
+                let head = y(column.height).zip(y(0.0));
+                self.area(
+                    (column.from, column.to),
+                    head,
+                    column_mark(column.fill, signs),
+                );
             }
-        }
-        Along::Y => {
-            if let Some(at) = y.at(at) {
-                (0..width).for_each(|column| grid.set((column as f64, at), level));
+            Mark::Bar(bar) => {
+                let row = y(bar.row as f64);
+                self.area(
+                    (bar.from, bar.to),
+                    row.zip(row),
+                    bar_mark(bar.series, signs),
+                );
             }
+            Mark::Rule(rule) => self.reference(rule),
         }
     }
-}
 
-fn between(grid: &mut Grid, from: (f64, f64), to: (f64, f64), sign: char) {
-    let steps = (to.0 - from.0)
-        .abs()
-        .max((to.1 - from.1).abs())
-        .ceil()
-        .max(1.0);
-    for step in 0..=steps as usize {
-        let part = step as f64 / steps;
-        let at = (
-            from.0 + (to.0 - from.0) * part,
-            from.1 + (to.1 - from.1) * part,
-        );
-        grid.set(at, sign);
+    /// From a value to another, between two lines.
+    fn area(&mut self, (from, to): (f64, f64), lines: Option<(f64, f64)>, sign: char) {
+        let ends = self.x.at(from).zip(self.x.at(to));
+        if let (Some((from, to)), Some((head, foot))) = (ends, lines) {
+            let (from, to) = (from.round() as usize, to.round() as usize);
+            for column in from..to.max(from + 1) {
+                for line in head.round() as usize..=foot.round() as usize {
+                    self.set((column as f64, line as f64), sign);
+                }
+            }
+        }
+    }
+
+    /// The bounds of a figure in its line.
+    fn interval(&mut self, reach: Reach, x: f64, line: f64) {
+        if reach.along != Along::X {
+            return;
+        }
+        let (between, begin, end) = self.signs.either(('─', '├', '┤'), ('-', '|', '|'));
+        let (first, last) = self.x.ends();
+        let place = |bound: Option<f64>, open: f64, sign: char, arrow: char| {
+            let held = bound.filter(|bound| self.x.holds(*bound));
+            match held.and_then(|bound| self.x.at(bound)) {
+                Some(at) => (at.round(), sign),
+                None => (open.max(0.0).floor(), arrow),
+            }
+        };
+        let here = self.x.at(x).unwrap_or(first);
+        // Without a bound a side is open.
+        let open = |bound: Option<f64>, end: f64, beside: f64| bound.map_or(beside, |_| end);
+        let low = place(reach.low, open(reach.low, first, here - 2.0), begin, '<');
+        let high = place(reach.high, open(reach.high, last, here + 2.0), end, '>');
+        self.between((low.0, line), (high.0, line), between);
+        self.set((low.0, line), low.1);
+        self.set((high.0, line), high.1);
+    }
+
+    fn reference(&mut self, rule: &Rule) {
+        let (upright, level) = self.signs.either(('┊', '┄'), ('!', '-'));
+        let (height, width) = (self.lines.len(), self.lines.first().map_or(0, Vec::len));
+        match rule.along {
+            Along::X => {
+                if let Some(at) = self.x.at(rule.at) {
+                    (0..height).for_each(|line| self.set((at, line as f64), upright));
+                }
+            }
+            Along::Y => {
+                if let Some(at) = (self.y)(rule.at) {
+                    (0..width).for_each(|column| self.set((column as f64, at), level));
+                }
+            }
+        }
+    }
+
+    fn between(&mut self, from: (f64, f64), to: (f64, f64), sign: char) {
+        let steps = (to.0 - from.0)
+            .abs()
+            .max((to.1 - from.1).abs())
+            .ceil()
+            .max(1.0);
+        for step in 0..=steps as usize {
+            let part = step as f64 / steps;
+            let at = (
+                from.0 + (to.0 - from.0) * part,
+                from.1 + (to.1 - from.1) * part,
+            );
+            self.set(at, sign);
+        }
     }
 }

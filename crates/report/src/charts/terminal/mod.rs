@@ -4,9 +4,10 @@ mod grid;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::chart::{Along, Axis, Chart, Fill, Group, Mark, Panel, Reach, Row};
+use super::chart::{Along, Axis, Chart, Fill, Group, Mark, Panel, Row};
 use super::scale::{self, Placed};
 use crate::visible::{words, wrapped};
+use grid::Drawing;
 
 /// Which signs may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,10 +60,8 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
 
 /// What stands for a figure that was had so.
 const fn mark(fill: Fill, signs: Signs) -> char {
-    match signs {
-        Signs::Unicode => ['●', '◐', '◍', '◌', '○'][fill as usize],
-        Signs::Ascii => ['*', '%', '#', ':', 'o'][fill as usize],
-    }
+    const MARKS: [[char; 5]; 2] = [['●', '◐', '◍', '◌', '○'], ['*', '%', '#', ':', 'o']];
+    MARKS[signs as usize][fill as usize]
 }
 
 /// What stands for a series among lines.
@@ -72,20 +71,17 @@ fn series_mark(series: usize) -> char {
 
 /// What a series' bar is made of.
 const fn bar_mark(series: usize, signs: Signs) -> char {
-    const UNICODE: [char; 6] = ['█', '░', '▒', '▚', '▓', '▤'];
-    const ASCII: [char; 6] = ['#', '-', '=', '+', '%', ':'];
-    match signs {
-        Signs::Unicode => UNICODE[series % UNICODE.len()],
-        Signs::Ascii => ASCII[series % ASCII.len()],
-    }
+    const MARKS: [[char; 6]; 2] = [
+        ['█', '░', '▒', '▚', '▓', '▤'],
+        ['#', '-', '=', '+', '%', ':'],
+    ];
+    MARKS[signs as usize][series % 6]
 }
 
 /// What a column of a histogram is made of that was had so.
 const fn column_mark(fill: Fill, signs: Signs) -> char {
-    match signs {
-        Signs::Unicode => ['█', '▌', '▒', ':', 'o'][fill as usize],
-        Signs::Ascii => ['#', '%', '/', ':', 'o'][fill as usize],
-    }
+    const MARKS: [[char; 5]; 2] = [['█', '▌', '▒', ':', 'o'], ['#', '%', '/', ':', 'o']];
+    MARKS[signs as usize][fill as usize]
 }
 
 /// How the figures of a series were had, where letters stand for its dots.
@@ -102,7 +98,8 @@ fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
 /// Entries in lines.
 fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
     let named = (0..).zip(&chart.keys).filter(|(_, key)| !key.is_empty());
-    let stacked = is_stacked(chart);
+    let mut marks = chart.panels.iter().flat_map(|panel| &panel.marks);
+    let stacked = marks.any(|mark| mark.try_as_bar_ref().is_some());
     let by_letter = chart
         .panels
         .iter()
@@ -184,7 +181,7 @@ fn ticks(chart: &Chart, indent: usize, length: usize) -> Vec<String> {
     let placed = crate::charts::scale::of_chart(chart, (0.0, length.saturating_sub(1) as f64));
     let mut line: Vec<char> = vec![' '; indent + length];
     let mut free = 0;
-    for tick in placed.columns(scale, |label| label.width() as f64 + 2.0) {
+    for tick in placed.ticks(scale, 12.0, |label| label.width() as f64 + 2.0) {
         let Some(label) = tick.label else { continue };
         let middle = indent + tick.at.round() as usize;
         // The last one stays on the screen.
@@ -210,43 +207,39 @@ fn ticks(chart: &Chart, indent: usize, length: usize) -> Vec<String> {
 /// Labels longer than this are cut.
 const LABELS: usize = 36;
 
-/// Whether bars of several series lie one behind the other.
-fn is_stacked(chart: &Chart) -> bool {
-    let mut marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    marks.any(|mark| mark.bar().is_some_and(|bar| bar.from.is_some()))
-}
-
 fn rows(chart: &Chart, panel: &Panel, groups: &[Group], signs: Signs, width: usize) -> Vec<String> {
     let rows = || groups.iter().flat_map(|group| &group.rows);
+    let count = rows().count();
     let written = |text: &str| written(text, signs);
-    let labels = rows()
-        .map(|row| written(&row.label).width())
-        .max()
-        .unwrap_or(0);
-    let labels = labels.min(LABELS).min(width / 2);
-    let values = rows()
-        .map(|row| written(&row.value).width())
-        .max()
-        .unwrap_or(0);
+    let widest = |of: fn(&Row) -> &str| {
+        let widths = rows().map(|row| written(of(row)).width());
+        widths.max().unwrap_or(0)
+    };
+    let labels = widest(|row| &row.label).min(LABELS).min(width / 2);
+    let values = widest(|row| &row.value);
     let indent = labels + 2;
     let length = width.saturating_sub(indent + values + 2).max(10);
     let mut lines = Vec::new();
     let placed = scale::of_chart(chart, (0.0, (length - 1) as f64));
     lines.extend(rules(panel, &placed, indent, length));
-    let stacked = is_stacked(chart);
-    let mut number = 0;
+    let in_rows = |row: f64| (0.0..count as f64).contains(&row).then_some(row);
+    let drawing = Drawing {
+        lines: vec![vec![' '; length]; count],
+        x: &placed,
+        y: &in_rows,
+        signs,
+        lettered: false,
+    };
+    let mut tracks = drawing.of(panel).into_iter().enumerate();
     for group in groups {
         lines.extend(group.heading.clone());
-        for Row { label, value } in &group.rows {
-            let track = track(panel, &placed, number, length, signs);
+        for (Row { label, value }, (number, track)) in group.rows.iter().zip(&mut tracks) {
             let (label, value) = (
                 right(&written(label), labels),
                 right(&written(value), values),
             );
-            let had = stacked.then(|| had(panel, number)).flatten();
-            let had = had.map_or(' ', |fill| mark(fill, signs));
+            let had = had(panel, number).map_or(' ', |fill| mark(fill, signs));
             lines.push(format!("{label}  {track} {had}{value}"));
-            number += 1;
         }
     }
     lines.extend(ticks(chart, indent, length));
@@ -255,13 +248,13 @@ fn rows(chart: &Chart, panel: &Panel, groups: &[Group], signs: Signs, width: usi
 
 /// How the parts of a row's bar were had.
 fn had(panel: &Panel, row: usize) -> Option<Fill> {
-    let mut bars = panel.marks.iter().filter_map(Mark::bar);
+    let mut bars = panel.marks.iter().filter_map(Mark::try_as_bar_ref);
     bars.find(|bar| bar.row == row).map(|bar| bar.fill)
 }
 
 /// Names of references, each above its place.
 fn rules(panel: &Panel, placed: &Placed, indent: usize, length: usize) -> Option<String> {
-    let rules = panel.marks.iter().filter_map(Mark::rule);
+    let rules = panel.marks.iter().filter_map(Mark::try_as_rule_ref);
     let rules = rules.filter(|rule| rule.along == Along::X);
     let mut named = rules.filter_map(|rule| Some((placed.at(rule.at)?, &rule.label)));
     let (at, label) = named.next()?;
@@ -269,75 +262,4 @@ fn rules(panel: &Panel, placed: &Placed, indent: usize, length: usize) -> Option
     let from = at.saturating_sub(label.width() / 2);
     let from = from.min((indent + length).saturating_sub(label.width()));
     Some(format!("{}{label}", " ".repeat(from)))
-}
-
-fn track(panel: &Panel, placed: &Placed, row: usize, length: usize, signs: Signs) -> String {
-    let mut cells = vec![' '; length];
-    let mut set = |place: usize, sign: char| {
-        if let Some(cell) = cells.get_mut(place) {
-            *cell = sign;
-        }
-    };
-    let at = |value: f64| placed.at(value).map(|at| at.round() as usize);
-    let rule = signs.either('┊', '!');
-    for mark in &panel.marks {
-        match mark {
-            Mark::Rule(one) if one.along == Along::X => {
-                if let Some(place) = at(one.at) {
-                    set(place, rule);
-                }
-            }
-            Mark::Bar(bar) if bar.row == row => {
-                let from = bar.from.map_or(Some(0), at);
-                if let (Some(from), Some(to)) = (from, at(bar.to)) {
-                    let stacked = bar.from.map(|_| bar_mark(bar.series, signs));
-                    let sign = stacked.unwrap_or(signs.either('▬', '='));
-                    (from..to.max(from + 1)).for_each(|place| set(place, sign));
-                    let ends = bar.reach.map(|reach| (reach, bar.to));
-                    interval(ends, placed, signs, &mut set);
-                    if bar.from.is_none() {
-                        set(to, self::mark(bar.fill, signs));
-                    }
-                }
-            }
-            Mark::Dot(dot) if dot.y == row as f64 => {
-                let ends = dot.reach.map(|reach| (reach, dot.x));
-                interval(ends, placed, signs, &mut set);
-                if let Some(place) = at(dot.x) {
-                    set(place, self::mark(dot.fill, signs));
-                }
-            }
-            Mark::Dot(_) | Mark::Bar(_) | Mark::Line(_) | Mark::Column(_) | Mark::Rule(_) => {}
-        }
-    }
-    cells.into_iter().collect()
-}
-
-/// The bounds of a figure, and where it is.
-fn interval(
-    of: Option<(Reach, f64)>,
-    placed: &Placed,
-    signs: Signs,
-    set: &mut impl FnMut(usize, char),
-) {
-    let Some((reach, x)) = of.filter(|(reach, _)| reach.along == Along::X) else {
-        return;
-    };
-    let (line, begin, end) = signs.either(('─', '├', '┤'), ('-', '|', '|'));
-    let (first, last) = placed.ends();
-    let place = |bound: Option<f64>, open: f64, sign: char, arrow: char| {
-        let held = bound.filter(|bound| placed.holds(*bound));
-        match held.and_then(|bound| placed.at(bound)) {
-            Some(at) => (at.round() as usize, sign),
-            None => (open.max(0.0) as usize, arrow),
-        }
-    };
-    let here = placed.at(x).unwrap_or(first);
-    // Without a bound a side is open.
-    let open = |bound: Option<f64>, end: f64, beside: f64| bound.map_or(beside, |_| end);
-    let low = place(reach.low, open(reach.low, first, here - 2.0), begin, '<');
-    let high = place(reach.high, open(reach.high, last, here + 2.0), end, '>');
-    (low.0..=high.0).for_each(|place| set(place, line));
-    set(low.0, low.1);
-    set(high.0, high.1);
 }
