@@ -37,7 +37,6 @@ pub use servers::{Rates, RelativeRate};
 pub use under_load::{Busy, Loss, Saturated, UnderLoad};
 
 pub(crate) use beside::asks_the_same;
-pub(crate) use key_use::Spent;
 
 /// One case with its statistics.
 #[derive(Debug, Clone, PartialEq)]
