@@ -68,7 +68,9 @@ impl DeviceName {
 }
 
 /// One (key store, algorithm, operation, stack, parameters, load).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, derive_more::Display)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, derive_more::Display,
+)]
 #[serde(deny_unknown_fields)]
 #[display("{algorithm} {operation} {device} {}", self.way())]
 pub struct Case {

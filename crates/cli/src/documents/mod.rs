@@ -40,7 +40,7 @@ pub(crate) fn print(record: &Record, articles: &[Record], shown: &ShownArguments
         document.brief()
     };
     output::illustrated(&document, picture.flatten().as_deref(), &shown.tables);
-    if let Some(more) = document.more().filter(|_| !shown.long) {
+    if let Some(more) = &document.more {
         output::note(&format!("{more}: 'keymark show {} --long'", record.id));
     }
 }

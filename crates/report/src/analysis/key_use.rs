@@ -5,7 +5,7 @@ use keymark_stats::{Ratio, Seconds};
 
 use super::tables::handshakes;
 use crate::units::counted;
-use crate::{Block, Cell, Column, Remark, RemarkKind, Section, Table};
+use crate::{Block, Cell, Column, RemarkKind, Section, Table};
 
 /// The parts of a transaction; each mean is one of the steady state, or of the whole load where only that is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,10 +67,7 @@ fn waited(calls: &TokenCalls, alone: Option<Seconds>) -> Option<Seconds> {
 /// Whether the server calculates itself, which then is processor time of its own.
 fn in_file(load: &ServerLoad) -> bool {
     let alone = load.alone.as_ref();
-    alone.is_some_and(|alone| match alone.by {
-        Calculator::Libcrypto(_) => true,
-        Calculator::Token => false,
-    })
+    alone.is_some_and(|alone| alone.by != Calculator::Token)
 }
 
 /// The sections of a record, if anything is known.
@@ -87,7 +84,7 @@ pub(crate) fn sections(record: &Record) -> Vec<Section> {
         sections.push(Section::headed(
             "where the time of a transaction goes (the private-key operation measured by itself, the rest by \
              subtraction)",
-            vec![Block::Table(breakdown(&spent)), remark(EXPLAINED)],
+            vec![Block::Table(breakdown(&spent)), Block::remark(RemarkKind::Basis, EXPLAINED)],
         ));
     }
     let traced: Vec<_> = loads()
@@ -111,10 +108,6 @@ pub(crate) fn sections(record: &Record) -> Vec<Section> {
 const EXPLAINED: &str = "only the private key is measured: with the server's libcrypto or the token, in keymark's \
                          process before and after the load; the rest of the handshake and HTTP are differences of \
                          means, and include waiting for a busy server";
-
-fn remark(text: impl Into<String>) -> Block {
-    Block::Remark(Remark::new(RemarkKind::Basis, text))
-}
 
 fn breakdown(spent: &[(&Case, Spent)]) -> Table {
     // A difference of means that noise has made negative is at most nothing.
@@ -222,7 +215,8 @@ fn failed(case: &Case, calls: &TokenCalls) -> Option<Block> {
     if made == 0 {
         words.push("the server did not use its token: are the sessions resumed?".to_owned());
     }
-    (!words.is_empty()).then(|| remark(format!("{case}: {}", words.join(", "))))
+    let text = format!("{case}: {}", words.join(", "));
+    (!words.is_empty()).then(|| Block::remark(RemarkKind::Basis, text))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use keymark_bench::{Case, Load, Worker};
 use keymark_stats::{Estimate, Level, Ratio, Seconds, gain};
 
 use super::scaling::{Bounds, Limit};
+use crate::units;
 
 /// Of what the cores would allow, so much has to be there for certain: what they are busy with besides is not known.
 const NEARLY: f64 = 0.75;
@@ -24,12 +25,8 @@ const ACCOUNTED: f64 = 0.9;
 pub(super) struct Curve {
     /// At the lowest number.
     pub case: Case,
-    pub cores: u32,
-    /// Time of an operation alone, and the worker's processor time of it.
-    pub alone: Option<Seconds>,
-    pub processor: Option<Seconds>,
-    /// Whether gains are over a single worker.
-    pub from_one: bool,
+    /// By the processors alone, if gains are over a single worker whose processor time is known.
+    pub bounds: Option<Bounds>,
     pub levels: Vec<Level>,
     /// How long the level that was watched for the shortest time was, that which gains are over among them.
     pub watched: Seconds,
@@ -40,41 +37,13 @@ pub(super) struct Curve {
 
 /// What limits a curve.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Finding {
-    /// The workers calculate on all cores.
-    Cores {
-        /// With how many workers.
-        workers: u32,
-        /// What they gain.
-        gain: Estimate<Ratio>,
-        /// Processors there are.
-        cores: u32,
-    },
-    /// Threads are kept apart by what processes do not share.
-    Library {
-        /// With how many workers.
-        workers: u32,
-        /// What so many processes do, over what so many threads do.
-        processes: Estimate<Ratio>,
-    },
-    /// A worker alone waits for as long as all of them queue: for the device, or a service before it.
-    Device {
-        /// With how many workers.
-        workers: u32,
-        /// What they gain.
-        gain: Estimate<Ratio>,
-        /// The share of its time that a worker alone waits.
-        waiting: Ratio,
-    },
-    /// More workers did more, up to as many as were measured.
-    NoneSeen {
-        /// How many.
-        workers: u32,
-        /// What they gain.
-        gain: Estimate<Ratio>,
-    },
-    /// What was measured does not tell.
-    Undecided(Undecided),
+pub struct Finding {
+    /// In a word.
+    pub limit: Limit,
+    /// Why that is not known.
+    pub why: Option<Undecided>,
+    /// In a sentence.
+    pub(super) said: String,
 }
 
 /// Why nothing can be said.
@@ -93,15 +62,42 @@ pub enum Undecided {
     Calculation,
 }
 
+impl From<Undecided> for Finding {
+    fn from(why: Undecided) -> Self {
+        let said: &str = match why {
+            Undecided::Imprecise => {
+                "the limit is not known: intervals are too wide or missing; measure longer (--total-time, or more \
+                 --runs)"
+            }
+            Undecided::TooShort(watched) => &format!(
+                "the limit is not known: some were measured for only {}; measure longer (--total-time, or more --runs)",
+                units::duration(watched)
+            ),
+            Undecided::ThreadsAlone => {
+                "the limit may be the library or the device: as many --processes show which"
+            }
+            Undecided::ThreadsCalculating => {
+                "the limit may be a lock in the library, or other programs on the cores: as many --processes show \
+                 which"
+            }
+            Undecided::Calculation => {
+                "the device alone does not explain the limit: other programs take the cores, or processes share a lock"
+            }
+        };
+        Self {
+            limit: Limit::Undecided,
+            why: Some(why),
+            said: said.to_owned(),
+        }
+    }
+}
+
 impl Finding {
-    /// In a word.
-    pub const fn limit(&self) -> Limit {
-        match self {
-            Self::Cores { .. } => Limit::Cores,
-            Self::Library { .. } => Limit::Library,
-            Self::Device { .. } => Limit::Device,
-            Self::NoneSeen { .. } => Limit::NoneSeen,
-            Self::Undecided(_) => Limit::Undecided,
+    const fn seen(limit: Limit, said: String) -> Self {
+        Self {
+            limit,
+            why: None,
+            said,
         }
     }
 }
@@ -118,16 +114,6 @@ impl Curve {
             ..other.case.load
         };
         self.case.has_key(&other.case.key().loaded(load))
-    }
-
-    /// By the processors alone.
-    pub(super) fn bounds(&self) -> Option<Bounds> {
-        Some(Bounds {
-            alone: self.alone.filter(|_| self.from_one)?,
-            server: None,
-            processor: self.processor.filter(|time| time.0 > 0.0)?,
-            cores: self.cores,
-        })
     }
 
     /// What so many workers could gain if nothing but the processors kept them.
@@ -148,17 +134,11 @@ impl Curve {
 
     /// What the processes do over what the threads do, at the highest level of both.
     fn over_threads(&self, processes: &Self) -> Option<(u32, Estimate<Ratio>)> {
-        let of = |curve: &Self, workers| {
-            let mut levels = curve.levels.iter();
-            levels.find(|level| level.concurrency == workers).cloned()
-        };
-        let several = self
-            .levels
-            .iter()
-            .rev()
-            .filter(|level| level.concurrency > 1);
-        several.into_iter().find_map(|threads| {
-            let processes = of(processes, threads.concurrency)?;
+        let levels = self.levels.iter().rev();
+        let mut several = levels.filter(|level| level.concurrency > 1);
+        several.find_map(|threads| {
+            let mut processes = processes.levels.iter();
+            let processes = processes.find(|one| one.concurrency == threads.concurrency)?;
             let over = gain(&processes.windows, &threads.windows, self.seed)?;
             Some((threads.concurrency, over))
         })
@@ -167,22 +147,21 @@ impl Curve {
 
 /// What limits a curve, with that of the other kind of workers beside it, if that was measured.
 pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
-    let bounds = curve.bounds()?;
+    let bounds = curve.bounds.as_ref()?;
     curve.several().next()?;
     let watched = twin.map_or(curve.watched.0, |twin| curve.watched.0.min(twin.watched.0));
     if watched < WATCHED.0 {
-        return Some(Finding::Undecided(Undecided::TooShort(Seconds(watched))));
+        return Some(Undecided::TooShort(Seconds(watched)).into());
     }
-    if let Some(reached) = reached(curve, &bounds) {
+    if let Some(reached) = reached(curve, bounds) {
         return Some(reached);
     }
-    let Some((workers, gain)) = curve.falls_short(&bounds) else {
-        return Some(Finding::Undecided(Undecided::Imprecise));
+    let Some((workers, gain)) = curve.falls_short(bounds) else {
+        return Some(Undecided::Imprecise.into());
     };
-    let shared = || shared(&bounds, curve, workers, gain);
+    let shared = || shared(bounds, curve, workers, gain);
     let threads_alone = || {
-        let calculation = Finding::Undecided(Undecided::Calculation);
-        Finding::Undecided(if shared() == calculation {
+        Finding::from(if shared().why == Some(Undecided::Calculation) {
             Undecided::ThreadsCalculating
         } else {
             Undecided::ThreadsAlone
@@ -194,18 +173,20 @@ pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
         (Worker::Thread, Some(processes)) => match curve.over_threads(processes) {
             None => threads_alone(),
             Some((workers, over)) => match between(&over) {
-                Between::More => Finding::Library {
-                    workers,
-                    processes: over,
-                },
+                Between::More => {
+                    let said = format!(
+                        "the library is the limit: {workers} processes do {} of what {workers} threads do; threads \
+                         share a lock or connection in it",
+                        units::estimated_gain(&over)
+                    );
+                    Finding::seen(Limit::Library, said)
+                }
                 Between::Alike | Between::Less => shared(),
-                Between::Unknown => Finding::Undecided(Undecided::Imprecise),
+                Between::Unknown => Undecided::Imprecise.into(),
             },
         },
         (Worker::Process, Some(threads)) => match threads.over_threads(curve) {
-            Some((_, over)) if between(&over) == Between::Less => {
-                Finding::Undecided(Undecided::Calculation)
-            }
+            Some((_, over)) if between(&over) == Between::Less => Undecided::Calculation.into(),
             None | Some(_) => shared(),
         },
     })
@@ -240,17 +221,19 @@ fn reached(curve: &Curve, bounds: &Bounds) -> Option<Finding> {
         f64::from(*workers) >= ACCOUNTED * bounds.by_cores().0
     };
     if let Some((workers, gain)) = curve.several().find(|level| near(level) && fills(level)) {
-        return Some(Finding::Cores {
-            workers: *workers,
-            gain: *gain,
-            cores: bounds.cores,
-        });
+        let said = format!(
+            "the cores are the limit: {workers} do {} of what one does, on {} cores",
+            units::estimated_gain(gain),
+            bounds.cores
+        );
+        return Some(Finding::seen(Limit::Cores, said));
     }
     let (workers, gain) = curve.several().next_back().filter(near)?;
-    Some(Finding::NoneSeen {
-        workers: *workers,
-        gain: *gain,
-    })
+    let said = format!(
+        "no limit seen: {workers} do {} of what one does",
+        units::estimated_gain(gain)
+    );
+    Some(Finding::seen(Limit::NoneSeen, said))
 }
 
 /// What threads and processes have in common: the device, if a worker alone waits for it long enough.
@@ -263,14 +246,19 @@ fn shared(bounds: &Bounds, curve: &Curve, workers: u32, gain: Estimate<Ratio>) -
         .map(|(_, gain)| gain.high.map_or(f64::INFINITY, |high| high.0));
     let most = highs.fold(1.0, f64::max);
     if waiting >= ACCOUNTED / least {
-        Finding::Device {
-            workers,
-            gain,
-            waiting: Ratio(waiting),
-        }
+        let at_a_time: &str = match gain.value.0.round() {
+            ..=1.0 => "it does one operation at a time",
+            lanes => &format!("it does up to {lanes:.0} at a time"),
+        };
+        let said = format!(
+            "the device is the limit: {workers} do {} of what one does, which waits for {} of its time: {at_a_time}",
+            units::estimated_gain(&gain),
+            units::percent(waiting)
+        );
+        Finding::seen(Limit::Device, said)
     } else if waiting < ACCOUNTED / most {
-        Finding::Undecided(Undecided::Calculation)
+        Undecided::Calculation.into()
     } else {
-        Finding::Undecided(Undecided::Imprecise)
+        Undecided::Imprecise.into()
     }
 }

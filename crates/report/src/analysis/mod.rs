@@ -17,8 +17,8 @@ mod under_load;
 use std::time::Duration;
 
 use keymark_bench::{
-    Assumed, Block, Case, CaseId, CaseRecord, Comparison, Layers, Pacing, Parts, Plan, Record,
-    ReturnCode, Sample, Stopped, StoreIdentity, Timestamp,
+    Assumed, Block, Case, CaseId, CaseRecord, Comparison, Layers, Pacing, Parts, Plan, Point,
+    Record, ReturnCode, Sample, Stopped, StoreIdentity, Timestamp,
 };
 use keymark_stats::{
     Band, Estimate, MachineSpeed, PerSecond, Ratio, Response, Seconds, Summary, Warning, Window,
@@ -37,7 +37,6 @@ pub use servers::{Rates, RelativeRate};
 pub use under_load::{Busy, Loss, Saturated, UnderLoad};
 
 pub(crate) use beside::asks_the_same;
-pub(crate) use key_use::Spent;
 
 /// One case with its statistics.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,15 +121,11 @@ impl Row {
     /// stands in the same row, or by the mean of an article. Percentiles have no upper bound in short runs.
     pub fn tolerable(&self, tolerance: Duration) -> Option<Answer> {
         let within = |time: Seconds| time.0 <= tolerance.as_secs_f64();
-        let Some(summary) = &self.summary else {
-            let published = self.published?;
-            return Some(if within(published) {
-                Answer::Yes
-            } else {
-                Answer::No
-            });
+        let (low, high) = match &self.summary {
+            Some(summary) => (summary.mean.low, summary.mean.high),
+            None => (Some(self.published?), self.published),
         };
-        Some(match (summary.mean.low, summary.mean.high) {
+        Some(match (low, high) {
             (_, Some(high)) if within(high) => Answer::Yes,
             (Some(low), _) if !within(low) => Answer::No,
             _ => Answer::Unknown,
@@ -180,6 +175,12 @@ impl Analysis {
             speed: machine.speed,
             rows,
         }
+    }
+
+    /// Whether a case goes through a whole program of a family.
+    pub(crate) fn is_whole(&self, case: &Case) -> bool {
+        let mut wholes = self.families.iter().filter_map(|of| of.whole.as_ref());
+        wholes.any(|whole| whole.point == Point::of(case))
     }
 
     /// The same, and its rates as families of stacks compare them.
@@ -246,7 +247,10 @@ pub fn row_of<'l>(
         band: published.and_then(|published| published.band),
         parts: record.parts.clone(),
         assumed: None,
-        under_load: record.server_load.as_deref().map(UnderLoad::of),
+        under_load: record
+            .server_load
+            .as_deref()
+            .map(|load| UnderLoad::of(&record.case, load)),
         predicted: None,
     }
 }

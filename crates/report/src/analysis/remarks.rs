@@ -7,7 +7,7 @@ use itertools::Itertools;
 use keymark_bench::{Case, DeviceName, Plan, StopRule, Stopped};
 use keymark_stats::{Dependence, Drift, Estimate, MIN_BLOCKS, Ratio, Seconds, Warning};
 
-use super::{Analysis, Basis, FamilyBreakdown, Finding, Limit, Refused, Row, Undecided};
+use super::{Analysis, Basis, FamilyBreakdown, Limit, Refused, Row};
 use crate::{Remark, RemarkKind};
 use crate::{grouped, units};
 
@@ -102,11 +102,12 @@ impl Analysis {
     fn worst(&self, kind: RemarkKind) -> Option<Remark> {
         let each = self.rows.iter();
         let each = each.flat_map(|row| row.warnings().into_iter().map(move |one| (row, one)));
-        let each = each.map(|(row, warning)| (row, warning, told(&warning)));
-        let found = each.filter(|(.., (of_kind, ..))| *of_kind == kind);
-        let mut found: Vec<(&Row, Warning, (RemarkKind, f64, String))> = found.collect();
-        found.sort_by(|a, b| b.2.1.total_cmp(&a.2.1));
-        let (worst, warning, (.., said)) = found.first()?;
+        let each = each.map(|(row, warning)| (row, told(&warning), warning));
+        let found = each.filter(|(_, (of_kind, ..), _)| *of_kind == kind);
+        let found = found
+            .sorted_by(|a, b| b.1.1.total_cmp(&a.1.1))
+            .collect_vec();
+        let (worst, (.., said), warning) = found.first()?;
         if kind == RemarkKind::Steps
             && found.len() >= TOGETHER
             && found.len() * 3 >= self.rows.len()
@@ -224,12 +225,9 @@ impl Analysis {
     pub(crate) fn limits(&self) -> Vec<Remark> {
         let said = self.scaling.iter().flat_map(|group| {
             let found = group.finding.iter().map(|finding| {
-                let kind = if let Finding::Undecided(reason) = finding {
-                    format!("{reason:?}")
-                } else {
-                    finding.limit().to_string()
-                };
-                (kind, limited(finding))
+                let reason = finding.why.map(|why| format!("{why:?}"));
+                let kind = reason.unwrap_or_else(|| finding.limit.to_string());
+                (kind, finding.said.clone())
             });
             let refused = group.refused.iter();
             let refused =
@@ -257,22 +255,17 @@ impl FamilyBreakdown {
         let cases = self.breakdowns.iter();
         let standing_in = cases.filter(|breakdown| breakdown.basis == Basis::StandIn);
         let standing_in = standing_in.count();
-        let mut remarks = Vec::new();
-        if self.has_beside() {
-            remarks.push(own.explanation.to_owned());
-        }
-        if standing_in > 0 && self.has_beside() {
-            remarks.push(format!(
-                "in {standing_in} of {} cases {}",
-                self.breakdowns.len(),
-                own.stand_in
-            ));
-        } else if standing_in > 0 {
-            remarks.push(own.stand_in.to_owned());
-        }
-        let remarks = remarks.into_iter();
-        remarks
-            .map(|text| Remark::new(RemarkKind::Basis, text))
+        let explained = self.has_beside().then(|| own.explanation.to_owned());
+        let stand_in = match (standing_in, self.has_beside()) {
+            (0, _) => None,
+            (_, false) => Some(own.stand_in.to_owned()),
+            (some, true) => {
+                let all = self.breakdowns.len();
+                Some(format!("in {some} of {all} cases {}", own.stand_in))
+            }
+        };
+        let said = explained.into_iter().chain(stand_in);
+        said.map(|text| Remark::new(RemarkKind::Basis, text))
             .collect()
     }
 
@@ -280,70 +273,6 @@ impl FamilyBreakdown {
     pub fn has_beside(&self) -> bool {
         let mut cases = self.breakdowns.iter();
         cases.any(|breakdown| breakdown.beside.is_some())
-    }
-}
-
-/// What was found, in a sentence.
-fn limited(finding: &Finding) -> String {
-    let gained = units::estimated_gain;
-    match finding {
-        Finding::Cores {
-            workers,
-            gain,
-            cores,
-        } => format!(
-            "the cores are the limit: {workers} do {} of what one does, on {cores} cores",
-            gained(gain)
-        ),
-        Finding::Library { workers, processes } => format!(
-            "the library is the limit: {workers} processes do {} of what {workers} threads do; threads share a \
-             lock or connection in it",
-            gained(processes)
-        ),
-        Finding::Device {
-            workers,
-            gain,
-            waiting,
-        } => format!(
-            "the device is the limit: {workers} do {} of what one does, which waits for {} of its time: {}",
-            gained(gain),
-            units::percent(waiting.0),
-            at_a_time(gain.value)
-        ),
-        Finding::NoneSeen { workers, gain } => format!(
-            "no limit seen: {workers} do {} of what one does",
-            gained(gain)
-        ),
-        Finding::Undecided(Undecided::Imprecise) => {
-            "the limit is not known: intervals are too wide or missing; measure longer (--total-time, or more \
-             --runs)"
-                .to_owned()
-        }
-        Finding::Undecided(Undecided::TooShort(watched)) => format!(
-            "the limit is not known: some were measured for only {}; measure longer (--total-time, or more --runs)",
-            units::duration(*watched)
-        ),
-        Finding::Undecided(Undecided::ThreadsAlone) => {
-            "the limit may be the library or the device: as many --processes show which".to_owned()
-        }
-        Finding::Undecided(Undecided::ThreadsCalculating) => {
-            "the limit may be a lock in the library, or other programs on the cores: as many --processes show \
-             which"
-                .to_owned()
-        }
-        Finding::Undecided(Undecided::Calculation) => {
-            "the device alone does not explain the limit: other programs take the cores, or processes share a lock"
-                .to_owned()
-        }
-    }
-}
-
-fn at_a_time(gain: Ratio) -> String {
-    let lanes = gain.0.round();
-    if lanes <= 1.0 {
-        "it does one operation at a time".to_owned()
-    } else {
-        format!("it does up to {lanes:.0} at a time")
     }
 }
 

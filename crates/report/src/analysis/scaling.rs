@@ -1,10 +1,9 @@
 //! What concurrency gains, and what limits it.
 
-use std::collections::HashMap;
 use std::num::NonZeroU32;
 
 use keymark_bench::{
-    Bottleneck, Case, CaseKey, Layers, Load, Part, Point, Record, StackName, Worker,
+    Bottleneck, Case, Layers, Load, Part, Point, Record, ReturnCode, StackName, Worker,
 };
 use keymark_stats::{
     Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, Window, fit_usl, gain,
@@ -14,6 +13,7 @@ use strum::Display;
 
 use super::limits::{self, Curve, Finding};
 use super::{Row, windows};
+use crate::grouped;
 
 /// A law of three parameters says nothing of three levels that it would not say of noise.
 const LEVELS_OF_A_LAW: usize = 5;
@@ -90,7 +90,7 @@ impl Scaling {
                 Limit::Cores
             });
         }
-        let found = self.finding.as_ref().map(Finding::limit);
+        let found = self.finding.as_ref().map(|finding| finding.limit);
         match (found, self.refused) {
             (None | Some(Limit::NoneSeen), Some(_)) => Some(Limit::Sessions),
             (found, _) => found,
@@ -162,22 +162,28 @@ pub enum Limit {
 }
 
 /// The rows of one case at several concurrencies, all of threads or all of processes.
-#[derive(Default)]
 struct Group<'r> {
     measured: Vec<&'r Row>,
-    /// Workers that the device refused.
-    refused: Option<u32>,
-    /// The most of a case that did not fail.
-    had: Option<u32>,
+    refused: Option<Refused>,
 }
 
-impl Group<'_> {
-    fn refused(&self) -> Option<Refused> {
-        let workers = self.refused?;
-        Some(Refused {
-            workers,
-            had: self.had,
-        })
+impl<'r> Group<'r> {
+    fn of(mut rows: Vec<&'r Row>) -> Self {
+        let workers = |row: &Row| row.case.concurrency();
+        let refuses = |row: &&&Row| {
+            let code = row.failure.as_ref().and(row.code.as_ref());
+            code.is_some_and(ReturnCode::refuses_more_workers)
+        };
+        let refused = rows.iter().filter(refuses).map(|row| workers(row)).min();
+        // Nothing is said of a level that has failed otherwise, nor by it of others.
+        rows.retain(|row| row.failure.is_none());
+        let had = rows.iter().map(|row| workers(row)).max();
+        rows.retain(|row| row.throughput.is_some());
+        rows.sort_by_key(|row| workers(row));
+        Self {
+            measured: rows,
+            refused: refused.map(|workers| Refused { workers, had }),
+        }
     }
 }
 
@@ -206,46 +212,23 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
                 .filter_map(|row| Some((row.case.concurrency(), row.throughput?)))
                 .collect(),
             gains: curve.gains.clone(),
-            refused: group.refused(),
+            refused: group.refused,
             finding: of_library.then(|| limits::finding(curve, twin)).flatten(),
             law: law(&curve.levels, record.plan.settings.seed),
-            bounds: bounds(record, rows, lowest, families).or_else(|| curve.bounds()),
+            bounds: bounds(record, rows, lowest, families).or_else(|| curve.bounds.clone()),
         });
     }
     found
 }
 
 fn groups(rows: &[Row]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut places: HashMap<CaseKey, usize> = HashMap::new();
     let closed = |row: &&Row| row.case.load.is_closed() && row.case.replica == 0;
-    for row in rows.iter().filter(closed) {
+    let groups = grouped(rows.iter().filter(closed), |row| {
         let alone = row.case.load.with(NonZeroU32::MIN);
-        let alone = row.case.key().loaded(alone);
-        let place = *places.entry(alone).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push(Group::default());
-        }
-        let Some(group) = groups.get_mut(place) else {
-            continue;
-        };
-        let workers = row.case.concurrency();
-        if row.failure.is_none() {
-            group.had = group.had.max(Some(workers));
-        }
-        match (&row.failure, &row.code) {
-            (None, _) if row.throughput.is_some() => group.measured.push(row),
-            (Some(_), Some(code)) if code.refuses_more_workers() => {
-                group.refused = Some(group.refused.map_or(workers, |other| other.min(workers)));
-            }
-            // Nothing is said of a level that has failed otherwise, nor by it of others.
-            (None | Some(_), _) => {}
-        }
-    }
-    for group in &mut groups {
-        group.measured.sort_by_key(|row| row.case.concurrency());
-    }
-    groups
+        row.case.key().loaded(alone)
+    });
+    let groups = groups.into_iter();
+    groups.map(|(_, rows)| Group::of(rows)).collect()
 }
 
 /// The windows of a group, and what they gain over its lowest level. Processes of which none was alone are compared
@@ -286,17 +269,23 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
     gains.extend(levels.iter().filter_map(over_base));
     Some(Curve {
         case: lowest.case.clone(),
-        cores: record.environment.cores,
-        alone: base.throughput.map(|rate| Seconds(1.0 / rate.value.0)),
-        processor: base.parts.as_ref().and_then(|parts| {
-            let worker = parts.0.get(&Part::Worker)?;
-            Some(worker.mean_s)
-        }),
-        from_one: base.case.concurrency() == 1,
+        bounds: alone_by_cores(base, record.environment.cores),
         levels,
         watched,
         gains,
         seed,
+    })
+}
+
+/// By the processors alone, where a single worker was measured.
+fn alone_by_cores(base: &Row, cores: u32) -> Option<Bounds> {
+    let processor = base.parts.as_ref()?.0.get(&Part::Worker)?.mean_s;
+    let rate = base.throughput?.value;
+    (base.case.concurrency() == 1 && processor.0 > 0.0).then_some(Bounds {
+        alone: Seconds(1.0 / rate.0),
+        server: None,
+        processor,
+        cores,
     })
 }
 

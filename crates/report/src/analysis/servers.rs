@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 
+use itertools::Itertools;
 use keymark_bench::{Case, CaseRecord, Comparison, Record, ServerLoad, Times};
 use keymark_stats::{Estimate, Ratio, independent_gain};
 
@@ -182,20 +183,16 @@ pub(crate) fn failed(record: &Record) -> Option<Section> {
 
 fn about(case: &CaseRecord, load: &ServerLoad) -> Vec<Block> {
     let line = |text: String| Block::remark(RemarkKind::Elsewhere, text);
-    let mut classes: Vec<(&str, u64)> = load.failures().into_iter().collect();
-    classes.sort_by_key(|(_, count)| Reverse(*count));
-    let words = classes
-        .iter()
-        .map(|(class, count)| format!("{count} {class}"));
-    let words: Vec<String> = words.collect();
+    let classes = load.failures().into_iter();
+    let classes = classes.sorted_by_key(|(_, count)| Reverse(*count));
+    let mut words = classes.map(|(class, count)| format!("{count} {class}"));
+    let words = words.join(", ");
     let mut blocks = Vec::new();
     if !words.is_empty() {
         let all = load.totals.failed + load.totals.transactions;
         blocks.push(line(format!(
             "{}: {} of {all} failed: {}",
-            case.case,
-            load.totals.failed,
-            words.join(", ")
+            case.case, load.totals.failed, words
         )));
     }
     let end = &load.log[load.log.len().saturating_sub(LINES)..];

@@ -1,10 +1,10 @@
 //! The tables of a run, and in words what the ratios of one are to.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use itertools::Itertools;
-use keymark_bench::{Case, CaseId, Part, Parts, Worker};
+use keymark_bench::{Case, Part, Parts, Worker};
 use keymark_stats::{Ratio, Seconds};
 
 use super::{Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
@@ -13,19 +13,23 @@ use crate::{Cell, Column, Table, TableOf};
 
 /// The main table.
 pub(crate) fn rows(rows: &[Row], tolerance: Duration) -> Table {
-    let baselines = Baselines::of(rows);
-    let ratio = format!("{} (95 % interval)", baselines.heading());
-    let p99 = |row: &Row| row.summary.as_ref()?.p99;
-    let has_p99 = rows.iter().any(|row| p99(row).is_some());
+    // A row and its baseline, which is another one.
+    let compared = rows.iter().filter(|row| row.ratio.is_some());
+    let pairs = compared.filter_map(|row| Some((row, rows.get(row.baseline?.0 as usize)?)));
+    let pairs: Vec<(&Row, &Row)> = pairs.collect();
+    // To itself alone nothing is compared.
+    let is_compared = |row: &Row| {
+        row.baseline.is_some() || pairs.iter().any(|(_, baseline)| baseline.id == row.id)
+    };
+    let ratio = format!("{} (95 % interval)", heading_of_ratios(&pairs));
     TableOf::cases(rows, |row| &row.case)
         .value("mean (95 % interval)", |row| mean(row))
         .optional(4, "median", |row| Some(row.summary.as_ref()?.median.value))
-        .maybe(has_p99.then(|| Column::value("p99").leave(5)), |row| {
-            Some(p99(row)?.value)
-        })
+        .optional(5, "p99", |row| Some(row.summary.as_ref()?.p99?.value))
+        .if_any()
         .optional(1, "n", |row| row.n())
         .optional(6, ratio, |row| {
-            let ratio = row.ratio.filter(|_| baselines.concern(row));
+            let ratio = row.ratio.filter(|_| is_compared(row));
             ratio.map(Cell::RatioEstimate)
         })
         .shorten(3)
@@ -154,20 +158,21 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
 
 /// Where the time of the operations went whose parts are wanted.
 pub(crate) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
+    // What the workers calculate bounds their gain, and is shown there.
+    let is_shown = |part: &Part| *part != Part::Worker;
     let with_parts = rows
         .iter()
         .filter_map(|row| Some((row, row.parts.as_ref()?)));
-    let items: Vec<(&Row, &Parts)> = with_parts.filter(|(_, parts)| wanted(parts)).collect();
+    let with_parts = with_parts.filter(|(_, parts)| wanted(parts) && parts.0.keys().any(is_shown));
+    let items: Vec<(&Row, &Parts)> = with_parts.collect();
     let had = |part: &&Part| {
-        // What the workers calculate bounds their gain, and is shown there.
-        **part != Part::Worker && items.iter().any(|(_, parts)| parts.0.contains_key(*part))
+        let mut parts = items.iter().map(|(_, parts)| parts);
+        is_shown(part) && parts.any(|parts| parts.0.contains_key(*part))
     };
-    let had: Vec<&Part> = Part::ALL.iter().filter(had).collect();
-    let shown = |(_, parts): &&(&Row, &Parts)| had.iter().any(|part| parts.0.contains_key(*part));
-    let table = TableOf::cases(items.iter().filter(shown), |(row, _)| &row.case);
-    let add = |table: TableOf<_>, part: &&Part| {
-        table.column(part_column(**part), |(_, parts): &&(&Row, &Parts)| {
-            let time = parts.0.get(*part)?.mean_s;
+    let table = TableOf::cases(&items, |(row, _)| &row.case);
+    let add = |table: TableOf<_>, part: &Part| {
+        table.column(part_column(*part), |(_, parts): &&(&Row, &Parts)| {
+            let time = parts.0.get(part)?.mean_s;
             // A remainder below nothing says by how much the clocks of the others are wrong.
             Some(if time.0 < 0.0 {
                 Cell::AtMost(Seconds(-time.0))
@@ -176,7 +181,8 @@ pub(crate) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
             })
         })
     };
-    had.iter().fold(table, add).provenance().table()
+    let shown = Part::ALL.iter().filter(had);
+    shown.fold(table, add).provenance().table()
 }
 
 /// What is small, or no part of the operation, is left out first.
@@ -286,53 +292,30 @@ fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
 /// More baselines than this are not named: the rows say 1.00 themselves.
 const NAMED: usize = 3;
 
-/// The rows that others are compared with.
-struct Baselines<'a> {
-    /// A row and its baseline, which is another one.
-    pairs: Vec<(&'a Case, &'a Row)>,
-}
-
-impl<'a> Baselines<'a> {
-    fn of(rows: &'a [Row]) -> Self {
-        let known: HashMap<CaseId, &Row> = rows.iter().map(|row| (row.id, row)).collect();
-        let compared = rows.iter().filter(|row| row.ratio.is_some());
-        let pairs = compared.filter_map(|row| Some((&row.case, *known.get(&row.baseline?)?)));
-        Self {
-            pairs: pairs.collect(),
-        }
-    }
-
-    /// Whether a row is compared with another one, or another one with it: to itself alone nothing is compared.
-    fn concern(&self, row: &Row) -> bool {
-        row.baseline.is_some() || self.pairs.iter().any(|(_, baseline)| baseline.id == row.id)
-    }
-
-    /// `ratio to rsa2048`, `ratio to raw`: by what baselines are told from the rows that are compared with them.
-    fn heading(&self) -> String {
-        type Axis = fn(&Case) -> String;
-        let axes: [Axis; 4] = [
-            |case| case.algorithm.to_string(),
-            |case| case.device.to_string(),
-            |case| {
-                let besides = case.parameters.remark().map(|word| format!(" {word}"));
-                format!("{}{}", case.stack, besides.unwrap_or_default())
-            },
-            |case| format!("c={}", case.concurrency()),
-        ];
-        let words = axes.iter().filter_map(|axis| {
-            let told = self
-                .pairs
-                .iter()
-                .any(|(case, baseline)| axis(case) != axis(&baseline.case));
-            let words = self.pairs.iter().map(|(_, baseline)| axis(&baseline.case));
-            let words: BTreeSet<String> = words.collect();
-            (told && words.len() <= NAMED).then(|| words.iter().join(" or "))
-        });
-        let words: Vec<String> = words.collect();
-        if words.is_empty() {
-            "ratio".to_owned()
-        } else {
-            format!("ratio to {}", words.join(" "))
-        }
+/// `ratio to rsa2048`, `ratio to raw`: by what baselines are told from the rows that are compared with them.
+fn heading_of_ratios(pairs: &[(&Row, &Row)]) -> String {
+    type Axis = fn(&Case) -> String;
+    let axes: [Axis; 4] = [
+        |case| case.algorithm.to_string(),
+        |case| case.device.to_string(),
+        |case| {
+            let besides = case.parameters.remark().map(|word| format!(" {word}"));
+            format!("{}{}", case.stack, besides.unwrap_or_default())
+        },
+        |case| format!("c={}", case.concurrency()),
+    ];
+    let words = axes.iter().filter_map(|axis| {
+        let both = pairs
+            .iter()
+            .map(|(row, baseline)| (axis(&row.case), axis(&baseline.case)));
+        let told = both.clone().any(|(row, baseline)| row != baseline);
+        let words: BTreeSet<String> = both.map(|(_, baseline)| baseline).collect();
+        (told && words.len() <= NAMED).then(|| format!(" {}", words.iter().join(" or ")))
+    });
+    let words: String = words.collect();
+    if words.is_empty() {
+        "ratio".to_owned()
+    } else {
+        format!("ratio to{words}")
     }
 }

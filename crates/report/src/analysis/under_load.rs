@@ -1,8 +1,10 @@
 //! A load on a server: as siege sums it up, so that old articles compare line by line, and where its time went; what a
 //! search for the limits has found, and what clients noticed when one of several servers was killed.
 
-use keymark_bench::{LoadLimit, Second, ServerLoad, TriedDemand};
+use keymark_bench::{Case, LoadLimit, Second, ServerLoad, TriedDemand};
 use keymark_stats::{PerSecond, Ratio, Seconds};
+
+use super::key_use::Spent;
 
 /// The figures that siege prints, with its names, for which all of the load counts, its start and end too (the row's
 /// throughput is that of the steady state); the phases of transactions in the steady state; and whose processors they took.
@@ -12,10 +14,6 @@ pub struct UnderLoad {
     pub transactions: u64,
     /// Transactions as a share of themselves and the failed ones, in per cent.
     pub availability: f64,
-    /// From the start to the cut-off.
-    pub elapsed: Seconds,
-    /// Bytes of all answers.
-    pub data_transferred: u64,
     /// Mean time of a transaction.
     pub response_time: Seconds,
     /// Transactions over elapsed time.
@@ -42,6 +40,8 @@ pub struct UnderLoad {
     pub client_cpu: Seconds,
     /// What limited the rate, as far as the client can tell.
     pub limit: LoadLimit,
+    /// Where the time of a transaction goes, as far as that is known.
+    pub(crate) spent: Option<Spent>,
     /// Of a service that signs, how busy what it works with was.
     pub busy: Option<Busy>,
     /// What the search for the server's limits has found.
@@ -66,7 +66,7 @@ impl UnderLoad {
         (transactions > 0.0).then(|| Seconds(processor.0 / transactions))
     }
 
-    pub(super) fn of(load: &ServerLoad) -> Self {
+    pub(super) fn of(case: &Case, load: &ServerLoad) -> Self {
         let totals = load.totals;
         let seconds = |nanoseconds: u64| Seconds(nanoseconds as f64 / 1e9);
         let over = |sum: f64, by: f64| if by > 0.0 { sum / by } else { 0.0 };
@@ -75,8 +75,6 @@ impl UnderLoad {
         Self {
             transactions: totals.transactions,
             availability: 100.0 * over(transactions, transactions + totals.failed as f64),
-            elapsed,
-            data_transferred: totals.bytes,
             response_time: Seconds(over(time.0, transactions)),
             transaction_rate: PerSecond(over(transactions, elapsed.0)),
             concurrency: over(time.0, elapsed.0),
@@ -90,6 +88,7 @@ impl UnderLoad {
             server_cpu: load.server_cpu_ns.map(seconds),
             client_cpu: seconds(load.client_cpu_ns),
             limit: load.limit,
+            spent: Spent::of(case, load),
             busy: Busy::of(load),
             saturated: Saturated::of(load),
             loss: Loss::of(load),
@@ -163,8 +162,6 @@ impl Saturated {
 /// The loss of a server in the middle of a load, to the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
-    /// When, since the load's start.
-    pub killed_at: Seconds,
     /// Transactions that failed from then on.
     pub failed: u64,
     /// From then to the end of the last second in which one failed: no longer than that.
@@ -193,7 +190,6 @@ impl Loss {
         let healed = last.map_or(second + 1, |last| second + last + 1);
         let lasted = last.map_or(0.0, |_| healed as f64 - killed as f64 / SECOND as f64);
         Some(Self {
-            killed_at: Seconds(killed as f64 / SECOND as f64),
             failed: since.iter().map(failed).sum(),
             lasted: Seconds(lasted),
             before: rate(load, steady.start..second),
@@ -213,14 +209,15 @@ fn rate(load: &ServerLoad, seconds: std::ops::Range<usize>) -> Option<PerSecond>
 mod tests {
     use std::collections::BTreeMap;
 
+    use keymark_bench::StackName;
     use keymark_bench::server_load::{Durations, Steady};
-    use keymark_testkit::record::{batch, server_load};
+    use keymark_testkit::record::{batch, case, server_load};
 
     use super::*;
 
     #[test]
     fn figures_are_those_of_sieges_manual() {
-        let siege = UnderLoad::of(&server_load());
+        let siege = UnderLoad::of(&case("rsa2048", StackName::RAW), &server_load());
         assert_eq!((siege.transactions, siege.failed), (9, 3));
         assert!((siege.availability - 75.0).abs() < 1e-9);
         assert!((siege.transaction_rate.0 - 3.0).abs() < 1e-9);
@@ -236,7 +233,7 @@ mod tests {
             steady: None,
             ..server_load()
         };
-        let siege = UnderLoad::of(&nothing);
+        let siege = UnderLoad::of(&case("rsa2048", StackName::RAW), &nothing);
         assert_eq!((siege.p95, siege.response_time), (None, Seconds(0.0)));
     }
 

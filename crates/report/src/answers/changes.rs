@@ -2,9 +2,8 @@
 
 use itertools::Itertools;
 use keymark_bench::CaseId;
-use keymark_stats::Ratio;
 
-use super::figure::times;
+use super::figure::Bounded;
 use super::machines::slowest;
 use super::{Statement, Topic};
 use crate::compare::{Comparison, Grounds, Pair, Sides, Verdict};
@@ -36,11 +35,10 @@ fn of_side(comparison: &Comparison, side: usize) -> Option<Statement> {
     let pairs: Vec<(usize, &Pair)> = pairs.filter(|(_, pair)| pair.side == side).collect();
     let (_, any) = pairs.first()?;
     let whose = whose(comparison, side);
-    let of = |verdict: Verdict| -> Vec<&(usize, &Pair)> {
+    let of = |verdict: Verdict| {
         let of = pairs.iter().filter(|(_, pair)| pair.verdict == verdict);
-        let mut of: Vec<_> = of.collect();
-        of.sort_by(|a, b| far(b.1).total_cmp(&far(a.1)));
-        of
+        of.sorted_by(|a, b| far(b.1).total_cmp(&far(a.1)))
+            .collect_vec()
     };
     let (slower, faster) = (of(Verdict::Slower), of(Verdict::Faster));
     let all = pairs.len();
@@ -223,13 +221,14 @@ fn of_trend(trend: &Trend) -> Option<String> {
         ));
     };
     let since = &trend.points[last.start];
-    let (low, high) = (ratio.low?.0, ratio.high?.0);
-    let by = if ratio.value.0 >= 1.0 {
-        format!("{} as long", times(ratio.value.0, low, high))
+    ratio.low.and(ratio.high)?;
+    let ratio = Bounded::from(ratio);
+    let by = if ratio.value >= 1.0 {
+        format!("{} as long", ratio.in_times())
     } else {
-        format!("{} of the time before", units::percent(ratio.value.0))
+        format!("{} of the time before", units::percent(ratio.value))
     };
-    let certain = Ratio(low).0 > 1.0 || Ratio(high).0 < 1.0;
+    let certain = ratio.low > 1.0 || ratio.high < 1.0;
     let noise = if certain {
         "more than this machine's own noise"
     } else {

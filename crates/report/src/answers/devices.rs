@@ -5,7 +5,7 @@
 use itertools::Itertools;
 use keymark_bench::{Case, Provenance, StackName, StoreKind};
 
-use super::figure::{Figure, alone, between, device, library, listed, to, way, what};
+use super::figure::{Figure, alone, besides, between, device, library, listed, to, way, what};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
 use crate::exchange::Shipped;
@@ -25,21 +25,17 @@ struct Contest<'a> {
 /// Which device is the fastest of several, where it is that with every key.
 pub(super) fn title(analysis: &Analysis) -> Option<String> {
     let contests = contests(analysis);
-    let mut winner = None;
-    for contest in &contests {
+    let winners = contests.iter().map(|contest| {
         let (first, others) = contest.ranked.split_first()?;
         let told = !others.is_empty() && others.iter().all(|other| first.is_below(other));
-        let case = first.case();
-        if !told || winner.is_some_and(|known: &Case| known.device != case.device) {
-            return None;
-        }
-        winner = Some(case);
-    }
+        told.then(|| first.case())
+    });
+    let winners: Vec<&Case> = winners.collect::<Option<_>>()?;
+    let is_one = winners.iter().map(|case| &case.device).all_equal();
+    let case = winners.first().filter(|_| is_one)?;
     let every = (contests.len() > 1).then_some(" with every key");
-    winner.map(|case| {
-        let (device, way, keys) = (device(case), way(case), every.unwrap_or_default());
-        format!("{device} is the fastest device{keys}, {way}")
-    })
+    let (device, way, keys) = (device(case), way(case), every.unwrap_or_default());
+    Some(format!("{device} is the fastest device{keys}, {way}"))
 }
 
 /// The keys that are on several devices, through the program with the most of them.
@@ -50,11 +46,7 @@ fn contests(analysis: &Analysis) -> Vec<Contest<'_>> {
         let case = figure.case();
         (case.operation, case.stack, &case.parameters, case.algorithm)
     });
-    groups.retain(|(_, group)| {
-        group
-            .iter()
-            .any(|figure| figure.case().device != group[0].case().device)
-    });
+    groups.retain(|(_, group)| !are_of_one_device(group));
     let ways = grouped(groups, |((operation, stack, parameters, _), _)| {
         (*operation, *stack, *parameters)
     });
@@ -72,11 +64,7 @@ fn contests(analysis: &Analysis) -> Vec<Contest<'_>> {
 /// The fastest besides the CPU, and what it takes against the CPU.
 pub(super) fn devices(analysis: &Analysis) -> Vec<Statement> {
     let contests = contests(analysis);
-    let devices = grouped(
-        contests.iter().flat_map(|contest| &contest.ranked),
-        |figure| &figure.case().device,
-    );
-    let said = if devices.len() == 1 {
+    let said = if are_of_one_device(contests.iter().flat_map(|contest| &contest.ranked)) {
         beside_cpu(&contests)
     } else {
         fastest(&contests)
@@ -84,10 +72,15 @@ pub(super) fn devices(analysis: &Analysis) -> Vec<Statement> {
     said.into_iter().chain(cpu_alone(&contests)).collect()
 }
 
+fn are_of_one_device<'f, 'a: 'f>(figures: impl IntoIterator<Item = &'f Figure<'a>>) -> bool {
+    let mut devices = figures.into_iter().map(|figure| &figure.case().device);
+    devices.all_equal()
+}
+
 impl<'a> Contest<'a> {
     fn of(group: Vec<Figure<'a>>) -> Self {
         let (cpu, mut ranked): (Vec<_>, Vec<_>) = group.into_iter().partition(is_cpu);
-        ranked.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        ranked.sort_by(|a, b| a.value.total_cmp(&b.value));
         Self {
             ranked,
             cpu: cpu.into_iter().next(),
@@ -121,14 +114,15 @@ fn fastest(contests: &[Contest<'_>]) -> Option<Statement> {
         };
         let ranked = contest.ranked.iter();
         let alike = ranked.filter(|figure| !first.is_below(figure));
-        let known = alike.clone().all(Figure::is_known);
-        let alike: Vec<String> = alike.map(|figure| device(figure.case())).collect();
+        let known = alike.clone().all(|figure| figure.is_known());
+        let alike = alike.map(|figure| device(figure.case()));
         rows.extend(contest.ranked.iter().map(Figure::id));
-        let who = match alike.as_slice() {
-            [only] => only.clone(),
-            several if known => format!("{} (alike)", listed(several)),
-            several => format!("{} (too uncertain to tell apart)", listed(several)),
+        let besides = match (alike.clone().count(), known) {
+            (1, _) => "",
+            (_, true) => " (alike)",
+            (_, false) => " (too uncertain to tell apart)",
         };
+        let who = listed(alike) + besides;
         let key = format!("{} ({})", first.case().algorithm, first.time());
         won.push((who, key));
     }
@@ -136,10 +130,8 @@ fn fastest(contests: &[Contest<'_>]) -> Option<Statement> {
     let has_cpu = contests.iter().any(|contest| contest.cpu.is_some());
     let besides = has_cpu.then_some(" besides this CPU");
     let won = grouped(won, |(who, _)| who.clone()).into_iter();
-    let mut won = won.map(|(who, of)| {
-        let keys: Vec<String> = of.into_iter().map(|(_, key)| key).collect();
-        format!("{who} with {}", listed(&keys))
-    });
+    let mut won =
+        won.map(|(who, of)| format!("{who} with {}", listed(of.into_iter().map(|(_, key)| key))));
     let text = format!(
         "fastest device{} {} {}: {}",
         besides.unwrap_or_default(),
@@ -162,7 +154,7 @@ fn pairs<'f, 'a>(
     let contests = contests.iter();
     let pairs = contests.filter_map(|of| Some((of.ranked.first()?, of.cpu.as_ref()?)));
     let mut pairs: Vec<Pair<'_, '_>> = pairs.filter(told).collect();
-    let factor = |(own, cpu): &Pair<'_, '_>| own.mean / cpu.mean;
+    let factor = |(own, cpu): &Pair<'_, '_>| own.value / cpu.value;
     pairs.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
     pairs
 }
@@ -243,24 +235,18 @@ pub(super) fn striking(analysis: &Analysis) -> Vec<Statement> {
 /// The same key and operation in several libraries of one CPU.
 fn libraries(analysis: &Analysis) -> Option<Statement> {
     let raw = alone(&analysis.rows).filter(|figure| figure.case().stack == StackName::RAW);
-    let besides = |case: &Case| {
-        let pairs = case
-            .parameters
-            .pairs()
-            .filter(|(name, _)| *name != "library");
-        pairs.map(|(_, word)| word.to_owned()).collect::<Vec<_>>()
-    };
     let groups = grouped(raw, |figure| {
         let case = figure.case();
         (&case.device, case.capability(), besides(case))
     });
     let pairs = groups.into_iter().filter_map(|(_, mut group)| {
-        group.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        group.sort_by(|a, b| a.value.total_cmp(&b.value));
         let (first, last) = (*group.first()?, *group.last()?);
-        (last.at_least(&first) > MANY).then_some((first, last))
+        (last.over(&first).low > MANY).then_some((first, last))
     });
     let mut pairs: Vec<(Figure<'_>, Figure<'_>)> = pairs.collect();
-    pairs.sort_by(|(a, b), (c, d)| (d.mean / c.mean).total_cmp(&(b.mean / a.mean)));
+    let factor = |(fast, slow): &(Figure<'_>, Figure<'_>)| slow.value / fast.value;
+    pairs.sort_by(|a, b| factor(b).total_cmp(&factor(a)));
     let (fast, slow) = pairs.first()?;
     let (quick, long) = (library(fast.case()), library(slow.case()));
     let same = pairs
@@ -287,36 +273,25 @@ fn libraries(analysis: &Analysis) -> Option<Statement> {
 fn published(analysis: &Analysis) -> Option<Statement> {
     let devices =
         alone(&analysis.rows).filter(|figure| figure.case().provenance == Provenance::Measured);
-    let devices: Vec<Figure<'_>> = devices
-        .filter(|figure| figure.case().stack != StackName::RAW)
-        .collect();
+    let devices = devices.filter(|figure| figure.case().stack != StackName::RAW);
     let plain = |name: &str| name.to_lowercase().replace(['-', ' ', '_'], "");
-    let products: Vec<String> = devices
-        .iter()
-        .map(|figure| plain(figure.case().device.as_str()))
-        .collect();
     let articles = Shipped::of_times().filter_map(|article| article.record().ok());
     let articles: Vec<_> = articles.collect();
-    let mut slower: Vec<(f64, &Figure<'_>, f64)> = Vec::new();
-    for (figure, product) in devices.iter().zip(&products) {
+    let slower = devices.filter_map(|figure| {
         let case = figure.case();
-        let of = articles
-            .iter()
-            .flat_map(|article| &article.cases)
-            .filter(|other| {
-                let name = plain(other.case.device.as_str());
-                (other.case.capability(), other.case.stack) == (case.capability(), case.stack)
-                    && name.len() > 3
-                    && product.contains(&name)
-            });
+        let product = plain(case.device.as_str());
+        let published = articles.iter().flat_map(|article| &article.cases);
+        let of = published.filter(|other| {
+            let name = plain(other.case.device.as_str());
+            (other.case.capability(), other.case.stack) == (case.capability(), case.stack)
+                && name.len() > 3
+                && product.contains(&name)
+        });
         let means = of.filter_map(|other| Some(other.published.as_ref()?.mean.0));
-        if let Some(mean) = means.max_by(f64::total_cmp)
-            && figure.low > SLOWER * mean
-        {
-            slower.push((figure.mean / mean, figure, mean));
-        }
-    }
-    let (times, figure, mean) = slower.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let mean = means.max_by(f64::total_cmp)?;
+        (figure.low > SLOWER * mean).then_some((figure.value / mean, figure, mean))
+    });
+    let (times, figure, mean) = slower.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let text = format!(
         "{} takes {} times as long for {} as was published of it ({} against {}).",
         figure.case().device,

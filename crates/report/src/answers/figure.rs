@@ -1,7 +1,11 @@
 //! Means with their intervals, and the words for what they say of one another.
 
-use keymark_bench::{Case, CaseId, Operation, Provenance, StackName, StoreKind, Strength};
-use keymark_stats::{Estimate, Ratio, Seconds};
+use std::ops::Deref;
+
+use keymark_bench::{
+    Case, CaseId, DeviceName, Operation, Parameters, Provenance, StackName, StoreKind, Strength,
+};
+use keymark_stats::{Estimate, Quantity, Ratio, Seconds};
 
 use crate::analysis::Row;
 use crate::units;
@@ -19,29 +23,122 @@ pub(super) const BUILT_IN: &str = "OpenSSL";
 /// Before what is known to two digits at most.
 const ABOUT: &str = "about ";
 
-/// A mean with its bounds, which may be as far as they can be; an article's is taken as it is.
+/// A value with its bounds, which may be as far as they can be.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Figure<'a> {
-    pub row: &'a Row,
-    pub mean: f64,
+pub(super) struct Bounded {
+    pub value: f64,
     pub low: f64,
     pub high: f64,
 }
 
+impl<T: Quantity> From<Estimate<T>> for Bounded {
+    fn from(estimate: Estimate<T>) -> Self {
+        let low = estimate.low.map(T::to_f64);
+        Self {
+            value: estimate.value.to_f64(),
+            low: low.map_or(0.0, |low| low.max(0.0)),
+            high: estimate.high.map_or(f64::INFINITY, T::to_f64),
+        }
+    }
+}
+
+impl Bounded {
+    /// Whether it is known well enough to say anything.
+    pub(super) fn tells(&self) -> bool {
+        self.is_within(VAGUE)
+    }
+
+    /// Whether it is known well enough to be called alike to what it overlaps.
+    pub(super) fn is_known(&self) -> bool {
+        self.is_within(ALIKE)
+    }
+
+    fn is_within(&self, share: f64) -> bool {
+        self.low > 0.0 && (self.high - self.low) / 2.0 <= share * self.value
+    }
+
+    /// Whether it is less for certain.
+    pub(super) fn is_below(&self, other: &Self) -> bool {
+        self.high < other.low
+    }
+
+    pub(super) fn over(&self, other: &Self) -> Self {
+        Self {
+            value: self.value / other.value,
+            low: self.low / other.high,
+            high: self.high / other.low,
+        }
+    }
+
+    pub(super) fn inverse(&self) -> Self {
+        Self {
+            value: 1.0 / self.value,
+            low: 1.0 / self.high,
+            high: 1.0 / self.low,
+        }
+    }
+
+    /// `3.35 times`
+    pub(super) fn times(&self, other: &Self) -> String {
+        self.over(other).in_times()
+    }
+
+    /// `3.35 times`, or `about 3.4 times` where that is not known so well.
+    pub(super) fn in_times(&self) -> String {
+        let times = self.about(|value| units::ratio(Ratio(value)));
+        format!("{times} times")
+    }
+
+    /// In two digits, of which the second is doubtful, where no more is known.
+    pub(super) fn about(&self, written: impl Fn(f64) -> String) -> String {
+        if (self.high - self.low) / 2.0 <= WIDE * self.value {
+            return written(self.value);
+        }
+        let text = written(units::two_digits(self.value));
+        let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
+        let number = number
+            .parse::<f64>()
+            .map_or_else(|_| number.to_owned(), |n| n.to_string());
+        format!("{ABOUT}{number} {unit}").trim_end().to_owned()
+    }
+}
+
+/// The figure of a row, which compares as its bounds do.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Figure<'a> {
+    pub row: &'a Row,
+    bounds: Bounded,
+}
+
+impl Deref for Figure<'_> {
+    type Target = Bounded;
+
+    fn deref(&self) -> &Bounded {
+        &self.bounds
+    }
+}
+
 impl<'a> Figure<'a> {
+    /// The mean time; an article's is taken as it is.
     pub(super) fn of(row: &'a Row) -> Option<Self> {
         let (low, high) = match (&row.summary, row.published, row.band) {
             (Some(summary), ..) => (summary.mean.low, summary.mean.high),
             (None, _, Some(band)) => (Some(band.low), Some(band.high)),
             (None, published, None) => (published, published),
         };
-        let mean = row.mean()?.0;
-        (mean > 0.0).then_some(Self {
-            row,
-            mean,
-            low: low.map_or(0.0, |low| low.0.max(0.0)),
-            high: high.map_or(f64::INFINITY, |high| high.0),
-        })
+        let bounds = Bounded::from(Estimate {
+            low,
+            high,
+            ..Estimate::bare(row.mean()?)
+        });
+        (bounds.value > 0.0).then_some(Self { row, bounds })
+    }
+
+    /// The rate of a server.
+    pub(super) fn of_server(row: &'a Row) -> Option<Self> {
+        let bounds = Bounded::from(row.throughput?);
+        let is_bounded = bounds.low > 0.0 && bounds.high.is_finite();
+        (is_bounded && row.under_load.is_some()).then_some(Self { row, bounds })
     }
 
     pub(super) const fn case(&self) -> &'a Case {
@@ -56,80 +153,14 @@ impl<'a> Figure<'a> {
         self.case().strength()
     }
 
-    /// Whether it is known well enough to be called alike to what it overlaps.
-    pub(super) fn is_known(&self) -> bool {
-        may_be_alike(self.mean, self.low, self.high)
-    }
-
-    /// Whether it is less for certain.
-    pub(super) fn is_below(&self, other: &Self) -> bool {
-        self.high < other.low
-    }
-
     pub(super) fn time(&self) -> String {
-        about(self.mean, self.low, self.high, |mean| {
-            units::duration(Seconds(mean))
-        })
+        self.about(|mean| units::duration(Seconds(mean)))
     }
-
-    /// How many times the other it is for certain.
-    pub(super) fn at_least(&self, other: &Self) -> f64 {
-        self.low / other.high
-    }
-
-    /// `3.35 times`
-    pub(super) fn times(&self, other: &Self) -> String {
-        let (low, high) = (self.at_least(other), self.high / other.low);
-        times(self.mean / other.mean, low, high)
-    }
-}
-
-/// `3.35 times`, or `about 3.4 times` where that is not known so well.
-pub(super) fn times(value: f64, low: f64, high: f64) -> String {
-    let times = about(value, low, high, |value| units::ratio(Ratio(value)));
-    format!("{times} times")
-}
-
-/// Whether an interval is narrow enough to say anything.
-pub(super) fn is_known(value: f64, low: f64, high: f64) -> bool {
-    low > 0.0 && (high - low) / 2.0 <= VAGUE * value
-}
-
-/// Whether it is narrow enough to be called alike to what it overlaps.
-pub(super) fn may_be_alike(value: f64, low: f64, high: f64) -> bool {
-    low > 0.0 && (high - low) / 2.0 <= ALIKE * value
-}
-
-/// A gain that was measured: `1.83 times`.
-pub(super) fn gained(gain: &Estimate<Ratio>) -> String {
-    let low = gain.low.map_or(0.0, |low| low.0);
-    times(
-        gain.value.0,
-        low,
-        gain.high.map_or(f64::INFINITY, |high| high.0),
-    )
-}
-
-/// In two digits, of which the second is doubtful, where no more is known.
-pub(super) fn about(value: f64, low: f64, high: f64, written: impl Fn(f64) -> String) -> String {
-    if (high - low) / 2.0 <= WIDE * value {
-        return written(value);
-    }
-    let text = written(units::two_digits(value));
-    let (number, unit) = text
-        .split_once(' ')
-        .map_or((text.as_str(), ""), |(n, unit)| (n, unit));
-    let number = number
-        .parse::<f64>()
-        .map_or_else(|_| number.to_owned(), |n| n.to_string());
-    format!("{ABOUT}{number} {unit}").trim_end().to_owned()
 }
 
 /// Rows that were measured one at a time and may be compared: a virtual card is this CPU's work under a card's name.
 pub(super) fn alone(rows: &[Row]) -> impl Iterator<Item = Figure<'_>> {
-    let alone = rows
-        .iter()
-        .filter(|row| row.case.is_alone() && row.case.replica == 0);
+    let alone = rows.iter().filter(|row| row.case.is_alone());
     alone
         .filter(|row| !is_virtual_card(&row.case))
         .filter_map(Figure::of)
@@ -140,8 +171,9 @@ pub(super) fn is_virtual_card(case: &Case) -> bool {
 }
 
 /// `a, b and c`, or `a, b, c and 4 more`.
-pub(super) fn listed(names: &[String]) -> String {
-    match names {
+pub(super) fn listed<T: ToString>(names: impl IntoIterator<Item = T>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
+    match names.as_slice() {
         [] => String::new(),
         [only] => only.clone(),
         [few @ .., last] if names.len() <= NAMED => format!("{} and {last}", few.join(", ")),
@@ -150,11 +182,6 @@ pub(super) fn listed(names: &[String]) -> String {
             format!("{} and {} more", named.join(", "), more.len())
         }
     }
-}
-
-/// `4.71 to 5.20 ms`, of figures in ascending order.
-pub(super) fn range(least: &Figure<'_>, most: &Figure<'_>) -> String {
-    between(&least.time(), &most.time())
 }
 
 /// Two figures, of which unit and doubt are said once.
@@ -188,12 +215,7 @@ pub(super) fn to(operation: Operation) -> String {
 
 /// `through gnupg`, `in libgcrypt`, `through nginx (tls1.3 x25519)`
 pub(super) fn way(case: &Case) -> String {
-    let besides = case
-        .parameters
-        .pairs()
-        .filter(|(name, _)| *name != "library");
-    let besides: Vec<&str> = besides.map(|(_, word)| word).collect();
-    let besides = match besides.as_slice() {
+    let besides = match besides(case).as_slice() {
         [] => String::new(),
         words => format!(" ({})", words.join(" ")),
     };
@@ -205,6 +227,18 @@ pub(super) fn way(case: &Case) -> String {
         (true, false) => format!("directly{besides}"),
         (false, _) => format!("through {}{besides}", case.stack),
     }
+}
+
+/// By what way a key on which device is reached.
+pub(super) const fn place(case: &Case) -> (&DeviceName, StackName, &Parameters) {
+    (&case.device, case.stack, &case.parameters)
+}
+
+/// The words of what is distinguished besides the library.
+pub(super) fn besides(case: &Case) -> Vec<&str> {
+    let pairs = case.parameters.pairs();
+    let besides = pairs.filter(|(name, _)| *name != "library");
+    besides.map(|(_, word)| word).collect()
 }
 
 pub(super) fn library(case: &Case) -> &str {

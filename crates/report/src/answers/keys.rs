@@ -1,16 +1,14 @@
 //! Keys through one program: which is the fastest, what others cost beside it, and how strong they are.
 
-use keymark_bench::{Case, CaseId, Point, Provenance, StackName, StoreKind, Strength};
+use itertools::Itertools;
+use keymark_bench::{Case, CaseId, Provenance, StackName, StoreKind, Strength};
 
-use super::figure::{Figure, alone, device, listed, range, to, way};
+use super::figure::{Figure, alone, between, device, listed, place, to, way};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
 use crate::grouped;
 use crate::visible::sentence;
 use crate::{Mean, Subject};
-
-/// Other keys that are named beside the fastest.
-const BESIDE: usize = 3;
 
 /// For each operation the keys that are compared.
 fn best(analysis: &Analysis) -> Vec<Keys<'_>> {
@@ -20,23 +18,13 @@ fn best(analysis: &Analysis) -> Vec<Keys<'_>> {
         case.provenance.is_of_a_run() && figure.row.under_load.is_none()
     });
     let groups = grouped(figures, |figure| {
-        let case = figure.case();
-        (case.operation, &case.device, case.stack, &case.parameters)
+        (figure.case().operation, place(figure.case()))
     });
     let groups = groups.into_iter().map(|(_, group)| Keys::of(group));
-    let mut groups: Vec<Keys<'_>> = groups.filter(|keys| keys.ranked.len() > 1).collect();
-    groups.sort_by_key(|keys| preference(analysis, keys));
-    let mut best: Vec<Keys<'_>> = Vec::new();
-    for keys in groups {
-        let operation = keys.fastest().case().operation;
-        if best
-            .iter()
-            .all(|known| known.fastest().case().operation != operation)
-        {
-            best.push(keys);
-        }
-    }
-    best
+    let several = groups.filter(|keys| keys.ranked.len() > 1);
+    let preferred = several.sorted_by_key(|keys| preference(analysis, keys));
+    let best = preferred.unique_by(|keys| keys.fastest().case().operation);
+    best.collect()
 }
 
 /// For each operation one sentence about the keys, then what a longer key costs.
@@ -46,10 +34,7 @@ pub(super) fn keys(analysis: &Analysis) -> Vec<Statement> {
         .rows
         .iter()
         .any(|row| row.case.device != analysis.rows[0].case.device);
-    let ways = grouped(&best, |keys| {
-        let case = keys.fastest().case();
-        (&case.device, case.stack, &case.parameters)
-    });
+    let ways = grouped(&best, |keys| place(keys.fastest().case()));
     let mut said: Vec<Statement> = ways
         .iter()
         .map(|(_, operations)| of_way(operations, several))
@@ -70,7 +55,7 @@ fn of_way(operations: &[&Keys<'_>], several: bool) -> Statement {
     for keys in operations {
         let case = keys.fastest().case();
         let begin = if clauses.is_empty() {
-            let on = several.then(|| format!(" on {}", place(case)));
+            let on = several.then(|| format!(" on {}", where_it_is(case)));
             let (to, way) = (to(case.operation), way(case));
             format!("{to} {way}{}", on.unwrap_or_default())
         } else {
@@ -84,7 +69,7 @@ fn of_way(operations: &[&Keys<'_>], several: bool) -> Statement {
 }
 
 /// Where a key is, in a sentence.
-fn place(case: &Case) -> String {
+fn where_it_is(case: &Case) -> String {
     match case.store == StoreKind::SOFTWARE {
         true => "this CPU".to_owned(),
         false => device(case),
@@ -115,11 +100,7 @@ pub(super) fn title(analysis: &Analysis, drawn: &[Mean]) -> Option<String> {
 /// What people do comes first: a whole program, then a part of one, then a library; on this CPU before elsewhere.
 fn preference(analysis: &Analysis, keys: &Keys<'_>) -> (usize, usize, usize) {
     let case = keys.fastest().case();
-    let mut wholes = analysis
-        .families
-        .iter()
-        .filter_map(|family| family.whole.as_ref());
-    let depth = if wholes.any(|whole| whole.point == Point::of(case)) {
+    let depth = if analysis.is_whole(case) {
         0
     } else if case.stack == StackName::RAW {
         2
@@ -140,7 +121,7 @@ struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     fn of(mut all: Vec<Figure<'a>>) -> Self {
-        all.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        all.sort_by(|a, b| a.value.total_cmp(&b.value));
         let first = all.iter().find(|figure| figure.is_known()).copied();
         let is_told = |figure: &Figure<'_>| {
             figure.is_known() || first.is_some_and(|first| first.is_below(figure))
@@ -171,7 +152,7 @@ impl<'a> Keys<'a> {
                     "{begin}, {}{} are alike ({}){}",
                     all.unwrap_or_default(),
                     listed(&names),
-                    range(least, most),
+                    between(&least.time(), &most.time()),
                     besides.unwrap_or_default()
                 )
             }
@@ -208,14 +189,11 @@ impl<'a> Keys<'a> {
             slower.iter().max_by_key(|figure| figure.strength()),
             slower.last(),
         ];
-        let mut chosen: Vec<&'f Figure<'a>> = Vec::new();
-        for figure in wanted.into_iter().flatten() {
-            if chosen.len() < BESIDE && chosen.iter().all(|known| known.id() != figure.id()) {
-                chosen.push(figure);
-            }
-        }
-        chosen.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let chosen = wanted.into_iter().flatten().copied();
+        let chosen = chosen.unique_by(|figure| figure.id());
         chosen
+            .sorted_by(|a, b| a.value.total_cmp(&b.value))
+            .collect()
     }
 
     fn slower(&self, figure: &Figure<'_>, place: usize, alike: &[&Figure<'_>]) -> String {
@@ -249,7 +227,7 @@ impl<'a> Keys<'a> {
             let is_new = short.id() != self.fastest().id();
             (is_new && short.is_below(long)).then_some((*short, *long))
         });
-        let factor = |(short, long): &(&Figure<'_>, &Figure<'_>)| long.mean / short.mean;
+        let factor = |(short, long): &(&Figure<'_>, &Figure<'_>)| long.value / short.value;
         let (short, long) = pairs.max_by(|a, b| factor(a).total_cmp(&factor(b)))?;
         let text = format!(
             "A longer key costs: {} takes {} as long as {} {} ({} against {}).",

@@ -1,7 +1,7 @@
 //! What the time goes into: the key or the program around it, and what would not help.
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, CaseId, Operation, Point, Provenance};
+use keymark_bench::{Algorithm, Case, Point, Provenance};
 use keymark_stats::{Estimate, Seconds};
 
 use super::figure::{listed, part};
@@ -39,10 +39,6 @@ impl Line<'_> {
 
     fn value(&self) -> f64 {
         self.key.value.0 / self.whole.value.0
-    }
-
-    fn what(&self) -> (Algorithm, Operation) {
-        (self.of.algorithm, self.of.operation)
     }
 }
 
@@ -105,14 +101,22 @@ fn of_family(analysis: &Analysis, family: &FamilyBreakdown) -> Vec<Statement> {
     let most = of(&|low, _| low > MOST);
     let between = of(&|low, high| high >= HIDDEN && low <= MOST);
     let name = program(family);
-    let mut said = Vec::new();
-    said.extend(hides(analysis, name, &hidden));
-    said.extend(passphrase(analysis, family));
-    said.extend(dominates(analysis, family, name, &most));
-    if said.is_empty() {
-        said.extend(shared(analysis, name, &between));
+    let said = |topic, lines: &[&Line<'_>], text: Option<String>| {
+        let is_about = |case: &Case| lines.iter().any(|line| line.of.is_about(case));
+        let rows = analysis.rows.iter();
+        let rows = rows.filter(|row| row.case.is_alone() && is_about(&row.case));
+        text.map(|text| Statement::new(topic, text, rows.map(|row| row.id)))
+    };
+    let most = said(Topic::Layers, &most, dominates(family, name, &most));
+    let hidden = said(Topic::Striking, &hidden, hides(name, &hidden)).into_iter();
+    let mut all: Vec<Statement> = hidden
+        .chain(passphrase(analysis, family))
+        .chain(most)
+        .collect();
+    if all.is_empty() {
+        all.extend(said(Topic::Layers, &between, shared(name, &between)));
     }
-    said
+    all
 }
 
 /// The whole as it was measured, or the key with the first thing that is added to it.
@@ -138,39 +142,23 @@ fn line<'a>(family: &FamilyBreakdown, of: &'a Breakdown) -> Option<Line<'a>> {
     Some(Line { of, key, whole })
 }
 
-fn hides(analysis: &Analysis, name: &str, hidden: &[&Line<'_>]) -> Option<Statement> {
-    let least = hidden
-        .iter()
-        .max_by(|a, b| a.value().total_cmp(&b.value()))?;
-    let text = format!(
+fn hides(name: &str, hidden: &[&Line<'_>]) -> Option<String> {
+    let by_share = |a: &&&Line<'_>, b: &&&Line<'_>| a.value().total_cmp(&b.value());
+    let Line { of, key, whole } = hidden.iter().max_by(by_share)?;
+    Some(format!(
         "With {}, {name} itself takes {} of the time or more ({} with {}): a faster key, library or device \
          gains nothing there.",
         keys(hidden),
-        units::percent(1.0 - least.value()),
-        part(
-            Seconds(least.whole.value.0 - least.key.value.0),
-            least.whole.value
-        ),
-        least.of.algorithm
-    );
-    Some(Statement::new(
-        Topic::Striking,
-        text,
-        rows(analysis, hidden),
+        units::percent(1.0 - key.value.0 / whole.value.0),
+        part(Seconds(whole.value.0 - key.value.0), whole.value),
+        of.algorithm
     ))
 }
 
-fn dominates(
-    analysis: &Analysis,
-    family: &FamilyBreakdown,
-    name: &str,
-    most: &[&Line<'_>],
-) -> Option<Statement> {
-    let line = most
-        .iter()
-        .max_by(|a, b| a.key.value.0.total_cmp(&b.key.value.0))?;
-    let (algorithm, operation) = line.what();
-    let faster = line.of.beside.filter(|beside| beside.high < line.key.low);
+fn dominates(family: &FamilyBreakdown, name: &str, most: &[&Line<'_>]) -> Option<String> {
+    let by_time = |a: &&&Line<'_>, b: &&&Line<'_>| a.key.value.0.total_cmp(&b.key.value.0);
+    let Line { of, key, whole } = most.iter().max_by(by_time)?;
+    let faster = of.beside.filter(|beside| beside.high < key.low);
     let faster = faster.zip(family.layers.own_library.as_ref());
     let faster = faster.map(|(beside, own)| {
         format!(
@@ -179,27 +167,26 @@ fn dominates(
             units::duration(beside.value)
         )
     });
-    let text = format!(
-        "With {} the key takes most of {name}'s time ({} for {algorithm} {operation}): a shorter key or a faster \
-         library would help{}.",
+    Some(format!(
+        "With {} the key takes most of {name}'s time ({} for {} {}): a shorter key or a faster library would help{}.",
         keys(most),
-        part(line.key.value, line.whole.value),
+        part(key.value, whole.value),
+        of.algorithm,
+        of.operation,
         faster.unwrap_or_default()
-    );
-    Some(Statement::new(Topic::Layers, text, rows(analysis, most)))
+    ))
 }
 
-fn shared(analysis: &Analysis, name: &str, between: &[&Line<'_>]) -> Option<Statement> {
-    let line = between
-        .iter()
-        .max_by(|a, b| a.value().total_cmp(&b.value()))?;
-    let (algorithm, operation) = line.what();
-    let text = format!(
-        "Of {name}'s {} the key takes {} at most ({algorithm} {operation}); the rest is the program's.",
-        units::duration(line.whole.value),
-        units::duration(line.key.value),
-    );
-    Some(Statement::new(Topic::Layers, text, rows(analysis, between)))
+fn shared(name: &str, between: &[&Line<'_>]) -> Option<String> {
+    let by_share = |a: &&&Line<'_>, b: &&&Line<'_>| a.value().total_cmp(&b.value());
+    let Line { of, key, whole } = between.iter().max_by(by_share)?;
+    Some(format!(
+        "Of {name}'s {} the key takes {} at most ({} {}); the rest is the program's.",
+        units::duration(whole.value),
+        units::duration(key.value),
+        of.algorithm,
+        of.operation
+    ))
 }
 
 /// What a step costs that leads to no other: it is in no sum.
@@ -255,12 +242,6 @@ fn passphrase(analysis: &Analysis, family: &FamilyBreakdown) -> Option<Statement
     Some(Statement::new(topic, text, rows.map(|row| row.id)))
 }
 
-fn rows(analysis: &Analysis, lines: &[&Line<'_>]) -> Vec<CaseId> {
-    let alone = analysis.rows.iter().filter(|row| row.case.is_alone());
-    let rows = alone.filter(|row| lines.iter().any(|line| line.of.is_about(&row.case)));
-    rows.map(|row| row.id).collect()
-}
-
 /// Their algorithms, each once; curves of 256 bits together.
 fn keys(lines: &[&Line<'_>]) -> String {
     let names = lines.iter().map(|line| line.of.algorithm).unique();
@@ -270,6 +251,6 @@ fn keys(lines: &[&Line<'_>]) -> String {
         .all(|name| matches!(name.length().1, 255 | 256));
     match names.len() {
         3.. if short => "keys of 256 bits".to_owned(),
-        _ => listed(&names.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        _ => listed(names),
     }
 }

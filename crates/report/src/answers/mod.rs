@@ -45,7 +45,7 @@ pub fn answers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
     all.extend(devices::devices(analysis));
     all.extend(patience::patience(analysis, record));
     all.extend(patience::predictions(analysis, record));
-    all.extend(servers::servers(analysis, record));
+    all.extend(servers::servers(analysis));
     all.extend(keys::keys(analysis));
     all.extend(workers::workers(analysis, record.environment.cores));
     all.extend(layers::layers(analysis));
@@ -149,27 +149,19 @@ fn precision(rows: &[Row]) -> Option<String> {
     let mut known: Vec<f64> = widths.iter().copied().flatten().collect();
     known.sort_by(f64::total_cmp);
     let open = widths.len() - known.len();
-    let bounds = known
-        .get(known.len() / 2)
-        .zip(known.last())
-        .map(|(half, most)| {
-            let is_hardly = |width: &f64| *width >= HARDLY;
-            match (known.len(), is_hardly(half), is_hardly(most)) {
-                (1, true, _) => return "hardly known at all".to_owned(),
-                (_, true, _) => return "most of them hardly known at all".to_owned(),
-                (_, false, true) => {
-                    let half = units::width(*half);
-                    return format!("half of them known to ±{half}, some hardly at all");
-                }
-                (_, false, false) => {}
-            }
-            let (half, most) = (units::width(*half), units::width(*most));
-            match known.as_slice() {
-                [_] => format!("known to ±{most}"),
-                _ if half == most => format!("known to ±{half} or better"),
-                _ => format!("half of them known to ±{half}, all to ±{most}"),
-            }
-        });
+    let told = |(half, most): (&f64, &f64)| {
+        let (half_hardly, most_hardly) = (*half >= HARDLY, *most >= HARDLY);
+        let (half, most) = (units::width(*half), units::width(*most));
+        match (known.len(), half_hardly, most_hardly) {
+            (1, true, _) => "hardly known at all".to_owned(),
+            (_, true, _) => "most of them hardly known at all".to_owned(),
+            (_, false, true) => format!("half of them known to ±{half}, some hardly at all"),
+            (1, false, false) => format!("known to ±{most}"),
+            _ if half == most => format!("known to ±{half} or better"),
+            _ => format!("half of them known to ±{half}, all to ±{most}"),
+        }
+    };
+    let bounds = known.get(known.len() / 2).zip(known.last()).map(told);
     match (bounds, open) {
         (None, 0) => None,
         (None, _) => Some("too few samples to say how well any is known".to_owned()),

@@ -2,10 +2,11 @@
 //! a thread of messages means; and of firmware on microcontrollers, which part keeps them waiting and what flash has to
 //! do with it.
 
+use itertools::Itertools;
 use keymark_bench::{Operation, Provenance, Record, StoreKind};
 use keymark_stats::Seconds;
 
-use super::figure::{Figure, alone, between, device, is_virtual_card, listed, what};
+use super::figure::{Figure, alone, between, device, is_virtual_card, listed, place, what};
 use super::{Statement, Topic};
 use crate::Answer;
 use crate::analysis::{Analysis, Row};
@@ -61,7 +62,10 @@ fn too_slow(rows: &[&Row], record: &Record) -> Option<Statement> {
         rows.iter()
             .filter(move |row| row.tolerable(tolerance) == Some(answer))
     };
-    let mut over: Vec<&&Row> = judged(Answer::No).collect();
+    // Through which program a key is too slow matters to nobody, if it is so by itself.
+    let over = judged(Answer::No).sorted_by(|a, b| slowness(b).total_cmp(&slowness(a)));
+    let over = over.unique_by(|row| (&row.case.device, row.case.capability()));
+    let over: Vec<&&Row> = over.collect();
     let unknown = match judged(Answer::Unknown).count() {
         0 => String::new(),
         cases => format!("; too little is known of {} to say", counted(cases, "case")),
@@ -69,15 +73,6 @@ fn too_slow(rows: &[&Row], record: &Record) -> Option<Statement> {
     if over.is_empty() {
         return None;
     }
-    over.sort_by(|a, b| slowness(b).total_cmp(&slowness(a)));
-    // Through which program a key is too slow matters to nobody, if it is so by itself.
-    let mut known = Vec::new();
-    over.retain(|row| {
-        let key = (&row.case.device, row.case.capability());
-        let is_new = !known.contains(&key);
-        known.push(key);
-        is_new
-    });
     let mut rested = Vec::new();
     let mut named = Vec::new();
     for row in over.iter().take(NAMED) {
@@ -118,13 +113,9 @@ fn slowness(row: &Row) -> f64 {
 /// The strongest key that is tolerated on the same device the same way, and of those the fastest.
 fn instead<'a>(rows: &[&'a Row], slow: &Row, record: &Record) -> Option<&'a Row> {
     let tolerance = record.plan.settings.tolerance;
+    let asked = (place(&slow.case), slow.case.operation, slow.case.load);
     let same = |row: &&&Row| {
-        let (own, other) = (&row.case, &slow.case);
-        own.device == other.device
-            && own.operation == other.operation
-            && own.stack == other.stack
-            && own.parameters == other.parameters
-            && own.load == other.load
+        (place(&row.case), row.case.operation, row.case.load) == asked
             && row.tolerable(tolerance) == Some(Answer::Yes)
     };
     let strength = |row: &Row| Figure::of(row).and_then(|figure| figure.strength());
@@ -152,9 +143,9 @@ fn thread(analysis: &Analysis) -> Option<Statement> {
     if !times.iter().all(is_cpu) {
         times.retain(|figure| !is_cpu(figure));
     }
-    times.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    times.sort_by(|a, b| a.value.total_cmp(&b.value));
     let (first, last) = (times.first()?, times.last()?);
-    let took = |figure: &Figure<'_>| units::duration(Seconds(figure.mean * f64::from(MESSAGES)));
+    let took = |figure: &Figure<'_>| units::duration(Seconds(figure.value * f64::from(MESSAGES)));
     let several = times
         .iter()
         .any(|figure| figure.case().device != first.case().device);
@@ -186,11 +177,10 @@ fn queues(rows: &[&Row]) -> Option<Statement> {
     let growing = rows.iter().filter(|row| row.overload.is_some());
     let growing: Vec<&&Row> = growing.collect();
     let first = growing.first()?.overload?;
-    let names: Vec<String> = growing.iter().map(|row| row.case.to_string()).collect();
     let text = format!(
         "More arrives than can be served ({} of it), so the queue only grows: {}.",
         units::percent(first.utilisation.0),
-        listed(&names)
+        listed(growing.iter().map(|row| &row.case))
     );
     Some(Statement::new(
         Topic::Striking,
@@ -214,7 +204,7 @@ pub(super) fn predictions(analysis: &Analysis, record: &Record) -> Vec<Statement
     let never = |figure: &Figure<'_>| figure.low > tolerance.as_secs_f64();
     keys.sort_by_key(|(_, figures)| usize::from(figures.iter().all(fits)));
     let said = keys.into_iter().map(|(_, mut figures)| {
-        figures.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        figures.sort_by(|a, b| a.value.total_cmp(&b.value));
         let told = |figure: &Figure<'_>| {
             let waiting = waiting(record, figure).map(|share| format!(", {share}"));
             format!(
@@ -224,25 +214,17 @@ pub(super) fn predictions(analysis: &Analysis, record: &Record) -> Vec<Statement
                 waiting.unwrap_or_default()
             )
         };
-        let of = |wanted: &dyn Fn(&Figure<'_>) -> bool| -> Vec<String> {
-            figures
-                .iter()
-                .filter(|figure| wanted(figure))
-                .map(told)
-                .collect()
+        let open = |figure: &Figure<'_>| !fits(figure) && !never(figure);
+        let class = |takes: &str, is_so: &dyn Fn(&Figure<'_>) -> bool| {
+            let devices = listed(figures.iter().filter(|figure| is_so(figure)).map(told));
+            (!devices.is_empty()).then(|| format!("{takes} {devices}"))
         };
-        let (fast, slow) = (of(&fits), of(&never));
-        let open = of(&|figure| !fits(figure) && !never(figure));
-        let mut parts = Vec::new();
-        if !fast.is_empty() {
-            parts.push(format!("takes no longer than {limit} on {}", listed(&fast)));
-        }
-        if !slow.is_empty() {
-            parts.push(format!("takes too long on {}", listed(&slow)));
-        }
-        if !open.is_empty() {
-            parts.push(format!("may take longer than {limit} on {}", listed(&open)));
-        }
+        let classes = [
+            class(&format!("takes no longer than {limit} on"), &fits),
+            class("takes too long on", &never),
+            class(&format!("may take longer than {limit} on"), &open),
+        ];
+        let mut parts = classes.into_iter().flatten();
         let text = format!(
             "as predicted, {} {}",
             what(figures[0].case()),
@@ -259,11 +241,7 @@ pub(super) fn predictions(analysis: &Analysis, record: &Record) -> Vec<Statement
 
 /// As the prediction's note has it.
 fn waiting<'r>(record: &'r Record, figure: &Figure<'_>) -> Option<&'r str> {
-    let note = &record
-        .cases
-        .get(figure.id().0 as usize)?
-        .published
-        .as_ref()?
-        .note;
+    let predicted = record.cases.get(figure.id().0 as usize)?;
+    let note = &predicted.published.as_ref()?.note;
     note.split("; ").find(|clause| clause.ends_with(WAITING))
 }

@@ -1,12 +1,13 @@
 //! Servers under load: how many handshakes with each key, what they are made of, how many users are enough, what another
 //! key exchange or a second certificate changes.
 
-use keymark_bench::{Case, LoadLimit, Record, StoreKind};
-use keymark_stats::{Estimate, PerSecond};
+use itertools::Itertools;
+use keymark_bench::{Case, LoadLimit, StoreKind};
+use keymark_stats::PerSecond;
 
-use super::figure::{about, device, listed, may_be_alike, times};
+use super::figure::{Bounded, Figure, device, listed, place};
 use super::{Statement, Topic};
-use crate::analysis::{Analysis, Rates, RelativeRate, Row, Spent, UnderLoad};
+use crate::analysis::{Analysis, Rates, RelativeRate};
 use crate::grouped;
 use crate::units::{self, counted};
 use crate::visible::sentence;
@@ -15,12 +16,12 @@ use crate::visible::sentence;
 const NAMED: usize = 3;
 
 /// The best rate of each key; then what dominates, users, key exchanges, certificates.
-pub(super) fn servers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
-    let loads = analysis.rows.iter().filter_map(Rate::of);
-    let loads: Vec<Rate<'_>> = loads.collect();
+pub(super) fn servers(analysis: &Analysis) -> Vec<Statement> {
+    let loads = analysis.rows.iter().filter_map(Figure::of_server);
+    let loads: Vec<Figure<'_>> = loads.collect();
     let mut said = Vec::new();
     said.extend(keys(&loads));
-    said.extend(shares(&loads, record));
+    said.extend(shares(&loads));
     said.extend(users(&loads));
     said.extend(
         analysis
@@ -32,51 +33,20 @@ pub(super) fn servers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
     said
 }
 
-/// A server with its rate.
-#[derive(Clone, Copy)]
-struct Rate<'a> {
-    row: &'a Row,
-    load: &'a UnderLoad,
-    rate: Estimate<PerSecond>,
-    low: f64,
-    high: f64,
+/// `1577/s`; of a client that could ask no more often, at least that.
+fn words(rate: &Figure<'_>) -> String {
+    let least = is_least(rate).then_some("at least ");
+    let rate = rate.about(|rate| {
+        let rate = units::rate(PerSecond(rate));
+        rate.trim_end_matches("/s").to_owned()
+    });
+    format!("{}{rate}", least.unwrap_or_default())
 }
 
-impl<'a> Rate<'a> {
-    fn of(row: &'a Row) -> Option<Self> {
-        let (load, rate) = (row.under_load.as_ref()?, row.throughput?);
-        let (low, high) = (rate.low?.0, rate.high?.0);
-        (low > 0.0).then_some(Self {
-            row,
-            load,
-            rate,
-            low,
-            high,
-        })
-    }
-
-    fn is_above(&self, other: &Self) -> bool {
-        self.low > other.high
-    }
-
-    fn times(&self, other: &Self) -> String {
-        times(
-            self.rate.value.0 / other.rate.value.0,
-            self.low / other.high,
-            self.high / other.low,
-        )
-    }
-
-    /// `1577/s`; of a client that could ask no more often, at least that.
-    fn words(&self) -> String {
-        let least = (self.load.limit == LoadLimit::Client).then_some("at least ");
-        let rate = about(self.rate.value.0, self.low, self.high, |rate| {
-            units::rate(PerSecond(rate))
-                .trim_end_matches("/s")
-                .to_owned()
-        });
-        format!("{}{rate}", least.unwrap_or_default())
-    }
+/// Whether the client could ask no more often.
+fn is_least(rate: &Figure<'_>) -> bool {
+    let load = rate.row.under_load.as_ref();
+    load.is_some_and(|load| load.limit == LoadLimit::Client)
 }
 
 fn named(case: &Case) -> String {
@@ -85,34 +55,27 @@ fn named(case: &Case) -> String {
 }
 
 /// Keys of one server with the same key exchange and users; of several such groups the largest, and the fastest.
-fn keys(loads: &[Rate<'_>]) -> Option<Statement> {
-    let mut groups = grouped(loads, |rate| {
-        let case = &rate.row.case;
-        (&case.device, case.stack, &case.parameters, case.load)
-    });
+fn keys(loads: &[Figure<'_>]) -> Option<Statement> {
+    let mut groups = grouped(loads, |rate| (place(rate.case()), rate.case().load));
     for (_, group) in &mut groups {
-        group.sort_by(|a, b| b.rate.value.0.total_cmp(&a.rate.value.0));
+        group.sort_by(|a, b| b.value.total_cmp(&a.value));
     }
     let (_, group) = groups.into_iter().max_by(|(_, a), (_, b)| {
-        let best = |group: &[&Rate<'_>]| group[0].rate.value.0;
+        let best = |group: &[&Figure<'_>]| group[0].value;
         a.len().cmp(&b.len()).then(best(a).total_cmp(&best(b)))
     })?;
     let first = *group.first()?;
     let case = &first.row.case;
-    let bound = first.load.limit == LoadLimit::Client;
+    let bound = is_least(first);
     let others = group.iter().skip(1).take(NAMED).map(|other| {
-        let known = |rate: &Rate<'_>| may_be_alike(rate.rate.value.0, rate.low, rate.high);
-        let beside = match (first.is_above(other), known(first) && known(other)) {
+        let known = [first, other].map(|of| of.is_known()) == [true; 2];
+        let beside = match (other.is_below(first), known) {
             (true, _) if bound => String::new(),
             (true, _) => format!(" ({} fewer)", first.times(other)),
             (false, true) => ", which is alike".to_owned(),
             (false, false) => ", too uncertain to compare".to_owned(),
         };
-        format!(
-            "; with {} {}{beside}",
-            named(&other.row.case),
-            other.words()
-        )
+        format!("; with {} {}{beside}", named(&other.row.case), words(other))
     });
     let others: String = others.collect();
     let elsewhere = case.store != StoreKind::SOFTWARE;
@@ -128,7 +91,7 @@ fn keys(loads: &[Rate<'_>]) -> Option<Statement> {
     let text = format!(
         "{}{besides} does {} {} a second with {}{others}.",
         case.stack,
-        first.words(),
+        words(first),
         if first.row.is_service() {
             first.row.makes()
         } else {
@@ -141,25 +104,14 @@ fn keys(loads: &[Rate<'_>]) -> Option<Statement> {
 }
 
 /// Whether the key or the program is what the server's time goes into.
-fn shares(loads: &[Rate<'_>], record: &Record) -> Option<Statement> {
+fn shares(loads: &[Figure<'_>]) -> Option<Statement> {
     let shares = loads.iter().filter_map(|rate| {
-        let load = record
-            .cases
-            .get(rate.row.id.0 as usize)?
-            .server_load
-            .as_deref()?;
-        Some((rate, Spent::of(&rate.row.case, load)?.of_processor?))
+        let spent = rate.row.under_load?.spent?;
+        Some((rate, spent.of_processor?.0))
     });
-    let mut shares: Vec<_> = shares.collect();
-    shares.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
-    let mut keys = Vec::new();
-    for (rate, share) in &shares {
-        if keys.iter().all(|(known, _): &(&Rate<'_>, f64)| {
-            known.row.case.algorithm != rate.row.case.algorithm
-        }) {
-            keys.push((rate, share.0));
-        }
-    }
+    let most_first = shares.sorted_by(|a, b| b.1.total_cmp(&a.1));
+    let keys = most_first.unique_by(|(rate, _)| rate.row.case.algorithm);
+    let keys: Vec<(&Figure<'_>, f64)> = keys.collect();
     let told = keys.iter().map(|(rate, share)| {
         // It was measured at another time than the load.
         let share = match *share {
@@ -168,7 +120,6 @@ fn shares(loads: &[Rate<'_>], record: &Record) -> Option<Statement> {
         };
         format!("{share} with {}", rate.row.case.algorithm)
     });
-    let told: Vec<String> = told.collect();
     let (most, least) = (keys.first()?.1, keys.last()?.1);
     let so = if least > 0.5 {
         ": a faster key or library would help most"
@@ -179,7 +130,7 @@ fn shares(loads: &[Rate<'_>], record: &Record) -> Option<Statement> {
     };
     let text = format!(
         "Of the server's processor time, the private key takes {}{so}.",
-        listed(&told)
+        listed(told)
     );
     Some(Statement::new(
         Topic::Servers,
@@ -189,10 +140,10 @@ fn shares(loads: &[Rate<'_>], record: &Record) -> Option<Statement> {
 }
 
 /// At how many users it saturates.
-fn users(loads: &[Rate<'_>]) -> Option<Statement> {
+fn users(loads: &[Figure<'_>]) -> Option<Statement> {
     let found = loads
         .iter()
-        .filter_map(|rate| Some((rate, rate.load.saturated?)));
+        .filter_map(|rate| Some((rate, rate.row.under_load?.saturated?)));
     let found: Vec<_> = found.collect();
     let told = found.iter().take(NAMED).map(|(rate, found)| {
         let case = &rate.row.case;
@@ -203,10 +154,9 @@ fn users(loads: &[Rate<'_>]) -> Option<Statement> {
         let users = counted(found.knee_users, "user");
         format!("{users} ({}, {}){within}", case.algorithm, exchange(case))
     });
-    let told: Vec<String> = told.collect();
-    let text = format!("From {} on, more gain less than 5 %.", listed(&told));
+    let text = format!("From {} on, more gain less than 5 %.", listed(told));
     let rows = found.iter().map(|(rate, _)| rate.row.id);
-    (!told.is_empty()).then(|| Statement::new(Topic::Servers, text, rows))
+    (!found.is_empty()).then(|| Statement::new(Topic::Servers, text, rows))
 }
 
 fn exchange(case: &Case) -> &str {
@@ -222,18 +172,16 @@ fn relative(analysis: &Analysis, rates: &Rates) -> Option<Statement> {
             &analysis.rows.get(rate.case)?.case,
             &analysis.rows.get(rate.beside)?.case,
         );
-        let (low, high) = (rate.gain.low?.0, rate.gain.high?.0);
+        rate.gain.low.and(rate.gain.high)?;
         let (own, other, key) = (besides(case, beside), besides(beside, case), case.algorithm);
-        let value = rate.gain.value.0;
-        Some(if low > 1.0 {
-            format!(
-                "with {key}, {own} does {} the handshakes of {other}",
-                times(value, low, high)
-            )
-        } else if high < 1.0 {
-            let cost = times(1.0 / value, 1.0 / high, 1.0 / low);
+        let gain = Bounded::from(rate.gain);
+        Some(if gain.low > 1.0 {
+            let times = gain.in_times();
+            format!("with {key}, {own} does {times} the handshakes of {other}")
+        } else if gain.high < 1.0 {
+            let cost = gain.inverse().in_times();
             format!("with {key}, a handshake costs {cost} as much with {own} as with {other}")
-        } else if may_be_alike(value, low, high) {
+        } else if gain.is_known() {
             format!("with {key}, {own} and {other} are alike")
         } else {
             return None;
@@ -266,21 +214,18 @@ fn besides(case: &Case, other: &Case) -> String {
 }
 
 /// What a second certificate would bring where both kinds were measured by themselves.
-fn certificates(loads: &[Rate<'_>]) -> Option<Statement> {
-    let kind = |rate: &Rate<'_>| rate.row.case.algorithm.length().0 == "rsa";
+fn certificates(loads: &[Figure<'_>]) -> Option<Statement> {
+    let kind = |rate: &Figure<'_>| rate.row.case.algorithm.length().0 == "rsa";
     let loads = loads.iter().filter(|rate| !rate.row.is_service());
     let pairs = loads.clone().filter(|rate| kind(rate)).filter_map(|rsa| {
-        let same = |other: &&Rate<'_>| {
-            let (own, other) = (&rsa.row.case, &other.row.case);
-            (&own.device, own.stack, &own.parameters, own.load)
-                == (&other.device, other.stack, &other.parameters, other.load)
-        };
-        let other = loads.clone().filter(|other| !kind(other)).find(same)?;
-        let free = other.load.limit != LoadLimit::Client && rsa.load.limit != LoadLimit::Client;
-        (free && other.is_above(rsa)).then_some((rsa, other))
+        let same = |a: &Case, b: &Case| place(a) == place(b) && a.load == b.load;
+        let mut others = loads.clone().filter(|other| !kind(other));
+        let other = others.find(|other| same(other.case(), rsa.case()))?;
+        let free = !is_least(other) && !is_least(rsa);
+        (free && rsa.is_below(other)).then_some((rsa, other))
     });
     let (rsa, other) = pairs.max_by(|a, b| {
-        let factor = |(rsa, other): &(&Rate<'_>, &Rate<'_>)| other.rate.value.0 / rsa.rate.value.0;
+        let factor = |(rsa, other): &(&Figure<'_>, &Figure<'_>)| other.value / rsa.value;
         factor(a).total_cmp(&factor(b))
     })?;
     let (short, long) = (other.row.case.algorithm, rsa.row.case.algorithm);

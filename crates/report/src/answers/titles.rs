@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use itertools::Itertools;
 use keymark_bench::Record;
 use keymark_stats::{PerSecond, Ratio, Seconds};
 
-use super::figure::{between, listed};
+use super::figure::{Bounded, between, listed};
 use super::{devices, keys, layers, workers};
 use crate::analysis::{Analysis, figures};
 use crate::grouped;
@@ -47,23 +48,18 @@ pub fn title_of(analysis: &Analysis, record: &Record, figure: &Figure) -> Option
 
 /// From how many users on more of them only wait, or from which rate on the queue grows.
 fn of_loads(load: LoadUnit, curves: &[LoadCurve]) -> Option<String> {
-    let ends = |found: &mut dyn Iterator<Item = f64>| {
-        found.fold(None, |ends: Option<(f64, f64)>, one| {
-            let (least, most) = ends.unwrap_or((one, one));
-            Some((least.min(one), most.max(one)))
-        })
-    };
     match load {
         LoadUnit::Users => {
             let knees: Option<Vec<f64>> = curves.iter().map(|curve| curve.knee).collect();
-            let (least, most) = ends(&mut knees?.into_iter())?;
+            let (least, most) = knees?.into_iter().minmax_by(f64::total_cmp).into_option()?;
             let users = between(&least.to_string(), &most.to_string());
             let noun = if most > 1.0 { "users" } else { "user" };
             Some(format!("from {users} {noun} on, more of them only wait"))
         }
         LoadUnit::Arrivals => {
             let first = |curve: &LoadCurve| curve.overloaded.iter().copied().reduce(f64::min);
-            let (least, most) = ends(&mut curves.iter().filter_map(first))?;
+            let found = curves.iter().filter_map(first).minmax_by(f64::total_cmp);
+            let (least, most) = found.into_option()?;
             let rate = |rate| units::rate(PerSecond(rate));
             let rates = between(&rate(least), &rate(most));
             Some(match curves {
@@ -77,23 +73,13 @@ fn of_loads(load: LoadUnit, curves: &[LoadCurve]) -> Option<String> {
 /// A stronger key that takes less time than a weaker one on the same device, or what the strongest costs.
 fn of_security(means: &[(u32, Mean)]) -> Option<String> {
     let pairs = || {
-        let weaker = means.iter();
-        weaker.flat_map(|weak| {
-            let others = means.iter();
-            let stronger =
-                others.filter(|strong| strong.0 > weak.0 && strong.1.of.device == weak.1.of.device);
-            stronger.map(move |strong| (weak, strong))
-        })
+        let pairs = means.iter().cartesian_product(means);
+        pairs.filter(|(weak, strong)| strong.0 > weak.0 && strong.1.of.device == weak.1.of.device)
     };
     let factor =
         |weak: &(u32, Mean), strong: &(u32, Mean)| weak.1.mean.value.0 / strong.1.mean.value.0;
     let named = |(bits, mean): &(u32, Mean)| format!("{} ({bits}-bit security)", mean.algorithm);
-    let below = |a: &Mean, b: &Mean| {
-        a.mean
-            .high
-            .zip(b.mean.low)
-            .is_some_and(|(high, low)| high.0 < low.0)
-    };
+    let below = |a: &Mean, b: &Mean| Bounded::from(a.mean).is_below(&Bounded::from(b.mean));
     let gratis = pairs().filter(|(weak, strong)| below(&strong.1, &weak.1));
     let gratis = gratis.max_by(|a, b| factor(a.0, a.1).total_cmp(&factor(b.0, b.1)));
     if let Some((weak, strong)) = gratis {
@@ -136,14 +122,10 @@ fn of_predictions(tolerance: Seconds, predictions: &[Predicted]) -> Option<Strin
         (slow, _) => {
             let keys = grouped(slow, |one| one.what.as_str()).into_iter();
             let keys = keys.map(|(what, on)| {
-                let devices: Vec<String> = on.iter().map(|one| one.device.to_string()).collect();
-                format!("{what} on {}", listed(&devices))
+                format!("{what} on {}", listed(on.iter().map(|one| &one.device)))
             });
-            let keys: Vec<String> = keys.collect();
-            Some(format!(
-                "longer than {limit} is predicted of {}",
-                listed(&keys)
-            ))
+            let keys = listed(keys);
+            Some(format!("longer than {limit} is predicted of {keys}"))
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Several workers at once: what limits them, from how many on more are useless, and what would help.
 
+use itertools::Itertools;
 use keymark_bench::{Case, Provenance, StackName, StoreKind, Worker};
-use keymark_stats::{Estimate, PerSecond, Ratio};
+use keymark_stats::{Estimate, PerSecond};
 
-use super::figure::{between, device, gained, is_known, is_virtual_card, listed, way, what};
+use super::figure::{Bounded, between, device, is_virtual_card, listed, place, way, what};
 use super::{Statement, Topic};
 use crate::analysis::{Analysis, Limit, Scaling};
 use crate::grouped;
@@ -29,28 +30,22 @@ pub(super) fn workers(analysis: &Analysis, cores: u32) -> Vec<Statement> {
         (curve.limit, curve.from, curve.gains_nothing(cores))
     });
     kinds.sort_by_key(|(_, curves)| usize::MAX - curves.len());
-    kinds
-        .iter()
-        .map(|((limit, from, nothing), curves)| {
-            let topic = if *nothing {
-                Topic::Striking
-            } else {
-                Topic::Workers
-            };
-            let rows = analysis.rows.iter().filter(|row| {
-                let alike = |curve: &Curve<'_>| {
-                    let case = &curve.scaling.case;
-                    row.case.device == case.device
-                        && row.case.capability() == case.capability()
-                        && row.case.stack == case.stack
-                        && row.case.parameters == case.parameters
-                };
-                row.throughput.is_some() && curves.iter().any(alike)
-            });
-            let rows: Vec<_> = rows.map(|row| row.id).collect();
-            Statement::new(topic, said(*limit, *from, *nothing, curves, cores), rows)
-        })
-        .collect()
+    let said = kinds.iter().map(|((limit, from, nothing), curves)| {
+        let topic = match *nothing {
+            true => Topic::Striking,
+            false => Topic::Workers,
+        };
+        let is_theirs = |case: &Case| {
+            let mut own = curves.iter().map(|curve| &curve.scaling.case);
+            own.any(|own| place(own) == place(case) && own.capability() == case.capability())
+        };
+        let measured = analysis.rows.iter().filter(|row| row.throughput.is_some());
+        let rows = measured
+            .filter(|row| is_theirs(&row.case))
+            .map(|row| row.id);
+        Statement::new(topic, said(*limit, *from, *nothing, curves, cores), rows)
+    });
+    said.collect()
 }
 
 /// What is known of all that were measured: who gains least for a limit that is seen, or what all gain.
@@ -58,25 +53,21 @@ pub(super) fn title(analysis: &Analysis, cores: u32) -> Option<String> {
     let all = analysis.scaling.iter();
     let curves: Option<Vec<Curve<'_>>> = all.map(Curve::of).collect();
     let mut curves = curves.filter(|curves| !curves.is_empty())?;
-    curves.sort_by(|a, b| a.gain.value.0.total_cmp(&b.gain.value.0));
-    let (least, most) = (curves.first()?, curves.last()?);
-    let workers = least.most;
+    curves.sort_by(|a, b| a.gain.value.total_cmp(&b.gain.value));
+    let least = curves.first()?;
+    let (workers, gain) = (least.most, gains(&curves));
     Some(match least.limit {
         Limit::Server(name) => format!(
             "{} keeps the {name} busy: {workers} workers gain {}",
             on(&least.scaling.case),
-            gained(&least.gain)
+            least.gain.in_times()
         ),
-        Limit::Cores => format!(
-            "the {} are busy: {workers} workers gain {}",
-            counted(cores, "core"),
-            between(&gained(&least.gain), &gained(&most.gain))
-        ),
+        Limit::Cores => {
+            let cores = counted(cores, "core");
+            format!("the {cores} are busy: {workers} workers gain {gain}")
+        }
         Limit::Library | Limit::Device | Limit::Sessions | Limit::NoneSeen | Limit::Undecided => {
-            format!(
-                "{workers} workers gain {}",
-                between(&gained(&least.gain), &gained(&most.gain))
-            )
+            format!("{workers} workers gain {gain}")
         }
     })
 }
@@ -88,67 +79,64 @@ struct Curve<'a> {
     /// From so many workers on, more do no more for certain.
     from: Option<u32>,
     most: u32,
-    gain: Estimate<Ratio>,
+    gain: Bounded,
 }
 
 impl<'a> Curve<'a> {
     /// Of those whose limit is known.
     fn of(scaling: &'a Scaling) -> Option<Self> {
         let (most, gain) = scaling.gains.iter().rfind(|(workers, _)| *workers > 1)?;
-        let (low, high) = (gain.low?, gain.high?);
+        let (most, gain) = (*most, Bounded::from(*gain));
         let from = enough(&scaling.levels);
-        let nothing = gain.high.is_some_and(|high| high.0 < NOTHING);
+        let nothing = gain.high < NOTHING;
         let limit = match scaling.limit() {
             // A device of which all workers together get no more, whatever in front of it they wait for.
             None if nothing && scaling.case.stack == StackName::RAW => Limit::Undecided,
             None | Some(Limit::Undecided) => return None,
             // A bound that is far away limits nobody who still gains.
-            Some(Limit::Server(_) | Limit::Cores) if from.is_none() && !reached(scaling, gain) => {
+            Some(Limit::Server(_) | Limit::Cores) if from.is_none() && !reached(scaling, &gain) => {
                 Limit::NoneSeen
             }
             Some(limit) => limit,
         };
         // Fewer workers than cores, or a gain of which nothing is known, tell nothing.
         // Nor does one that may as well be a loss, unless it is nothing for certain.
-        let tells = is_known(gain.value.0, low.0, high.0) && (low.0 > 1.0 || high.0 < NOTHING);
+        let tells = gain.tells() && (gain.low > 1.0 || nothing);
         tells.then_some(Self {
             scaling,
             limit,
             from,
-            most: *most,
-            gain: *gain,
+            most,
+            gain,
         })
     }
 
     /// Although there are cores for it.
     fn gains_nothing(&self, cores: u32) -> bool {
-        let gain = self.gain.high.is_some_and(|high| high.0 < NOTHING);
-        gain && cores > 1 && self.scaling.case.concurrency() == 1
+        self.gain.high < NOTHING && cores > 1 && self.scaling.case.concurrency() == 1
     }
 }
 
 /// Whether a gain is nearly all that the lowest bound permits.
-fn reached(scaling: &Scaling, gain: &Estimate<Ratio>) -> bool {
+fn reached(scaling: &Scaling, gain: &Bounded) -> bool {
     scaling.bounds.as_ref().is_some_and(|bounds| {
         let server = bounds.by_server().map_or(f64::INFINITY, |bound| bound.0);
-        gain.value.0 >= NEARLY * server.min(bounds.by_cores().0)
+        gain.value >= NEARLY * server.min(bounds.by_cores().0)
     })
 }
 
 /// The fewest workers whose rate larger numbers hardly surpass, as far as is known of all of them; none if the most
 /// still do more.
 fn enough(levels: &[(u32, Estimate<PerSecond>)]) -> Option<u32> {
-    let bounds = levels.iter().map(|(_, rate)| {
-        let (value, low, high) = (rate.value.0, rate.low?.0, rate.high?.0);
-        is_known(value, low, high).then_some((value, low, high))
-    });
-    let bounds: Vec<(f64, f64, f64)> = bounds.collect::<Option<_>>()?;
-    let surpassed = |&(value, _, high): &(f64, f64, f64), place: usize| {
-        let mut more = bounds[place + 1..].iter();
-        more.any(|(other, low, _)| *low > high || *other > HARDLY * value)
+    let rates = levels.iter().map(|(_, rate)| Bounded::from(*rate));
+    let rates: Vec<Bounded> = rates.collect();
+    let surpassed = |rate: &Bounded, place: usize| {
+        let mut more = rates[place + 1..].iter();
+        more.any(|other| rate.is_below(other) || other.value > HARDLY * rate.value)
     };
-    let place = (0..bounds.len()).find(|place| !surpassed(&bounds[*place], *place))?;
-    (place + 1 < levels.len()).then(|| levels[place].0)
+    let known = rates.iter().all(Bounded::tells);
+    let place = (0..rates.len()).find(|place| !surpassed(&rates[*place], *place))?;
+    (known && place + 1 < levels.len()).then(|| levels[place].0)
 }
 
 /// `rsa4096 sign`, with its device where that is not this CPU.
@@ -160,6 +148,16 @@ fn on(case: &Case) -> String {
     }
 }
 
+/// From the least to the most.
+fn gains(curves: &[Curve<'_>]) -> String {
+    let gains = curves.iter().map(|curve| curve.gain);
+    let ends = gains.minmax_by(|a, b| a.value.total_cmp(&b.value));
+    let ends = ends
+        .into_option()
+        .map(|ends| <[Bounded; 2]>::from(ends).map(|gain| gain.in_times()));
+    ends.map_or_else(String::new, |[least, most]| between(&least, &most))
+}
+
 fn said(
     limit: Limit,
     from: Option<u32>,
@@ -167,24 +165,16 @@ fn said(
     curves: &[Curve<'_>],
     cores: u32,
 ) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for (through, of) in grouped(curves, |curve| way(&curve.scaling.case)) {
-        let mut whats: Vec<String> = of.iter().map(|curve| on(&curve.scaling.case)).collect();
-        whats.dedup();
+    let ways = grouped(curves, |curve| way(&curve.scaling.case)).into_iter();
+    let names = listed(ways.map(|(through, of)| {
+        let whats = listed(of.iter().map(|curve| on(&curve.scaling.case)).dedup());
         let processes = of[0].scaling.case.load.worker == Worker::Process;
         let kind = processes.then_some(" in processes");
-        let (whats, kind) = (listed(&whats), kind.unwrap_or_default());
-        names.push(format!("{whats} {through}{kind}"));
-    }
-    let by = |curve: &&Curve<'_>| curve.gain.value.0;
-    let least = curves.iter().min_by(|a, b| by(a).total_cmp(&by(b)));
-    let most = curves.iter().max_by(|a, b| by(a).total_cmp(&by(b)));
-    let ends = least.zip(most);
-    let gain = ends.map(|(least, most)| between(&gained(&least.gain), &gained(&most.gain)));
-    let gain = gain.unwrap_or_default();
+        format!("{whats} {through}{}", kind.unwrap_or_default())
+    }));
+    let gain = gains(curves);
     let workers = curves.iter().map(|curve| curve.most).max();
     let workers = workers.unwrap_or_default();
-    let names = listed(&names);
     let reach = match (from, nothing) {
         (_, true) => format!(
             "{workers} workers at once gain nothing with {names} ({gain} one worker's rate)"

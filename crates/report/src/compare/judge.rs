@@ -257,12 +257,8 @@ fn ratio(group: &[&Pair]) -> Option<Estimate<Ratio>> {
         };
         runs.map(of_run).collect()
     };
-    let in_pairs = matches!(grounds, Grounds::Alternating | Grounds::SameRuns);
-    let evidence = if alike && grounds == Grounds::Series {
-        LogRatio::between_runs(&over_cases(1)?, &over_cases(0)?)
-    } else if alike && in_pairs {
-        let pairs: Vec<_> = over_cases(1)?.into_iter().zip(over_cases(0)?).collect();
-        LogRatio::of_pairs(&pairs)
+    let evidence = if alike && grounds.are_runs() {
+        grounds.of_runs([&over_cases(0)?, &over_cases(1)?])
     } else {
         let known: Vec<LogRatio> = group.iter().filter_map(|pair| pair.evidence).collect();
         LogRatio::together(&known).filter(|_| known.len() == group.len())

@@ -8,13 +8,15 @@ mod pair;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::slice::from_ref;
 
+use itertools::Itertools;
 use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{Case, CaseKey, DeviceName};
+use keymark_bench::case::{Case, CaseKey, DeviceName, Provenance};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::series::InSeries;
-use keymark_stats::{BetweenRuns, Estimate, LogRatio, MIN_RUNS, Seconds, independent, paired};
+use keymark_stats::{BetweenRuns, LogRatio, MIN_RUNS, Seconds, independent, paired};
 
 use crate::pivot::name_in_runs;
 
@@ -70,29 +72,24 @@ impl Comparison {
             return comparison;
         };
         let before = cases(&baseline.runs);
-        let after: Vec<Vec<Case>> = others.iter().map(|other| cases(&other.runs)).collect();
-        let others: Vec<(TwoSides<'_>, Alike<'_>, Devices)> = others
-            .iter()
-            .zip(&after)
-            .map(|(other, after)| {
-                let mut in_common = [Devices::Common, Devices::Alike].into_iter();
-                let devices = in_common.find(|by| {
-                    let known: HashSet<_> = before.iter().map(|case| by.of(case)).collect();
-                    after.iter().any(|case| known.contains(&by.of(case)))
-                });
-                let devices = devices.unwrap_or(Devices::Different);
-                let two = TwoSides::new(&baseline.runs, &other.runs, machine);
-                let mut same = Alike::new();
-                for case in after {
-                    same.entry(what(case, devices)).or_default().push(case);
-                }
-                (two, same, devices)
-            })
-            .collect();
+        let others = others.iter().map(|other| {
+            let after = cases(&other.runs);
+            let mut in_common = [Devices::Common, Devices::Alike].into_iter();
+            let devices = in_common.find(|by| {
+                let known: HashSet<_> = before.iter().map(|case| by.of(case)).collect();
+                after.iter().any(|case| known.contains(&by.of(case)))
+            });
+            let devices = devices.unwrap_or(Devices::Different);
+            let same = after.into_iter();
+            let same = same.into_group_map_by(|case| what(case, devices));
+            (&other.runs, same, devices)
+        });
+        let others: Vec<_> = others.collect();
         for a in &before {
-            for (number, (two, same, devices)) in (1..).zip(&others) {
+            for (number, (runs, same, devices)) in (1..).zip(&others) {
                 let matching = same.get(&what(a, *devices)).into_iter().flatten();
-                let pairs = matching.filter_map(|b| two.pair(a, b));
+                let pairs =
+                    matching.filter_map(|b| across((&baseline.runs, a), (runs, b), &machine));
                 comparison.pairs.extend(pairs.map(|pair| Pair {
                     side: number,
                     ..pair
@@ -105,8 +102,7 @@ impl Comparison {
 
     /// The first two copies of every case that stands in a plan more than once.
     pub fn of_copies(side: &Side, criteria: Criteria) -> Self {
-        let mut comparison =
-            Self::empty(std::slice::from_ref(side), BetweenRuns::ASSUMED, criteria);
+        let mut comparison = Self::empty(from_ref(side), BetweenRuns::ASSUMED, criteria);
         let Some(record) = side.runs.first() else {
             return comparison;
         };
@@ -115,7 +111,13 @@ impl Comparison {
             cases.find(|b| b.case.replica == 1 && b.case.key() == a.case.key())
         };
         let firsts = record.cases.iter().filter(|a| a.case.replica == 0);
-        let pairs = firsts.filter_map(|a| in_one_run(record, a, second(a)?, Grounds::Copies));
+        let pairs = firsts.filter_map(|a| {
+            let both = [
+                Measured::new(record, a)?,
+                Measured::new(record, second(a)?)?,
+            ];
+            in_one_run(&both[0], &both[1], Grounds::Copies)
+        });
         comparison.pairs = pairs.collect();
         comparison.decide();
         comparison
@@ -144,31 +146,15 @@ impl Comparison {
 
 /// The mean of a case in a run.
 pub(crate) fn run_mean(run: &Record, case: &Case) -> Option<Seconds> {
-    let mut cases = run.cases.iter();
-    pair::mean(cases.find(|found| found.case == *case)?)
+    Measured::of(run, case).map(|measured| measured.mean)
 }
 
 /// Every case of the runs, once.
 fn cases(runs: &[Record]) -> Vec<Case> {
-    let mut cases: Vec<Case> = Vec::new();
-    let mut known: HashMap<What, Vec<usize>> = HashMap::new();
-    for record in runs.iter().flat_map(|record| &record.cases) {
-        let alike = known
-            .entry(what(&record.case, Devices::Common))
-            .or_default();
-        if alike.iter().all(|other| cases[*other] != record.case) {
-            alike.push(cases.len());
-            cases.push(record.case.clone());
-        }
-    }
-    cases
+    let records = runs.iter().flat_map(|record| &record.cases);
+    let cases = records.map(|record| &record.case).unique();
+    cases.cloned().collect()
 }
-
-/// What a case measures, and which of its copies it is.
-type What = (CaseKey, u32);
-
-/// The cases of a side that measure the same.
-type Alike<'a> = HashMap<What, Vec<&'a Case>>;
 
 /// What two sides have in common of their devices.
 #[derive(Clone, Copy)]
@@ -189,8 +175,8 @@ impl Devices {
     }
 }
 
-/// What is the same of cases that are compared.
-fn what(case: &Case, devices: Devices) -> What {
+/// What is the same of cases that are compared: what they measure, and which of its copies they are.
+fn what(case: &Case, devices: Devices) -> (CaseKey, u32) {
     let mut key = CaseKey {
         device: devices.of(case),
         ..case.key()
@@ -202,107 +188,98 @@ fn what(case: &Case, devices: Devices) -> What {
     (key, case.replica)
 }
 
-/// What is compared.
-struct TwoSides<'a> {
-    old: &'a [Record],
-    new: &'a [Record],
-    alternating: bool,
-    machine: BetweenRuns,
+/// A case in a run that has a mean of it.
+#[derive(Clone, Copy)]
+struct Measured<'a> {
+    run: &'a Record,
+    record: &'a CaseRecord,
+    mean: Seconds,
 }
 
-/// A run with a case of it that has a mean.
-type WithMean<'a> = (&'a Record, &'a CaseRecord, Seconds);
-
-impl<'a> TwoSides<'a> {
-    fn new(old: &'a [Record], new: &'a [Record], machine: BetweenRuns) -> Self {
-        Self {
-            old,
-            new,
-            alternating: alternate(old, new),
-            machine,
-        }
+impl<'a> Measured<'a> {
+    fn new(run: &'a Record, record: &'a CaseRecord) -> Option<Self> {
+        let mean = pair::mean(record)?;
+        Some(Self { run, record, mean })
     }
 
-    fn pair(&self, a: &Case, b: &Case) -> Option<Pair> {
-        let (old, new) = (with(self.old, a), with(self.new, b));
-        let means = |side: &[WithMean<'_>]| -> Vec<Seconds> {
-            side.iter().map(|(_, _, mean)| *mean).collect()
-        };
-        let (old_means, new_means) = (means(&old), means(&new));
-        let mut both = old.iter().chain(&new);
-        let published = both.any(|(_, case, _)| case.published.is_some());
-        let (first, second) = (old.first()?, new.first()?);
-        let pair = |grounds| Pair::new((a, &old_means), (b, &new_means), grounds);
-        let (pair, evidence) = if pair::is_prediction(a) && pair::is_prediction(b) {
-            (pair(Grounds::Exact)?, None)
-        } else if published {
-            (pair(Grounds::Nothing)?, None)
-        } else if let Some(pairs) = self.neighbours(&old, &new) {
-            let (new, old): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-            let pair = Pair::new((a, &old), (b, &new), Grounds::Alternating)?;
-            (pair, LogRatio::of_pairs(&pairs))
-        } else if old.len() >= MIN_RUNS && new.len() >= MIN_RUNS {
-            let evidence = LogRatio::between_runs(&new_means, &old_means);
-            (pair(Grounds::Series)?, evidence)
-        } else {
-            let single = old.len() == 1 && new.len() == 1;
-            let within = single.then(|| within(first, second)).flatten();
-            let evidence = LogRatio::of_few(&new_means, &old_means, &self.machine, within.as_ref());
-            (pair(Grounds::FewRuns)?, evidence)
-        };
-        Some(pair.with(evidence, None).on(first.0, second.0))
+    fn of(run: &'a Record, case: &Case) -> Option<Self> {
+        let mut cases = run.cases.iter();
+        Self::new(run, cases.find(|found| found.case == *case)?)
     }
+}
 
-    /// Both means of each pair of runs, if the series alternate and there are enough.
-    fn neighbours(
-        &self,
-        old: &[WithMean<'_>],
-        new: &[WithMean<'_>],
-    ) -> Option<Vec<(Seconds, Seconds)>> {
-        if !self.alternating {
-            return None;
-        }
-        let number = |record: &Record| record.series.as_ref().map(|series| series.number);
-        let pairs = new.iter().filter_map(|(run, _, mean)| {
-            let mut others = old.iter();
-            let other = others.find(|(other, _, _)| number(other) == number(run))?;
-            Some((*mean, other.2))
+/// A case of one side and one of another, each with the runs of its side.
+fn across(
+    (before, a): (&[Record], &Case),
+    (after, b): (&[Record], &Case),
+    machine: &BetweenRuns,
+) -> Option<Pair> {
+    let old: Vec<_> = before
+        .iter()
+        .filter_map(|run| Measured::of(run, a))
+        .collect();
+    let new: Vec<_> = after
+        .iter()
+        .filter_map(|run| Measured::of(run, b))
+        .collect();
+    if let Some(grounds) = stated(&old, &new) {
+        return Pair::new(&old, &new, grounds, None);
+    }
+    if alternate(before, after) {
+        let number = |one: &Measured<'_>| one.run.series.as_ref().map(|series| series.number);
+        let neighbours = new.iter().filter_map(|new| {
+            let old = old.iter().find(|old| number(old) == number(new))?;
+            Some((*old, *new))
         });
-        let pairs: Vec<_> = pairs.collect();
-        (pairs.len() >= MIN_RUNS).then_some(pairs)
+        let (old, new): (Vec<_>, Vec<_>) = neighbours.unzip();
+        if new.len() >= MIN_RUNS {
+            return Pair::of_runs(&old, &new, Grounds::Alternating);
+        }
     }
+    if old.len() >= MIN_RUNS && new.len() >= MIN_RUNS {
+        return Pair::of_runs(&old, &new, Grounds::Series);
+    }
+    // What two single runs know of themselves.
+    let within = match (old.as_slice(), new.as_slice()) {
+        ([old], [new]) => {
+            let seed = new.run.plan.settings.seed;
+            independent(&new.record.latencies(), &old.record.latencies(), seed)
+        }
+        _ => None,
+    };
+    let evidence = LogRatio::of_few(&means(&new), &means(&old), machine, within.as_ref());
+    Pair::new(&old, &new, Grounds::FewRuns, evidence)
 }
 
-/// What two single runs know of themselves.
-fn within(old: &WithMean<'_>, new: &WithMean<'_>) -> Option<Estimate<keymark_stats::Ratio>> {
-    let seed = new.0.plan.settings.seed;
-    independent(&new.1.latencies(), &old.1.latencies(), seed)
+/// What figures are judged by that keymark did not measure. Predictions are exact: the same question has the same answer.
+fn stated(old: &[Measured<'_>], new: &[Measured<'_>]) -> Option<Grounds> {
+    let mut both = old.iter().chain(new);
+    let kind = |one: &Measured<'_>| one.record.case.provenance;
+    if both.clone().all(|one| kind(one) == Provenance::Predicted) {
+        return Some(Grounds::Exact);
+    }
+    let is_published = |one: &Measured<'_>| one.record.published.is_some();
+    both.any(is_published).then_some(Grounds::Nothing)
 }
 
-/// The case in each run that has a mean of it.
-fn with<'a>(side: &'a [Record], case: &Case) -> Vec<WithMean<'a>> {
-    let found = side.iter().filter_map(|record| {
-        let mut cases = record.cases.iter();
-        let found = cases.find(|found| found.case == *case)?;
-        Some((record, found, pair::mean(found)?))
-    });
-    found.collect()
+fn means(measured: &[Measured<'_>]) -> Vec<Seconds> {
+    measured.iter().map(|one| one.mean).collect()
 }
 
 /// Whether the runs of the sides were made in turn.
 fn alternate(old: &[Record], new: &[Record]) -> bool {
-    let series = |side: &'_ [Record]| -> Option<InSeries> {
-        let first = side.first()?.series.clone()?;
-        let mut all = side.iter().map(|record| record.series.as_ref());
-        all.all(|series| series.is_some_and(|series| series.id == first.id))
-            .then_some(first)
-    };
-    match (series(old), series(new)) {
-        (Some(a), Some(b)) => {
-            a.against.as_ref() == Some(&b.id) && b.against.as_ref() == Some(&a.id)
-        }
-        _ => false,
-    }
+    let both = series(old).zip(series(new));
+    both.is_some_and(|(a, b)| {
+        a.against.as_ref() == Some(&b.id) && b.against.as_ref() == Some(&a.id)
+    })
+}
+
+/// The series that all of these runs are of.
+fn series(runs: &[Record]) -> Option<&InSeries> {
+    let first = runs.first()?.series.as_ref()?;
+    let mut all = runs.iter().map(|record| record.series.as_ref());
+    all.all(|series| series.is_some_and(|series| series.id == first.id))
+        .then_some(first)
 }
 
 impl Comparison {
@@ -328,7 +305,7 @@ impl Comparison {
                 };
                 let baseline = &all[other][at];
                 let pair = if other != number {
-                    TwoSides::new(&sides[other].runs, &side.runs, machine).pair(baseline, case)
+                    across((&sides[other].runs, baseline), (&side.runs, case), &machine)
                 } else if baseline != case {
                     in_turn(&side.runs, baseline, case)
                 } else {
@@ -349,57 +326,31 @@ impl Comparison {
 
 /// Two cases of the same runs: runs are the units if there are enough, else what was measured side by side in each.
 fn in_turn(runs: &[Record], old: &Case, new: &Case) -> Option<Pair> {
-    let found: Vec<(&Record, &CaseRecord, &CaseRecord)> = with(runs, new)
-        .into_iter()
-        .filter_map(|(run, new, _)| {
-            let mut cases = run.cases.iter();
-            let old = cases.find(|found| found.case == *old)?;
-            pair::mean(old)?;
-            Some((run, old, new))
-        })
-        .collect();
-    let (first, a, b) = *found.first()?;
-    if pair::is_prediction(old) && pair::is_prediction(new) {
-        return exactly(first, a, b, Grounds::Exact);
+    let both = |run| Some((Measured::of(run, old)?, Measured::of(run, new)?));
+    let (old, new): (Vec<_>, Vec<_>) = runs.iter().filter_map(both).unzip();
+    let first = (old.get(..1)?, new.get(..1)?);
+    if let Some(grounds) = stated(first.0, first.1) {
+        return Pair::new(first.0, first.1, grounds, None);
     }
-    if a.published.is_some() || b.published.is_some() {
-        return exactly(first, a, b, Grounds::Nothing);
+    if old.len() >= MIN_RUNS {
+        return Pair::of_runs(&old, &new, Grounds::SameRuns);
     }
-    let pairs: Vec<(Seconds, Seconds)> = found
-        .iter()
-        .filter_map(|(_, old, new)| Some((pair::mean(new)?, pair::mean(old)?)))
-        .collect();
-    let (new_means, old_means): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-    if pairs.len() >= MIN_RUNS {
-        let pair = Pair::new((old, &old_means), (new, &new_means), Grounds::SameRuns)?;
-        return Some(pair.with(LogRatio::of_pairs(&pairs), None).on(first, first));
+    let each = old.iter().zip(&new);
+    let mut each = each.map(|(old, new)| in_one_run(old, new, Grounds::SameRun));
+    if old.len() == 1 {
+        return each.next()?;
     }
-    if found.len() == 1 {
-        return in_one_run(first, a, b, Grounds::SameRun);
-    }
-    let ratios: Vec<LogRatio> = found
-        .iter()
-        .filter_map(|(run, a, b)| in_one_run(run, a, b, Grounds::SameRun)?.evidence)
-        .collect();
-    let evidence = LogRatio::together(&ratios).filter(|_| ratios.len() == found.len());
-    let pair = Pair::new((old, &old_means), (new, &new_means), Grounds::SameRun)?;
-    Some(pair.with(evidence, None).on(first, first))
-}
-
-/// Without an interval.
-fn exactly(run: &Record, old: &CaseRecord, new: &CaseRecord, grounds: Grounds) -> Option<Pair> {
-    let means = ([pair::mean(old)?], [pair::mean(new)?]);
-    let pair = Pair::new((&old.case, &means.0), (&new.case, &means.1), grounds)?;
-    Some(pair.on(run, run))
+    let ratios: Option<Vec<LogRatio>> = each.map(|pair| pair?.evidence).collect();
+    let evidence = ratios.and_then(|ratios| LogRatio::together(&ratios));
+    Pair::new(&old, &new, Grounds::SameRun, evidence)
 }
 
 /// Two cases of one run, over the stretches in which both were measured.
-fn in_one_run(run: &Record, old: &CaseRecord, new: &CaseRecord, grounds: Grounds) -> Option<Pair> {
-    let means = ([pair::mean(old)?], [pair::mean(new)?]);
-    let (a, b) = (old.latencies(), new.latencies());
-    let ratio = paired(&b, &a, run.plan.settings.seed)?;
+fn in_one_run(old: &Measured<'_>, new: &Measured<'_>, grounds: Grounds) -> Option<Pair> {
+    let (a, b) = (old.record.latencies(), new.record.latencies());
+    let ratio = paired(&b, &a, old.run.plan.settings.seed)?;
     let units = a.block_count().min(b.block_count());
     let evidence = LogRatio::of_interval(&ratio, units.saturating_sub(1) as f64);
-    let pair = Pair::new((&old.case, &means.0), (&new.case, &means.1), grounds)?;
-    Some(pair.with(evidence, Some(ratio)).on(run, run))
+    let pair = Pair::new(from_ref(old), from_ref(new), grounds, evidence)?;
+    Some(Pair { ratio, ..pair })
 }

@@ -1,8 +1,9 @@
 //! One case on both sides.
 
-use keymark_bench::{Assumed, Case, CaseRecord, Outcome, Provenance, Record};
+use keymark_bench::{Assumed, Case, CaseRecord, Outcome};
 use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, mean_of_runs};
 
+use super::{Measured, means};
 use crate::analysis::latencies::overload;
 
 /// A pair of cases that measure the same thing.
@@ -59,15 +60,21 @@ pub enum Grounds {
 impl Grounds {
     /// Whether a difference may be called an alarm.
     pub const fn allow_alarm(self) -> bool {
-        match self {
-            Self::Copies
-            | Self::SameRun
-            | Self::SameRuns
-            | Self::Alternating
-            | Self::Series
-            | Self::Exact => true,
-            Self::FewRuns | Self::Nothing => false,
+        !matches!(self, Self::FewRuns | Self::Nothing)
+    }
+
+    /// Whether runs, or pairs of them, are the units.
+    pub(super) const fn are_runs(self) -> bool {
+        matches!(self, Self::SameRuns | Self::Alternating | Self::Series)
+    }
+
+    /// What the means of runs show where these are the units: those of the first and of the second.
+    pub(super) fn of_runs(self, [old, new]: [&[Seconds]; 2]) -> Option<LogRatio> {
+        if self == Self::Series {
+            return LogRatio::between_runs(new, old);
         }
+        let pairs: Vec<_> = new.iter().copied().zip(old.iter().copied()).collect();
+        LogRatio::of_pairs(&pairs)
     }
 }
 
@@ -93,57 +100,51 @@ pub enum Verdict {
 }
 
 impl Pair {
-    /// Both cases with the means of their runs, which is no verdict yet. `None` if a side has none.
+    /// Both cases with the means of their runs and what they are judged by, which is no verdict yet. `None` if a side has
+    /// none.
     pub(super) fn new(
-        (old, old_means): (&Case, &[Seconds]),
-        (new, new_means): (&Case, &[Seconds]),
+        old: &[Measured<'_>],
+        new: &[Measured<'_>],
         grounds: Grounds,
+        evidence: Option<LogRatio>,
     ) -> Option<Self> {
-        let (old_mean, new_mean) = (mean_of_runs(old_means)?, mean_of_runs(new_means)?);
+        let (first, second) = (old.first()?, new.first()?);
+        let means = [old, new].map(means);
+        let (old_mean, new_mean) = (mean_of_runs(&means[0])?, mean_of_runs(&means[1])?);
+        let bare = Estimate::bare(Ratio(new_mean.0 / old_mean.0));
         Some(Self {
-            old: old.clone(),
-            new: new.clone(),
+            old: first.record.case.clone(),
+            new: second.record.case.clone(),
             old_mean,
             new_mean,
-            runs: [old_means.len(), new_means.len()],
-            ratio: Estimate::bare(Ratio(new_mean.0 / old_mean.0)),
+            runs: means.each_ref().map(Vec::len),
+            ratio: evidence.map_or(bare, |evidence| evidence.ratio()),
             grounds,
             verdict: Verdict::Unknown,
-            assumed: [None, None],
+            assumed: [first, second].map(assumed),
             side: 0,
             borrowed: None,
-            evidence: None,
-            means: [old_means.to_vec(), new_means.to_vec()],
+            evidence,
+            means,
         })
     }
 
-    /// With what it is judged by; the ratio is that of the evidence, unless it has one of its own.
-    pub(super) fn with(self, evidence: Option<LogRatio>, ratio: Option<Estimate<Ratio>>) -> Self {
-        let ratio = ratio.or_else(|| evidence.map(|evidence| evidence.ratio()));
-        Self {
-            ratio: ratio.unwrap_or(self.ratio),
-            evidence,
-            ..self
-        }
-    }
-
-    /// The same, with what is known of the sides' devices.
-    pub(super) fn on(self, old: &Record, new: &Record) -> Self {
-        let assumed = |case: &Case, record: &Record| {
-            let mut devices = record.stores.iter();
-            let device = devices.find(|device| device.device == case.device)?;
-            device.assumed(case.capability())
-        };
-        Self {
-            assumed: [assumed(&self.old, old), assumed(&self.new, new)],
-            ..self
-        }
+    /// The same of runs that are the units.
+    pub(super) fn of_runs(
+        old: &[Measured<'_>],
+        new: &[Measured<'_>],
+        grounds: Grounds,
+    ) -> Option<Self> {
+        let evidence = grounds.of_runs([&means(old), &means(new)]);
+        Self::new(old, new, grounds, evidence)
     }
 }
 
-/// Predictions are exact: the same question has the same answer.
-pub(super) fn is_prediction(case: &Case) -> bool {
-    case.provenance == Provenance::Predicted
+fn assumed(of: &Measured<'_>) -> Option<Assumed> {
+    let case = &of.record.case;
+    let mut devices = of.run.stores.iter();
+    let device = devices.find(|device| device.device == case.device)?;
+    device.assumed(case.capability())
 }
 
 /// The mean of the operations that count, of a load on a server in its steady state; none of a queue that grows, which has

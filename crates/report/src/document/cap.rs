@@ -1,6 +1,6 @@
 //! Documents that a browser can show: what is beyond a limit is left out, and that is said.
 
-use super::{Block, Document, Plot, Remark, RemarkKind, Section};
+use super::{Block, Document, Plot, Remark, RemarkKind};
 
 /// How much of a document is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,17 +20,12 @@ impl Document {
             rows: share(limits.rows, self.tables().map(|table| table.rows.len())),
             ..limits
         };
-        self.sections = self
-            .sections
-            .into_iter()
-            .map(|section| capped(section, each))
-            .collect();
-        let warnings = self.warnings.len();
-        if warnings > limits.warnings {
-            self.warnings.truncate(limits.warnings);
-            let remark = left_out(limits.warnings, warnings, "warnings");
-            self.warnings.push(remark);
+        for section in &mut self.sections {
+            let blocks = std::mem::take(&mut section.blocks).into_iter();
+            section.blocks = blocks.flat_map(|block| capped(block, each)).collect();
         }
+        let cut = cut(&mut self.warnings, limits.warnings, "warnings");
+        self.warnings.extend(cut);
         self
     }
 }
@@ -51,18 +46,13 @@ fn share(limit: usize, sizes: impl Iterator<Item = usize>) -> usize {
 }
 
 /// The limits are those of each table.
-fn capped(section: Section, limits: Limits) -> Section {
-    let mut blocks = Vec::with_capacity(section.blocks.len());
-    for mut block in section.blocks {
-        let cut = match &mut block {
-            Block::Table(table) => cut(&mut table.rows, limits.rows, "rows"),
-            Block::Figure(figure) => figure.plot.cap(limits.in_figure),
-            Block::Remark(_) => None,
-        };
-        blocks.push(block);
-        blocks.extend(cut.map(Block::Remark));
-    }
-    Section { blocks, ..section }
+fn capped(mut block: Block, limits: Limits) -> impl Iterator<Item = Block> {
+    let cut = match &mut block {
+        Block::Table(table) => cut(&mut table.rows, limits.rows, "rows"),
+        Block::Figure(figure) => figure.plot.cap(limits.in_figure),
+        Block::Remark(_) => None,
+    };
+    std::iter::once(block).chain(cut.map(Block::Remark))
 }
 
 impl Plot {
@@ -84,15 +74,13 @@ impl Plot {
 fn cut<T>(list: &mut Vec<T>, limit: usize, what: &str) -> Option<Remark> {
     let all = list.len();
     list.truncate(limit);
-    (all > limit).then(|| left_out(limit, all, what))
-}
-
-fn left_out(limit: usize, all: usize, what: &str) -> Remark {
-    let text = format!(
-        "showing the first {limit} of {all} {what}: 'keymark export RUN --format csv' has all rows, '--format \
-         document' everything"
-    );
-    Remark::new(RemarkKind::Capped, text)
+    (all > limit).then(|| {
+        let text = format!(
+            "showing the first {limit} of {all} {what}: 'keymark export RUN --format csv' has all rows, '--format \
+             document' everything"
+        );
+        Remark::new(RemarkKind::Capped, text)
+    })
 }
 
 #[cfg(test)]
@@ -100,7 +88,7 @@ mod tests {
     use keymark_bench::case::{DeviceName, Provenance};
 
     use super::*;
-    use crate::document::TableOf;
+    use crate::document::{Section, TableOf};
 
     const LIMITS: Limits = Limits {
         rows: 3,

@@ -51,18 +51,9 @@ pub struct Document {
     pub sections: Vec<Section>,
     /// What to know before trusting it. Last, and on a terminal on stderr.
     pub warnings: Vec<Remark>,
-    /// Of what only the long form speaks.
+    /// Of what only the long form speaks, in words.
     #[serde(skip)]
-    pub left_out: LeftOut,
-}
-
-/// What the first screen has no room for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LeftOut {
-    /// Sections.
-    pub sections: usize,
-    /// Remarks.
-    pub remarks: usize,
+    pub more: Option<String>,
 }
 
 impl Document {
@@ -77,7 +68,7 @@ impl Document {
             conditions: None,
             sections,
             warnings: Vec::new(),
-            left_out: LeftOut::default(),
+            more: None,
         }
     }
 
@@ -94,28 +85,22 @@ impl Document {
         self.warnings
             .retain(|remark| remark.kind.is_for_everybody());
         self.warnings.truncate(REMARKS);
-        self.left_out = LeftOut {
-            sections: sections - self.sections.len(),
-            remarks: remarks - self.warnings.len(),
-        };
-        self
-    }
-
-    /// What the brief form has left out, in words.
-    pub fn more(&self) -> Option<String> {
-        let LeftOut { sections, remarks } = self.left_out;
+        let remarks = remarks - self.warnings.len();
         let remarks = (remarks > 0).then(|| counted(remarks, "more remark"));
-        let sections = (sections > 0).then(|| "every case with its interval".to_owned());
-        let parts: Vec<String> = sections.into_iter().chain(remarks).collect();
-        (!parts.is_empty()).then(|| parts.join(" and "))
+        let every =
+            (sections > self.sections.len()).then(|| "every case with its interval".to_owned());
+        self.more = every
+            .into_iter()
+            .chain(remarks)
+            .reduce(|every, remarks| format!("{every} and {remarks}"));
+        self
     }
 
     /// The sections that have anything for who sees no pictures.
     pub fn told(&self) -> impl Iterator<Item = &Section> {
-        let seen = |block: &Block| matches!(block, Block::Figure(_));
+        let told = |block: &Block| !matches!(block, Block::Figure(_));
         let sections = self.sections.iter();
-        sections
-            .filter(move |section| section.blocks.is_empty() || !section.blocks.iter().all(seen))
+        sections.filter(move |section| section.blocks.is_empty() || section.blocks.iter().any(told))
     }
 
     /// How each run is made again, where that is known.
@@ -130,15 +115,6 @@ impl Document {
         blocks.filter_map(|block| match block {
             Block::Table(table) => Some(table),
             Block::Figure(_) | Block::Remark(_) => None,
-        })
-    }
-
-    /// Every figure, in order.
-    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
-        let blocks = self.sections.iter().flat_map(|section| &section.blocks);
-        blocks.filter_map(|block| match block {
-            Block::Figure(figure) => Some(figure),
-            Block::Table(_) | Block::Remark(_) => None,
         })
     }
 }
@@ -378,9 +354,7 @@ pub struct Statement {
 impl Statement {
     /// A sentence that rests on those rows, or on none of a run.
     pub fn new(topic: Topic, text: String, rows: impl IntoIterator<Item = CaseId>) -> Self {
-        let mut rows: Vec<CaseId> = rows.into_iter().collect();
-        rows.sort_unstable_by_key(|id| id.0);
-        rows.dedup();
+        let rows = rows.into_iter().sorted_unstable().dedup().collect();
         Self { topic, text, rows }
     }
 }

@@ -134,20 +134,12 @@ pub(super) fn columns(cases: &[&Case]) -> Vec<Axis> {
     if let Some(axis) = grid.min_by_key(|axis| size(axis)) {
         return vec![axis.clone()];
     }
-    match varying.as_slice() {
-        [] => Vec::new(),
-        _ if places(&varying, cases) <= PLACES => varying,
-        [first, others @ ..] => {
-            let better = |best, axis| {
-                if filled(axis) > filled(best) {
-                    axis
-                } else {
-                    best
-                }
-            };
-            vec![others.iter().fold(first, better).clone()]
-        }
+    if places(&varying, cases) <= PLACES {
+        return varying;
     }
+    let axes = varying.iter().rev();
+    let fullest = axes.max_by(|a, b| filled(a).total_cmp(&filled(b)));
+    fullest.cloned().into_iter().collect()
 }
 
 /// How many combinations of what varies there are.

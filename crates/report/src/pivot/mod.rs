@@ -7,6 +7,7 @@ mod tests;
 
 use std::borrow::Cow;
 
+use itertools::Itertools;
 use keymark_bench::case::{Case, DeviceName, Provenance};
 use keymark_bench::record::Record;
 use keymark_stats::Estimate;
@@ -141,7 +142,7 @@ impl<'r> Pivot<'r> {
         let published: Vec<Entry<'_>> = published.collect();
         self.entries.extend(published);
         // A run that compares nothing but keys is compared with the articles' devices.
-        if self.columns.is_empty() && Axis::varying(&self.cases()).contains(&Axis::Device) {
+        if self.columns.is_empty() && Axis::varying(&cases(&self.entries)).contains(&Axis::Device) {
             self.columns.push(Axis::Device);
         }
         self
@@ -152,13 +153,9 @@ impl<'r> Pivot<'r> {
         &self.columns
     }
 
-    fn cases(&self) -> Vec<&Case> {
-        cases(&self.entries)
-    }
-
     /// The axes that tell rows apart: a column each, but one for a program and its parameters.
     fn labels(&self) -> Vec<Vec<Axis>> {
-        let cases = self.cases();
+        let cases = cases(&self.entries);
         let mut axes = vec![Axis::Algorithm, Axis::Operation];
         axes.extend(Axis::varying(&cases));
         axes.retain(|axis| !self.columns.contains(axis));
@@ -175,7 +172,7 @@ impl<'r> Pivot<'r> {
 
     /// What all rows have in common and nobody takes for granted: `decrypt`, `gnupg`.
     pub fn constants(&self) -> Vec<String> {
-        let cases = self.cases();
+        let cases = cases(&self.entries);
         let mut axes = vec![Axis::Operation];
         axes.extend(Axis::of_cases(&cases));
         axes.retain(|axis| !self.columns.contains(axis) && axis.values(&cases).len() == 1);
@@ -205,9 +202,7 @@ impl<'r> Pivot<'r> {
 
     /// The kind of all figures, if they are of one.
     pub fn provenance(&self) -> Option<Provenance> {
-        let mut kinds = self.kinds();
-        let first = kinds.next()?;
-        kinds.all(|kind| kind == first).then_some(first)
+        self.kinds().all_equal_value().ok()
     }
 
     /// The table.
@@ -267,23 +262,19 @@ impl<'r> Pivot<'r> {
 
     /// Each column's heading and name, from left to right.
     fn headings(&self) -> Vec<(String, Vec<String>)> {
-        let cases = self.cases();
+        let cases = cases(&self.entries);
         let values = self.columns.iter().map(|axis| axis.values(&cases));
         let values: Vec<Vec<String>> = values.collect();
-        let mut found: Vec<(String, Vec<String>)> = Vec::new();
-        for case in cases {
-            let name = self.name(case);
-            if found.iter().all(|(_, other)| *other != name) {
-                found.push((self.heading(case), name));
-            }
-        }
-        found.sort_by_key(|(_, name)| {
+        let named = cases.into_iter().map(|case| (case, self.name(case)));
+        let found = named.unique_by(|(_, name)| name.clone());
+        let found = found.map(|(case, name)| (self.heading(case), name));
+        let from_left = found.sorted_by_key(|(_, name)| {
             let places = name.iter().zip(&values);
             let place =
                 |(word, values): (&String, &Vec<String>)| values.iter().position(|one| one == word);
             places.map(place).collect::<Vec<_>>()
         });
-        found
+        from_left.collect()
     }
 
     /// What is as usual is not said beside something that is not.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use keymark_bench::{Case, DeviceName, Point, Provenance, Record, StoreKind};
+use keymark_bench::{Case, DeviceName, Provenance, Record, StoreKind};
 use keymark_stats::Seconds;
 
 use super::{Axis, Entry, Pivot, Shown, name_in_runs};
@@ -78,11 +78,7 @@ impl Analysis {
             Figured::Median { .. } | Figured::Rate(_) => None,
         };
         let columns = of_column.into_iter().map(|(_, entries)| {
-            let is_whole = |entry: &&Entry<'_>| {
-                let mut wholes = self.families.iter().filter_map(|of| of.whole.as_ref());
-                wholes.any(|whole| whole.point == Point::of(&entry.case))
-            };
-            let whole = entries.iter().any(is_whole);
+            let whole = entries.iter().any(|entry| self.is_whole(&entry.case));
             let heading = pivot.heading(&entries[0].case);
             let means: Vec<Mean> = entries
                 .into_iter()
@@ -91,10 +87,9 @@ impl Analysis {
             (whole, heading, means)
         });
         // Of columns that are as full the first is taken.
-        let (_, heading, means) = columns.reduce(|best, other| {
-            let more = (other.0, other.2.len()) > (best.0, best.2.len());
-            if more { other } else { best }
-        })?;
+        let fullest = columns.rev();
+        let fullest = fullest.max_by_key(|(whole, _, means)| (*whole, means.len()));
+        let (_, heading, means) = fullest?;
         let title = format!("mean time of an operation: {heading}");
         (!means.is_empty()).then(|| Plot::Means { tolerance, means }.titled(title))
     }

@@ -7,7 +7,7 @@ use askama::filters::Escaper;
 
 use super::Format;
 use crate::visible::visible;
-use crate::{Align, Block, Document, Table};
+use crate::{Align, Block, Document};
 
 /// Tables longer than this do not fit a page.
 const PAGE: usize = 45;
@@ -31,16 +31,6 @@ struct Report<'a> {
 /// None: a template writes to memory.
 pub fn render(document: &Document) -> askama::Result<String> {
     Report { document }.render()
-}
-
-impl Report<'_> {
-    fn sides(&self, table: &Table) -> String {
-        let sides = table.columns.iter().map(|column| match column.align {
-            Align::Left => 'l',
-            Align::Right => 'r',
-        });
-        sides.collect()
-    }
 }
 
 /// All that stands in the template.

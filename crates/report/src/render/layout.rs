@@ -67,13 +67,11 @@ impl<'a> Layout<'a> {
 
     /// Whether every name stands in a column of its own.
     pub(super) fn is_legible(&self) -> bool {
-        self.made.iter().all(|made| match made {
-            Concession::JoinNames | Concession::Number(_) | Concession::BreakNames => false,
-            Concession::BreakHeadings
-            | Concession::SayOnce(_)
-            | Concession::Shorten(_)
-            | Concession::Leave(_) => true,
-        })
+        let is_of_names = |made: &Concession| {
+            use Concession::{BreakNames, JoinNames, Number};
+            matches!(made, JoinNames | Number(_) | BreakNames)
+        };
+        !self.made.iter().any(is_of_names)
     }
 
     /// From the last to the first: what went late is worth more. Names that are broken would be broken more for it.
@@ -145,26 +143,16 @@ impl<'a> Layout<'a> {
         if self.has(Concession::Number(column)) {
             let names = names(self.table, column);
             let numbers: HashMap<&String, usize> = names.iter().zip(0..).collect();
-            return words_of(self.table, column)
-                .iter()
-                .map(|name| {
-                    numbers
-                        .get(name)
-                        .copied()
-                        .map_or_else(String::new, numbered)
-                })
-                .collect();
+            let words = words_of(self.table, column);
+            let places = words.iter().filter_map(|name| numbers.get(name));
+            return places.copied().map(numbered).collect();
         }
-        let shortened = self.has(Concession::Shorten(column));
-        values(self.table, column)
-            .map(|value| {
-                if shortened {
-                    without_interval(&value)
-                } else {
-                    words(&value)
-                }
-            })
-            .collect()
+        let written = match self.has(Concession::Shorten(column)) {
+            true => without_interval,
+            false => words,
+        };
+        let values = values(self.table, column);
+        values.map(|value| written(&value)).collect()
     }
 
     /// The heading's lines over cells that are so wide.
@@ -273,48 +261,42 @@ impl<'a> Layout<'a> {
 /// are the same in every row, intervals and columns by rank, at last columns for each part of a case's name, and the
 /// longest of other names.
 fn concessions(table: &Table) -> Vec<Concession> {
-    let columns = || table.columns.iter().enumerate();
-    let empty = |column: &usize| values(table, *column).all(|value| value == Cell::Missing);
-    let mut all = vec![Concession::BreakHeadings];
-    let may_go = columns().filter(|(_, column)| match column.narrow {
-        Narrow::Keep | Narrow::Continue => false,
-        Narrow::Once | Narrow::Case | Narrow::Leave(_) => true,
-    });
-    let empties: Vec<usize> = may_go.map(|(index, _)| index).filter(empty).collect();
-    all.extend(empties.iter().copied().map(Concession::Leave));
-    let columns = || columns().filter(|(index, _)| !empties.contains(index));
-    let names_of = |(index, column): &(usize, &Column)| match column.narrow {
-        Narrow::Once | Narrow::Case => names(table, *index).len(),
-        Narrow::Keep | Narrow::Continue | Narrow::Leave(_) => 0,
-    };
-    let shared = columns().rev().filter(|column| names_of(column) == 1);
-    all.extend(shared.map(|(index, _)| Concession::SayOnce(index)));
-    let mut ranked: Vec<(u8, Concession)> = columns()
-        .filter_map(|(index, column)| Some((column.shorten?, Concession::Shorten(index))))
-        .collect();
-    ranked.extend(columns().filter_map(|(index, column)| match column.narrow {
-        Narrow::Leave(rank) => Some((rank, Concession::Leave(index))),
-        Narrow::Keep | Narrow::Continue | Narrow::Once | Narrow::Case => None,
-    }));
-    ranked.sort_by_key(|(rank, _)| *rank);
-    all.extend(ranked.into_iter().map(|(_, concession)| concession));
     let case = parts_of_names(table);
+    let mut all = vec![((0, 0), Concession::BreakHeadings)];
     if !case.is_empty() {
-        all.push(Concession::JoinNames);
+        all.extend([
+            ((4, 0), Concession::JoinNames),
+            ((6, 0), Concession::BreakNames),
+        ]);
     }
-    // A provenance is a word that says more than a number, as are those that name a case.
-    let several = columns().filter(|column| names_of(column) > 1 && !case.contains(&column.0));
-    let mut named: Vec<(usize, usize)> = several
-        .filter(|(_, column)| column.source != Source::Provenance)
-        .map(|(index, _)| (widest(&words_of(table, index)), index))
-        .collect();
-    named.sort_by_key(|(width, _)| std::cmp::Reverse(*width));
-    let numbers = named.into_iter();
-    all.extend(numbers.map(|(_, index)| Concession::Number(index)));
-    if !case.is_empty() {
-        all.push(Concession::BreakNames);
+    for (index, column) in table.columns.iter().enumerate() {
+        let (may_go, names) = match column.narrow {
+            Narrow::Keep | Narrow::Continue => (false, 0),
+            Narrow::Leave(_) => (true, 0),
+            Narrow::Once | Narrow::Case => (true, names(table, index).len()),
+        };
+        if may_go && values(table, index).all(|value| value == Cell::Missing) {
+            all.push(((1, index), Concession::Leave(index)));
+            continue;
+        }
+        if names == 1 {
+            all.push(((2, usize::MAX - index), Concession::SayOnce(index)));
+        }
+        // Of one rank intervals go first.
+        if let Some(rank) = column.shorten {
+            all.push(((3, 2 * usize::from(rank)), Concession::Shorten(index)));
+        }
+        if let Narrow::Leave(rank) = column.narrow {
+            all.push(((3, 2 * usize::from(rank) + 1), Concession::Leave(index)));
+        }
+        // A provenance is a word that says more than a number, as are those that name a case.
+        if names > 1 && !case.contains(&index) && column.source != Source::Provenance {
+            let width = widest(&words_of(table, index));
+            all.push(((5, usize::MAX - width), Concession::Number(index)));
+        }
     }
-    all
+    all.sort_by_key(|(order, _)| *order);
+    all.into_iter().map(|(_, concession)| concession).collect()
 }
 
 /// The columns that together name a row's case.

@@ -8,7 +8,7 @@ use comfy_table::presets;
 
 use super::{Format, grid, words};
 use crate::visible::visible;
-use crate::{Align, Block, Conditions, Document, Table};
+use crate::{Align, Block, Conditions, Document, Table, TableOf};
 
 pub(crate) static FORMAT: Format = Format {
     word: "markdown",
@@ -44,21 +44,12 @@ impl Escaper for Markdown {
 
 /// What tells several runs apart.
 fn differences(conditions: &Conditions) -> String {
-    let header: Vec<String> = ["what".to_owned()]
-        .into_iter()
-        .chain(conditions.runs.iter().map(|run| escaped(run)))
-        .collect();
-    let word = |value: &Option<String>| {
-        value
-            .as_ref()
-            .map_or_else(|| "-".to_owned(), |v| escaped(v))
-    };
-    let rows = conditions.differences().map(|fact| {
-        let values = fact.values.iter().map(word);
-        [escaped(&fact.name)].into_iter().chain(values).collect()
-    });
-    let align = vec![Align::Left; header.len()];
-    aligned(&header, &align, rows.collect())
+    let facts = TableOf::plain(conditions.differences());
+    let mut table = facts.name("what", |fact| fact.name.as_str());
+    for (place, run) in conditions.runs.iter().enumerate() {
+        table = table.name(run, |fact| fact.values.get(place)?.clone());
+    }
+    self::table(&table.table())
 }
 
 fn table(table: &Table) -> String {
@@ -68,11 +59,8 @@ fn table(table: &Table) -> String {
         let cells = table.cells(row).into_iter();
         cells.map(|cell| escaped(&words(&cell))).collect()
     });
-    aligned(&header, &align, rows.collect())
-}
-
-fn aligned(header: &[String], align: &[Align], rows: Vec<Vec<String>>) -> String {
-    grid(presets::ASCII_MARKDOWN, (1, 1), header, align, rows)
+    let rows = rows.collect();
+    grid(presets::ASCII_MARKDOWN, (1, 1), &header, &align, rows)
 }
 
 /// What would end a cell, or be taken for HTML: names of devices and reasons of failures are anybody's.

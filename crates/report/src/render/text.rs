@@ -143,12 +143,13 @@ fn paragraph(text: &str, width: Width, indent: &str) -> String {
 
 /// A sentence among others.
 fn item(text: &str, width: Width) -> String {
-    let within = match width {
-        Width::Unlimited => Width::Unlimited,
-        Width::Columns(limit) => Width::Columns(limit.saturating_sub(HANGING.len() as u16)),
-    };
-    let lines = lines(&visible(text), within, "");
-    format!("• {}\n", lines.join(&format!("\n{HANGING}")))
+    format!("• {}\n", hanging(&visible(text), width))
+}
+
+/// Lines of which all but the first are set in.
+fn hanging(text: &str, width: Width) -> String {
+    let text = lines(text, width, HANGING).join("\n");
+    text.trim_start().to_owned()
 }
 
 /// A name and what is said of it, which is broken under itself where a line is full.
@@ -171,14 +172,11 @@ pub fn message(label: &str, text: &str, width: Width) -> String {
         "" => text.to_owned(),
         label => format!("{label} {text}"),
     };
-    let Width::Columns(limit) = width else {
+    if width == Width::Unlimited {
         return whole;
-    };
-    let within = Width::Columns(limit.saturating_sub(HANGING.len() as u16));
-    let broken = whole
-        .lines()
-        .flat_map(|line| lines(line.trim_start(), within, ""));
-    broken.collect::<Vec<_>>().join(&format!("\n{HANGING}"))
+    }
+    let mut broken = whole.lines().map(|line| hanging(line.trim_start(), width));
+    broken.join(&format!("\n{HANGING}"))
 }
 
 /// Lines that are set in so far; a word that is too long for any has one to itself.

@@ -49,12 +49,12 @@ fn is_found(system: System, threads: Limit, processes: Limit) {
             found(&record(system, &LEVELS, &LEVELS, 40, seed)).map(Option::unwrap);
         for (finding, expected) in [(of_threads, threads), (of_processes, processes)] {
             *counts.entry(format!("{finding:?}")).or_default() += 1;
-            let imprecise = finding == Finding::Undecided(Undecided::Imprecise);
+            let imprecise = finding.why == Some(Undecided::Imprecise);
             assert!(
-                finding.limit() == expected || imprecise,
+                finding.limit == expected || imprecise,
                 "{system:?}: {finding:?} for {expected}"
             );
-            right += u64::from(finding.limit() == expected);
+            right += u64::from(finding.limit == expected);
         }
     }
     assert!(
@@ -135,7 +135,7 @@ fn a_lock_of_all_processes_is_not_taken_for_the_device() {
         lock: Some(Lock::All),
         ..SOFTWARE
     };
-    let undecided = Some(Finding::Undecided(Undecided::Calculation));
+    let undecided = Some(Finding::from(Undecided::Calculation));
     for seed in 0..SEEDS {
         let record = record(system, &LEVELS, &LEVELS, 40, seed);
         assert_eq!(found(&record), [undecided.clone(), undecided.clone()]);
@@ -149,7 +149,7 @@ fn other_programs_on_the_cores_are_not_taken_for_a_limit_of_the_device() {
         cores: 1,
         ..SOFTWARE
     };
-    let undecided = Some(Finding::Undecided(Undecided::Calculation));
+    let undecided = Some(Finding::from(Undecided::Calculation));
     for seed in 0..SEEDS {
         let mut record = record(system, &LEVELS, &LEVELS, 40, seed);
         record.environment.cores = 2;
@@ -168,19 +168,19 @@ fn threads_alone_do_not_tell_library_and_device_apart() {
         (locks, Undecided::ThreadsCalculating),
     ] {
         let [threads, processes] = found(&record(system, &LEVELS, &[], 40, 5));
-        assert_eq!(threads, Some(Finding::Undecided(why)));
+        assert_eq!(threads, Some(Finding::from(why)));
         assert_eq!(processes, None);
     }
     // Of several processes and one thread, that is the one worker.
     let [threads, processes] = found(&record(SERIAL, &[1], &[2, 4], 40, 5));
     assert_eq!(threads, None);
-    assert_eq!(processes.unwrap().limit(), Limit::Device);
+    assert_eq!(processes.unwrap().limit, Limit::Device);
 }
 
 #[test]
 fn one_block_decides_nothing() {
     let few = found(&record(SERIAL, &[1, 2], &[1, 2], 1, 3));
-    let imprecise = Some(Finding::Undecided(Undecided::Imprecise));
+    let imprecise = Some(Finding::from(Undecided::Imprecise));
     assert_eq!(few, [imprecise.clone(), imprecise]);
 }
 
@@ -192,7 +192,8 @@ fn what_was_watched_for_milliseconds_decides_nothing() {
     };
     for seed in 0..SEEDS {
         for found in found(&record(short, &[1, 2], &[1, 2], 20, seed)) {
-            let Some(Finding::Undecided(Undecided::TooShort(watched))) = found else {
+            let Some(Undecided::TooShort(watched)) = found.as_ref().and_then(|found| found.why)
+            else {
                 panic!("{found:?}")
             };
             // Of 80 operations of 50 µs by two, in 20 rounds.

@@ -394,7 +394,12 @@ fn default_plan() -> Record {
 fn a_report_of_the_default_plan_has_few_pictures_the_answers_first() {
     let record = default_plan();
     let document = Analysis::of(&record, &layers()).document(&record, &[]);
-    let figures: Vec<Figure> = document.figures().cloned().collect();
+    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    let figures = blocks.filter_map(|block| match block {
+        Block::Figure(figure) => Some(figure.clone()),
+        Block::Table(_) | Block::Remark(_) => None,
+    });
+    let figures: Vec<Figure> = figures.collect();
     assert_eq!(
         kinds(&figures),
         ["layers", "means", "throughput", "security"]

@@ -1,5 +1,6 @@
 //! How durations are distributed, and in which order they came.
 
+use itertools::Itertools;
 use keymark_bench::{CaseRecord, Outcome, Record};
 use keymark_stats::{Estimate, Ratio, Seconds, Sorted, Summary, Warning};
 
@@ -92,16 +93,14 @@ fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
     }
     let edge = |number: u32| low + (high - low) * f64::from(number) / f64::from(BINS);
     let durations = sorted.as_slice();
-    let below = |edge: f64| durations.partition_point(|duration| (*duration as f64) < edge);
+    // The last bin holds its end.
+    let place = |number: u32| match number {
+        BINS => durations.partition_point(|duration| *duration as f64 <= high),
+        _ => durations.partition_point(|duration| (*duration as f64) < edge(number)),
+    };
     let bin = |number: u32| {
         let (from, to) = (edge(number), edge(number + 1));
-        // The last bin holds its end.
-        let to_place = if number + 1 == BINS {
-            durations.partition_point(|duration| *duration as f64 <= high)
-        } else {
-            below(to)
-        };
-        let count = to_place.saturating_sub(below(from));
+        let count = place(number + 1).saturating_sub(place(number));
         (Seconds::from_nanos(from), Seconds::from_nanos(to), count)
     };
     let bins: Vec<(Seconds, Seconds, usize)> = (0..BINS).map(bin).collect();
@@ -125,10 +124,8 @@ pub(super) fn timeline(record: &Record, rows: &[Row]) -> Option<Figure> {
         .flat_map(CaseRecord::samples)
         .map(|sample| sample.start.0)
         .min()?;
-    let (mut order, others): (Vec<&Row>, Vec<&Row>) =
-        rows.iter().partition(|row| row.has_drifted());
-    order.extend(others);
-    let shown = order.iter().filter_map(|row| of_case(record, row, start));
+    let drifted_first = rows.iter().sorted_by_cached_key(|row| !row.has_drifted());
+    let shown = drifted_first.filter_map(|row| of_case(record, row, start));
     let timelines: Vec<Timeline> = shown.take(CASES).collect();
     let of = rows.iter().filter(|row| row.summary.is_some()).count();
     let some = !timelines.is_empty();

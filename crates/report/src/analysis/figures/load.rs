@@ -20,33 +20,30 @@ type Group<'r> = [(f64, &'r Row)];
 
 /// Users and arrivals apart.
 pub(in crate::analysis) fn response_times(record: &Record, rows: &[Row]) -> Vec<Figure> {
-    let of = |unit: LoadUnit, title: &str| {
-        let curves: Vec<LoadCurve> = groups(rows, unit)
-            .filter_map(|group| curve(record, &group, unit))
-            .collect();
-        let load = unit;
+    let units = [
+        (LoadUnit::Users, "response time under load, by users"),
+        (LoadUnit::Arrivals, "response time under load, by arrivals"),
+    ];
+    let figure = |(load, title)| {
+        let groups = groups(rows, load);
+        let curves: Vec<LoadCurve> = groups.filter_map(|of| curve(record, &of, load)).collect();
         (!curves.is_empty()).then(|| Plot::ResponseTimes { load, curves }.titled(title))
     };
-    let figures = [
-        of(LoadUnit::Users, "response time under load, by users"),
-        of(LoadUnit::Arrivals, "response time under load, by arrivals"),
-    ];
-    figures.into_iter().flatten().collect()
+    units.into_iter().filter_map(figure).collect()
 }
 
 /// How hard a case is loaded, if that is counted so.
 fn load(row: &Row, unit: LoadUnit) -> Option<f64> {
-    match (row.case.load.pacing, unit) {
-        (Pacing::Open(rate), LoadUnit::Arrivals) => Some(rate.per_second()),
+    let (counted, load) = match row.case.load.pacing {
+        Pacing::Open(rate) => (LoadUnit::Arrivals, rate.per_second()),
+        Pacing::Thinking(_) => (LoadUnit::Users, f64::from(row.case.concurrency())),
         // Workers of a key without pauses stand in the picture of throughput. A search is no load that somebody chose.
-        (Pacing::Closed, LoadUnit::Users) => {
-            let chosen = row.under_load.filter(|load| load.saturated.is_none());
-            chosen.map(|_| f64::from(row.case.concurrency()))
+        Pacing::Closed => {
+            row.under_load.filter(|load| load.saturated.is_none())?;
+            (LoadUnit::Users, f64::from(row.case.concurrency()))
         }
-        (Pacing::Thinking(_), LoadUnit::Users) => Some(f64::from(row.case.concurrency())),
-        (Pacing::Open(_), LoadUnit::Users)
-        | (Pacing::Closed | Pacing::Thinking(_), LoadUnit::Arrivals) => None,
-    }
+    };
+    (counted == unit).then_some(load)
 }
 
 /// The case at no particular load.
@@ -102,12 +99,7 @@ fn curve(record: &Record, group: &Group<'_>, unit: LoadUnit) -> Option<LoadCurve
 
 /// The same case under the loads of two runs.
 pub(crate) fn joined(curve: &mut LoadCurve, other: LoadCurve, unit: LoadUnit) {
-    let lowest = |curve: &LoadCurve| {
-        curve
-            .points
-            .first()
-            .map_or(f64::INFINITY, |point| point.load)
-    };
+    let lowest = |curve: &LoadCurve| curve.points.first().map(|point| point.load);
     let knee = if lowest(&other) < lowest(curve) {
         other.knee
     } else {
@@ -181,18 +173,14 @@ fn throughput_curve(group: &Scaling) -> ThroughputCurve {
         levels: group.levels.clone(),
         gains: group.gains.clone(),
         bounds,
-        law: fits.map(|law| points(law, group)).unwrap_or_default(),
+        law: fits.and_then(|law| points(law, group)).unwrap_or_default(),
     }
 }
 
-fn points(law: &Usl, group: &Scaling) -> Vec<(f64, PerSecond)> {
-    let ends = group.levels.first().zip(group.levels.last());
-    let Some((first, last)) = ends.map(|(first, last)| (f64::from(first.0), f64::from(last.0)))
-    else {
-        return Vec::new();
-    };
+fn points(law: &Usl, group: &Scaling) -> Option<Vec<(f64, PerSecond)>> {
+    let ends = (group.levels.first()?, group.levels.last()?);
+    let (first, last) = (f64::from(ends.0.0), f64::from(ends.1.0));
     let at = |number: u32| first * (last / first).powf(f64::from(number) / f64::from(POINTS));
-    (0..=POINTS)
-        .map(|number| (at(number), law.throughput(at(number))))
-        .collect()
+    let point = |number| (at(number), law.throughput(at(number)));
+    Some((0..=POINTS).map(point).collect())
 }

@@ -98,13 +98,8 @@ fn security(rows: &[Row], tolerance: Seconds) -> Vec<Figure> {
             names.collect::<BTreeSet<_>>().len()
         };
         let ways = grouped(means, |(_, mean)| mean.way.clone()).into_iter();
-        let (way, means) = ways.reduce(|best, other| {
-            if keys(&other.1) > keys(&best.1) {
-                other
-            } else {
-                best
-            }
-        })?;
+        // Of ways with as many keys the first is taken.
+        let (way, means) = ways.rev().max_by_key(|(_, means)| keys(means))?;
         let strengths: BTreeSet<u32> = means.iter().map(|(bits, _)| *bits).collect();
         let title = format!("what security costs: mean time of {}, {way}", a(operation));
         (strengths.len() > 1).then(|| Plot::Security { tolerance, means }.titled(title))

@@ -77,16 +77,19 @@ impl Class {
     }
 }
 
-/// Tables are numbered in the order in which they stand in the document.
+/// What has been placed in a page.
 #[derive(Default)]
-pub(super) struct Numbering {
-    next: usize,
+pub(super) struct Placed {
+    /// Tables are numbered in the order in which they stand in the document.
+    tables: usize,
+    /// Identifiers of pictures, which are told apart: two runs may have the same picture.
+    used: HashSet<String>,
 }
 
-impl Numbering {
+impl Placed {
     pub(super) fn table(&mut self, table: &Table, heading: &str) -> Result<String, askama::Error> {
-        let number = self.next;
-        self.next += 1;
+        let number = self.tables;
+        self.tables += 1;
         if table.rows.is_empty() {
             return Ok("<p class=\"note\">Not enough data for this table.</p>".to_owned());
         }
@@ -101,17 +104,9 @@ impl Numbering {
         }
         .render()
     }
-}
 
-/// Pictures of a page, whose identifiers are told apart: two runs may have the same picture.
-#[derive(Default)]
-pub(super) struct Pictures {
-    used: HashSet<String>,
-}
-
-impl Pictures {
     /// The picture, or that there is too little for one.
-    pub(super) fn html(&mut self, figure: &Figure) -> String {
+    pub(super) fn picture(&mut self, figure: &Figure) -> String {
         let Some(chart) = pictures::chart(figure) else {
             return format!("<p class=\"note\">{}</p>", sentence(pictures::NOT_ENOUGH));
         };

@@ -19,7 +19,7 @@ use crate::document::REMARKS;
 use crate::units::counted;
 use crate::visible::{json, visible};
 use crate::{Block, Conditions, Depth, Document, Limits, Remark, Section};
-use blocks::{EVERY, Numbering, Pictures};
+use blocks::{EVERY, Placed};
 
 pub use runs::{Import, policy_of_runs, runs};
 pub use site::add_pages;
@@ -68,7 +68,7 @@ struct Page<'a> {
     place: ReadIn<'a>,
     document: &'a Document,
     conditions: Option<&'a Conditions>,
-    sections: Vec<Written<'a>>,
+    sections: Vec<Written>,
     warnings: Vec<&'a Remark>,
     more_warnings: Vec<&'a Remark>,
     data: String,
@@ -96,13 +96,13 @@ impl Page<'_> {
 }
 
 /// A section whose blocks are HTML.
-struct Written<'a> {
+struct Written {
     number: usize,
-    heading: &'a str,
+    heading: String,
     /// What the heading leaves to a smaller line.
-    note: &'a str,
+    note: String,
     pictures: Vec<String>,
-    said: Vec<&'a str>,
+    said: Vec<String>,
     tables: Vec<String>,
     /// Of the tables, where they are folded.
     folded: Option<String>,
@@ -130,12 +130,12 @@ pub fn render(document: Document, place: ReadIn<'_>) -> Result<String, FormatErr
     document
         .sections
         .sort_by_key(|section| section.depth == Depth::Every);
-    let (mut numbering, mut pictures) = (Numbering::default(), Pictures::default());
+    let mut placed = Placed::default();
     let sections = document
         .sections
         .iter()
         .enumerate()
-        .map(|(number, section)| written(section, number, &mut numbering, &mut pictures))
+        .map(|(number, section)| Written::of(section, number, &mut placed))
         .collect::<Result<_, _>>()?;
     let (warnings, more_warnings) = remarks(&document.warnings);
     let page = Page {
@@ -164,44 +164,42 @@ pub fn policy_of_answer() -> String {
     of_page(&STYLE, SCRIPT, "'self'") + "; frame-ancestors 'none'"
 }
 
-fn written<'a>(
-    section: &'a Section,
-    number: usize,
-    numbering: &mut Numbering,
-    pictures: &mut Pictures,
-) -> Result<Written<'a>, FormatError> {
-    let whole = section.heading.as_deref().unwrap_or_default();
-    let (heading, note) = whole.split_once(" (").unwrap_or((whole, ""));
-    let (mut pictures_of, mut said, mut tables, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    for block in &section.blocks {
-        match block {
-            Block::Table(table) => {
-                rows += table.rows.len();
-                tables.push(numbering.table(table, whole)?);
+impl Written {
+    fn of(section: &Section, number: usize, placed: &mut Placed) -> Result<Self, FormatError> {
+        let whole = section.heading.as_deref().unwrap_or_default();
+        let (heading, note) = whole.split_once(" (").unwrap_or((whole, ""));
+        let (mut pictures, mut said, mut tables, mut rows) =
+            (Vec::new(), Vec::new(), Vec::new(), 0);
+        for block in &section.blocks {
+            match block {
+                Block::Table(table) => {
+                    rows += table.rows.len();
+                    tables.push(placed.table(table, whole)?);
+                }
+                Block::Remark(remark) => said.push(remark.text.clone()),
+                Block::Figure(figure) => pictures.push(placed.picture(figure)),
             }
-            Block::Remark(remark) => said.push(&*remark.text),
-            Block::Figure(figure) => pictures_of.push(pictures.html(figure)),
         }
+        let folded = match section.depth {
+            Depth::First => false,
+            Depth::Detail => !pictures.is_empty() || rows > OPEN,
+            Depth::Every => true,
+        };
+        let what = match section.depth {
+            Depth::Every => EVERY,
+            Depth::First | Depth::Detail => "the figures",
+        };
+        Ok(Self {
+            number,
+            heading: heading.to_owned(),
+            note: note.trim_end_matches(')').to_owned(),
+            pictures,
+            said,
+            folded: (folded && rows > 0).then(|| format!("{what}: {}", counted(rows, "row"))),
+            tables,
+            depth: section.depth,
+        })
     }
-    let folded = match section.depth {
-        Depth::First => false,
-        Depth::Detail => !pictures_of.is_empty() || rows > OPEN,
-        Depth::Every => true,
-    };
-    let what = match section.depth {
-        Depth::Every => EVERY,
-        Depth::First | Depth::Detail => "the figures",
-    };
-    Ok(Written {
-        number,
-        heading,
-        note: note.trim_end_matches(')'),
-        pictures: pictures_of,
-        said,
-        folded: (folded && rows > 0).then(|| format!("{what}: {}", counted(rows, "row"))),
-        tables,
-        depth: section.depth,
-    })
 }
 
 /// JSON in which nothing can end the element that it stands in (HTML §4.12.1.3).

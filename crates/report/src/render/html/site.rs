@@ -10,15 +10,15 @@ use itertools::Itertools;
 use keymark_bench::outside::visible::shortened;
 use keymark_bench::{KeyFamily, Provenance, Strength};
 
-use super::blocks::{Numbering, Pictures};
-use super::{FormatError, LIMITS, STYLE, of_page};
+use super::blocks::Placed;
+use super::{FormatError, LIMITS, STYLE, Written, of_page};
 use crate::site::{
     Collision, Device, Devices, KeySection, Machine, OfDevice, Origin, Pages, Site, Source,
 };
-use crate::{Block, Document, Section};
+use crate::{Document, Section};
 
-/// Rows of a table, beyond which a browser gets slow.
-const ROWS: usize = 1_000;
+/// Remarks of a section, beyond which a browser gets slow.
+const REMARKS: usize = 1_000;
 /// Letters of a name that may be longer in its record.
 const NAME: usize = 120;
 /// Letters of a word that widens its column too much.
@@ -126,12 +126,12 @@ const TIMES: usize = 3;
 
 #[derive(Template)]
 #[template(path = "site.html")]
-pub(super) struct Index<'a> {
+struct Index<'a> {
     tools: Tools,
     site: &'a Site,
 }
 
-pub(super) fn index(site: &Site) -> Index<'_> {
+fn index(site: &Site) -> Index<'_> {
     Index {
         tools: tools("devices", &site.devices),
         site,
@@ -170,34 +170,28 @@ fn times(device: &Device) -> String {
 
 #[derive(Template)]
 #[template(path = "device.html")]
-pub(super) struct DevicePage<'a> {
+struct DevicePage<'a> {
     tools: Tools,
     site: &'a Site,
     device: &'a Device,
-    sections: Vec<SectionEntry<'a>>,
+    sections: Vec<(&'a KeySection, Written)>,
 }
 
-struct SectionEntry<'a> {
-    of: &'a KeySection,
-    blocks: Vec<String>,
-    said: Vec<String>,
-}
-
-pub(super) fn device_page<'a>(
-    site: &'a Site,
-    device: &'a Device,
-) -> Result<DevicePage<'a>, FormatError> {
-    let (mut numbering, mut pictures) = (Numbering::default(), Pictures::default());
-    let sections = device
-        .sections
-        .iter()
-        .map(|section| section_entry(section, &mut numbering, &mut pictures))
-        .collect::<Result<_, FormatError>>()?;
+fn device_page<'a>(site: &'a Site, device: &'a Device) -> Result<DevicePage<'a>, FormatError> {
+    let mut placed = Placed::default();
+    let sections = device.sections.iter().map(|section| {
+        // What is beyond a browser's patience is left out, and said.
+        let whole = Section::headed(&section.heading, section.blocks.clone());
+        let shown = &Document::of(vec![whole]).capped(LIMITS).sections[0];
+        let mut written = Written::of(shown, 0, &mut placed)?;
+        written.said.truncate(REMARKS);
+        Ok((section, written))
+    });
     Ok(DevicePage {
         tools: tools("sections", std::slice::from_ref(device)),
         site,
         device,
-        sections,
+        sections: sections.collect::<Result<_, FormatError>>()?,
     })
 }
 
@@ -230,34 +224,9 @@ fn host(link: &str) -> String {
     name(rest.split(['/', '?', '#']).next().unwrap_or(rest))
 }
 
-fn section_entry<'a>(
-    section: &'a KeySection,
-    numbering: &mut Numbering,
-    pictures: &mut Pictures,
-) -> Result<SectionEntry<'a>, FormatError> {
-    // What is beyond a browser's patience is left out, and said.
-    let document = Document::of(vec![Section::bare(section.blocks.clone())]).capped(LIMITS);
-    let (mut blocks, mut said) = (Vec::new(), Vec::new());
-    for block in document.sections.iter().flat_map(|section| &section.blocks) {
-        match block {
-            Block::Table(table) => blocks.push(numbering.table(table, &section.heading)?),
-            Block::Figure(figure) => blocks.push(pictures.html(figure)),
-            Block::Remark(remark) if said.len() < ROWS => {
-                said.push(remark.text.clone());
-            }
-            Block::Remark(_) => {}
-        }
-    }
-    Ok(SectionEntry {
-        of: section,
-        blocks,
-        said,
-    })
-}
-
 #[derive(Template)]
 #[template(path = "machines.html")]
-pub(super) struct MachinesPage<'a> {
+struct MachinesPage<'a> {
     site: &'a Site,
     machines: Vec<MachineEntry<'a>>,
 }
@@ -269,7 +238,7 @@ struct MachineEntry<'a> {
     records: Vec<&'a Source>,
 }
 
-pub(super) fn machines(site: &Site) -> MachinesPage<'_> {
+fn machines(site: &Site) -> MachinesPage<'_> {
     let of = |machine: Option<&Machine>| {
         let records = site.sources.iter();
         let its = records.filter(|source| source.machine.as_ref() == machine);
@@ -296,17 +265,12 @@ impl MachinesPage<'_> {
     /// Those that have a page, each kind of figures once: articles have figures of many devices that nobody has
     /// contributed to.
     fn devices(&self, source: &Source) -> Vec<(&Device, Provenance)> {
-        let mut devices: Vec<(&Device, Provenance)> = Vec::new();
-        for device in &source.devices {
+        let devices = source.devices.iter().filter_map(|device| {
             let mut known = self.site.devices.iter();
-            let known = known.find(|known| known.identified.id == device.identified.id);
-            let same = |(other, kind): &(&Device, Provenance)| {
-                other.identified.id == device.identified.id && *kind == device.provenance
-            };
-            if !devices.iter().any(same) {
-                devices.extend(known.map(|known| (known, device.provenance)));
-            }
-        }
-        devices
+            let known = known.find(|known| known.identified.id == device.identified.id)?;
+            Some((known, device.provenance))
+        });
+        let each = devices.unique_by(|(device, kind)| (&device.identified.id, *kind));
+        each.collect()
     }
 }
