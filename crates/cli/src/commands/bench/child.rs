@@ -3,86 +3,62 @@
 //! version can do it, and hands the run over as the record that keymarks exchange.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use keymark_bench::Record;
 use keymark_report::exchange;
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::process::Process;
-use nix::sys::signal::Signal;
-use signal_hook::iterator::{Handle, Signals};
+use signal_hook::iterator::Signals;
 
 use crate::exit::{Exit, Failure};
 use crate::signals::{self, SIGNALS};
 
-/// What keymark is told by signals while children work, and the child that is told it, too.
+/// How often it is looked during a pause whether keymark was told to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What keymark is told by signals while children work; the one that works is told it, too.
 pub(super) struct ForwardedSignals {
-    told: Receiver<()>,
-    child: Arc<Mutex<Option<Process>>>,
-    handle: Handle,
-    listening: Option<JoinHandle<()>>,
+    signals: Signals,
+    told: bool,
 }
 
 impl ForwardedSignals {
     pub(super) fn listen() -> Result<Self, Failure> {
-        let mut signals = Signals::new(SIGNALS).map_err(signals::uncaught)?;
-        let handle = signals.handle();
-        let (tell, told) = channel();
-        let child: Arc<Mutex<Option<Process>>> = Arc::default();
-        let its = Arc::clone(&child);
-        let listening = std::thread::spawn(move || {
-            for number in signals.forever() {
-                let signal = Signal::try_from(number).unwrap_or(Signal::SIGTERM);
-                // Of Ctrl-C the terminal has told it already; twice ends it at once.
-                let by_terminal = signal == Signal::SIGINT && std::io::stdin().is_terminal();
-                let child = *its.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(child) = child.filter(|_| !by_terminal) {
-                    child.signal(signal);
-                }
-                if tell.send(()).is_err() {
-                    return;
-                }
-            }
-        });
+        let signals = signals::to_hand_on()?;
         Ok(Self {
-            told,
-            child,
-            handle,
-            listening: Some(listening),
+            signals,
+            told: false,
         })
     }
 
     /// Waits that long; whether keymark was told to end meanwhile, or before.
-    pub(super) fn wait(&self, pause: Duration) -> bool {
-        match self.told.recv_timeout(pause) {
-            Ok(()) => true,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,
+    pub(super) fn wait(&mut self, pause: Duration) -> bool {
+        let mut left = pause;
+        loop {
+            let mut pending = self.signals.pending();
+            self.told |= pending.any(|number| SIGNALS.contains(&number));
+            if self.told || left.is_zero() {
+                return self.told;
+            }
+            let nap = left.min(LOOK);
+            std::thread::sleep(nap);
+            left -= nap;
         }
     }
 
-    /// Runs the program to its end, which it is told to come to when keymark is.
-    fn run(&self, command: &mut Command) -> std::io::Result<ExitStatus> {
-        let set = |child| *self.child.lock().unwrap_or_else(PoisonError::into_inner) = child;
+    /// Runs the program to its end, which it is told to come to when keymark is: by Ctrl-C once, since twice ends it at once.
+    fn run(&mut self, command: &mut Command) -> std::io::Result<ExitStatus> {
         let mut child = command.spawn()?;
-        set(Process::of(child.id()));
-        let status = child.wait();
-        set(None);
-        status
-    }
-}
-
-impl Drop for ForwardedSignals {
-    fn drop(&mut self) {
-        self.handle.close();
-        if let Some(listening) = self.listening.take() {
-            let _ = listening.join();
-        }
+        let process = Process::of(child.id());
+        signals::until_ended(&mut child, &mut self.signals, |signal| {
+            self.told = true;
+            if let Some(process) = process.filter(|_| !signals::is_by_terminal(signal)) {
+                process.signal(signal);
+            }
+        })
     }
 }
 
@@ -103,7 +79,7 @@ impl Program {
     pub(super) fn measure(
         &self,
         seed: u64,
-        signals: &ForwardedSignals,
+        signals: &mut ForwardedSignals,
     ) -> Result<Measured, Failure> {
         let place = PrivateDir::new()?;
         let archive = place.path().join("run.sqlite3");

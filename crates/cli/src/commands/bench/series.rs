@@ -141,7 +141,7 @@ impl<'a> Series<'a> {
                 (Side::Other | Side::This, _) => &self.this,
             };
             let path = turns.program.path.display();
-            let Measured { record, exit } = turns.program.measure(step.seed, &self.signals)?;
+            let Measured { record, exit } = turns.program.measure(step.seed, &mut self.signals)?;
             match (record, exit) {
                 (Some(record), _) => {
                     let record = self.placed(&step, record);
