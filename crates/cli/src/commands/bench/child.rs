@@ -14,6 +14,7 @@ use keymark_stacks::process::Process;
 use signal_hook::iterator::Signals;
 
 use crate::exit::{Exit, Failure};
+use crate::output;
 use crate::signals::{self, SIGNALS};
 
 /// How often it is looked during a pause whether keymark was told to end.
@@ -62,12 +63,6 @@ impl ForwardedSignals {
     }
 }
 
-/// What a child has measured, and how it ended.
-pub(super) struct Measured {
-    pub(super) record: Option<Record>,
-    pub(super) exit: Exit,
-}
-
 /// A keymark that measures, and the arguments of each run.
 pub(super) struct Program {
     pub(super) path: PathBuf,
@@ -75,12 +70,12 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// One run with this seed.
+    /// One run with this seed: what it has measured, if anything, and how it ended.
     pub(super) fn measure(
         &self,
         seed: u64,
         signals: &mut ForwardedSignals,
-    ) -> Result<Measured, Failure> {
+    ) -> Result<(Option<Record>, Exit), Failure> {
         let place = PrivateDir::new()?;
         let archive = place.path().join("run.sqlite3");
         let failed = |error| Failure::usage(format!("{}: {error}", self.path.display()));
@@ -95,21 +90,32 @@ impl Program {
             .arg("--json")
             .stdout(Stdio::null());
         let status = signals.run(&mut command).map_err(failed)?;
+        let path = self.path.display();
+        let refused = |exit| {
+            // It has said why.
+            let message = format!("no series: {path} cannot make its runs");
+            Err(Failure { message, exit })
+        };
         let (exit, measured) = match status.code() {
             Some(0) => (Exit::Fine, true),
             Some(1) => (Exit::Failed, true),
-            Some(2) => (Exit::Usage, false),
-            Some(3) => (Exit::NothingUsable, false),
+            Some(2) => return refused(Exit::Usage),
+            Some(3) => return refused(Exit::NothingUsable),
             Some(130) => (Exit::Interrupted, true),
             // By a signal that keymark does not catch, or by what is no keymark.
             Some(_) | None => (Exit::Failed, false),
         };
-        let record = if measured && archive.exists() {
-            self.record(&archive, place.path())?
-        } else {
-            None
-        };
-        Ok(Measured { record, exit })
+        if measured
+            && archive.exists()
+            && let Some(record) = self.record(&archive, place.path())?
+        {
+            return Ok((Some(record), exit));
+        }
+        if exit == Exit::Interrupted {
+            return Ok((None, exit));
+        }
+        output::error(&format!("{path} ended without making a run"));
+        Ok((None, Exit::Failed))
     }
 
     /// The only run of the archive, if there is one.

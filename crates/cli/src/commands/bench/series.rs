@@ -10,7 +10,7 @@ use keymark_report::archive::{Archive, Identity};
 use keymark_report::units;
 use keymark_stats::Seconds;
 
-use super::child::{ForwardedSignals, Measured, Program};
+use super::child::{ForwardedSignals, Program};
 use super::{Outcome, selection};
 use crate::args::{BenchArguments, SeriesArguments};
 use crate::documents::{self, comparison};
@@ -135,37 +135,9 @@ impl<'a> Series<'a> {
             if self.signals.wait(step.pause) {
                 return Ok(Exit::Interrupted);
             }
-            self.announce(&step);
-            let turns = match (step.side, &self.other) {
-                (Side::Other, Some(other)) => other,
-                (Side::Other | Side::This, _) => &self.this,
-            };
-            let path = turns.program.path.display();
-            let Measured { record, exit } = turns.program.measure(step.seed, &mut self.signals)?;
-            match (record, exit) {
-                (Some(record), _) => {
-                    let record = self.placed(&step, record);
-                    let saving = Saving::open(self.named, &record.id, self.identity);
-                    if let Err(error) = saving.insert(&record) {
-                        output::error(&format!("cannot save the run: {error}"));
-                        made = Exit::Failed;
-                    }
-                    self.turns(step.side).runs.push(record);
-                }
-                // It has said why.
-                (None, Exit::Usage | Exit::NothingUsable) => {
-                    let message = format!("no series: {path} cannot make its runs");
-                    return Err(Failure { message, exit });
-                }
-                (None, Exit::Interrupted) => {}
-                (None, Exit::Fine | Exit::Failed | Exit::Child(_)) => {
-                    output::error(&format!("{path} ended without making a run"));
-                    made = Exit::Failed;
-                }
-            }
-            match exit {
-                Exit::Interrupted => return Ok(Exit::Interrupted),
+            match self.turn(&step)? {
                 Exit::Fine => {}
+                Exit::Interrupted => return Ok(Exit::Interrupted),
                 Exit::Failed | Exit::Usage | Exit::NothingUsable | Exit::Child(_) => {
                     made = Exit::Failed;
                 }
@@ -174,43 +146,45 @@ impl<'a> Series<'a> {
         Ok(made)
     }
 
-    fn turns(&mut self, side: Side) -> &mut Turns {
-        match (side, &mut self.other) {
-            (Side::Other, Some(other)) => other,
-            (Side::Other | Side::This, _) => &mut self.this,
-        }
-    }
-
-    fn announce(&self, step: &Step) {
-        let whose = match (step.side, &self.other) {
-            (Side::Other, Some(other)) => format!(" of {}", other.program.path.display()),
-            (_, Some(_)) => " of this keymark".to_owned(),
-            (_, None) => String::new(),
+    /// One run of the program whose turn it is.
+    fn turn(&mut self, step: &Step) -> Outcome {
+        let (turns, against, whose) = match (step.side, &mut self.other) {
+            (Side::Other, Some(other)) => {
+                let whose = format!(" of {}", other.program.path.display());
+                (other, Some(&self.this.id), whose)
+            }
+            (_, Some(other)) => {
+                let whose = " of this keymark".to_owned();
+                (&mut self.this, Some(&other.id), whose)
+            }
+            (_, None) => (&mut self.this, None, String::new()),
         };
-        output::note(&format!(
-            "run {} of {}{whose}",
-            step.number + 1,
-            self.arguments.runs()
-        ));
-    }
-
-    /// The record with its place in the series.
-    fn placed(&self, step: &Step, record: Record) -> Record {
-        let (this, other) = (&self.this.id, self.other.as_ref().map(|other| &other.id));
-        let (id, against) = match (step.side, other) {
-            (Side::Other, Some(other)) => (other, Some(this)),
-            (Side::Other | Side::This, other) => (this, other),
+        let runs = self.arguments.runs();
+        output::note(&format!("run {} of {runs}{whose}", step.number + 1));
+        let (record, exit) = turns.program.measure(step.seed, &mut self.signals)?;
+        let Some(mut record) = record else {
+            return Ok(exit);
         };
-        Record {
-            series: Some(InSeries {
-                id: id.clone(),
-                number: step.number,
-                runs: self.arguments.runs(),
-                pause: step.pause,
-                against: against.cloned(),
-            }),
-            ..record
-        }
+        record.series = Some(InSeries {
+            id: turns.id.clone(),
+            number: step.number,
+            runs,
+            pause: step.pause,
+            against: against.cloned(),
+        });
+        let saved = Saving::open(self.named, &record.id, self.identity).insert(&record);
+        turns.runs.push(record);
+        Ok(match saved {
+            Err(error) => {
+                output::error(&format!("cannot save the run: {error}"));
+                if exit == Exit::Fine {
+                    Exit::Failed
+                } else {
+                    exit
+                }
+            }
+            Ok(()) => exit,
+        })
     }
 
     fn show_comparison(
