@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use keymark_bench::{DeviceName, Operation, Provenance};
-use keymark_report::{Block, Column, Document, RemarkKind, Section, TableOf};
+use keymark_report::{Block, Column, RemarkKind, Section, TableOf};
 use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
 
-use super::{Candidate, Question, Refusal};
+use super::{Answer, Candidate, Question, Refusal};
+use crate::basis;
 use crate::catalogue::Catalogue;
-use crate::cost::{Figures, SOFTWARE};
+use crate::cost::SOFTWARE;
 use crate::key_spec::KeySpec;
 use crate::policy::Act;
-use crate::{answered, basis};
 
 /// Answers that are shown.
 const FIRST: usize = 8;
@@ -22,21 +22,11 @@ const FIRST: usize = 8;
 const MOST: usize = 12;
 
 impl Question {
-    pub(super) fn of_devices(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
-        let candidates = self.candidates(catalogue, figures);
-        let answers = self.answers(&candidates);
-        let mut said = vec![self.choice(&answers)];
-        said.extend(against(&answers));
-        let changes = self.changes(&candidates);
-        if answers.is_empty() && changes.is_none() {
-            said.push("No single constraint less would change that.".to_owned());
-        }
-        said.extend(changes);
-        let mut sections = Vec::from_iter(self.ranked(&answers));
-        sections.extend(described(catalogue, &answers));
-        sections.extend(self.taken(&answers));
-        sections.extend(self.left_out(&candidates));
-        answered(said, sections)
+    pub(super) fn of_devices(&self, answers: &[Candidate<'_>], catalogue: &Catalogue) -> Answer {
+        let choice = [self.choice(answers)].into_iter();
+        let said = choice.chain(against(answers)).collect();
+        let ranked = self.ranked(answers).into_iter();
+        (said, ranked.chain(described(catalogue, answers)).collect())
     }
 
     /// The answer in a sentence.
