@@ -11,7 +11,7 @@ pub mod read;
 pub mod sarif;
 pub mod weakness;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::Date;
 use malachite_base::num::arithmetic::traits::Gcd as _;
@@ -149,49 +149,32 @@ type Merged = (FoundKey, Vec<Location>, Vec<Finding>);
 
 /// A key that is in several places is one; and one without a name is the same as one with a name.
 fn merge(found: Vec<(FoundKey, Vec<Finding>)>) -> Vec<Merged> {
+    let is_nameless = |key: &FoundKey| key.form == Form::Plain && key.owner.is_empty();
+    let numbered = found.into_iter().enumerate();
+    let (nameless, others): (Vec<_>, Vec<_>) = numbered.partition(|(_, (key, _))| is_nameless(key));
+    let mut merged: BTreeMap<usize, Merged> = BTreeMap::new();
     let mut known: HashMap<FoundKey, usize> = HashMap::new();
-    let mut merged: Vec<Merged> = Vec::new();
-    for (mut key, findings) in found {
+    let mut named: HashMap<PublicKey, usize> = HashMap::new();
+    for (number, (mut key, findings)) in others.into_iter().chain(nameless) {
         let place = std::mem::replace(&mut key.place, Location::of(""));
         // Private keys without a public part look alike.
         let is_told_apart = match &key.key.numbers {
             Numbers::Point(octets) | Numbers::Opaque(octets) => !octets.is_empty(),
             Numbers::Rsa { .. } | Numbers::Dsa { .. } | Numbers::Discrete { .. } => true,
         };
-        let next = merged.len();
-        let at = if is_told_apart {
-            *known.entry(key.clone()).or_insert(next)
-        } else {
-            next
-        };
-        match merged.get_mut(at) {
-            Some((_, also, _)) => also.push(place),
-            None => merged.push((FoundKey { place, ..key }, Vec::new(), findings)),
-        }
-    }
-    let mut named: HashMap<PublicKey, usize> = HashMap::new();
-    for (at, (key, ..)) in merged.iter().enumerate() {
-        if key.form != Form::Plain {
-            named.entry(key.key.clone()).or_insert(at);
-        }
-    }
-    let mut with_names: Vec<Option<Merged>> = merged.into_iter().map(Some).collect();
-    for at in 0..with_names.len() {
-        let nameless = with_names[at].take_if(|(key, ..)| {
-            key.form == Form::Plain && key.owner.is_empty() && named.contains_key(&key.key)
-        });
-        let Some((key, places, _)) = nameless else {
+        let by_name = named.get(&key.key).filter(|_| is_nameless(&key));
+        let same = by_name.or(known.get(&key).filter(|_| is_told_apart));
+        if let Some((_, also, _)) = same.and_then(|number| merged.get_mut(number)) {
+            also.push(place);
             continue;
-        };
-        let same = named
-            .get(&key.key)
-            .and_then(|at| with_names.get_mut(*at)?.as_mut());
-        if let Some((_, also, _)) = same {
-            also.push(key.place);
-            also.extend(places);
         }
+        known.insert(key.clone(), number);
+        if key.form != Form::Plain {
+            named.entry(key.key.clone()).or_insert(number);
+        }
+        merged.insert(number, (FoundKey { place, ..key }, Vec::new(), findings));
     }
-    with_names.into_iter().flatten().collect()
+    merged.into_values().collect()
 }
 
 /// For each key whether it shares a factor with another one. Damaged moduli share small factors with many, and are not
