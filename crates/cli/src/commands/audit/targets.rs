@@ -3,9 +3,9 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use keymark_advice::audit::device::Device as Known;
+use keymark_advice::audit::device::weaknesses;
 use keymark_advice::audit::{Failure as Unread, Finding, FoundKey, Location, Read};
-use keymark_bench::Error;
+use keymark_bench::{Error, StoreIdentity};
 use keymark_stacks::tls::{Address, Remote, Trust};
 use keymark_stores::device::{Device, PublicDer, Wish};
 use keymark_stores::registry;
@@ -27,9 +27,9 @@ pub(super) struct Found {
 
 impl Found {
     /// Adds what a target has; of one that is a device, with its weaknesses.
-    fn add(&mut self, read: Read, device: Option<&Known>) {
+    fn add(&mut self, read: Read, device: Option<&StoreIdentity>) {
         let keys = read.keys.into_iter().map(|key| {
-            let known = device.map(|device| device.weaknesses(&key.key));
+            let known = device.map(|device| weaknesses(device, &key.key));
             (key, known.unwrap_or_default())
         });
         self.keys.extend(keys);
@@ -140,17 +140,13 @@ fn devices(wish: &Wish, found: &mut Found) -> Result<(), Failure> {
     for device in &all.devices {
         let read = public_parts(device.as_ref())?;
         let identity = device.identity();
-        let known = Known {
-            product: identity.product.clone(),
-            firmware: identity.versions.get("firmware").cloned(),
-        };
         if read.keys.is_empty() {
             output::note(&format!(
                 "{} shows no public key without a PIN",
                 identity.device
             ));
         }
-        found.add(read, Some(&known));
+        found.add(read, Some(identity));
     }
     Ok(())
 }
