@@ -51,7 +51,7 @@ fn question(arguments: &AdviseArguments) -> Result<Question, Failure> {
     Ok(Question {
         purpose: arguments.purpose,
         today,
-        until: arguments.until.map_or(today, |until| until.0),
+        until: arguments.until.unwrap_or(today),
         policies,
         open_firmware: arguments.open_firmware,
         tolerance: arguments.tolerance,

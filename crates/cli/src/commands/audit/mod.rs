@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
     let question = Question {
         policies: Policy::chosen(&arguments.policy).map_err(Failure::usage)?,
         today: Zoned::now().date(),
-        until: arguments.until.map(|until| until.0),
+        until: arguments.until,
     };
     let found = targets::read(arguments)?;
     for failure in &found.failures {
