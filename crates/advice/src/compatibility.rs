@@ -58,7 +58,8 @@ fn version(text: &str) -> Option<Vec<u32>> {
 pub struct Peer {
     program: &'static Program,
     version: Option<Vec<u32>>,
-    words: String,
+    /// As it was written.
+    pub words: String,
 }
 
 /// Whether a program takes a key.
@@ -107,11 +108,6 @@ impl FromStr for Peer {
 }
 
 impl Peer {
-    /// As it was written.
-    pub fn words(&self) -> &str {
-        &self.words
-    }
-
     /// The program's name without a version.
     pub(crate) fn program(&self) -> &str {
         &self.program.id

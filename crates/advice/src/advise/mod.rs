@@ -268,7 +268,7 @@ impl Question {
         for peer in &self.peers() {
             let takes = peer.takes(candidate.algorithm);
             if takes != Takes::Yes {
-                refusals.push(Refusal::Incompatible(peer.words().to_owned(), takes));
+                refusals.push(Refusal::Incompatible(peer.words.clone(), takes));
             }
         }
         refusals.extend(self.by_time(candidate));

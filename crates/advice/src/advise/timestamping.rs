@@ -80,13 +80,9 @@ impl Question {
 
 /// The best of each family: nodes that do not fail together.
 fn diversity(answers: &[Candidate<'_>]) -> Option<String> {
-    let mut mix: Vec<(KeyFamily, Algorithm)> = Vec::new();
-    for answer in answers {
-        let family = KeyFamily::of(answer.algorithm);
-        if mix.iter().all(|(known, _)| *known != family) {
-            mix.push((family, answer.algorithm));
-        }
-    }
+    let families = answers.iter();
+    let families = families.map(|answer| (KeyFamily::of(answer.algorithm), answer.algorithm));
+    let mix: Vec<_> = families.unique_by(|(family, _)| *family).collect();
     if mix.len() < 2 {
         return None;
     }
