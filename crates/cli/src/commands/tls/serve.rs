@@ -13,6 +13,7 @@ use signal_hook::iterator::Signals;
 use super::super::Outcome;
 use crate::args::TlsServeArguments;
 use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
 use crate::{load, output, signals, user};
 
 /// Connections at once.
@@ -71,8 +72,7 @@ fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Fai
             .collect(),
     };
     if arguments.json {
-        let text = serde_json::to_string(&told).map_err(Failure::failed)?;
-        output::print(&(text + "\n"));
+        print_json(&told);
         return Ok(());
     }
     output::heading(&format!("https://{}{}", told.address, told.path));

@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 use super::super::Outcome;
 use crate::args::ServeArguments;
 use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
 use crate::{output, signals};
 
 /// How often it is looked whether a program keeps the token to itself.
@@ -48,7 +49,7 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
         std::thread::spawn(move || tell_of_stuck(&watch));
     }
     if arguments.json {
-        output::print(&json(&token)?);
+        print_json(&announced(&token));
     } else {
         show(&token);
     }
@@ -84,8 +85,8 @@ fn tell_of_stuck(watch: &TokenWatch) {
     }
 }
 
-fn json(token: &ServedToken) -> Result<String, Failure> {
-    let told = Announcement {
+fn announced(token: &ServedToken) -> Announcement<'_> {
+    Announcement {
         device: token.identity().device.to_string(),
         module: &token.module,
         uri: token.keys.first().map_or("", |key| &key.uri),
@@ -93,9 +94,7 @@ fn json(token: &ServedToken) -> Result<String, Failure> {
         pin: token.pin.expose(),
         pin_file: &token.pin_file,
         keys: &token.keys,
-    };
-    let text = serde_json::to_string(&told);
-    text.map(|text| text + "\n").map_err(Failure::failed)
+    }
 }
 
 fn show(token: &ServedToken) {
