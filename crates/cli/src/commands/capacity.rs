@@ -1,5 +1,6 @@
 //! `keymark capacity`
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use keymark_advice::capacity::{Plan, Question, Row, Service, Wanted};
@@ -86,14 +87,9 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
 
 fn print(question: &Question, plan: &Plan) {
     plan.0.iter().for_each(|row| print_json(&line(row)));
-    let fewest = |spare: u32| {
-        let fewest = |way| plan.fewest(way).map(|fewest| fewest + spare);
-        json!({
-            "shared": fewest(Distribution::Shared),
-            "leastconn": fewest(Distribution::LeastConn),
-            "roundrobin": fewest(Distribution::RoundRobin),
-            "random": fewest(Distribution::Random),
-        })
+    let fewest = |spare: u32| -> BTreeMap<Distribution, Option<u32>> {
+        let fewest = |way| (way, plan.fewest(way).map(|fewest| fewest + spare));
+        Distribution::ALL.map(fewest).into()
     };
     let service = &question.service;
     print_json(&json!({

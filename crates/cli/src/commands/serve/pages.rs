@@ -37,7 +37,7 @@ pub(super) struct Wanted {
 }
 
 /// A message, in which text from outside may be: every answer that is no page.
-pub(super) struct Said(StatusCode, String);
+pub(super) struct Said(pub StatusCode, pub String);
 
 impl IntoResponse for Said {
     fn into_response(self) -> Response {
@@ -78,20 +78,12 @@ impl From<Failure> for Said {
 }
 
 impl Said {
-    pub(super) fn done(message: &str) -> Self {
-        Self(StatusCode::OK, message.to_owned())
-    }
-
     fn lost(error: impl ToString) -> Self {
         Self(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }
 
     pub(super) fn bad(message: impl ToString) -> Self {
         Self(StatusCode::BAD_REQUEST, message.to_string())
-    }
-
-    pub(super) fn forbidden(message: impl ToString) -> Self {
-        Self(StatusCode::FORBIDDEN, message.to_string())
     }
 }
 
