@@ -40,6 +40,14 @@ pub fn uncaught(error: io::Error) -> Failure {
     Failure::failed(format!("cannot catch signals: {error}"))
 }
 
+/// What waits until keymark is told to end; told before it is called counts as well.
+pub fn until_told() -> Result<impl FnOnce() + Send, Failure> {
+    let mut signals = Signals::new(SIGNALS).map_err(uncaught)?;
+    Ok(move || {
+        let _ = signals.forever().next();
+    })
+}
+
 /// What keymark is told while programs run; besides, that one has ended, and that an alarm is due.
 pub fn to_hand_on() -> Result<Signals, Failure> {
     Signals::new(SIGNALS.iter().chain(&[SIGCHLD, SIGALRM])).map_err(uncaught)

@@ -17,14 +17,13 @@ use axum::routing::{get, post};
 use axum::{Router, middleware};
 use keymark_report::archive::Archive;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 
 use self::guard::Hosts;
 use self::upload::Token;
 use super::Outcome;
 use crate::args::PageArguments;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::{output, signals};
 
 /// What answers share.
 struct Served {
@@ -55,7 +54,7 @@ async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Out
     let listener = TcpListener::bind(wanted).await.map_err(refused)?;
     let port = listener.local_addr().map_err(refused)?.port();
     // Before anybody is told where the page is: who ends it then ends it in good order.
-    let ended = ended().map_err(crate::signals::uncaught)?;
+    let ended = tokio::task::spawn_blocking(signals::until_told()?);
     let address = format!("http://127.0.0.1:{port}/");
     output::line(&match &token {
         Some(token) => format!("{address}#token={token}"),
@@ -67,6 +66,7 @@ async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Out
         hosts: Hosts::of(port),
         token,
     });
+    let ended = async { ended.await.unwrap_or_default() };
     connections::serve(listener, router(served), ended).await;
     Ok(Exit::Fine)
 }
@@ -86,18 +86,4 @@ fn router(served: Arc<Served>) -> Router {
             guard::guard,
         ))
         .with_state(served)
-}
-
-/// When keymark is told to end.
-fn ended() -> std::io::Result<impl Future<Output = ()>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    })
 }

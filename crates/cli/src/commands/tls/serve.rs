@@ -8,7 +8,6 @@ use keymark_stacks::tls::servers::{Port, RunningServer};
 use keymark_stacks::tls::{Keys, Servers, Starting};
 use keymark_stores::device::Run;
 use serde::Serialize;
-use signal_hook::iterator::Signals;
 
 use super::super::Outcome;
 use crate::args::TlsServeArguments;
@@ -33,7 +32,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     let user = user::of_arguments(&arguments.card);
     let inventory = load::devices(std::slice::from_ref(&arguments.device), &user)?;
     let servers = Servers::find(&[arguments.server]).map_err(Failure::nothing_usable)?;
-    let mut ended = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
+    let until_told = signals::until_told()?;
     let found = inventory
         .devices
         .first()
@@ -53,7 +52,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         .start(&case, &[&keys], ROOM)
         .map_err(Failure::nothing_usable)?;
     tell(&cluster.first, arguments)?;
-    let _ = ended.forever().next();
+    until_told();
     drop(cluster);
     keys.restore().map_err(Failure::failed)?;
     Ok(Exit::Fine)

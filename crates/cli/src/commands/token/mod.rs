@@ -9,8 +9,7 @@ use keymark_stores::device::Wish;
 use keymark_stores::journal::Journals;
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_stores::pkcs11::{ManagedKind, journalled_module};
-use keymark_stores::tokens::vpcd::{PORT, Stopper, Vpcd};
-use signal_hook::iterator::Signals;
+use keymark_stores::tokens::vpcd::{PORT, Vpcd};
 
 use super::Outcome;
 use crate::args::{RestoreArguments, ServeArguments, TokenCommand};
@@ -86,7 +85,12 @@ fn serve(arguments: &ServeArguments) -> Outcome {
     let address = arguments.address.clone();
     let address = address.unwrap_or_else(|| format!("127.0.0.1:{PORT}"));
     let mut vpcd = Vpcd::connect(&address, reader.connect()).map_err(Failure::nothing_usable)?;
-    end_on_signal(vpcd.stopper()?)?;
+    let (until_told, stopper) = (signals::until_told()?, vpcd.stopper()?);
+    // Ctrl-C ends the connection, and with it the service.
+    std::thread::spawn(move || {
+        until_told();
+        stopper.stop();
+    });
     vpcd.wait_until_asked(PATIENCE)
         .map_err(Failure::nothing_usable)?;
     output::note(&format!(
@@ -103,15 +107,4 @@ fn serve(arguments: &ServeArguments) -> Outcome {
 /// For the name of a token that is no card's.
 fn hint_of_module(named: &str) -> String {
     ManagedKind::named(named).map_or_else(String::new, |_| format!("; --pkcs11 {named} serves it"))
-}
-
-/// Ctrl-C ends the connection, and with it the service.
-fn end_on_signal(stopper: Stopper) -> Result<(), Failure> {
-    let mut signals = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
-    std::thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            stopper.stop();
-        }
-    });
-    Ok(())
 }

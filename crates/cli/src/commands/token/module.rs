@@ -6,7 +6,6 @@ use std::time::Duration;
 use keymark_shim_protocol::pkcs11::twin::{Holder, REFUSED_AFTER, SAID_AFTER};
 use keymark_stores::pkcs11::{ManagedKind, ServedKey, ServedToken, TokenWatch};
 use serde::Serialize;
-use signal_hook::iterator::Signals;
 
 use super::super::Outcome;
 use crate::args::ServeArguments;
@@ -42,7 +41,7 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
         let of_twin = kind.with_settings(settings);
         kind = of_twin.map_err(|error| Failure::usage(error.to_string()))?;
     }
-    let mut told = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
+    let until_told = signals::until_told()?;
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());
     let mut token = token.map_err(Failure::nothing_usable)?;
     if let Some(watch) = token.watch.take() {
@@ -53,7 +52,7 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     } else {
         show(&token);
     }
-    let _ = told.forever().next();
+    until_told();
     Ok(Exit::Fine)
 }
 
