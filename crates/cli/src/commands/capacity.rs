@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use keymark_advice::capacity::{Plan, Question, Row, Service, Wanted};
-use keymark_bench::{DeviceName, Operation};
+use keymark_bench::Operation;
 use keymark_report::charts::Theme;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures;
@@ -58,13 +58,7 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
         &arguments.device,
         arguments.algorithm,
     ) {
-        (Some(given), ..) => {
-            return Ok(Service {
-                device: DeviceName::new("token"),
-                times: given.0.clone(),
-                source: format!("as given: {}", given.1),
-            });
-        }
+        (Some(given), ..) => return Ok(given.clone()),
         (None, Some(device), Some(algorithm)) => (device.clone(), algorithm),
         (None, ..) => return Err(Failure::usage("name a device with an algorithm")),
     };
