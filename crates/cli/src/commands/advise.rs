@@ -161,12 +161,10 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
 
 /// The cards in readers, which are the ones that can be measured.
 fn inserted() -> Result<String, Failure> {
-    let mut names = Vec::new();
-    for family in registry::FAMILIES {
-        let looked = family.found(&Wish::Inserted, &user::of_pinentry());
-        let devices = looked.map_err(Failure::nothing_usable)?.devices;
-        names.extend(devices.iter().map(|one| one.identity().device.to_string()));
-    }
+    let looked = registry::look(&Wish::Inserted, &user::of_pinentry());
+    let devices = looked.map_err(Failure::nothing_usable)?.devices;
+    let names = devices.iter().map(|one| one.identity().device.to_string());
+    let names: Vec<String> = names.collect();
     if names.is_empty() {
         let message = "no card is inserted that could be measured; 'keymark devices' shows all";
         return Err(Failure::nothing_usable(message));
