@@ -8,7 +8,6 @@ use super::key::{FoundKey, Numbers, PublicKey};
 use super::weakness::known::{Listed, Lists};
 use super::weakness::{fermat, roca, small};
 use super::{Question, Standing};
-use crate::Table;
 use crate::key_spec::KeySpec;
 use crate::policy::{self, Act, Policy, Status, Use, Verdict};
 
@@ -89,7 +88,7 @@ pub(super) fn surroundings(key: &FoundKey, today: Date) -> Vec<Finding> {
 /// Whether it is short, whatever policies say of it.
 pub(super) fn strength(key: &PublicKey) -> Option<Finding> {
     let spec = key.spec.as_ref().ok()?;
-    let is_short = match spec.strength(Table::nist()) {
+    let is_short = match key.strength() {
         Some(strength) => strength.is_weak(),
         // Below the first row of the table.
         None => spec.modulus_bits().or(spec.order_bits()).is_some(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use keymark_advice::audit::{Audit, Audited, Finding, Kind, Level, Question};
+use keymark_advice::audit::{Audit, Finding, FoundKey, Kind, Level, Question};
 use keymark_bench::outside::visible::shortened;
 use keymark_report::render::Width;
 use keymark_report::units::counted;
@@ -24,7 +24,7 @@ const KIND: usize = 16;
 
 pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
     answer(audit, question);
-    let mut findings: Vec<(&Finding, &Audited)> = Vec::new();
+    let mut findings: Vec<(&Finding, &FoundKey)> = Vec::new();
     for key in &audit.keys {
         let shown = key
             .findings
@@ -54,7 +54,7 @@ pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
 
 /// How many, how many are weak, and the worst.
 fn answer(audit: &Audit, question: &Question) {
-    let weak: Vec<&Audited> = audit.weak().collect();
+    let weak: Vec<&FoundKey> = audit.weak().collect();
     let policies = question.policies.iter().map(|policy| &policy.id);
     let by = format!("by {}", policies.format(", "));
     let until = question
@@ -75,11 +75,13 @@ fn answer(audit: &Audit, question: &Question) {
     let of = if owner.is_empty() { "" } else { " of " };
     output::paragraph(&format!(
         "The worst: {}{of}{owner} in {}: {}.",
-        key.algorithm, key.place, finding.text
+        key.key.name(),
+        key.place,
+        finding.text
     ));
 }
 
-fn table(findings: &[(&Finding, &Audited)]) {
+fn table(findings: &[(&Finding, &FoundKey)]) {
     if findings.is_empty() {
         return;
     }
@@ -88,7 +90,7 @@ fn table(findings: &[(&Finding, &Audited)]) {
     let table = TableOf::plain(findings)
         .name("level", |(finding, _)| finding.level.word())
         .name("finding", |(finding, _)| finding.kind.word())
-        .name("key", |(_, key)| key.algorithm.clone())
+        .name("key", |(_, key)| key.key.name())
         .name("where", |(_, key)| end_of(&key.place.to_string(), place))
         .name("whose", |(finding, key)| {
             let detail = match finding.detail.as_str() {
@@ -104,7 +106,7 @@ fn table(findings: &[(&Finding, &Audited)]) {
 }
 
 /// Each statement once: of which kind, what it says, where it is read and what to do.
-fn legend(findings: &[(&Finding, &Audited)]) {
+fn legend(findings: &[(&Finding, &FoundKey)]) {
     let mut known: BTreeMap<(Level, Kind), Vec<&Finding>> = BTreeMap::new();
     for (finding, _) in findings {
         let of_kind = known.entry((finding.level, finding.kind)).or_default();
@@ -139,7 +141,7 @@ fn every_key(audit: &Audit, question: &Question) {
     output::line("");
     output::heading("Every key");
     let (place, name) = names(COLUMNS + 8);
-    let status = |key: &Audited, later: bool| {
+    let status = |key: &FoundKey, later: bool| {
         let of = |standing: &keymark_advice::audit::Standing| {
             if later {
                 standing.until
@@ -153,8 +155,8 @@ fn every_key(audit: &Audit, question: &Question) {
     };
     let until = question.until.map(|until| Column::name(until.to_string()));
     let table = TableOf::plain(&audit.keys)
-        .name("key", |key| key.algorithm.clone())
-        .name("bits", |key| key.strength_bits)
+        .name("key", |key| key.key.name())
+        .name("bits", |key| key.key.strength().map(|bits| bits.0))
         .name("today", |key| status(key, false))
         .maybe(until, |key| status(key, true))
         .name("ends", |key| key.expires.map(|end| end.to_string()))

@@ -4,42 +4,18 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use keymark_advice::audit::device::weaknesses;
-use keymark_advice::audit::{Failure as Unread, Finding, FoundKey, Location, Read};
-use keymark_bench::{Error, StoreIdentity};
+use keymark_advice::audit::{Location, Read};
 use keymark_stacks::tls::{Address, Remote, Trust};
-use keymark_stores::device::{Device, PublicDer, Wish};
+use keymark_stores::device::{PublicDer, Wish};
 use keymark_stores::registry;
 
 use crate::args::AuditArguments;
 use crate::exit::Failure;
 use crate::{output, user};
 
-/// What was read everywhere.
-#[derive(Default)]
-pub(super) struct Found {
-    /// Keys, with what is known against their devices.
-    pub keys: Vec<(FoundKey, Vec<Finding>)>,
-    /// What could not be read.
-    pub failures: Vec<Unread>,
-    /// Files without a key.
-    pub others: usize,
-}
-
-impl Found {
-    /// Adds what a target has; of one that is a device, with its weaknesses.
-    fn add(&mut self, read: Read, device: Option<&StoreIdentity>) {
-        let keys = read.keys.into_iter().map(|key| {
-            let known = device.map(|device| weaknesses(device, &key.key));
-            (key, known.unwrap_or_default())
-        });
-        self.keys.extend(keys);
-        self.failures.extend(read.failures);
-        self.others += read.others;
-    }
-}
-
-pub(super) fn read(arguments: &AuditArguments) -> Result<Found, Failure> {
-    let mut found = Found::default();
+/// What all targets have; of devices, with what is known against them.
+pub(super) fn read(arguments: &AuditArguments) -> Result<Read, Failure> {
+    let mut read = Read::default();
     let own;
     let targets = if arguments.targets.is_empty() {
         own = of_user()?;
@@ -49,18 +25,14 @@ pub(super) fn read(arguments: &AuditArguments) -> Result<Found, Failure> {
     };
     for target in targets {
         match target.as_str() {
-            "-" => found.add(stdin()?, None),
-            "card" => devices(&Wish::Inserted, &mut found)?,
+            "-" => stdin(&mut read)?,
+            "card" => devices(&Wish::Inserted, &mut read)?,
             uri if uri.starts_with("pkcs11:") => {
-                devices(&Wish::Named(vec![token_alone(uri)]), &mut found)?;
+                devices(&Wish::Named(vec![token_alone(uri)]), &mut read)?;
             }
-            path if Path::new(path).exists() => {
-                let mut read = Read::default();
-                read.path(Path::new(path));
-                found.add(read, None);
-            }
+            path if Path::new(path).exists() => read.path(Path::new(path)),
             other => match other.parse::<Address>() {
-                Ok(address) => found.add(server(address, arguments)?, None),
+                Ok(address) => server(address, arguments, &mut read)?,
                 Err(_) => {
                     return Err(Failure::usage(format!(
                         "'{other}' is neither a file or directory nor HOST:PORT, 'card' or a pkcs11: URI"
@@ -69,7 +41,7 @@ pub(super) fn read(arguments: &AuditArguments) -> Result<Found, Failure> {
             },
         }
     }
-    Ok(found)
+    Ok(read)
 }
 
 /// What a user has, where nothing is named.
@@ -94,13 +66,12 @@ fn of_user() -> Result<Vec<String>, Failure> {
     Ok(here)
 }
 
-fn stdin() -> Result<Read, Failure> {
+fn stdin(read: &mut Read) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().read_to_end(&mut bytes);
-    read.map_err(|error| Failure::failed(format!("reading stdin: {error}")))?;
-    let mut read = Read::default();
+    let all = std::io::stdin().lock().read_to_end(&mut bytes);
+    all.map_err(|error| Failure::failed(format!("reading stdin: {error}")))?;
     read.bytes("stdin", &bytes);
-    Ok(read)
+    Ok(())
 }
 
 /// A token's public keys are seen without a PIN, but a key that is named is looked for with it.
@@ -123,7 +94,7 @@ fn token_alone(uri: &str) -> String {
 }
 
 /// Nothing is written to a device here, and no PIN is sent.
-fn devices(wish: &Wish, found: &mut Found) -> Result<(), Failure> {
+fn devices(wish: &Wish, read: &mut Read) -> Result<(), Failure> {
     let all = registry::look(wish, &user::of_pinentry()).map_err(Failure::nothing_usable)?;
     for reader in &all.occupied {
         output::warning(&format!(
@@ -138,34 +109,29 @@ fn devices(wish: &Wish, found: &mut Found) -> Result<(), Failure> {
         return Err(Failure::nothing_usable(reason));
     }
     for device in &all.devices {
-        let read = public_parts(device.as_ref())?;
-        let identity = device.identity();
-        if read.keys.is_empty() {
+        let (identity, before) = (device.identity(), read.keys.len());
+        let place = Location::of(format!("{} ({})", identity.device, identity.product));
+        for part in device.public_parts()? {
+            match &part.der {
+                PublicDer::Key(der) => read.public_key(&place, &part.name, der),
+                PublicDer::Certificate(der) => read.certificate(&place, der),
+            }
+        }
+        if read.keys.len() == before {
             output::note(&format!(
                 "{} shows no public key without a PIN",
                 identity.device
             ));
         }
-        found.add(read, Some(identity));
+        for key in &mut read.keys[before..] {
+            key.findings = weaknesses(identity, &key.key);
+        }
     }
     Ok(())
 }
 
-fn public_parts(device: &dyn Device) -> Result<Read, Error> {
-    let identity = device.identity();
-    let place = Location::of(format!("{} ({})", identity.device, identity.product));
-    let mut read = Read::default();
-    for part in device.public_parts()? {
-        match &part.der {
-            PublicDer::Key(der) => read.public_key(&place, &part.name, der),
-            PublicDer::Certificate(der) => read.certificate(&place, der),
-        }
-    }
-    Ok(read)
-}
-
 /// Asking somebody else's server is for its owner to allow, as it is with a load.
-fn server(address: Address, arguments: &AuditArguments) -> Result<Read, Failure> {
+fn server(address: Address, arguments: &AuditArguments, read: &mut Read) -> Result<(), Failure> {
     let remote = Remote {
         address,
         server_name: None,
@@ -183,9 +149,8 @@ fn server(address: Address, arguments: &AuditArguments) -> Result<Read, Failure>
     let chain = remote.certificates(&addresses);
     let chain = chain.map_err(Failure::nothing_usable)?;
     let place = Location::of(remote.address.to_string());
-    let mut read = Read::default();
     chain.iter().for_each(|der| read.certificate(&place, der));
-    Ok(read)
+    Ok(())
 }
 
 #[cfg(test)]
