@@ -24,7 +24,10 @@ pub fn told() -> bool {
 }
 
 /// A flag that the first of them sets, and what ends keymark at the second.
-pub fn listen() -> Result<(Arc<AtomicBool>, Vec<SigId>), Failure> {
+pub type Listening = (Arc<AtomicBool>, Vec<SigId>);
+
+/// From here on.
+pub fn listen() -> Result<Listening, Failure> {
     let told = Arc::clone(TOLD.get_or_init(Arc::default));
     let mut listeners = Vec::new();
     for signal in SIGNALS {

@@ -1,18 +1,16 @@
 //! The program that is traced, until it ends or keymark is told to end.
 
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use keymark_stacks::process::Process;
 use nix::sys::signal::Signal;
 use nix::unistd::alarm;
-use signal_hook::SigId;
 use signal_hook::low_level::unregister;
 
 use super::now_ns;
 use crate::exit::{Exit, Failure};
-use crate::signals;
+use crate::signals::{self, Listening};
 
 /// Seconds that a program has to end by itself, after a signal.
 const GRACE_S: u32 = 2;
@@ -27,65 +25,55 @@ pub(super) struct Ended {
     pub(super) exit: Exit,
 }
 
-/// Ctrl-C, TERM and HUP end keymark in good order from here on; until there is a program, a second one ends
-/// it at once.
-pub(super) struct ForwardedSignals {
-    already: Arc<AtomicBool>,
-    at_once: Vec<SigId>,
-}
-
-impl ForwardedSignals {
-    pub(super) fn listen() -> Result<Self, Failure> {
-        let (already, at_once) = signals::listen()?;
-        Ok(Self { already, at_once })
+/// Runs the program, unless keymark was told to end before. What keymark is told, the program is told with all that it has
+/// started, and has time to end; then, or at the second signal, they are killed.
+/// Until there is a program, a second one ends keymark at once.
+pub(super) fn run(
+    command: &mut Command,
+    (already, at_once): Listening,
+) -> Result<Option<Ended>, Failure> {
+    let mut signals = signals::to_hand_on()?;
+    for second in at_once {
+        unregister(second);
     }
-
-    /// Runs the program, unless keymark was told to end before. What keymark is told, the program is told with all that it has
-    /// started, and has time to end; then, or at the second signal, they are killed.
-    pub(super) fn run(self, command: &mut Command) -> Result<Option<Ended>, Failure> {
-        let mut signals = signals::to_hand_on()?;
-        for second in self.at_once {
-            unregister(second);
-        }
-        if self.already.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let begin_ns = now_ns();
-        let program = command.get_program().display().to_string();
-        let mut child = command
-            .spawn()
-            .map_err(|error| Failure::usage(format!("{program}: {error}")))?;
-        let root = child.id();
-        let mut told: Option<Vec<Process>> = None;
-        let status = signals::until_ended(&mut child, &mut signals, |signal| {
-            match &told {
-                Some(tree) => tell(tree, Signal::SIGKILL),
-                None => {
-                    let tree = told.insert(Process::with_descendants(root));
-                    if !signals::is_by_terminal(signal) {
-                        tell(tree, signal);
-                    }
+    if already.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let begin_ns = now_ns();
+    let program = command.get_program().display().to_string();
+    let mut child = command
+        .spawn()
+        .map_err(|error| Failure::usage(format!("{program}: {error}")))?;
+    let root = child.id();
+    let mut told: Option<Vec<Process>> = None;
+    let status = signals::until_ended(&mut child, &mut signals, |signal| {
+        match &told {
+            Some(tree) => tell(tree, Signal::SIGKILL),
+            None => {
+                let tree = told.insert(Process::with_descendants(root));
+                if !signals::is_by_terminal(signal) {
+                    tell(tree, signal);
                 }
             }
-            alarm::set(GRACE_S);
-        });
-        let end_ns = now_ns();
-        let failed = |error| Failure::failed(format!("waiting for the program: {error}"));
-        let status = status.map_err(failed)?;
-        let exit = match told {
-            Some(tree) => {
-                // What the program had started is not to outlive it.
-                tell(&tree, Signal::SIGKILL);
-                Exit::Interrupted
-            }
-            None => Exit::of_child(status),
-        };
-        Ok(Some(Ended {
-            begin_ns,
-            end_ns,
-            exit,
-        }))
-    }
+        }
+        alarm::set(GRACE_S);
+    });
+    let end_ns = now_ns();
+    let failed = |error| Failure::failed(format!("waiting for the program: {error}"));
+    let status = status.map_err(failed)?;
+    let exit = match told {
+        Some(tree) => {
+            // What the program had started is not to outlive it.
+            tell(&tree, Signal::SIGKILL);
+            Exit::Interrupted
+        }
+        None => Exit::of_child(status),
+    };
+    Ok(Some(Ended {
+        begin_ns,
+        end_ns,
+        exit,
+    }))
 }
 
 fn tell(tree: &[Process], signal: Signal) {
