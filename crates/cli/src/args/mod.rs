@@ -236,7 +236,7 @@ pub struct ShowArguments {
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
     /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_parser = comparison::published)]
+    #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
     /// One JSON object for each case
     #[arg(long, help_heading = "Output")]
@@ -321,10 +321,6 @@ fn one_of<T: Copy + Send + Sync + 'static>(
 
 fn concurrency(text: &str) -> Result<NonZeroU32, String> {
     count("workers", 256, text)
-}
-
-fn runs(text: &str) -> Result<NonZeroU32, String> {
-    count("operations", 10_000_000, text)
 }
 
 fn count(what: &str, most: u32, text: &str) -> Result<NonZeroU32, String> {

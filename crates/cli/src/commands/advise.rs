@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::Outcome;
 use crate::args::AdviseArguments;
+use crate::documents::published;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{archive, output, user};
@@ -25,9 +26,7 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     }
     let archive = archive::open_to_read(path)?;
     let mut records = archive::newest(&archive)?;
-    for shipped in Shipped::of_times() {
-        records.push(shipped.record()?);
-    }
+    records.extend(published::records(Shipped::of_times())?);
     let profiles = Profile::shipped()?;
     let figures = Figures::of(&records).with_profiles(&profiles);
     let question = question(arguments)?;

@@ -74,8 +74,7 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
         stack: arguments.stack,
     };
     let runs = archive::newest(&archive::open_to_read(archive)?)?;
-    let published = Shipped::of_times().map(|shipped| shipped.record());
-    let published = published.collect::<Result<Vec<_>, _>>()?;
+    let published = documents::published::records(Shipped::of_times())?;
     Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
 }
 

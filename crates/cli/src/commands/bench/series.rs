@@ -1,6 +1,5 @@
 //! `keymark bench --repeat` and `--against`: several runs of a plan, each in a process of its own.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -93,7 +92,7 @@ impl<'a> Series<'a> {
         let own = std::env::current_exe().map_err(|error| {
             Failure::failed(format!("cannot find keymark's own program: {error}"))
         })?;
-        let mut common = of_one_run(std::env::args_os().skip(1));
+        let mut common = rerun::without(std::env::args_os().skip(1), &WITH_VALUE, &ALONE);
         if let Some(limit) = selection::time_limit(arguments) {
             common.extend([
                 "--total-time".into(),
@@ -239,20 +238,21 @@ const WITH_VALUE: [&str; 6] = [
 /// The same, without one.
 const ALONE: [&str; 4] = ["--json", "--wide", "--report", "--identify"];
 
-/// What is left of the arguments, the program's name excluded.
-fn of_one_run(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    rerun::without(arguments, &WITH_VALUE, &ALONE)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     #[test]
     fn what_makes_a_series_is_left_out_and_the_rest_stays() {
         let line = "--archive a.sqlite3 bench --repeat 5 --algorithm rsa2048 --seed=7 --against ./old --json \
                     --runs 10 --pause=2s --parameter agent=openssh --wide --report --total-time 9s";
-        let left = of_one_run(line.split_whitespace().map(OsString::from));
+        let left = rerun::without(
+            line.split_whitespace().map(OsString::from),
+            &WITH_VALUE,
+            &ALONE,
+        );
         let expected = "bench --algorithm rsa2048 --runs 10 --parameter agent=openssh";
         assert_eq!(left, expected.split(' ').collect::<Vec<_>>());
     }
