@@ -1,12 +1,12 @@
 //! What is known against the device that has a key, by its product and firmware (`data/tokens.toml`).
 
-use keymark_bench::{Family, StoreIdentity};
+use keymark_bench::StoreIdentity;
 
 use super::finding::{Finding, Kind, Level};
 use super::key::{Numbers, PublicKey};
 use super::weakness::roca;
-use crate::catalogue::{Affected, Catalogue, Keys, Weakness};
-use crate::key_spec::KeySpec;
+use crate::catalogue::{Affected, Catalogue, Weakness};
+use crate::policy::{self, Use};
 
 /// What is known against a device, as far as it concerns the key.
 pub fn weaknesses(device: &StoreIdentity, key: &PublicKey) -> Vec<Finding> {
@@ -25,20 +25,12 @@ fn is(device: &StoreIdentity, affected: &Affected, key: &PublicKey) -> bool {
     // A version that is not known is in no range.
     let at_least = |from: &String| version.as_ref().is_some_and(|own| *own >= numbers(from));
     let below = |before: &String| version.as_ref().is_some_and(|own| *own < numbers(before));
-    let concerns = match affected.keys {
-        None => true,
-        Some(Keys::Rsa) => matches!(key.numbers, Numbers::Rsa { .. }),
-        Some(Keys::Ecdsa) => {
-            matches!(
-                key.spec,
-                Ok(KeySpec::Family(Family::Weierstrass(_)) | KeySpec::Curve(_))
-            )
-        }
-    };
+    let kind = key.spec.as_ref().ok();
+    let kind = kind.and_then(|spec| policy::Kind::of(*spec, Use::Signature));
     is_product
         && affected.from.as_ref().is_none_or(at_least)
         && affected.before.as_ref().is_none_or(below)
-        && concerns
+        && (affected.keys.is_none() || affected.keys == kind)
 }
 
 fn finding(known: &Weakness, key: &PublicKey) -> Finding {
