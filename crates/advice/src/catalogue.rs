@@ -108,19 +108,17 @@ impl Catalogue {
         algorithm: Algorithm,
         operation: Operation,
     ) -> Vec<&Weakness> {
+        let kind = Kind::of(algorithm.into(), Use::of(operation));
         let about = |weakness: &&Weakness| {
-            weakness.tokens.iter().any(|id| id == token) && weakness.is_about(algorithm, operation)
+            let concerns = &weakness.concerns;
+            weakness.tokens.iter().any(|id| id == token)
+                && (concerns.is_empty() || kind.is_some_and(|kind| concerns.contains(&kind)))
         };
         self.weaknesses.iter().filter(about).collect()
     }
 }
 
 impl Weakness {
-    fn is_about(&self, algorithm: Algorithm, operation: Operation) -> bool {
-        let kind = Kind::of(algorithm.into(), Use::of(operation));
-        self.concerns.is_empty() || kind.is_some_and(|kind| self.concerns.contains(&kind))
-    }
-
     /// What people call it.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.id)

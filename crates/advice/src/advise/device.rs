@@ -22,11 +22,11 @@ const FIRST: usize = 8;
 const MOST: usize = 12;
 
 impl Question {
-    pub(super) fn of_devices(&self, answers: &[Candidate<'_>], catalogue: &Catalogue) -> Answer {
+    pub(super) fn of_devices(&self, answers: &[Candidate<'_>]) -> Answer {
         let choice = [self.choice(answers)].into_iter();
         let said = choice.chain(against(answers)).collect();
         let ranked = self.ranked(answers).into_iter();
-        (said, ranked.chain(described(catalogue, answers)).collect())
+        (said, ranked.chain(described(answers)).collect())
     }
 
     /// The answer in a sentence.
@@ -187,9 +187,9 @@ impl Question {
 }
 
 /// What the first devices are like, as far as their sources say.
-fn described(catalogue: &Catalogue, answers: &[Candidate<'_>]) -> Option<Section> {
+fn described(answers: &[Candidate<'_>]) -> Option<Section> {
     let line = |answer: &Candidate<'_>| {
-        let mut tokens = catalogue.tokens.iter();
+        let mut tokens = Catalogue::shipped().tokens.iter();
         let token = tokens.find(|token| token.id == answer.id)?;
         let reached = Some(token.interface.join(", ")).filter(|words| !words.is_empty());
         let told = [

@@ -195,11 +195,8 @@ impl Candidate<'_> {
 
 impl Question {
     /// Every device and key there is for the purpose, in an order that depends on nothing else.
-    pub fn candidates<'a>(
-        &self,
-        catalogue: &'a Catalogue,
-        figures: &'a Figures,
-    ) -> Vec<Candidate<'a>> {
+    pub fn candidates<'a>(&self, figures: &'a Figures) -> Vec<Candidate<'a>> {
+        let catalogue = Catalogue::shipped();
         let in_file = || Algorithm::all().collect();
         // What is in a file is used by programs of this machine.
         let software = (self.purpose.takes_software())
@@ -329,7 +326,7 @@ impl Question {
     }
 
     /// For people.
-    pub fn document(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
+    pub fn document(&self, figures: &Figures) -> Document {
         let mut asked = self.clone();
         // A service is advised of keys, and of devices only if they are named.
         if matches!(self.purpose, Purpose::Server | Purpose::Timestamping)
@@ -337,10 +334,10 @@ impl Question {
         {
             asked.devices.push(SOFTWARE.to_owned());
         }
-        let candidates = asked.candidates(catalogue, figures);
+        let candidates = asked.candidates(figures);
         let answers = asked.answers(&candidates);
         let (mut said, mut sections) = match self.purpose {
-            Purpose::Card | Purpose::Ssh | Purpose::Email => asked.of_devices(&answers, catalogue),
+            Purpose::Card | Purpose::Ssh | Purpose::Email => asked.of_devices(&answers),
             Purpose::Server => asked.of_servers(&answers, figures),
             Purpose::Timestamping => asked.of_timestamping(&answers),
         };

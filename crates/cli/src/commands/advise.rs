@@ -30,11 +30,10 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     let profiles = Profile::shipped()?;
     let figures = Figures::of(&records).with_profiles(&profiles);
     let question = question(arguments)?;
-    let catalogue = Catalogue::shipped();
     if arguments.json {
-        print(&question, catalogue, &figures);
+        print(&question, &figures);
     } else {
-        output::document(&question.document(catalogue, &figures), &arguments.tables);
+        output::document(&question.document(&figures), &arguments.tables);
     }
     Ok(Exit::Fine)
 }
@@ -91,8 +90,8 @@ fn devices(named: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// Every answer, and everything that is left out with what refuses it.
-fn print(question: &Question, catalogue: &Catalogue, figures: &Figures) {
-    let candidates = question.candidates(catalogue, figures);
+fn print(question: &Question, figures: &Figures) {
+    let candidates = question.candidates(figures);
     for (rank, one) in question.answers(&candidates).iter().enumerate() {
         print_json(&json!({
             "rank": rank + 1,
