@@ -21,16 +21,8 @@ const NAMED: usize = 3;
 #[derive(Debug)]
 pub(super) struct SiteDirectory {
     path: PathBuf,
-    before: Before,
-}
-
-/// What is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
-    /// Nothing, or nothing in it.
-    Free,
-    /// A site that keymark made, and nobody has changed.
-    Site,
+    /// Whether a site is there that keymark made, and nobody has changed; else there is nothing, or nothing in it.
+    has_site: bool,
 }
 
 impl SiteDirectory {
@@ -50,18 +42,16 @@ impl SiteDirectory {
             Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => return Err(format!("{} exists and is not a directory", out.display())),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let before = Before::Free;
-                return Ok(Self { path, before });
+                let has_site = false;
+                return Ok(Self { path, has_site });
             }
             Err(error) => return Err(failed(error)),
         }
-        let before = if fs::read_dir(&path).map_err(failed)?.next().is_none() {
-            Before::Free
-        } else {
+        let has_site = fs::read_dir(&path).map_err(failed)?.next().is_some();
+        if has_site {
             check_site(&path, out)?;
-            Before::Site
-        };
-        Ok(Self { path, before })
+        }
+        Ok(Self { path, has_site })
     }
 
     /// Writes all files beside the target, and then puts them in its place.
@@ -80,14 +70,11 @@ impl SiteDirectory {
     }
 
     fn put(&self, beside: &Path) -> io::Result<()> {
-        match self.before {
-            // An empty directory gives way.
-            Before::Free => fs::rename(beside, &self.path),
-            Before::Site => {
-                let old = self.exchange(beside)?;
-                fs::remove_dir_all(old)
-            }
+        if self.has_site {
+            return fs::remove_dir_all(self.exchange(beside)?);
         }
+        // An empty directory gives way.
+        fs::rename(beside, &self.path)
     }
 
     /// Puts the new site in the place of the old one, and says where that is now.
