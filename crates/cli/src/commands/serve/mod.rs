@@ -34,12 +34,10 @@ struct Served {
 }
 
 pub(super) fn run(arguments: &PageArguments, archive: Archive) -> Outcome {
-    let token = match arguments.allow_import {
-        true => Some(Token::fresh().map_err(|error| {
-            Failure::failed(format!("cannot make a token for --allow-import: {error}"))
-        })?),
-        false => None,
-    };
+    let token = arguments.allow_import.then(Token::fresh).transpose();
+    let token = token.map_err(|error| {
+        Failure::failed(format!("cannot make a token for --allow-import: {error}"))
+    })?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
