@@ -82,7 +82,7 @@ fn of_machines(
     criteria: Criteria,
 ) -> Result<Comparison, Failure> {
     if named.is_empty() {
-        let last = archive.last_of_machines().map_err(Failure::failed)?;
+        let last = archive.last_of_machines()?;
         let alone = last.into_iter().map(|run| SideSelector(vec![run]));
         named.extend(alone.map(SideArgument::Runs));
     }

@@ -89,13 +89,9 @@ pub(crate) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Resul
             PictureFormat::Svg => svg::draw(chart, theme).into_bytes(),
             PictureFormat::Png => svg::png(chart, theme)?,
         };
-        file::replace(&path, &bytes).map_err(|error| {
-            Failure::failed(format!(
-                "cannot write the picture to {}: {error}",
-                path.display()
-            ))
-        })?;
-        output::line(&format!("{}: {}", path.display(), chart.title));
+        let (written, path) = (file::replace(&path, &bytes), path.display());
+        written.map_err(|error| format!("cannot write the picture to {path}: {error}"))?;
+        output::line(&format!("{path}: {}", chart.title));
     }
     Ok(())
 }

@@ -62,5 +62,5 @@ fn junit(audit: &Audit) -> Result<String, Failure> {
         }
     };
     let tests: Vec<Test> = audit.keys.iter().map(test).collect();
-    suite("audit", &tests).map_err(Failure::failed)
+    Ok(suite("audit", &tests)?)
 }

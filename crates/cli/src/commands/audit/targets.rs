@@ -69,7 +69,7 @@ fn of_user() -> Result<Vec<String>, Failure> {
 fn stdin(read: &mut Read) -> Result<(), Failure> {
     let mut bytes = Vec::new();
     let all = std::io::stdin().lock().read_to_end(&mut bytes);
-    all.map_err(|error| Failure::failed(format!("reading stdin: {error}")))?;
+    all.map_err(|error| format!("reading stdin: {error}"))?;
     read.bytes("stdin", &bytes);
     Ok(())
 }

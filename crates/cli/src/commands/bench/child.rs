@@ -122,12 +122,12 @@ impl Program {
     fn record(&self, archive: &Path, place: &Path) -> Result<Option<Record>, Failure> {
         let mut export = Command::new(&self.path);
         export.args(["export", "last", "--format", "json", "--archive"]);
-        let failed = |error| Failure::failed(format!("{}: {error}", self.path.display()));
-        let output = export.arg(archive).output().map_err(failed)?;
+        let output = export.arg(archive).output();
+        let output = output.map_err(|error| format!("{}: {error}", self.path.display()))?;
         if !output.status.success() {
             return Ok(None);
         }
-        let read = exchange::json::parse(&place.join("run.json"), &output.stdout);
-        read.map(Some).map_err(Failure::failed)
+        let file = place.join("run.json");
+        Ok(Some(exchange::json::parse(&file, &output.stdout)?))
     }
 }

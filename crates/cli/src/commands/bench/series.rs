@@ -89,9 +89,8 @@ fn range(pause: Duration) -> String {
 
 impl<'a> Series<'a> {
     fn of(arguments: &'a BenchArguments, archive: Option<&'a PathBuf>) -> Result<Self, Failure> {
-        let own = std::env::current_exe().map_err(|error| {
-            Failure::failed(format!("cannot find keymark's own program: {error}"))
-        })?;
+        let own = std::env::current_exe();
+        let own = own.map_err(|error| format!("cannot find keymark's own program: {error}"))?;
         let mut common = rerun::without(std::env::args_os().skip(1), &WITH_VALUE, &ALONE);
         if let Some(limit) = selection::time_limit(arguments) {
             common.extend([

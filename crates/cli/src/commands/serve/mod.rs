@@ -22,7 +22,7 @@ use self::guard::Hosts;
 use self::upload::Token;
 use super::Outcome;
 use crate::args::PageArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
 use crate::{output, signals};
 
 /// What answers share.
@@ -35,20 +35,19 @@ struct Served {
 
 pub(super) fn run(arguments: &PageArguments, archive: Archive) -> Outcome {
     let token = arguments.allow_import.then(Token::fresh).transpose();
-    let token = token.map_err(|error| {
-        Failure::failed(format!("cannot make a token for --allow-import: {error}"))
-    })?;
+    let token =
+        token.map_err(|error| format!("cannot make a token for --allow-import: {error}"))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .build()
-        .map_err(|error| Failure::failed(format!("cannot start the local page: {error}")))?;
+        .map_err(|error| format!("cannot start the local page: {error}"))?;
     runtime.block_on(serve(arguments.port, archive, token))
 }
 
 async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Outcome {
     let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, port.unwrap_or(0)));
-    let refused = |error| Failure::failed(format!("cannot listen on {wanted}: {error}"));
+    let refused = |error| format!("cannot listen on {wanted}: {error}");
     let listener = TcpListener::bind(wanted).await.map_err(refused)?;
     let port = listener.local_addr().map_err(refused)?.port();
     // Before anybody is told where the page is: who ends it then ends it in good order.

@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     tell(&cluster.first, arguments)?;
     until_told();
     drop(cluster);
-    keys.restore().map_err(Failure::failed)?;
+    keys.restore()?;
     Ok(Exit::Fine)
 }
 
@@ -65,7 +65,7 @@ fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Fai
         address: server.process.address,
         path: server.path(),
         authority: authority.unwrap_or_default(),
-        processes: (server.process.processes().map_err(Failure::failed)?)
+        processes: (server.process.processes()?)
             .iter()
             .map(|process| process.number)
             .collect(),

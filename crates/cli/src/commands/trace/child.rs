@@ -59,8 +59,7 @@ pub(super) fn run(
         alarm::set(GRACE_S);
     });
     let end_ns = now_ns();
-    let failed = |error| Failure::failed(format!("waiting for the program: {error}"));
-    let status = status.map_err(failed)?;
+    let status = status.map_err(|error| format!("waiting for the program: {error}"))?;
     let exit = match told {
         Some(tree) => {
             // What the program had started is not to outlive it.
