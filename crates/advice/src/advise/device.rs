@@ -12,8 +12,6 @@ use super::{Answer, Candidate, Question, Refusal};
 use crate::basis;
 use crate::catalogue::Catalogue;
 use crate::cost::SOFTWARE;
-use crate::key_spec::KeySpec;
-use crate::policy::Act;
 
 /// Answers that are shown.
 const FIRST: usize = 8;
@@ -68,11 +66,7 @@ impl Question {
             .value("bits", |one| one.strength.map(|bits| bits.0));
         for policy in &self.policies {
             table = table.column(Column::name(&policy.body).leave(3), |one| {
-                let key = KeySpec::from(one.algorithm);
-                policy
-                    .verdict(key, one.usage(), Act::Applying, self.until)
-                    .status
-                    .word()
+                self.status(policy, one).word()
             });
         }
         let table = table

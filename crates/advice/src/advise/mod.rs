@@ -183,11 +183,6 @@ impl Refusal {
 }
 
 impl Candidate<'_> {
-    /// How it is used.
-    pub(crate) const fn usage(&self) -> Use {
-        Use::of(self.operation)
-    }
-
     fn time(&self) -> Option<Seconds> {
         self.cost.map(|figure| figure.time.value)
     }
@@ -254,8 +249,11 @@ impl Question {
         if candidate.strength.is_none_or(Strength::is_weak) {
             refusals.push(Refusal::Weak(candidate.strength));
         }
-        let policies = self.policies.iter();
-        refusals.extend(policies.filter_map(|policy| self.by_policy(policy, candidate)));
+        let statuses = self.policies.iter();
+        let statuses = statuses.map(|policy| (policy, self.status(policy, candidate)));
+        let refusing = statuses.filter(|(_, status)| !status.permits());
+        refusals
+            .extend(refusing.map(|(policy, status)| Refusal::Policy(policy.id.clone(), status)));
         if self.open_firmware && candidate.open_firmware != Some(true) {
             refusals.push(Refusal::Closed(candidate.open_firmware));
         }
@@ -285,11 +283,10 @@ impl Question {
             .collect()
     }
 
-    fn by_policy(&self, policy: &Policy, candidate: &Candidate<'_>) -> Option<Refusal> {
-        let key = KeySpec::from(candidate.algorithm);
-        let verdict = policy.verdict(key, candidate.usage(), Act::Applying, self.until);
-        let refused = !verdict.status.permits();
-        refused.then(|| Refusal::Policy(policy.id.clone(), verdict.status))
+    /// What a policy says of it at the end.
+    fn status(&self, policy: &Policy, candidate: &Candidate<'_>) -> Status {
+        let (key, usage) = (candidate.algorithm.into(), Use::of(candidate.operation));
+        policy.verdict(key, usage, Act::Applying, self.until).status
     }
 
     fn by_time(&self, candidate: &Candidate<'_>) -> Option<Refusal> {

@@ -358,7 +358,7 @@ proptest! {
             }
             for policy in &question.policies {
                 let key = KeySpec::from(answer.algorithm);
-                let verdict = policy.verdict(key, answer.usage(), Act::Applying, question.until);
+                let verdict = policy.verdict(key, Use::of(answer.operation), Act::Applying, question.until);
                 prop_assert!(verdict.status.permits());
             }
             for peer in &question.compatible {
