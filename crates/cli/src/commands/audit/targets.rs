@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools;
 use keymark_advice::audit::device::weaknesses;
 use keymark_advice::audit::{Location, Read};
 use keymark_stacks::tls::{Address, Remote, Trust};
@@ -16,14 +17,11 @@ use crate::{output, user};
 /// What all targets have; of devices, with what is known against them.
 pub(super) fn read(arguments: &AuditArguments) -> Result<Read, Failure> {
     let mut read = Read::default();
-    let own;
-    let targets = if arguments.targets.is_empty() {
-        own = of_user()?;
-        &own
-    } else {
-        &arguments.targets
+    let targets = match arguments.targets.as_slice() {
+        [] => of_user()?,
+        named => named.to_vec(),
     };
-    for target in targets {
+    for target in &targets {
         match target.as_str() {
             "-" => stdin(&mut read)?,
             "card" => devices(&Wish::Inserted, &mut read)?,
@@ -48,15 +46,12 @@ pub(super) fn read(arguments: &AuditArguments) -> Result<Read, Failure> {
 fn of_user() -> Result<Vec<String>, Failure> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from);
     let home = variable("HOME");
-    let in_home = |name: &str| home.as_ref().map(|home| home.join(name));
+    let in_home = |name| Some(home.as_ref()?.join(name));
     let gnupg = variable("GNUPGHOME").or_else(|| in_home(".gnupg"));
-    let in_gnupg = |name: &str| gnupg.as_ref().map(|gnupg| gnupg.join(name));
-    let usual = [
-        in_home(".ssh"),
-        in_gnupg("pubring.kbx"),
-        in_gnupg("pubring.gpg"),
-    ];
-    let here = usual.into_iter().flatten().filter(|path| path.exists());
+    let in_gnupg = |name| Some(gnupg.as_ref()?.join(name));
+    let keyrings = ["pubring.kbx", "pubring.gpg"].map(in_gnupg);
+    let usual = [in_home(".ssh")].into_iter().chain(keyrings);
+    let here = usual.flatten().filter(|path| path.exists());
     let here: Vec<String> = here.map(|path| path.display().to_string()).collect();
     if here.is_empty() {
         let message = "there is neither ~/.ssh nor a keyring of GnuPG; name what to look at";
@@ -80,17 +75,11 @@ fn token_alone(uri: &str) -> String {
     let of_key = ["object=", "id=", "type="];
     let is_kept = |part: &&str| !of_key.iter().any(|name| part.starts_with(name));
     let path = path.trim_start_matches("pkcs11:").split(';');
-    let path: Vec<&str> = path.filter(is_kept).collect();
-    let query: Vec<&str> = query
-        .split('&')
-        .filter(|part| part.starts_with("module-"))
-        .collect();
-    let query = if query.is_empty() {
-        String::new()
-    } else {
-        format!("?{}", query.join("&"))
-    };
-    format!("pkcs11:{}{query}", path.join(";"))
+    let path = path.filter(is_kept).join(";");
+    let query = query.split('&');
+    let query = query.filter(|part| part.starts_with("module-")).join("&");
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("pkcs11:{path}{mark}{query}")
 }
 
 /// Nothing is written to a device here, and no PIN is sent.

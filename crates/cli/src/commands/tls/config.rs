@@ -19,8 +19,7 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let usual = installed
         .openssl()
         .map(|openssl| openssl.loadables.usual_way());
-    let way = arguments.openssl;
-    let way = way.unwrap_or_else(|| usual.unwrap_or(TokenWay::Engine));
+    let way = arguments.openssl.or(usual.ok()).unwrap_or(TokenWay::Engine);
     let tokens = arguments.device.iter();
     let tokens = tokens.map(|device| {
         (device != "software")
