@@ -64,31 +64,25 @@ pub(super) fn packets(place: &Location, bytes: &[u8], read: &mut Read) {
                 break;
             }
         };
-        #[expect(
-            clippy::wildcard_enum_match_arm,
-            reason = "other packets say nothing of a key"
-        )]
-        match header.tag() {
-            Tag::PublicKey | Tag::SecretKey | Tag::PublicSubkey | Tag::SecretSubkey => {
-                if matches!(header.tag(), Tag::PublicKey | Tag::SecretKey) {
-                    block.end(read);
-                }
-                match Dated::of(place, &body) {
-                    Ok(key) => block.keys.push(key),
-                    Err(reason) => read.failures.push(failure(place, reason)),
-                }
+        // Other packets say nothing of a key.
+        let tag = header.tag();
+        let is_primary = matches!(tag, Tag::PublicKey | Tag::SecretKey);
+        if is_primary {
+            block.end(read);
+        }
+        if is_primary || matches!(tag, Tag::PublicSubkey | Tag::SecretSubkey) {
+            match Dated::of(place, &body) {
+                Ok(key) => block.keys.push(key),
+                Err(reason) => read.failures.push(failure(place, reason)),
             }
-            Tag::UserId => {
-                let text = String::from_utf8_lossy(&body).into_owned();
-                block.user.get_or_insert(text);
-            }
-            Tag::Signature => {
-                // One that cannot be read says nothing.
-                if let Ok(signature) = Signature::try_from_reader(header, &body[..]) {
-                    block.signed(&signature);
-                }
-            }
-            _ => {}
+        } else if tag == Tag::UserId {
+            let text = String::from_utf8_lossy(&body).into_owned();
+            block.user.get_or_insert(text);
+        } else if tag == Tag::Signature
+            // One that cannot be read says nothing.
+            && let Ok(signature) = Signature::try_from_reader(header, &body[..])
+        {
+            block.signed(&signature);
         }
     }
     block.end(read);
@@ -128,28 +122,23 @@ impl Block {
         if !issuers.into_iter().any(|issuer| Some(issuer) == primary.id) {
             return;
         }
-        #[expect(
-            clippy::wildcard_enum_match_arm,
-            reason = "the others bind no key to anything"
-        )]
-        match kind {
+        // The others bind no key to anything.
+        if matches!(
+            kind,
             SignatureType::CertGeneric
-            | SignatureType::CertPersona
-            | SignatureType::CertCasual
-            | SignatureType::CertPositive
-            | SignatureType::Key => primary.bound(signature),
-            SignatureType::KeyRevocation => primary.key.is_revoked = true,
-            SignatureType::SubkeyBinding => {
-                if let Some(subkey) = subkeys.last_mut() {
-                    subkey.bound(signature);
-                }
+                | SignatureType::CertPersona
+                | SignatureType::CertCasual
+                | SignatureType::CertPositive
+                | SignatureType::Key
+        ) {
+            primary.bound(signature);
+        }
+        primary.key.is_revoked |= kind == SignatureType::KeyRevocation;
+        if let Some(subkey) = subkeys.last_mut() {
+            if kind == SignatureType::SubkeyBinding {
+                subkey.bound(signature);
             }
-            SignatureType::SubkeyRevocation => {
-                if let Some(subkey) = subkeys.last_mut() {
-                    subkey.key.is_revoked = true;
-                }
-            }
-            _ => {}
+            subkey.key.is_revoked |= kind == SignatureType::SubkeyRevocation;
         }
     }
 }
