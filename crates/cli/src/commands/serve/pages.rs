@@ -46,19 +46,15 @@ impl IntoResponse for Said {
 }
 
 impl From<ArchiveError> for Said {
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "all else is no mistake of who asks"
-    )]
     fn from(error: ArchiveError) -> Self {
-        let status = match &error {
-            ArchiveError::NoSuchRun { .. } | ArchiveError::NotSoMany { .. } => {
-                StatusCode::NOT_FOUND
-            }
-            ArchiveError::Ambiguous { .. } | ArchiveError::NotOneRun { .. } => {
-                StatusCode::BAD_REQUEST
-            }
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        use ArchiveError::{Ambiguous, NoSuchRun, NotOneRun, NotSoMany};
+        let status = if matches!(error, NoSuchRun { .. } | NotSoMany { .. }) {
+            StatusCode::NOT_FOUND
+        } else if matches!(error, Ambiguous { .. } | NotOneRun { .. }) {
+            StatusCode::BAD_REQUEST
+        } else {
+            // All else is no mistake of who asks.
+            StatusCode::INTERNAL_SERVER_ERROR
         };
         Self(status, error.to_string())
     }
