@@ -93,10 +93,9 @@ impl PublicKey {
 
     /// Its algorithm, for people.
     pub fn name(&self) -> String {
-        match &self.spec {
-            Ok(spec) => spec.to_string(),
-            Err(name) => name.clone(),
-        }
+        self.spec
+            .as_ref()
+            .map_or_else(Clone::clone, ToString::to_string)
     }
 }
 

@@ -105,10 +105,8 @@ fn merge(found: Vec<FoundKey>) -> Vec<FoundKey> {
     let mut named: HashMap<PublicKey, usize> = HashMap::new();
     for (number, key) in others.into_iter().chain(nameless) {
         // Private keys without a public part look alike.
-        let is_told_apart = match &key.key.numbers {
-            Numbers::Point(octets) | Numbers::Opaque(octets) => !octets.is_empty(),
-            Numbers::Rsa { .. } | Numbers::Dsa { .. } | Numbers::Discrete { .. } => true,
-        };
+        let is_told_apart = !matches!(&key.key.numbers,
+            Numbers::Point(octets) | Numbers::Opaque(octets) if octets.is_empty());
         let anywhere = FoundKey {
             place: Location::of(""),
             findings: Vec::new(),

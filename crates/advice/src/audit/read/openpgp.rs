@@ -276,13 +276,12 @@ fn key_id(version: u8, public: &[u8], key: &PublicKey) -> Option<[u8; 8]> {
             let hashed = [&[0x9b], &length[..], public].concat();
             Sha256::digest(hashed).first_chunk().copied()
         }
-        _ => match &key.numbers {
-            Numbers::Rsa { n, .. } => n.last_chunk().copied(),
-            Numbers::Dsa { .. }
-            | Numbers::Discrete { .. }
-            | Numbers::Point(_)
-            | Numbers::Opaque(_) => None,
-        },
+        _ => {
+            let Numbers::Rsa { n, .. } = &key.numbers else {
+                return None;
+            };
+            n.last_chunk().copied()
+        }
     }
 }
 
