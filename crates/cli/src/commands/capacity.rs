@@ -53,19 +53,16 @@ fn demand(arguments: &CapacityArguments) -> Demand {
 }
 
 fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<Service, Failure> {
-    let (device, algorithm) = match (
-        &arguments.service_time,
-        &arguments.device,
-        arguments.algorithm,
-    ) {
-        (Some(given), ..) => return Ok(given.clone()),
-        (None, Some(device), Some(algorithm)) => (device.clone(), algorithm),
-        (None, ..) => return Err(Failure::usage("name a device with an algorithm")),
+    if let Some(given) = &arguments.service_time {
+        return Ok(given.clone());
+    }
+    let (Some(device), Some(algorithm)) = (&arguments.device, arguments.algorithm) else {
+        return Err(Failure::usage("name a device with an algorithm"));
     };
     let mut usual = [Operation::Sign, Operation::Decrypt].into_iter();
     let usual = usual.find(|operation| algorithm.has(*operation));
     let wanted = Wanted {
-        device,
+        device: device.clone(),
         algorithm,
         operation: arguments
             .operation
