@@ -6,6 +6,7 @@ use std::time::Duration;
 use keymark_bench::series::{InSeries, SeriesId, Side, Step, schedule};
 use keymark_bench::{Record, RunState};
 use keymark_report::archive::{Archive, Identity};
+use keymark_report::compare;
 use keymark_report::units;
 use keymark_stats::Seconds;
 
@@ -37,29 +38,32 @@ struct Turns {
 }
 
 impl Turns {
-    fn finished(&self) -> Vec<Record> {
+    /// Those that are finished.
+    fn side(&self) -> compare::Side {
         let is_finished = |run: &&Record| run.state == RunState::Finished;
-        self.runs.iter().filter(is_finished).cloned().collect()
+        compare::Side {
+            name: format!("series:{}", self.id),
+            runs: self.runs.iter().filter(is_finished).cloned().collect(),
+        }
     }
 }
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let mut series = Series::of(arguments, archive)?;
     let exit = series.make()?;
-    let this = series.this.finished();
+    let this = series.this.side();
     // It may have ended before there was anything to show.
-    if !this.is_empty() {
-        match series.other.as_ref().map(Turns::finished) {
-            None => {
-                documents::print_series(&this, arguments.run.json, &arguments.run.shown.tables);
-            }
-            Some(other) if other.is_empty() => {}
-            Some(other) => series.show_comparison(&other, &this, arguments)?,
+    if !this.runs.is_empty() {
+        let shown = &arguments.run.shown;
+        match series.other.as_ref().map(Turns::side) {
+            None => documents::print_series(&this.runs, arguments.run.json, &shown.tables),
+            Some(other) if other.runs.is_empty() => {}
+            Some(other) => series.show_comparison(&[other, this.clone()], arguments)?,
         }
     }
     series.conclude();
     if arguments.report {
-        frame::report(this.last().map(|run| &run.id), archive);
+        frame::report(this.runs.last().map(|run| &run.id), archive);
     }
     Ok(exit)
 }
@@ -187,11 +191,10 @@ impl<'a> Series<'a> {
 
     fn show_comparison(
         &self,
-        other: &[Record],
-        this: &[Record],
+        sides: &[compare::Side],
         arguments: &BenchArguments,
     ) -> Result<(), Failure> {
-        let compared = comparison::between(other, this, &self.archive)?;
+        let compared = comparison::of(sides, &self.archive)?;
         if compared.pairs.is_empty() {
             output::warning("the two have no case in common, so nothing can be compared");
         } else {
