@@ -101,14 +101,9 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     if number == 1 {
         return path.to_owned();
     }
-    let part =
-        |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let name = format!(
-        "{}-{number}.{}",
-        part(path.file_stem()),
-        part(path.extension())
-    );
-    path.with_file_name(name)
+    let (stem, ending) = (path.file_stem(), path.extension());
+    let [stem, ending] = [stem, ending].map(|part| part.unwrap_or_default().to_string_lossy());
+    path.with_file_name(format!("{stem}-{number}.{ending}"))
 }
 
 /// The same on the terminal.
