@@ -8,7 +8,7 @@ use std::io::Read as _;
 use keymark_bench::Family;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{PacketParser, Signature, SignatureType};
-use pgp::types::{KeyId, Tag};
+use pgp::types::Tag;
 use sha1::{Digest as _, Sha1};
 use sha2::Sha256;
 
@@ -118,7 +118,9 @@ impl Block {
             Some(pgp::types::KeyVersion::V6) => print.as_bytes().first_chunk().copied(),
             _ => print.as_bytes().last_chunk().copied(),
         });
-        let issuers = issuers.chain(signature.issuer_key_id().into_iter().map(id_of));
+        let by_id = signature.issuer_key_id().into_iter();
+        let issuers =
+            issuers.chain(by_id.filter_map(|id| AsRef::<[u8]>::as_ref(id).first_chunk().copied()));
         if !issuers.into_iter().any(|issuer| Some(issuer) == primary.id) {
             return;
         }
@@ -141,12 +143,6 @@ impl Block {
             subkey.key.is_revoked |= kind == SignatureType::SubkeyRevocation;
         }
     }
-}
-
-fn id_of(id: &KeyId) -> [u8; 8] {
-    let mut octets = [0; 8];
-    octets.copy_from_slice(id.as_ref());
-    octets
 }
 
 impl Dated {
