@@ -135,22 +135,15 @@ fn check_site(path: &Path, out: &Path) -> Result<(), String> {
         return Err(foreign(format!("it has no {SUMS}")));
     };
     let lines = sums.lines().filter_map(|line| line.split_once("  "));
-    let known: HashMap<PathBuf, &str> = lines.map(|(sum, name)| (path.join(name), sum)).collect();
-    let files = files(path).map_err(|error| foreign(error.to_string()))?;
-    let others = files.into_iter().filter(|file| {
-        *file != path.join(SUMS)
-            && !known
-                .get(file)
-                .is_some_and(|wanted| fs::read(file).is_ok_and(|content| sum(&content) == **wanted))
-    });
-    let names: Vec<String> = others
-        .map(|file| {
-            file.strip_prefix(path)
-                .unwrap_or(&file)
-                .display()
-                .to_string()
+    let known: HashMap<&str, &str> = lines.map(|(sum, name)| (name, sum)).collect();
+    let is_known = |name: &String| {
+        let wanted = known.get(name.as_str());
+        wanted.is_some_and(|wanted| {
+            fs::read(path.join(name)).is_ok_and(|content| sum(&content) == **wanted)
         })
-        .collect();
+    };
+    let mut names = files(path).map_err(|error| foreign(error.to_string()))?;
+    names.retain(|name| name != SUMS && !is_known(name));
     match names.len() {
         0 if read("index.html").is_ok_and(|page| page.contains(MARK)) => Ok(()),
         0 => Err(foreign(
@@ -168,12 +161,13 @@ fn check_site(path: &Path, out: &Path) -> Result<(), String> {
     }
 }
 
-/// Whatever is below a directory and is no directory.
-fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = WalkDir::new(path).into_iter();
+/// Whatever is below a directory and is no directory, by its name there.
+fn files(root: &Path) -> io::Result<Vec<String>> {
+    let entries = WalkDir::new(root).sort_by_file_name().into_iter();
     let files = entries.filter_ok(|entry| !entry.file_type().is_dir());
-    let files: Result<Vec<PathBuf>, _> = files.map_ok(DirEntry::into_path).collect();
-    let mut files = files?;
-    files.sort();
-    Ok(files)
+    let name = |entry: DirEntry| {
+        let name = entry.path().strip_prefix(root);
+        name.unwrap_or(entry.path()).display().to_string()
+    };
+    Ok(files.map_ok(name).collect::<Result<_, _>>()?)
 }
