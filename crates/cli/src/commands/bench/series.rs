@@ -8,7 +8,6 @@ use keymark_bench::{Record, RunState};
 use keymark_report::archive::{Archive, Identity};
 use keymark_report::compare;
 use keymark_report::units;
-use keymark_stats::Seconds;
 
 use super::child::{ForwardedSignals, Program};
 use super::{Outcome, selection};
@@ -87,7 +86,7 @@ pub(super) fn foresee(arguments: &SeriesArguments) {
 
 /// Pauses as they are drawn.
 fn range(pause: Duration) -> String {
-    let text = |factor| units::duration(Seconds(pause.as_secs_f64() * factor));
+    let text = |factor| units::time(pause.mul_f64(factor));
     format!("{} to {}", text(0.5), text(1.5))
 }
 
