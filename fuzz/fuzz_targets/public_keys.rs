@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use keymark_advice::audit::{Audit, Lists, Places, Question, Read, sarif::Log};
+use keymark_advice::audit::{Audit, Lists, Places, Question, Read, sarif};
 use keymark_advice::policy::Policy;
 use libfuzzer_sys::fuzz_target;
 
@@ -17,13 +17,12 @@ static QUESTION: LazyLock<Question> = LazyLock::new(|| Question {
 fuzz_target!(|data: &[u8]| {
     let mut read = Read::default();
     read.bytes("file", data);
-    let keys = read.keys.into_iter().map(|key| (key, Vec::new()));
     let mut lists = Lists::at(Places {
         openssl: "/nonexistent".into(),
         openssh: "/nonexistent".into(),
         badkeys: None,
     });
-    let audit = Audit::of(keys.collect(), &QUESTION, &mut lists);
+    let audit = Audit::of(read.keys, &QUESTION, &mut lists);
     serde_json::to_string(&audit.keys).expect("JSON");
-    serde_json::to_string(&Log::of(&audit, "", "")).expect("SARIF");
+    serde_json::to_string(&sarif::log(&audit, "", "")).expect("SARIF");
 });

@@ -6,7 +6,7 @@ use keymark_bench::shipped::shipped;
 use keymark_bench::{Algorithm, Family, Operation};
 use serde::Deserialize;
 
-use crate::policy::Use;
+use crate::policy::{Kind, Use};
 
 /// Tokens and weaknesses, as the file has them.
 #[derive(Debug, Deserialize)]
@@ -68,7 +68,7 @@ pub struct Weakness {
     tokens: Vec<String>,
     /// Of none: every key.
     #[serde(default)]
-    concerns: Vec<Keys>,
+    concerns: Vec<Kind>,
     /// The products that have it, as they call themselves.
     #[serde(default)]
     pub devices: Vec<Affected>,
@@ -84,20 +84,8 @@ pub struct Affected {
     pub from: Option<String>,
     /// The first version without it.
     pub before: Option<String>,
-    /// Those of its keys that are; none: all.
-    pub keys: Option<Keys>,
-}
-
-/// Kinds of keys that weaknesses are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Keys {
-    /// RSA.
-    #[serde(alias = "RSA")]
-    Rsa,
-    /// ECDSA.
-    #[serde(alias = "ECDSA")]
-    Ecdsa,
+    /// Those of its keys that are, by how they sign; none: all.
+    pub keys: Option<Kind>,
 }
 
 /// The catalogue that comes with keymark.
@@ -120,24 +108,17 @@ impl Catalogue {
         algorithm: Algorithm,
         operation: Operation,
     ) -> Vec<&Weakness> {
+        let kind = Kind::of(algorithm.into(), Use::of(operation));
         let about = |weakness: &&Weakness| {
-            weakness.tokens.iter().any(|id| id == token) && weakness.is_about(algorithm, operation)
+            let concerns = &weakness.concerns;
+            weakness.tokens.iter().any(|id| id == token)
+                && (concerns.is_empty() || kind.is_some_and(|kind| concerns.contains(&kind)))
         };
         self.weaknesses.iter().filter(about).collect()
     }
 }
 
 impl Weakness {
-    fn is_about(&self, algorithm: Algorithm, operation: Operation) -> bool {
-        let signs = Use::of(operation) == Use::Signature;
-        let family = algorithm.family();
-        let is_of = |keys: &Keys| match keys {
-            Keys::Rsa => matches!(family, Family::Rsa(_)),
-            Keys::Ecdsa => signs && family.curve().is_some(),
-        };
-        self.concerns.is_empty() || self.concerns.iter().any(is_of)
-    }
-
     /// What people call it.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.id)

@@ -58,7 +58,8 @@ fn version(text: &str) -> Option<Vec<u32>> {
 pub struct Peer {
     program: &'static Program,
     version: Option<Vec<u32>>,
-    words: String,
+    /// As it was written.
+    pub words: String,
 }
 
 /// Whether a program takes a key.
@@ -87,17 +88,15 @@ impl FromStr for Peer {
     type Err = UnknownPeer;
 
     fn from_str(words: &str) -> Result<Self, UnknownPeer> {
-        let unknown = || UnknownPeer(words.to_owned());
         let program = |id: &str| PROGRAMS.iter().find(|program| program.id == id);
         let lower = words.to_ascii_lowercase();
-        let (program, version) = match (program(&lower), lower.rsplit_once('-')) {
-            (Some(program), _) => (program, None),
-            (None, Some((id, version))) => {
-                let version = self::version(version).ok_or_else(unknown)?;
-                (program(id).ok_or_else(unknown)?, Some(version))
-            }
-            (None, None) => return Err(unknown()),
+        let whole = program(&lower).map(|program| (program, None));
+        let with_version = || {
+            let (id, number) = lower.rsplit_once('-')?;
+            Some((program(id)?, Some(version(number)?)))
         };
+        let found = whole.or_else(with_version);
+        let (program, version) = found.ok_or_else(|| UnknownPeer(words.to_owned()))?;
         Ok(Self {
             program,
             version,
@@ -107,11 +106,6 @@ impl FromStr for Peer {
 }
 
 impl Peer {
-    /// As it was written.
-    pub fn words(&self) -> &str {
-        &self.words
-    }
-
     /// The program's name without a version.
     pub(crate) fn program(&self) -> &str {
         &self.program.id

@@ -1,5 +1,6 @@
 //! What operations cost, from whatever has a figure of it: the archive's runs, published tables, profiles of devices.
 
+use itertools::Itertools;
 use keymark_bench::{Algorithm, Operation, Profile, Provenance, Record, StackName};
 use keymark_report::analysis::Analysis;
 use keymark_report::site::Identified;
@@ -143,21 +144,13 @@ impl Figures {
 
     /// The best rate of each certificate and key exchange.
     pub fn handshakes(&self) -> Vec<&Handshakes> {
-        let mut best: Vec<&Handshakes> = Vec::new();
-        for one in &self.handshakes {
-            let same = |other: &&mut &Handshakes| {
-                (other.algorithm, &other.exchange) == (one.algorithm, &one.exchange)
-            };
-            match best.iter_mut().find(same) {
-                Some(known) if known.rate.value < one.rate.value => *known = one,
-                Some(_) => {}
-                None => best.push(one),
-            }
-        }
-        best.sort_by(|a, b| {
+        let mut all: Vec<&Handshakes> = self.handshakes.iter().collect();
+        all.sort_by(|a, b| {
             let by_rate = b.rate.value.0.total_cmp(&a.rate.value.0);
             by_rate.then_with(|| (a.algorithm, &a.exchange).cmp(&(b.algorithm, &b.exchange)))
         });
-        best
+        let best = all.into_iter();
+        best.unique_by(|one| (one.algorithm, &one.exchange))
+            .collect()
     }
 }

@@ -10,7 +10,6 @@ pub mod cost;
 pub mod key_spec;
 pub mod policy;
 pub mod strength;
-pub mod until;
 
 use keymark_report::answers::{Statement, Topic};
 use keymark_report::document::{Block, Document, RemarkKind, Section};

@@ -30,14 +30,12 @@ pub(crate) fn open_to_read(named: Option<&PathBuf>) -> Result<Archive, ArchiveEr
 
 /// Those with figures of their own, the newest first.
 pub(crate) fn newest(archive: &Archive) -> Result<Vec<Record>, Failure> {
-    let mut lines = archive.runs().map_err(Failure::failed)?;
+    let mut lines = archive.runs()?;
     lines.retain(|line| line.state != RunState::Published && line.samples > 0);
     lines.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.id.0.cmp(&a.id.0)));
     let newest = lines.iter().take(RUNS);
     let load = |id: &str| archive.load(&RunSelector::Id(id.to_owned()));
-    newest
-        .map(|line| load(&line.id.0).map_err(Failure::failed))
-        .collect()
+    newest.map(|line| Ok(load(&line.id.0)?)).collect()
 }
 
 pub(crate) fn place(named: Option<&PathBuf>) -> Result<PathBuf, ArchiveError> {

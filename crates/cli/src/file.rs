@@ -71,8 +71,8 @@ pub(crate) fn put(path: Option<&Path>, text: &str) -> Result<(), Failure> {
         output::print(text);
         return Ok(());
     };
-    replace(path, text.as_bytes())
-        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+    let written = replace(path, text.as_bytes());
+    Ok(written.map_err(|error| format!("cannot write {}: {error}", path.display()))?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What watches a run besides the [view](crate::view): the stream of JSON objects.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use itertools::Itertools;
 use keymark_bench::runner::Observer;
 use keymark_bench::{Block, CaseId, CaseRecord, Plan, StoreIdentity};
 use keymark_report::analysis::{Latencies, Machine, Row, row_of};
@@ -48,14 +50,12 @@ impl<'a> JsonStream<'a> {
     /// By what the run has told of its machine up to now, both it and what its ratio needs.
     fn row(&self, index: usize, machine: &Machine) -> Row {
         let seed = self.plan.settings.seed;
-        let of = |index: usize| Latencies::of(&self.records[index], machine, seed);
-        let own = of(index);
-        let other = self.plan.baseline(index).filter(|other| *other != index);
-        let other = other.map(of);
-        let latencies = |asked: usize| match &other {
-            Some(other) if asked != index => other,
-            _ => &own,
-        };
+        let both = [Some(index), self.plan.baseline(index)]
+            .into_iter()
+            .flatten();
+        let of = |index: usize| (index, Latencies::of(&self.records[index], machine, seed));
+        let latencies: BTreeMap<usize, Latencies> = both.unique().map(of).collect();
+        let latencies = |index: usize| &latencies[&index];
         row_of(self.plan, &self.records, index, latencies, machine)
     }
 }

@@ -1,7 +1,7 @@
 //! The command that makes a run again.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use itertools::Itertools;
 use keymark_bench::{Case, Operation, Order, Record, Settings, StopRule, Worker};
@@ -56,18 +56,15 @@ pub(crate) fn without(
     let mut left = Vec::new();
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
-        let is = |option: &&str| argument == OsStr::new(option);
-        if alone.iter().any(is) {
-            continue;
-        }
-        if with_value.iter().any(is) {
-            arguments.next();
-            continue;
-        }
-        let text = argument.to_string_lossy();
-        let name = text.split_once('=').map(|(name, _)| name);
-        let known = |name: &str| with_value.contains(&name) || alone.contains(&name);
-        if !name.is_some_and(known) {
+        let text = argument.to_string_lossy().into_owned();
+        let (name, value) = text
+            .split_once('=')
+            .map_or((&*text, None), |(name, value)| (name, Some(value)));
+        if with_value.contains(&name) {
+            if value.is_none() {
+                arguments.next();
+            }
+        } else if !alone.contains(&name) {
             left.push(argument);
         }
     }

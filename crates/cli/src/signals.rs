@@ -1,10 +1,14 @@
-//! Ctrl-C, TERM and HUP: the first ends keymark in good order, the second at once.
+//! Ctrl-C, TERM and HUP: the first ends keymark in good order, the second at once. While keymark waits for a program, that
+//! is told what keymark is told.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
+use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use nix::sys::signal::Signal;
+use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use signal_hook::{SigId, flag};
 
 use crate::exit::Failure;
@@ -20,7 +24,10 @@ pub fn told() -> bool {
 }
 
 /// A flag that the first of them sets, and what ends keymark at the second.
-pub fn listen() -> Result<(Arc<AtomicBool>, Vec<SigId>), Failure> {
+pub type Listening = (Arc<AtomicBool>, Vec<SigId>);
+
+/// From here on.
+pub fn listen() -> Result<Listening, Failure> {
     let told = Arc::clone(TOLD.get_or_init(Arc::default));
     let mut listeners = Vec::new();
     for signal in SIGNALS {
@@ -34,4 +41,38 @@ pub fn listen() -> Result<(Arc<AtomicBool>, Vec<SigId>), Failure> {
 /// That signals cannot be caught.
 pub fn uncaught(error: io::Error) -> Failure {
     Failure::failed(format!("cannot catch signals: {error}"))
+}
+
+/// What waits until keymark is told to end; told before it is called counts as well.
+pub fn until_told() -> Result<impl FnOnce() + Send, Failure> {
+    let mut signals = Signals::new(SIGNALS).map_err(uncaught)?;
+    Ok(move || {
+        let _ = signals.forever().next();
+    })
+}
+
+/// What keymark is told while programs run; besides, that one has ended, and that an alarm is due.
+pub fn to_hand_on() -> Result<Signals, Failure> {
+    Signals::new(SIGNALS.iter().chain(&[SIGCHLD, SIGALRM])).map_err(uncaught)
+}
+
+/// Waits for a program's end. `hand_on` is given each signal for keymark meanwhile.
+pub fn until_ended(
+    child: &mut Child,
+    signals: &mut Signals,
+    mut hand_on: impl FnMut(Signal),
+) -> io::Result<ExitStatus> {
+    loop {
+        for signal in signals.wait().filter(|number| *number != SIGCHLD) {
+            hand_on(Signal::try_from(signal)?);
+        }
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+    }
+}
+
+/// Whether a program has been told already: of Ctrl-C, by the terminal.
+pub fn is_by_terminal(signal: Signal) -> bool {
+    signal == Signal::SIGINT && io::stdin().is_terminal()
 }

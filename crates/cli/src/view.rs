@@ -45,14 +45,8 @@ struct State {
 pub struct RunView {
     clock: Arc<MonotonicClock>,
     state: Arc<Mutex<State>>,
-    drawing: Option<Drawing>,
-}
-
-#[derive(Debug)]
-struct Drawing {
-    thread: JoinHandle<()>,
-    /// Dropped, it ends the thread.
-    end: Sender<()>,
+    /// Who draws, until the other end is dropped.
+    drawing: Option<(JoinHandle<()>, Sender<()>)>,
 }
 
 impl RunView {
@@ -85,7 +79,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 impl Drop for RunView {
     fn drop(&mut self) {
-        if let Some(Drawing { thread, end }) = self.drawing.take() {
+        if let Some((thread, end)) = self.drawing.take() {
             drop(end);
             // One that panicked has drawn its last.
             let _ = thread.join();
@@ -118,7 +112,7 @@ impl Observer for RunView {
     }
 }
 
-fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> Drawing {
+fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> (JoinHandle<()>, Sender<()>) {
     let (end, ended) = channel::<()>();
     let thread = std::thread::spawn(move || {
         let target = ProgressDrawTarget::stderr_with_hz(REDRAWS);
@@ -137,7 +131,7 @@ fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> Drawing {
         }
         bar.finish_and_clear();
     });
-    Drawing { thread, end }
+    (thread, end)
 }
 
 /// The bar, which never goes back, and what it means.

@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
-use keymark_bench::{DeviceName, Operation, Provenance};
-use keymark_report::{Block, Column, Document, RemarkKind, Section, TableOf};
+use keymark_bench::{Algorithm, DeviceName, Operation, Provenance};
+use keymark_report::{Block, Column, RemarkKind, Section, TableOf};
 use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
 
-use super::{Candidate, Question, Refusal};
+use super::{Answer, Candidate, Question, Refusal};
+use crate::basis;
 use crate::catalogue::Catalogue;
-use crate::cost::{Figures, SOFTWARE};
-use crate::key_spec::KeySpec;
-use crate::policy::Act;
-use crate::{answered, basis};
+use crate::cost::SOFTWARE;
 
 /// Answers that are shown.
 const FIRST: usize = 8;
@@ -22,21 +20,11 @@ const FIRST: usize = 8;
 const MOST: usize = 12;
 
 impl Question {
-    pub(super) fn of_devices(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
-        let candidates = self.candidates(catalogue, figures);
-        let answers = self.answers(&candidates);
-        let mut said = vec![self.choice(&answers)];
-        said.extend(against(&answers));
-        let changes = self.changes(&candidates);
-        if answers.is_empty() && changes.is_none() {
-            said.push("No single constraint less would change that.".to_owned());
-        }
-        said.extend(changes);
-        let mut sections = Vec::from_iter(self.ranked(&answers));
-        sections.extend(described(catalogue, &answers));
-        sections.extend(self.taken(&answers));
-        sections.extend(self.left_out(&candidates));
-        answered(said, sections)
+    pub(super) fn of_devices(&self, answers: &[Candidate<'_>]) -> Answer {
+        let choice = [self.choice(answers)].into_iter();
+        let said = choice.chain(against(answers)).collect();
+        let ranked = self.ranked(answers).into_iter();
+        (said, ranked.chain(described(answers)).collect())
     }
 
     /// The answer in a sentence.
@@ -78,11 +66,7 @@ impl Question {
             .value("bits", |one| one.strength.map(|bits| bits.0));
         for policy in &self.policies {
             table = table.column(Column::name(&policy.body).leave(3), |one| {
-                let key = KeySpec::from(one.algorithm);
-                policy
-                    .verdict(key, one.usage(), Act::Applying, self.until)
-                    .status
-                    .word()
+                self.status(policy, one).word()
             });
         }
         let table = table
@@ -125,38 +109,33 @@ impl Question {
 
     /// Devices and keys that are not among the answers, by what refuses them; where that is much, how many each cause does.
     pub(super) fn left_out(&self, candidates: &[Candidate<'_>]) -> Option<Section> {
-        let mut rows: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
-        let mut causes: BTreeMap<String, (usize, BTreeSet<&str>)> = BTreeMap::new();
-        for candidate in candidates {
-            let refusals = self.refusals(candidate);
-            if refusals.is_empty() {
-                continue;
-            }
-            for refusal in &refusals {
-                let is_slow = matches!(refusal, Refusal::Slow(_) | Refusal::Few(_));
-                let cause = if is_slow {
-                    "too slow"
-                } else {
-                    &*refusal.to_string()
-                };
-                let (keys, devices) = causes.entry(cause.to_owned()).or_default();
-                *keys += 1;
-                devices.insert(candidate.device);
-            }
-            let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            let row = (candidate.device, reasons.join("; "));
-            let keys = rows.entry(row).or_default();
-            keys.push(candidate.algorithm.to_string());
-        }
+        let refused = candidates.iter().map(|one| (one, self.refusals(one)));
+        let refused: Vec<_> = refused.filter(|(_, by)| !by.is_empty()).collect();
+        let rows = refused.iter();
+        let rows = rows.map(|(one, by)| ((one.device, by.iter().join("; ")), one.algorithm));
+        let rows = rows.into_group_map();
         if rows.len() <= MOST {
-            let line = |((device, because), keys): ((&str, String), Vec<String>)| {
-                format!("{device}, {}: {because}", keys.join(" "))
+            let line = |((device, because), keys): ((&str, String), Vec<Algorithm>)| {
+                format!("{device}, {}: {because}", keys.iter().join(" "))
             };
-            return headed("left out", rows.into_iter().map(line).collect());
+            let lines = rows.into_iter().sorted().map(line).collect();
+            return headed("left out", lines);
         }
-        let lines = causes.into_iter().map(|(cause, (keys, devices))| {
-            let devices = units::counted(devices.len(), "device");
-            format!("{cause}: {} on {devices}", units::counted(keys, "key"))
+        let causes = refused.iter().flat_map(|(one, by)| {
+            let cause = |refusal: &Refusal| {
+                let is_slow = matches!(refusal, Refusal::Slow(_) | Refusal::Few(_));
+                if is_slow {
+                    "too slow".to_owned()
+                } else {
+                    refusal.to_string()
+                }
+            };
+            by.iter().map(move |refusal| (cause(refusal), one.device))
+        });
+        let lines = causes.into_group_map().into_iter().sorted();
+        let lines = lines.map(|(cause, of)| {
+            let devices = units::counted(of.iter().unique().count(), "device");
+            format!("{cause}: {} on {devices}", units::counted(of.len(), "key"))
         });
         headed(
             "left out, some by several causes (--json names each)",
@@ -197,9 +176,9 @@ impl Question {
 }
 
 /// What the first devices are like, as far as their sources say.
-fn described(catalogue: &Catalogue, answers: &[Candidate<'_>]) -> Option<Section> {
+fn described(answers: &[Candidate<'_>]) -> Option<Section> {
     let line = |answer: &Candidate<'_>| {
-        let mut tokens = catalogue.tokens.iter();
+        let mut tokens = Catalogue::shipped().tokens.iter();
         let token = tokens.find(|token| token.id == answer.id)?;
         let reached = Some(token.interface.join(", ")).filter(|words| !words.is_empty());
         let told = [

@@ -16,7 +16,7 @@ use keymark_bench::case::StackName;
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::operation::Operation;
 use keymark_bench::words;
-use keymark_report::document::Document;
+use keymark_report::document::{Document, Section};
 use keymark_report::units;
 use keymark_stats::{PerSecond, Seconds};
 
@@ -25,7 +25,7 @@ use crate::compatibility::{Peer, Takes};
 use crate::cost::{Figure, Figures, SOFTWARE};
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Status, Use};
-use crate::{Strength, Table};
+use crate::{Strength, Table, answered};
 
 words! {
     /// What the key is for.
@@ -183,89 +183,57 @@ impl Refusal {
 }
 
 impl Candidate<'_> {
-    /// How it is used.
-    pub(crate) const fn usage(&self) -> Use {
-        Use::of(self.operation)
-    }
-
     fn time(&self) -> Option<Seconds> {
         self.cost.map(|figure| figure.time.value)
     }
 }
 
 impl Question {
-    /// The same, and in software where no device is named.
-    fn in_software(&self) -> Self {
-        let mut asked = self.clone();
-        if asked.devices.is_empty() {
-            asked.devices = vec![SOFTWARE.to_owned()];
-        }
-        asked
-    }
-
     /// Every device and key there is for the purpose, in an order that depends on nothing else.
-    pub fn candidates<'a>(
-        &self,
-        catalogue: &'a Catalogue,
-        figures: &'a Figures,
-    ) -> Vec<Candidate<'a>> {
+    pub fn candidates<'a>(&self, figures: &'a Figures) -> Vec<Candidate<'a>> {
+        let catalogue = Catalogue::shipped();
+        let in_file = || Algorithm::all().collect();
+        // What is in a file is used by programs of this machine.
+        let software = (self.purpose.takes_software())
+            .then(|| (SOFTWARE, "a file on this CPU", Some(true), in_file()));
+        let tokens = catalogue.tokens.iter().map(|token| {
+            let name = token.short_name();
+            (&*token.id, name, token.open_firmware, token.algorithms())
+        });
         let mut all = Vec::new();
-        if self.purpose.takes_software() {
-            for algorithm in Algorithm::all() {
-                let file = (SOFTWARE, "a file on this CPU");
-                self.push(&mut all, figures, file, algorithm);
-            }
-        }
-        for token in &catalogue.tokens {
-            for algorithm in token.algorithms() {
-                let from = all.len();
-                let device = (&*token.id, token.short_name());
-                self.push(&mut all, figures, device, algorithm);
-                for candidate in &mut all[from..] {
-                    candidate.open_firmware = token.open_firmware;
-                    candidate.weaknesses =
-                        catalogue.against(&token.id, algorithm, candidate.operation);
-                }
+        for (id, device, open_firmware, algorithms) in software.into_iter().chain(tokens) {
+            for algorithm in algorithms {
+                let Some(operation) = self.operation(id, algorithm) else {
+                    continue;
+                };
+                let cost = figures.best(id, algorithm, operation);
+                all.push(Candidate {
+                    id,
+                    device,
+                    algorithm,
+                    operation,
+                    cost: cost.filter(|figure| self.is_of_the_purpose(figure)),
+                    strength: KeySpec::from(algorithm).strength(Table::nist()),
+                    weaknesses: catalogue.against(id, algorithm, operation),
+                    open_firmware,
+                });
             }
         }
         all.sort_by(|a, b| (a.id, a.algorithm, a.operation).cmp(&(b.id, b.algorithm, b.operation)));
         all
     }
 
-    fn push<'a>(
-        &self,
-        all: &mut Vec<Candidate<'a>>,
-        figures: &'a Figures,
-        (id, device): (&'a str, &'a str),
-        algorithm: Algorithm,
-    ) {
-        let mut operations = self.purpose.operations().iter();
-        let Some(operation) = operations.find(|operation| algorithm.has(**operation)) else {
-            return;
-        };
+    /// What such a key there is asked for; none if it cannot do that, or others are meant.
+    fn operation(&self, id: &str, algorithm: Algorithm) -> Option<Operation> {
         let named = self.devices.is_empty() || self.devices.iter().any(|name| name == id);
-        // FIPS 186-5 has no DSA any more: it is nobody's advice unless it is asked for.
-        let usual = KeyFamily::of(algorithm) != KeyFamily::FiniteField;
         let wanted = if self.algorithms.is_empty() {
-            usual
+            // FIPS 186-5 has no DSA any more: it is nobody's advice unless it is asked for.
+            KeyFamily::of(algorithm) != KeyFamily::FiniteField
         } else {
             self.algorithms.contains(&algorithm)
         };
-        if named && wanted {
-            all.push(Candidate {
-                id,
-                device,
-                algorithm,
-                operation: *operation,
-                cost: figures
-                    .best(id, algorithm, *operation)
-                    .filter(|figure| self.is_of_the_purpose(figure)),
-                strength: KeySpec::from(algorithm).strength(Table::nist()),
-                weaknesses: Vec::new(),
-                // What is in a file is used by programs of this machine.
-                open_firmware: (id == SOFTWARE).then_some(true),
-            });
-        }
+        let mut operations = self.purpose.operations().iter().copied();
+        operations.find(|operation| named && wanted && algorithm.has(*operation))
     }
 
     /// Whether a figure says what the purpose costs: mail is read by gpg, which takes a hundred times a library's time.
@@ -281,8 +249,11 @@ impl Question {
         if candidate.strength.is_none_or(Strength::is_weak) {
             refusals.push(Refusal::Weak(candidate.strength));
         }
-        let policies = self.policies.iter();
-        refusals.extend(policies.filter_map(|policy| self.by_policy(policy, candidate)));
+        let statuses = self.policies.iter();
+        let statuses = statuses.map(|policy| (policy, self.status(policy, candidate)));
+        let refusing = statuses.filter(|(_, status)| !status.permits());
+        refusals
+            .extend(refusing.map(|(policy, status)| Refusal::Policy(policy.id.clone(), status)));
         if self.open_firmware && candidate.open_firmware != Some(true) {
             refusals.push(Refusal::Closed(candidate.open_firmware));
         }
@@ -292,7 +263,7 @@ impl Question {
         for peer in &self.peers() {
             let takes = peer.takes(candidate.algorithm);
             if takes != Takes::Yes {
-                refusals.push(Refusal::Incompatible(peer.words().to_owned(), takes));
+                refusals.push(Refusal::Incompatible(peer.words.clone(), takes));
             }
         }
         refusals.extend(self.by_time(candidate));
@@ -312,11 +283,10 @@ impl Question {
             .collect()
     }
 
-    fn by_policy(&self, policy: &Policy, candidate: &Candidate<'_>) -> Option<Refusal> {
-        let key = KeySpec::from(candidate.algorithm);
-        let verdict = policy.verdict(key, candidate.usage(), Act::Applying, self.until);
-        let refused = !verdict.status.permits();
-        refused.then(|| Refusal::Policy(policy.id.clone(), verdict.status))
+    /// What a policy says of it at the end.
+    fn status(&self, policy: &Policy, candidate: &Candidate<'_>) -> Status {
+        let (key, usage) = (candidate.algorithm.into(), Use::of(candidate.operation));
+        policy.verdict(key, usage, Act::Applying, self.until).status
     }
 
     fn by_time(&self, candidate: &Candidate<'_>) -> Option<Refusal> {
@@ -353,11 +323,31 @@ impl Question {
     }
 
     /// For people.
-    pub fn document(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
-        match self.purpose {
-            Purpose::Card | Purpose::Ssh | Purpose::Email => self.of_devices(catalogue, figures),
-            Purpose::Server => self.of_servers(catalogue, figures),
-            Purpose::Timestamping => self.of_timestamping(catalogue, figures),
+    pub fn document(&self, figures: &Figures) -> Document {
+        let mut asked = self.clone();
+        // A service is advised of keys, and of devices only if they are named.
+        if matches!(self.purpose, Purpose::Server | Purpose::Timestamping)
+            && asked.devices.is_empty()
+        {
+            asked.devices.push(SOFTWARE.to_owned());
         }
+        let candidates = asked.candidates(figures);
+        let answers = asked.answers(&candidates);
+        let (mut said, mut sections) = match self.purpose {
+            Purpose::Card | Purpose::Ssh | Purpose::Email => asked.of_devices(&answers),
+            Purpose::Server => asked.of_servers(&answers, figures),
+            Purpose::Timestamping => asked.of_timestamping(&answers),
+        };
+        let changes = asked.changes(&candidates);
+        if answers.is_empty() && changes.is_none() {
+            said.push("No single constraint less would change that.".to_owned());
+        }
+        said.extend(changes);
+        sections.extend(asked.taken(&answers));
+        sections.extend(asked.left_out(&candidates));
+        answered(said, sections)
     }
 }
+
+/// Sentences that answer, and what they rest on.
+type Answer = (Vec<String>, Vec<Section>);

@@ -3,13 +3,12 @@
 use keymark_bench::{Algorithm, DeviceName, Provenance};
 use keymark_report::exchange::Shipped;
 use keymark_report::units;
-use keymark_report::{Block, Column, Document, Section, TableOf};
+use keymark_report::{Block, Column, Section, TableOf};
 use keymark_stats::{PerSecond, Ratio};
 
-use super::Question;
-use crate::catalogue::Catalogue;
+use super::{Answer, Candidate, Question};
+use crate::basis;
 use crate::cost::{Figures, Handshakes};
-use crate::{answered, basis};
 
 /// The published table, and its claim that is asked for: RSA-2048 costs so many times P-256, both with ECDHE on P-256.
 const RATIOS: &str = "kario-2014-tls-ratios";
@@ -23,10 +22,7 @@ struct Cost {
 }
 
 impl Question {
-    pub(super) fn of_servers(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
-        let asked = self.in_software();
-        let candidates = asked.candidates(catalogue, figures);
-        let answers = asked.answers(&candidates);
+    pub(super) fn of_servers(&self, answers: &[Candidate<'_>], figures: &Figures) -> Answer {
         let permitted = || answers.iter().map(|one| one.algorithm);
         let named = |word: &str| permitted().find(|one| one.name() == word);
         let curve = named("nistp256").or_else(|| named("nistp384"));
@@ -35,12 +31,8 @@ impl Question {
         let mut said = vec![self.certificates(curve, rsa, figures)];
         said.extend(exchange(figures));
         said.extend(self.configuration(curve, rsa));
-        said.extend(asked.changes(&candidates));
-        let mut sections = Vec::from_iter(asked.ranked(&answers));
-        sections.extend(handshakes(figures));
-        sections.extend(asked.taken(&answers));
-        sections.extend(asked.left_out(&candidates));
-        answered(said, sections)
+        let ranked = self.ranked(answers).into_iter();
+        (said, ranked.chain(handshakes(figures)).collect())
     }
 
     fn certificates(

@@ -52,7 +52,7 @@ fn keys(words: &[&str]) -> Vec<Algorithm> {
 }
 
 fn shown(question: &Question) -> String {
-    let document = question.document(Catalogue::shipped(), &figures());
+    let document = question.document(&figures());
     text::render(&document, Width::Columns(100))
 }
 
@@ -132,7 +132,7 @@ fn a_servers_costs_are_the_archives_where_its_intervals_tell_them_apart() {
     let said = |of_rsa: u64| {
         let run = record::of(vec![load("nistp256", 200), load("rsa3072", of_rsa)]);
         let figures = Figures::of(&[run]);
-        let document = question.document(Catalogue::shipped(), &figures);
+        let document = question.document(&figures);
         text::render(&document, Width::Unlimited)
     };
     let apart = said(50);
@@ -181,7 +181,7 @@ fn a_timestamping_service_is_told_how_long_keys_live() {
 fn keys_for_logins_and_mail_are_those_that_the_program_takes() {
     let figures = figures();
     let answers = |question: &Question| -> BTreeSet<&'static str> {
-        let candidates = question.candidates(Catalogue::shipped(), &figures);
+        let candidates = question.candidates(&figures);
         let answers = question.answers(&candidates);
         answers.iter().map(|one| one.algorithm.name()).collect()
     };
@@ -313,7 +313,7 @@ proptest! {
     #[test]
     fn relaxing_a_constraint_never_removes_an_answer(question in question()) {
         let figures = figures();
-        let candidates = question.candidates(Catalogue::shipped(), &figures);
+        let candidates = question.candidates(&figures);
         let answers: BTreeSet<_> = names(&question.answers(&candidates)).into_iter().collect();
         for more in relaxed(&question) {
             let others: BTreeSet<_> = names(&more.answers(&candidates)).into_iter().collect();
@@ -327,7 +327,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let figures = figures();
-        let candidates = question.candidates(Catalogue::shipped(), &figures);
+        let candidates = question.candidates(&figures);
         let mut other = candidates.clone();
         let many = other.len();
         if many > 1 {
@@ -342,7 +342,7 @@ proptest! {
     #[test]
     fn no_answer_violates_a_constraint(question in question()) {
         let figures = figures();
-        let candidates = question.candidates(Catalogue::shipped(), &figures);
+        let candidates = question.candidates(&figures);
         for answer in question.answers(&candidates) {
             if let Some(tolerance) = question.tolerance {
                 prop_assert!(answer.time().unwrap().0 <= tolerance.as_secs_f64());
@@ -358,7 +358,7 @@ proptest! {
             }
             for policy in &question.policies {
                 let key = KeySpec::from(answer.algorithm);
-                let verdict = policy.verdict(key, answer.usage(), Act::Applying, question.until);
+                let verdict = policy.verdict(key, Use::of(answer.operation), Act::Applying, question.until);
                 prop_assert!(verdict.status.permits());
             }
             for peer in &question.compatible {

@@ -4,29 +4,19 @@
 use itertools::Itertools;
 use keymark_bench::{Algorithm, KeyFamily};
 use keymark_report::units;
-use keymark_report::{Block, Column, Document, Section, TableOf};
+use keymark_report::{Block, Column, Section, TableOf};
 use keymark_stats::PerSecond;
 
 use super::device::subject;
-use super::{Candidate, Question};
-use crate::answered;
-use crate::catalogue::Catalogue;
-use crate::cost::Figures;
+use super::{Answer, Candidate, Question};
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Use};
 
 impl Question {
-    pub(super) fn of_timestamping(&self, catalogue: &Catalogue, figures: &Figures) -> Document {
-        let asked = self.in_software();
-        let candidates = asked.candidates(catalogue, figures);
-        let answers = asked.answers(&candidates);
-        let mut said = vec![asked.fastest(&answers)];
-        said.extend(asked.diversity(&answers));
-        said.extend(asked.changes(&candidates));
-        let mut sections = Vec::from_iter(asked.lives(&answers));
-        sections.extend(asked.taken(&answers));
-        sections.extend(asked.left_out(&candidates));
-        answered(said, sections)
+    pub(super) fn of_timestamping(&self, answers: &[Candidate<'_>]) -> Answer {
+        let fastest = [self.fastest(answers)].into_iter();
+        let said = fastest.chain(diversity(answers)).collect();
+        (said, self.lives(answers).into_iter().collect())
     }
 
     fn fastest(&self, answers: &[Candidate<'_>]) -> String {
@@ -49,27 +39,6 @@ impl Question {
                 first.algorithm
             ),
         }
-    }
-
-    /// The best of each family: nodes that do not fail together.
-    fn diversity(&self, answers: &[Candidate<'_>]) -> Option<String> {
-        let mut mix: Vec<(KeyFamily, Algorithm)> = Vec::new();
-        for answer in answers {
-            let family = KeyFamily::of(answer.algorithm);
-            if mix.iter().all(|(known, _)| *known != family) {
-                mix.push((family, answer.algorithm));
-            }
-        }
-        if mix.len() < 2 {
-            return None;
-        }
-        let mut words = mix
-            .iter()
-            .map(|(family, algorithm)| format!("{algorithm} ({})", family.name()));
-        Some(format!(
-            "With several nodes, a mix keeps timestamps valid when one family falls: {}.",
-            words.join(", ")
-        ))
     }
 
     fn lives(&self, answers: &[Candidate<'_>]) -> Option<Section> {
@@ -107,4 +76,21 @@ impl Question {
         ends.min()
             .map_or_else(|| "no end set".to_owned(), |(_, words)| words)
     }
+}
+
+/// The best of each family: nodes that do not fail together.
+fn diversity(answers: &[Candidate<'_>]) -> Option<String> {
+    let families = answers.iter();
+    let families = families.map(|answer| (KeyFamily::of(answer.algorithm), answer.algorithm));
+    let mix: Vec<_> = families.unique_by(|(family, _)| *family).collect();
+    if mix.len() < 2 {
+        return None;
+    }
+    let mut words = mix
+        .iter()
+        .map(|(family, algorithm)| format!("{algorithm} ({})", family.name()));
+    Some(format!(
+        "With several nodes, a mix keeps timestamps valid when one family falls: {}.",
+        words.join(", ")
+    ))
 }

@@ -1,52 +1,36 @@
 //! What is known against the device that has a key, by its product and firmware (`data/tokens.toml`).
 
-use keymark_bench::Family;
+use keymark_bench::StoreIdentity;
 
 use super::finding::{Finding, Kind, Level};
 use super::key::{Numbers, PublicKey};
 use super::weakness::roca;
-use crate::catalogue::{Affected, Catalogue, Keys, Weakness};
-use crate::key_spec::KeySpec;
+use crate::catalogue::{Affected, Catalogue, Weakness};
+use crate::policy::{self, Use};
 
-/// What a device says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Device {
-    /// Its product: `YubiKey 4 (firmware 4.3.1)`.
-    pub product: String,
-    /// The version of its firmware, in numbers with points between them, where it says one.
-    pub firmware: Option<String>,
+/// What is known against a device, as far as it concerns the key.
+pub fn weaknesses(device: &StoreIdentity, key: &PublicKey) -> Vec<Finding> {
+    let all = Catalogue::shipped().weaknesses.iter();
+    let affecting = all.filter(|known| known.devices.iter().any(|one| is(device, one, key)));
+    affecting.map(|known| finding(known, key)).collect()
 }
 
-impl Device {
-    /// What is known against it, as far as it concerns the key.
-    pub fn weaknesses(&self, key: &PublicKey) -> Vec<Finding> {
-        let all = Catalogue::shipped().weaknesses.iter();
-        let affecting = all.filter(|known| known.devices.iter().any(|one| self.is(one, key)));
-        affecting.map(|known| finding(known, key)).collect()
-    }
-
-    fn is(&self, affected: &Affected, key: &PublicKey) -> bool {
-        let rest = self.product.strip_prefix(affected.product.as_str());
-        let is_product = rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
-        let version = self.firmware.as_deref().map(numbers);
-        // A version that is not known is in no range.
-        let at_least = |from: &String| version.as_ref().is_some_and(|own| *own >= numbers(from));
-        let below = |before: &String| version.as_ref().is_some_and(|own| *own < numbers(before));
-        let concerns = match affected.keys {
-            None => true,
-            Some(Keys::Rsa) => matches!(key.numbers, Numbers::Rsa { .. }),
-            Some(Keys::Ecdsa) => {
-                matches!(
-                    key.spec,
-                    Ok(KeySpec::Family(Family::Weierstrass(_)) | KeySpec::Curve(_))
-                )
-            }
-        };
-        is_product
-            && affected.from.as_ref().is_none_or(at_least)
-            && affected.before.as_ref().is_none_or(below)
-            && concerns
-    }
+fn is(device: &StoreIdentity, affected: &Affected, key: &PublicKey) -> bool {
+    let rest = device.product.strip_prefix(affected.product.as_str());
+    let is_product = rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    let version = device
+        .versions
+        .get("firmware")
+        .map(|version| numbers(version));
+    // A version that is not known is in no range.
+    let at_least = |from: &String| version.as_ref().is_some_and(|own| *own >= numbers(from));
+    let below = |before: &String| version.as_ref().is_some_and(|own| *own < numbers(before));
+    let kind = key.spec.as_ref().ok();
+    let kind = kind.and_then(|spec| policy::Kind::of(*spec, Use::Signature));
+    is_product
+        && affected.from.as_ref().is_none_or(at_least)
+        && affected.before.as_ref().is_none_or(below)
+        && (affected.keys.is_none() || affected.keys == kind)
 }
 
 fn finding(known: &Weakness, key: &PublicKey) -> Finding {
@@ -73,17 +57,22 @@ fn numbers(version: &str) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use keymark_bench::{DeviceName, Provenance, StoreKind};
+
     use super::*;
 
-    fn device(product: &str, firmware: &str) -> Device {
-        Device {
-            product: product.to_owned(),
-            firmware: Some(firmware.to_owned()),
+    fn device(product: &str, firmware: &str) -> StoreIdentity {
+        let (name, kind) = (DeviceName::new("card"), StoreKind::OPENPGP_CARD);
+        let device = StoreIdentity::new(name, kind, Provenance::Measured, product);
+        let firmware = ("firmware".to_owned(), firmware.to_owned());
+        StoreIdentity {
+            versions: [firmware].into(),
+            ..device
         }
     }
 
-    fn ids(device: &Device, key: &PublicKey) -> Vec<String> {
-        let found = device.weaknesses(key).into_iter();
+    fn ids(device: &StoreIdentity, key: &PublicKey) -> Vec<String> {
+        let found = weaknesses(device, key).into_iter();
         found.map(|finding| finding.detail).collect()
     }
 
@@ -134,13 +123,9 @@ mod tests {
     #[test]
     fn a_sound_modulus_on_a_device_with_roca_was_made_elsewhere() {
         let key = PublicKey::rsa(&[0xc5; 128], &[1, 0, 1]);
-        let found = device("YubiKey 4 (firmware 4.3.4)", "4.3.4").weaknesses(&key);
+        let found = weaknesses(&device("YubiKey 4 (firmware 4.3.4)", "4.3.4"), &key);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].level, Level::Note);
-        assert!(
-            device("YubiKey 4 (firmware 4.3.5)", "4.3.5")
-                .weaknesses(&key)
-                .is_empty()
-        );
+        assert!(weaknesses(&device("YubiKey 4 (firmware 4.3.5)", "4.3.5"), &key).is_empty());
     }
 }

@@ -59,7 +59,7 @@ words! {
 }
 
 /// Something that is wrong with a key.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Finding {
     /// How grave it is.
     pub level: Level,

@@ -8,9 +8,8 @@ use super::key::{FoundKey, Numbers, PublicKey};
 use super::weakness::known::{Listed, Lists};
 use super::weakness::{fermat, roca, small};
 use super::{Question, Standing};
-use crate::Table;
 use crate::key_spec::KeySpec;
-use crate::policy::{self, Act, Policy, Status, Use};
+use crate::policy::{self, Act, Policy, Status, Use, Verdict};
 
 /// What is wrong with its numbers.
 pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
@@ -89,7 +88,7 @@ pub(super) fn surroundings(key: &FoundKey, today: Date) -> Vec<Finding> {
 /// Whether it is short, whatever policies say of it.
 pub(super) fn strength(key: &PublicKey) -> Option<Finding> {
     let spec = key.spec.as_ref().ok()?;
-    let is_short = match spec.strength(Table::nist()) {
+    let is_short = match key.strength() {
         Some(strength) => strength.is_weak(),
         // Below the first row of the table.
         None => spec.modulus_bits().or(spec.order_bits()).is_some(),
@@ -112,16 +111,17 @@ pub(super) fn policies(key: &FoundKey, question: &Question) -> (Vec<Standing>, V
     let mut standings = Vec::new();
     let mut findings = Vec::new();
     for policy in &question.policies {
-        for usage in &uses {
-            let at = |date| policy.verdict(spec, *usage, Act::Applying, date).status;
-            let standing = Standing {
+        for usage in uses.iter().copied() {
+            let at = |date| policy.verdict(spec, usage, Act::Applying, date);
+            let now = at(question.today);
+            let later = question.until.map(|date| (at(date).status, date));
+            findings.extend(against(spec, policy, usage, (now, later)));
+            standings.push(Standing {
                 policy: policy.id.clone(),
-                usage: *usage,
-                today: at(question.today),
-                until: question.until.map(at),
-            };
-            findings.extend(against(spec, policy, &standing, question));
-            standings.push(standing);
+                usage,
+                today: now.status,
+                until: later.map(|(status, _)| status),
+            });
         }
     }
     findings.dedup();
@@ -131,38 +131,25 @@ pub(super) fn policies(key: &FoundKey, question: &Question) -> (Vec<Standing>, V
 fn against(
     spec: KeySpec,
     policy: &Policy,
-    standing: &Standing,
-    question: &Question,
+    usage: Use,
+    (now, later): (Verdict<'_>, Option<(Status, Date)>),
 ) -> Option<Finding> {
-    let today = standing.today;
-    let later = standing
-        .until
-        .filter(|_| today.permits())
-        .zip(question.until);
-    let (status, date) = match later {
-        Some((status, date)) => (status, Some(date)),
-        None => (today, None),
+    let later = later.filter(|_| now.status.permits());
+    let status = later.map_or(now.status, |(status, _)| status);
+    let level = match (status, later) {
+        (Status::Recommended | Status::Allowed, _) => return None,
+        (Status::Disallowed, None) => Level::Error,
+        // A policy that comes to an end is something to plan for, and no weakness of today.
+        (Status::Disallowed, Some(_)) | (Status::Legacy | Status::HybridOnly, _) => Level::Warning,
+        (Status::Deprecated | Status::NotListed, _) => Level::Note,
     };
-    let level = match status {
-        Status::Recommended | Status::Allowed => return None,
-        Status::Disallowed => Level::Error,
-        Status::Legacy | Status::HybridOnly => Level::Warning,
-        Status::Deprecated | Status::NotListed => Level::Note,
-    };
-    // A policy that comes to an end is something to plan for, and no weakness of today.
-    let level = if date.is_some() {
-        level.max(Level::Warning)
-    } else {
-        level
-    };
-    let verdict = policy.verdict(spec, standing.usage, Act::Applying, question.today);
-    let when = match (date, verdict.until) {
+    let when = match (later, now.until) {
         (Some(_), Some((last, _))) => format!(" after {last}"),
-        (Some(date), None) => format!(" on {date}"),
+        (Some((_, date)), None) => format!(" on {date}"),
         (None, _) => String::new(),
     };
-    let rule = verdict.rule.map_or("", |rule| rule.source.as_str());
-    let (id, usage) = (&policy.id, noun(standing.usage));
+    let rule = now.rule.map_or("", |rule| rule.source.as_str());
+    let (id, usage) = (&policy.id, noun(usage));
     let text = if status == Status::NotListed {
         format!("{id} does not list {spec} for {usage}")
     } else {

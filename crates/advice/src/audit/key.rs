@@ -4,11 +4,14 @@ use derive_more::Display;
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
 use keymark_bench::Family;
-use serde::Serialize;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 
 use super::weakness::{bits, trimmed};
+use super::{Finding, Standing};
 use crate::key_spec::KeySpec;
 use crate::policy::Use;
+use crate::{Strength, Table};
 
 /// The numbers of a public key. Octets weigh less from first to last.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -83,12 +86,25 @@ impl PublicKey {
         }
     }
 
+    /// By SP 800-57, where that has the algorithm.
+    pub fn strength(&self) -> Option<Strength> {
+        self.spec.as_ref().ok()?.strength(Table::nist())
+    }
+
     /// Its algorithm, for people.
     pub fn name(&self) -> String {
-        match &self.spec {
-            Ok(spec) => spec.to_string(),
-            Err(name) => name.clone(),
-        }
+        self.spec
+            .as_ref()
+            .map_or_else(Clone::clone, ToString::to_string)
+    }
+}
+
+impl Serialize for PublicKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut said = serializer.serialize_map(Some(2))?;
+        said.serialize_entry("algorithm", &self.name())?;
+        said.serialize_entry("strength_bits", &self.strength().map(|bits| bits.0))?;
+        said.end()
     }
 }
 
@@ -137,25 +153,38 @@ pub struct Broken {
     pub is_root: bool,
 }
 
-/// A key that was found.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// A key that was found, and what is said of it; in JSON one object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct FoundKey {
     /// Where.
+    #[serde(flatten)]
     pub place: Location,
+    /// Where else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Location>,
     /// User id, subject, comment, label: text of somebody else's.
     pub owner: String,
     /// In what.
     pub form: Form,
     /// The key itself.
+    #[serde(flatten)]
     pub key: PublicKey,
     /// What it is for; nothing: what its algorithm can do.
+    #[serde(skip)]
     pub uses: Vec<Use>,
     /// Its last day.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<Date>,
     /// Whether its owner has revoked it.
+    #[serde(skip)]
     pub is_revoked: bool,
     /// Its signature, if that is made with a broken hash.
+    #[serde(skip)]
     pub broken: Option<Broken>,
+    /// By each policy, once it was judged.
+    pub status: Vec<Standing>,
+    /// What is wrong, the gravest first.
+    pub findings: Vec<Finding>,
 }
 
 impl FoundKey {
@@ -163,6 +192,7 @@ impl FoundKey {
     pub fn new(place: Location, owner: impl Into<String>, form: Form, key: PublicKey) -> Self {
         Self {
             place,
+            also: Vec::new(),
             owner: owner.into(),
             form,
             key,
@@ -170,7 +200,14 @@ impl FoundKey {
             expires: None,
             is_revoked: false,
             broken: None,
+            status: Vec::new(),
+            findings: Vec::new(),
         }
+    }
+
+    /// Whether anything makes it weak.
+    pub fn is_weak(&self) -> bool {
+        self.findings.iter().any(Finding::is_weakness)
     }
 }
 

@@ -11,7 +11,7 @@ pub mod read;
 pub mod sarif;
 pub mod weakness;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::Date;
 use malachite_base::num::arithmetic::traits::Gcd as _;
@@ -43,7 +43,7 @@ pub struct Question {
 }
 
 /// The status of a key by a policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Standing {
     /// Its id.
     pub policy: String,
@@ -57,81 +57,31 @@ pub struct Standing {
     pub until: Option<Status>,
 }
 
-/// A key that was judged, in JSON one object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Audited {
-    /// Where it is.
-    #[serde(flatten)]
-    pub place: Location,
-    /// Where else.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<Location>,
-    /// Whose it is: user id, subject, comment.
-    pub owner: String,
-    /// What it was found in.
-    pub form: Form,
-    /// Algorithm and size.
-    pub algorithm: String,
-    /// Bits of security by SP 800-57, where that has the algorithm.
-    pub strength_bits: Option<u32>,
-    /// Its last day.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires: Option<Date>,
-    /// By each policy.
-    pub status: Vec<Standing>,
-    /// What is wrong, the gravest first.
-    pub findings: Vec<Finding>,
-}
-
-impl Audited {
-    /// Whether anything makes it weak.
-    pub fn is_weak(&self) -> bool {
-        self.findings.iter().any(Finding::is_weakness)
-    }
-}
-
 /// All keys, judged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
     /// In the order in which they were found.
-    pub keys: Vec<Audited>,
+    pub keys: Vec<FoundKey>,
     /// Lists of known keys that are not here.
     pub missing_lists: Vec<&'static str>,
 }
 
 impl Audit {
     /// Judges keys. What was found of a key beforehand, such as a weakness of its device, comes with it.
-    pub fn of(
-        found: Vec<(FoundKey, Vec<Finding>)>,
-        question: &Question,
-        lists: &mut Lists,
-    ) -> Self {
-        let mut merged = merge(found);
-        for (key, _, findings) in &mut merged {
-            findings.extend(judge::numbers(&key.key, lists));
+    pub fn of(found: Vec<FoundKey>, question: &Question, lists: &mut Lists) -> Self {
+        let mut keys = merge(found);
+        for key in &mut keys {
+            key.findings.extend(judge::numbers(&key.key, lists));
         }
-        let shared = shared_factors(&merged);
-        let mut keys = Vec::with_capacity(merged.len());
-        for ((key, also, mut findings), shared) in merged.into_iter().zip(shared) {
-            findings.extend(shared);
-            findings.extend(judge::strength(&key.key));
-            findings.extend(judge::surroundings(&key, question.today));
-            let (status, against) = judge::policies(&key, question);
-            findings.extend(against);
-            findings.sort();
-            let spec = key.key.spec.as_ref().ok();
-            let strength = spec.and_then(|spec| spec.strength(crate::Table::nist()));
-            keys.push(Audited {
-                algorithm: key.key.name(),
-                strength_bits: strength.map(|strength| strength.0),
-                place: key.place,
-                also,
-                owner: key.owner,
-                form: key.form,
-                expires: key.expires,
-                status,
-                findings,
-            });
+        let shared = shared_factors(&keys);
+        for (key, shared) in keys.iter_mut().zip(shared) {
+            let (status, against) = judge::policies(key, question);
+            let surroundings = judge::surroundings(key, question.today);
+            let others = shared.into_iter().chain(judge::strength(&key.key));
+            let others = others.chain(surroundings).chain(against);
+            key.findings.extend(others);
+            key.findings.sort();
+            key.status = status;
         }
         Self {
             keys,
@@ -140,68 +90,52 @@ impl Audit {
     }
 
     /// Those that something makes weak.
-    pub fn weak(&self) -> impl Iterator<Item = &Audited> {
+    pub fn weak(&self) -> impl Iterator<Item = &FoundKey> {
         self.keys.iter().filter(|key| key.is_weak())
     }
 }
 
-type Merged = (FoundKey, Vec<Location>, Vec<Finding>);
-
 /// A key that is in several places is one; and one without a name is the same as one with a name.
-fn merge(found: Vec<(FoundKey, Vec<Finding>)>) -> Vec<Merged> {
+fn merge(found: Vec<FoundKey>) -> Vec<FoundKey> {
+    let is_nameless = |key: &FoundKey| key.form == Form::Plain && key.owner.is_empty();
+    let numbered = found.into_iter().enumerate();
+    let (nameless, others): (Vec<_>, Vec<_>) = numbered.partition(|(_, key)| is_nameless(key));
+    let mut merged: BTreeMap<usize, FoundKey> = BTreeMap::new();
     let mut known: HashMap<FoundKey, usize> = HashMap::new();
-    let mut merged: Vec<Merged> = Vec::new();
-    for (mut key, findings) in found {
-        let place = std::mem::replace(&mut key.place, Location::of(""));
-        // Private keys without a public part look alike.
-        let is_told_apart = match &key.key.numbers {
-            Numbers::Point(octets) | Numbers::Opaque(octets) => !octets.is_empty(),
-            Numbers::Rsa { .. } | Numbers::Dsa { .. } | Numbers::Discrete { .. } => true,
-        };
-        let next = merged.len();
-        let at = if is_told_apart {
-            *known.entry(key.clone()).or_insert(next)
-        } else {
-            next
-        };
-        match merged.get_mut(at) {
-            Some((_, also, _)) => also.push(place),
-            None => merged.push((FoundKey { place, ..key }, Vec::new(), findings)),
-        }
-    }
     let mut named: HashMap<PublicKey, usize> = HashMap::new();
-    for (at, (key, ..)) in merged.iter().enumerate() {
-        if key.form != Form::Plain {
-            named.entry(key.key.clone()).or_insert(at);
-        }
-    }
-    let mut with_names: Vec<Option<Merged>> = merged.into_iter().map(Some).collect();
-    for at in 0..with_names.len() {
-        let nameless = with_names[at].take_if(|(key, ..)| {
-            key.form == Form::Plain && key.owner.is_empty() && named.contains_key(&key.key)
-        });
-        let Some((key, places, _)) = nameless else {
-            continue;
+    for (number, key) in others.into_iter().chain(nameless) {
+        // Private keys without a public part look alike.
+        let is_told_apart = !matches!(&key.key.numbers,
+            Numbers::Point(octets) | Numbers::Opaque(octets) if octets.is_empty());
+        let anywhere = FoundKey {
+            place: Location::of(""),
+            findings: Vec::new(),
+            ..key.clone()
         };
-        let same = named
-            .get(&key.key)
-            .and_then(|at| with_names.get_mut(*at)?.as_mut());
-        if let Some((_, also, _)) = same {
-            also.push(key.place);
-            also.extend(places);
+        let by_name = named.get(&key.key).filter(|_| is_nameless(&key));
+        let same = by_name.or(known.get(&anywhere).filter(|_| is_told_apart));
+        if let Some(same) = same.and_then(|number| merged.get_mut(number)) {
+            same.also.push(key.place);
+            continue;
         }
+        known.insert(anywhere, number);
+        if key.form != Form::Plain {
+            named.entry(key.key.clone()).or_insert(number);
+        }
+        merged.insert(number, key);
     }
-    with_names.into_iter().flatten().collect()
+    merged.into_values().collect()
 }
 
 /// For each key whether it shares a factor with another one. Damaged moduli share small factors with many, and are not
 /// among them.
-fn shared_factors(keys: &[Merged]) -> Vec<Option<Finding>> {
+fn shared_factors(keys: &[FoundKey]) -> Vec<Option<Finding>> {
     let mut moduli: HashMap<&[u8], usize> = HashMap::new();
     let mut numbers: Vec<Natural> = Vec::new();
     let mut places: Vec<&Location> = Vec::new();
-    for (key, _, findings) in keys {
-        let is_damaged = findings.iter().any(|one| one.kind == Kind::SmallFactor);
+    for key in keys {
+        let mut findings = key.findings.iter();
+        let is_damaged = findings.any(|one| one.kind == Kind::SmallFactor);
         if let Numbers::Rsa { n, .. } = &key.key.numbers
             && !is_damaged
         {
@@ -232,7 +166,7 @@ fn shared_factors(keys: &[Merged]) -> Vec<Option<Finding>> {
         others.find(|other| **other != at && (&numbers[at]).gcd(&numbers[**other]) != Natural::ONE)
     };
     keys.iter()
-        .map(|(key, ..)| {
+        .map(|key| {
             let Numbers::Rsa { n, .. } = &key.key.numbers else {
                 return None;
             };

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::finding::Finding;
-use super::{Audit, Audited, Kind};
+use super::{Audit, FoundKey, Kind};
 
 /// Where the form is defined.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// A finding and the key that has it, in one sentence.
-pub fn in_words(key: &Audited, finding: &Finding) -> String {
+pub fn in_words(key: &FoundKey, finding: &Finding) -> String {
     let unless_empty = |text: &str, whole: String| {
         if text.is_empty() {
             String::new()
@@ -25,7 +25,7 @@ pub fn in_words(key: &Audited, finding: &Finding) -> String {
         advice,
         ..
     } = finding;
-    let algorithm = &key.algorithm;
+    let algorithm = key.key.name();
     format!("{algorithm}{owner}: {text}{detail}. {source}. What to do: {advice}")
 }
 
@@ -57,7 +57,7 @@ pub fn log(audit: &Audit, version: &str, home: &str) -> Value {
     })
 }
 
-fn result(key: &Audited, finding: &Finding) -> Value {
+fn result(key: &FoundKey, finding: &Finding) -> Value {
     let mut place = json!({ "artifactLocation": { "uri": key.place.within } });
     if let Some(line) = key.place.line {
         place["region"] = json!({ "startLine": line });

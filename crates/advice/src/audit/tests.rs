@@ -28,11 +28,10 @@ fn key(name: &str, key: PublicKey) -> FoundKey {
 }
 
 fn judged(keys: Vec<FoundKey>, question: &Question) -> Audit {
-    let keys = keys.into_iter().map(|key| (key, Vec::new())).collect();
     Audit::of(keys, question, &mut no_lists())
 }
 
-fn kinds(audit: &Audited) -> Vec<Kind> {
+fn kinds(audit: &FoundKey) -> Vec<Kind> {
     audit.findings.iter().map(|finding| finding.kind).collect()
 }
 

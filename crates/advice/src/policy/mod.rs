@@ -115,21 +115,14 @@ impl Policy {
         if path.extension().is_some_and(|end| end == "toml") {
             return Ok(vec![Self::read(path)?]);
         }
-        let named = |policy: &&Self| policy.id.eq_ignore_ascii_case(wanted);
-        if let Some(policy) = Self::all().iter().find(named) {
-            return Ok(vec![policy.clone()]);
-        }
-        let of_body = |policy: &&Self| policy.body.eq_ignore_ascii_case(wanted);
-        let of_body: Vec<_> = Self::all()
-            .iter()
-            .filter(of_body)
-            .filter(|policy| policy.is_in_force())
-            .cloned()
-            .collect();
-        if of_body.is_empty() {
+        let is = |name: &str| name.eq_ignore_ascii_case(wanted);
+        let is_meant =
+            |policy: &&Self| is(&policy.id) || (is(&policy.body) && policy.is_in_force());
+        let meant: Vec<Self> = Self::all().iter().filter(is_meant).cloned().collect();
+        if meant.is_empty() {
             return Err(PolicyError::Unknown(wanted.to_owned()));
         }
-        Ok(of_body)
+        Ok(meant)
     }
 
     /// Those that words name; without a word all that no other one superseded.

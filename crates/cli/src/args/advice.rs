@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use clap::Args;
+use jiff::civil::Date;
 use keymark_advice::Strength;
 use keymark_advice::advise::Purpose;
 use keymark_advice::compatibility::Peer;
 use keymark_advice::key_spec::KeySpec;
-use keymark_advice::until::Until;
 use keymark_bench::Algorithm;
 
 use super::{TableArguments, duration, share};
@@ -22,8 +22,8 @@ pub struct StrengthArguments {
     #[arg(long, value_name = "BITS", value_parser = level, conflicts_with = "keys")]
     pub level: Option<Strength>,
     /// Status at this day [default: today]
-    #[arg(long, value_name = "DATE")]
-    pub until: Option<Until>,
+    #[arg(long, value_name = "DATE", value_parser = last_day)]
+    pub until: Option<Date>,
     /// Only these policies, and without keys what they permit: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id,
     /// or a .toml file
     #[arg(long, value_name = "NAME")]
@@ -46,8 +46,8 @@ pub struct AdviseArguments {
     #[arg(value_name = "PURPOSE", default_value = "card")]
     pub purpose: Purpose,
     /// The key is in use until this day [default: today]
-    #[arg(long, value_name = "DATE", help_heading = "What is asked")]
-    pub until: Option<Until>,
+    #[arg(long, value_name = "DATE", value_parser = last_day, help_heading = "What is asked")]
+    pub until: Option<Date>,
     /// These policies have to permit it then: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id, or a .toml file
     #[arg(long, value_name = "NAME", help_heading = "What is asked")]
     pub policy: Vec<String>,
@@ -103,4 +103,30 @@ fn level(text: &str) -> Result<Strength, String> {
     let bits = text.parse().ok().filter(|bits| (1..=256).contains(bits));
     bits.map(Strength)
         .ok_or_else(|| format!("bits of security must be from 1 to 256, not '{text}'"))
+}
+
+/// `2035` is its last day, `2035-06` that month's.
+pub(super) fn last_day(text: &str) -> Result<Date, String> {
+    let read = |day: String| day.parse::<Date>().ok();
+    let day = match text.len() {
+        4 => read(format!("{text}-12-31")),
+        7 => read(format!("{text}-01")).map(Date::last_of_month),
+        _ => read(text.to_owned()),
+    };
+    day.ok_or_else(|| format!("'{text}' is not a day; write it like 2035, 2035-06 or 2035-06-30"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_year_ends_with_its_last_day() {
+        let day = |text: &str| last_day(text).map(|day| day.to_string());
+        assert_eq!(day("2035").as_deref(), Ok("2035-12-31"));
+        assert_eq!(day("2028-02").as_deref(), Ok("2028-02-29"));
+        assert_eq!(day("2030-07-01").as_deref(), Ok("2030-07-01"));
+        assert!(day("35").unwrap_err().contains("2035-06"));
+        assert!(day("2035-13").is_err() && day("2035-02-30").is_err());
+    }
 }

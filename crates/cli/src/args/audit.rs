@@ -1,7 +1,9 @@
 //! `keymark audit`
 
 use clap::Args;
-use keymark_advice::until::Until;
+use jiff::civil::Date;
+
+use super::advice::last_day;
 
 /// `keymark audit`
 #[derive(Debug, Args)]
@@ -14,8 +16,8 @@ pub struct AuditArguments {
     #[arg(long, value_name = "NAME", default_value = "nist")]
     pub policy: Vec<String>,
     /// Also say which keys these policies do not allow until then: 2035, 2035-06, 2035-06-30
-    #[arg(long, value_name = "DATE")]
-    pub until: Option<Until>,
+    #[arg(long, value_name = "DATE", value_parser = last_day)]
+    pub until: Option<Date>,
     /// Confirm that a server elsewhere is yours
     #[arg(long)]
     pub i_own_this_server: bool,

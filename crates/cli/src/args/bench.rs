@@ -14,7 +14,7 @@ use keymark_stacks::registry;
 
 use super::{
     CardArguments, IdentityArguments, SeriesArguments, ShownArguments, algorithms, baseline,
-    concurrency, duration, runs, stack,
+    concurrency, count, duration, stack,
 };
 
 /// `keymark bench`
@@ -133,7 +133,7 @@ pub struct SelectionArguments {
 #[command(next_help_heading = "How long")]
 pub struct ExtentArguments {
     /// Do this many operations of each case
-    #[arg(long, value_name = "N", value_parser = runs, allow_negative_numbers = true, conflicts_with_all = ["precision", "max_time"])]
+    #[arg(long, value_name = "N", value_parser = |text: &str| count("operations", 10_000_000, text), allow_negative_numbers = true, conflicts_with_all = ["precision", "max_time"])]
     pub runs: Option<NonZeroU32>,
 
     /// Measure each case until its mean is this precise (95 % interval) [default: 5%]

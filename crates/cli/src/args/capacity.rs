@@ -5,8 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
+use keymark_advice::capacity::Service;
 use keymark_bench::outside::read;
-use keymark_bench::{Algorithm, Operation, StackName};
+use keymark_bench::{Algorithm, DeviceName, Operation, StackName};
 use keymark_stats::{PerSecond, Seconds, ServiceTimes};
 
 use super::plot::{PictureFile, picture_file};
@@ -36,7 +37,7 @@ pub struct CapacityArguments {
     pub stack: StackName,
     /// Instead of a device: 740ms, a mixture with weights (150ms:95,300ms:5), or a .csv file of samples, a time a line
     #[arg(long, value_name = "TIME", value_parser = service_time)]
-    pub service_time: Option<GivenTimes>,
+    pub service_time: Option<Service>,
     /// Operations that arrive at random: 2/s, 500/min; of a range (1/s..20/s) --plot draws all, and the end is answered
     #[arg(long, value_name = "RATE", value_parser = rates)]
     pub rate: Option<Rates>,
@@ -71,10 +72,6 @@ pub struct CapacityArguments {
     #[command(flatten)]
     pub tables: TableArguments,
 }
-
-/// Service times that somebody names, and as they were written.
-#[derive(Debug, Clone)]
-pub struct GivenTimes(pub ServiceTimes, pub String);
 
 /// The highest rate, and where a range of them begins.
 #[derive(Debug, Clone, Copy)]
@@ -111,11 +108,15 @@ fn peak(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("the peak must be a number from 1 on, such as 5, not '{text}'"))
 }
 
-fn service_time(text: &str) -> Result<GivenTimes, String> {
+fn service_time(text: &str) -> Result<Service, String> {
     let path = Path::new(text);
     let file = path.extension().is_some_and(|ending| ending == "csv");
     let times = if file { samples(path) } else { mixture(text) };
-    Ok(GivenTimes(times?, text.to_owned()))
+    Ok(Service {
+        device: DeviceName::new("token"),
+        times: times?,
+        source: format!("as given: {text}"),
+    })
 }
 
 /// `740ms`, `150ms:95,300ms:5`: each as often as its weight says, to one in ten thousand.
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn service_times_are_constants_mixtures_and_files() {
-        let mean = |text: &str| service_time(text).map(|given| given.0.mean().0);
+        let mean = |text: &str| service_time(text).map(|given| given.times.mean().0);
         assert_eq!(mean("740ms"), Ok(0.74));
         assert!((mean("150ms:95,300ms:5").unwrap() - 0.1575).abs() < 1e-9);
         let place = tempfile::tempdir().unwrap();

@@ -64,18 +64,14 @@ pub struct PinVariable {
 }
 
 fn pin_variable(text: &str) -> Result<PinVariable, String> {
-    let (serial, variable) = match text.split_once('=') {
-        Some((serial, variable)) => (Some(serial), variable),
-        None => (None, text),
-    };
-    let serial = serial.map(TokenName::parse).transpose();
-    match serial {
-        Ok(serial) if !variable.is_empty() => Ok(PinVariable {
-            serial,
-            variable: variable.to_owned(),
-        }),
-        Ok(_) | Err(_) => Err(format!("'{text}' must have the form 0a1b2c3d=VARIABLE")),
-    }
+    let named = text.split_once('=');
+    let (serial, variable) = named.map_or((None, text), |(serial, name)| (Some(serial), name));
+    let serial = serial.map(TokenName::parse).transpose().ok();
+    let serial = serial.filter(|_| !variable.is_empty());
+    Ok(PinVariable {
+        serial: serial.ok_or_else(|| format!("'{text}' must have the form 0a1b2c3d=VARIABLE"))?,
+        variable: variable.to_owned(),
+    })
 }
 
 /// `keymark profile`

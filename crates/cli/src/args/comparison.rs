@@ -1,5 +1,6 @@
 //! The command line of what runs are compared by.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use derive_more::Display;
 use keymark_bench::Baseline;
-use keymark_report::archive::{SelectorError, SideSelector};
+use keymark_report::archive::SideSelector;
 use keymark_report::exchange::Shipped;
 
 use super::{TableArguments, baseline, duration, share};
@@ -77,22 +78,14 @@ pub enum SideArgument {
 }
 
 impl FromStr for SideArgument {
-    type Err = String;
+    type Err = Box<dyn Error + Send + Sync>;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.strip_prefix(PUBLISHED) {
-            Some(name) => published(name).map(Self::Published),
-            None => text
-                .parse()
-                .map(Self::Runs)
-                .map_err(|error: SelectorError| error.to_string()),
-        }
+        Ok(match text.strip_prefix(PUBLISHED) {
+            Some(name) => Self::Published(Shipped::named(name)?),
+            None => Self::Runs(text.parse()?),
+        })
     }
-}
-
-/// Figures that keymark brings along.
-pub(super) fn published(name: &str) -> Result<Shipped, String> {
-    Shipped::named(name).map_err(|error| error.to_string())
 }
 
 /// What others are compared with.
@@ -105,7 +98,7 @@ pub enum BaselineArgument {
 }
 
 impl FromStr for BaselineArgument {
-    type Err = String;
+    type Err = Box<dyn Error + Send + Sync>;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         // Names of runs begin with digits, or are 'last' and 'series:'.
@@ -145,7 +138,7 @@ pub struct CompareArguments {
     #[arg(long, value_name = "RUN|CASE")]
     pub baseline: Option<BaselineArgument>,
     /// Compare these published figures as well
-    #[arg(long, value_name = "NAME", value_parser = published)]
+    #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
     /// Also show the geometric mean of the ratios over all cases
     #[arg(long)]

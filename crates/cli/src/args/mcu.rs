@@ -234,15 +234,12 @@ impl FromStr for PhaseName {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (number, name) = text.split_once('=').unwrap_or((text, ""));
-        match number.parse() {
-            Ok(number) if !name.is_empty() => Ok(Self {
-                number,
-                name: name.to_owned(),
-            }),
-            _ => Err(format!(
-                "'{text}' is not like 3=keygen, with a number to 255"
-            )),
-        }
+        let number = number.parse().ok().filter(|_| !name.is_empty());
+        let wrong = || format!("'{text}' is not like 3=keygen, with a number to 255");
+        Ok(Self {
+            number: number.ok_or_else(wrong)?,
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -265,15 +262,13 @@ impl FromStr for Budget {
             Some('M') => (number.trim_end_matches('M'), 1e6),
             _ => (number, 1.0),
         };
-        match digits.parse::<f64>() {
-            Ok(cycles) if cycles > 0.0 && cycles < 1e15 => Ok(Self {
-                name: name.to_owned(),
-                cycles: (cycles * unit).round() as u64,
-            }),
-            _ => Err(format!(
-                "'{text}' is not like keygen=2M, total=350k or main=12000"
-            )),
-        }
+        let cycles = digits.parse::<f64>().ok();
+        let cycles = cycles.filter(|cycles| *cycles > 0.0 && *cycles < 1e15);
+        let wrong = || format!("'{text}' is not like keygen=2M, total=350k or main=12000");
+        Ok(Self {
+            name: name.to_owned(),
+            cycles: (cycles.ok_or_else(wrong)? * unit).round() as u64,
+        })
     }
 }
 

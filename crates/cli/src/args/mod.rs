@@ -23,7 +23,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args, CommandFactory, Parser, Subcommand};
 use itertools::Itertools;
-use keymark_bench::{Algorithm, AlgorithmChoice, Baseline, StackName};
+use keymark_bench::{AlgorithmChoice, Baseline, StackName, UnknownAlgorithm};
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
@@ -236,7 +236,7 @@ pub struct ShowArguments {
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
     /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_parser = comparison::published)]
+    #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
     /// One JSON object for each case
     #[arg(long, help_heading = "Output")]
@@ -269,28 +269,24 @@ pub struct ImportArguments {
     pub identity: IdentityArguments,
 }
 
-fn algorithms(text: &str) -> Result<AlgorithmChoice, String> {
+fn algorithms(text: &str) -> Result<AlgorithmChoice, UnknownAlgorithm> {
     match text {
         "all" => Ok(AlgorithmChoice::All),
         "longest" => Ok(AlgorithmChoice::Longest),
         list => {
-            let names = list.split(',').map(str::parse::<Algorithm>);
-            names
-                .collect::<Result<_, _>>()
-                .map(AlgorithmChoice::Listed)
-                .map_err(|error| error.to_string())
+            let names: Result<_, _> = list.split(',').map(str::parse).collect();
+            names.map(AlgorithmChoice::Listed)
         }
     }
 }
 
-fn unregistered(word: &str) -> String {
-    let known = registry::stacks().format(", ");
-    format!("unknown stack '{word}'; choose from {known}")
-}
-
 fn stack(text: &str) -> Result<StackName, String> {
-    let named = registry::stacks().find(|stack| stack.word().eq_ignore_ascii_case(text));
-    named.ok_or_else(|| unregistered(text))
+    let mut stacks = registry::stacks();
+    let named = stacks.find(|stack| stack.word().eq_ignore_ascii_case(text));
+    named.ok_or_else(|| {
+        let known = registry::stacks().format(", ");
+        format!("unknown stack '{text}'; choose from {known}")
+    })
 }
 
 fn baseline(text: &str) -> Result<Baseline, String> {
@@ -323,10 +319,6 @@ fn concurrency(text: &str) -> Result<NonZeroU32, String> {
     count("workers", 256, text)
 }
 
-fn runs(text: &str) -> Result<NonZeroU32, String> {
-    count("operations", 10_000_000, text)
-}
-
 fn count(what: &str, most: u32, text: &str) -> Result<NonZeroU32, String> {
     let number = text
         .parse()
@@ -347,13 +339,11 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let number = text
-        .strip_suffix('%')
-        .and_then(|number| number.trim().parse::<f64>().ok());
-    match number {
-        Some(percent) if (0.0..=10_000.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err(format!("'{text}' is not a percentage; write it like 5%")),
-    }
+    let number = text.strip_suffix('%');
+    let percent = number.and_then(|number| number.trim().parse::<f64>().ok());
+    let percent = percent.filter(|percent| (0.0..=10_000.0).contains(percent));
+    let wrong = || format!("'{text}' is not a percentage; write it like 5%");
+    percent.map(|percent| percent / 100.0).ok_or_else(wrong)
 }
 
 /// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).

@@ -9,8 +9,6 @@ use keymark_report::charts::Theme;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
 
-use super::comparison;
-
 /// `keymark plot`
 #[derive(Debug, Args)]
 pub struct PlotArguments {
@@ -27,7 +25,7 @@ pub struct PlotArguments {
     pub case: Option<String>,
 
     /// Also draw these published figures: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_parser = comparison::published)]
+    #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
 
     /// Background

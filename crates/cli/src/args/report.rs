@@ -9,7 +9,7 @@ use keymark_report::exchange::Shipped;
 use keymark_report::formats::FORMATS;
 use keymark_report::render::{Format, html};
 
-use super::{comparison, one_of};
+use super::one_of;
 
 /// `keymark export`
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub struct ReportArguments {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Show these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
-    #[arg(long, value_name = "NAME", value_parser = comparison::published)]
+    #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
     /// Format [default: by the file's name, else html]
     #[arg(long, value_parser = reported())]

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use itertools::Itertools;
 use jiff::Zoned;
 use keymark_advice::advise::{Purpose, Question};
 use keymark_advice::catalogue::Catalogue;
@@ -9,12 +10,13 @@ use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
 use keymark_bench::Profile;
 use keymark_report::exchange::Shipped;
-use keymark_stores::device::Wish;
+use keymark_stores::device::{Device, Wish};
 use keymark_stores::registry;
 use serde_json::json;
 
 use super::Outcome;
 use crate::args::AdviseArguments;
+use crate::documents::published;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{archive, output, user};
@@ -25,17 +27,14 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     }
     let archive = archive::open_to_read(path)?;
     let mut records = archive::newest(&archive)?;
-    for shipped in Shipped::of_times() {
-        records.push(shipped.record()?);
-    }
+    records.extend(published::records(Shipped::of_times())?);
     let profiles = Profile::shipped()?;
     let figures = Figures::of(&records).with_profiles(&profiles);
     let question = question(arguments)?;
-    let catalogue = Catalogue::shipped();
     if arguments.json {
-        print(&question, catalogue, &figures);
+        print(&question, &figures);
     } else {
-        output::document(&question.document(catalogue, &figures), &arguments.tables);
+        output::document(&question.document(&figures), &arguments.tables);
     }
     Ok(Exit::Fine)
 }
@@ -51,7 +50,7 @@ fn question(arguments: &AdviseArguments) -> Result<Question, Failure> {
     Ok(Question {
         purpose: arguments.purpose,
         today,
-        until: arguments.until.map_or(today, |until| until.0),
+        until: arguments.until.unwrap_or(today),
         policies,
         open_firmware: arguments.open_firmware,
         tolerance: arguments.tolerance,
@@ -92,8 +91,8 @@ fn devices(named: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// Every answer, and everything that is left out with what refuses it.
-fn print(question: &Question, catalogue: &Catalogue, figures: &Figures) {
-    let candidates = question.candidates(catalogue, figures);
+fn print(question: &Question, figures: &Figures) {
+    let candidates = question.candidates(figures);
     for (rank, one) in question.answers(&candidates).iter().enumerate() {
         print_json(&json!({
             "rank": rank + 1,
@@ -161,25 +160,19 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
 
 /// The cards in readers that have keys, which are the ones that can be measured.
 fn inserted() -> Result<String, Failure> {
-    let (mut names, mut empty) = (Vec::new(), Vec::new());
-    for family in registry::FAMILIES {
-        let looked = family.found(&Wish::Inserted, &user::of_pinentry());
-        for one in looked.map_err(Failure::nothing_usable)?.devices {
-            let among = if one.capabilities().is_empty() {
-                &mut empty
-            } else {
-                &mut names
-            };
-            among.push(one.identity().device.to_string());
-        }
-    }
-    if !names.is_empty() {
-        return Ok(names.join(","));
+    let looked = registry::look(&Wish::Inserted, &user::of_pinentry());
+    let devices = looked.map_err(Failure::nothing_usable)?.devices;
+    let name = |one: &Box<dyn Device>| one.identity().device.to_string();
+    let (empty, with_keys): (Vec<_>, Vec<_>) = devices
+        .iter()
+        .partition(|one| one.capabilities().is_empty());
+    if !with_keys.is_empty() {
+        return Ok(with_keys.into_iter().map(name).join(","));
     }
     Err(Failure::nothing_usable(if empty.is_empty() {
         "no card is inserted that could be measured; 'keymark devices' shows all".to_owned()
     } else {
-        let empty = empty.join(", ");
+        let empty = empty.into_iter().map(name).join(", ");
         format!(
             "the card has no keys yet ({empty}): 'gpg --card-edit' makes some on it, by 'admin' and 'generate'"
         )

@@ -1,9 +1,10 @@
 //! `keymark capacity`
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use keymark_advice::capacity::{Plan, Question, Row, Service, Wanted};
-use keymark_bench::{DeviceName, Operation};
+use keymark_bench::Operation;
 use keymark_report::charts::Theme;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures;
@@ -52,25 +53,16 @@ fn demand(arguments: &CapacityArguments) -> Demand {
 }
 
 fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<Service, Failure> {
-    let (device, algorithm) = match (
-        &arguments.service_time,
-        &arguments.device,
-        arguments.algorithm,
-    ) {
-        (Some(given), ..) => {
-            return Ok(Service {
-                device: DeviceName::new("token"),
-                times: given.0.clone(),
-                source: format!("as given: {}", given.1),
-            });
-        }
-        (None, Some(device), Some(algorithm)) => (device.clone(), algorithm),
-        (None, ..) => return Err(Failure::usage("name a device with an algorithm")),
+    if let Some(given) = &arguments.service_time {
+        return Ok(given.clone());
+    }
+    let (Some(device), Some(algorithm)) = (&arguments.device, arguments.algorithm) else {
+        return Err(Failure::usage("name a device with an algorithm"));
     };
     let mut usual = [Operation::Sign, Operation::Decrypt].into_iter();
     let usual = usual.find(|operation| algorithm.has(*operation));
     let wanted = Wanted {
-        device,
+        device: device.clone(),
         algorithm,
         operation: arguments
             .operation
@@ -79,21 +71,15 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
         stack: arguments.stack,
     };
     let runs = archive::newest(&archive::open_to_read(archive)?)?;
-    let published = Shipped::of_times().map(|shipped| shipped.record());
-    let published = published.collect::<Result<Vec<_>, _>>()?;
+    let published = documents::published::records(Shipped::of_times())?;
     Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
 }
 
 fn print(question: &Question, plan: &Plan) {
     plan.0.iter().for_each(|row| print_json(&line(row)));
-    let fewest = |spare: u32| {
-        let fewest = |way| plan.fewest(way).map(|fewest| fewest + spare);
-        json!({
-            "shared": fewest(Distribution::Shared),
-            "leastconn": fewest(Distribution::LeastConn),
-            "roundrobin": fewest(Distribution::RoundRobin),
-            "random": fewest(Distribution::Random),
-        })
+    let fewest = |spare: u32| -> BTreeMap<Distribution, Option<u32>> {
+        let fewest = |way| (way, plan.fewest(way).map(|fewest| fewest + spare));
+        Distribution::ALL.map(fewest).into()
     };
     let service = &question.service;
     print_json(&json!({

@@ -39,25 +39,19 @@ fn compared(
     if let Some(Units::Machine) = arguments.by {
         return of_machines(named, archive, criteria);
     }
-    let pattern = match &arguments.baseline {
-        Some(BaselineArgument::Case(pattern)) => Some(pattern),
-        Some(BaselineArgument::Side(baseline)) => {
-            named.retain(|side| side != baseline);
-            named.insert(0, baseline.clone());
-            None
-        }
-        None => None,
+    let (pattern, baseline) = match &arguments.baseline {
+        Some(BaselineArgument::Case(pattern)) => (Some(pattern), None),
+        Some(BaselineArgument::Side(baseline)) => (None, Some(load(baseline, archive)?)),
+        None => (None, None),
     };
     let mut sides: Vec<Side> = named
         .iter()
         .map(|side| load(side, archive))
         .collect::<Result<_, _>>()?;
-    if let (Some(BaselineArgument::Side(_)), Some((baseline, others))) =
-        (&arguments.baseline, sides.split_first())
-    {
+    if let Some(baseline) = baseline {
         // Under whatever name it stands among the others, too.
-        let own = others.iter().filter(|side| !same_runs(side, baseline));
-        sides = [baseline].into_iter().chain(own).cloned().collect();
+        sides.retain(|side| !same_runs(side, &baseline));
+        sides.insert(0, baseline);
     }
     if let (None, [only]) = (pattern, sides.as_slice()) {
         return of_copies(only, criteria);
@@ -88,7 +82,7 @@ fn of_machines(
     criteria: Criteria,
 ) -> Result<Comparison, Failure> {
     if named.is_empty() {
-        let last = archive.last_of_machines().map_err(Failure::failed)?;
+        let last = archive.last_of_machines()?;
         let alone = last.into_iter().map(|run| SideSelector(vec![run]));
         named.extend(alone.map(SideArgument::Runs));
     }

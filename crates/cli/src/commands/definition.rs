@@ -6,7 +6,7 @@ use std::path::Path;
 use clap_complete::Shell;
 
 use super::Outcome;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
 use crate::{args, output};
 
 pub(super) fn completions(shell: Shell) -> Exit {
@@ -26,12 +26,8 @@ pub(super) fn man(directory: Option<&Path>) -> Outcome {
         Some(directory) => {
             let written = fs::create_dir_all(directory)
                 .and_then(|()| clap_mangen::generate_to(args::command(), directory));
-            written.map_err(|error| {
-                Failure::failed(format!(
-                    "cannot write man pages to {}: {error}",
-                    directory.display()
-                ))
-            })?;
+            let place = directory.display();
+            written.map_err(|error| format!("cannot write man pages to {place}: {error}"))?;
         }
     }
     Ok(Exit::Fine)

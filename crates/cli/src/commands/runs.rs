@@ -33,23 +33,19 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
             }));
             continue;
         }
-        let more = algorithms.len().saturating_sub(NAMES);
+        let more = match algorithms.len().saturating_sub(NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let series = run.series.as_ref();
+        let series = series.map_or_else(String::new, |series| format!("  series:{series}"));
         let named = algorithms.iter().take(NAMES).join(" ");
         let line = format!(
-            "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{}{}",
+            "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{more}{series}",
             run.id,
             run.state.to_string(),
             run.cases,
-            run.samples,
-            if more > 0 {
-                format!(" and {more} more")
-            } else {
-                String::new()
-            },
-            match &run.series {
-                Some(series) => format!("  series:{series}"),
-                None => String::new(),
-            }
+            run.samples
         );
         lines.push_str(&visible(&line));
         lines.push('\n');

@@ -29,11 +29,11 @@ pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
         json::write(&shared.record, to)
     })
     .map_err(|error| {
-        Failure::failed(if error.kind() == ErrorKind::AlreadyExists {
+        if error.kind() == ErrorKind::AlreadyExists {
             format!("{file} exists, and nothing was written; name another file")
         } else {
             format!("cannot write {file}: {error}")
-        })
+        }
     })?;
     output::line(&format!("wrote {} to {file}", shared.record.id));
     Ok(Exit::Fine)

@@ -12,9 +12,7 @@ use crate::output;
 
 pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
     let policies = Policy::chosen(&arguments.policy).map_err(Failure::usage)?;
-    let date = arguments
-        .until
-        .map_or_else(|| Zoned::now().date(), |until| until.0);
+    let date = arguments.until.unwrap_or_else(|| Zoned::now().date());
     let mut keys = match (arguments.keys.as_slice(), arguments.level) {
         ([], Some(level)) => strength::keys_of_level(level),
         ([], None) => strength::usual_keys(),

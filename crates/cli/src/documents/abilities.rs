@@ -25,25 +25,20 @@ pub(crate) fn of_twin(
             .filter(|capability| capability.operation == operation);
         let (assumed, known): (Vec<Capability>, Vec<Capability>) =
             of_operation.partition(|capability| identity.assumed(**capability).is_some());
-        let mut words = Vec::new();
-        if !known.is_empty() {
-            words.push(names(&known));
-        }
-        if !assumed.is_empty() {
-            let basis = Assumed::AsDecrypt;
-            words.push(format!("{} (assumed {basis})", names(&assumed)));
-        }
-        if words.is_empty() {
-            words.push("nothing".to_owned());
-        }
-        (operation, words.join(", "))
+        let basis = Assumed::AsDecrypt;
+        let assumed = names(&assumed).map(|names| format!("{names} (assumed {basis})"));
+        let words = [names(&known), assumed].into_iter().flatten().join(", ");
+        let nothing = words.is_empty().then(|| "nothing".to_owned());
+        (operation, nothing.unwrap_or(words))
     });
     by_operation.to_vec()
 }
 
-fn names(capabilities: &[Capability]) -> String {
+/// None of none.
+fn names(capabilities: &[Capability]) -> Option<String> {
     let names = capabilities.iter();
-    names.map(|capability| capability.algorithm).join(" ")
+    let names = names.map(|capability| capability.algorithm).join(" ");
+    Some(names).filter(|names| !names.is_empty())
 }
 
 /// What the user of a twin has to know before it refuses something.

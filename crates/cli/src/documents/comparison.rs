@@ -42,25 +42,13 @@ pub(crate) fn each_run(records: &[Record], archive: &Archive) -> Result<Comparis
         runs: vec![record.clone()],
     };
     let sides: Vec<Side> = records.iter().map(side).collect();
-    let machine = machine(&sides, archive)?;
-    Ok(Comparison::of(&sides, machine, Criteria::default()))
+    of(&sides, archive)
 }
 
-/// Two sides that were just measured, the first being the baseline.
-pub(crate) fn between(
-    old: &[Record],
-    new: &[Record],
-    archive: &Archive,
-) -> Result<Comparison, Failure> {
-    let sides = [("first", old), ("second", new)].map(|(name, runs)| {
-        let series = runs.first().and_then(|run| run.series.as_ref());
-        Side {
-            name: series.map_or_else(|| name.to_owned(), |series| format!("series:{}", series.id)),
-            runs: runs.to_vec(),
-        }
-    });
-    let machine = machine(&sides, archive)?;
-    Ok(Comparison::of(&sides, machine, Criteria::default()))
+/// Sides against the first of them.
+pub(crate) fn of(sides: &[Side], archive: &Archive) -> Result<Comparison, Failure> {
+    let machine = machine(sides, archive)?;
+    Ok(Comparison::of(sides, machine, Criteria::default()))
 }
 
 /// A comparison as objects or as tables.

@@ -89,13 +89,9 @@ pub(crate) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Resul
             PictureFormat::Svg => svg::draw(chart, theme).into_bytes(),
             PictureFormat::Png => svg::png(chart, theme)?,
         };
-        file::replace(&path, &bytes).map_err(|error| {
-            Failure::failed(format!(
-                "cannot write the picture to {}: {error}",
-                path.display()
-            ))
-        })?;
-        output::line(&format!("{}: {}", path.display(), chart.title));
+        let (written, path) = (file::replace(&path, &bytes), path.display());
+        written.map_err(|error| format!("cannot write the picture to {path}: {error}"))?;
+        output::line(&format!("{path}: {}", chart.title));
     }
     Ok(())
 }
@@ -105,14 +101,9 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     if number == 1 {
         return path.to_owned();
     }
-    let part =
-        |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let name = format!(
-        "{}-{number}.{}",
-        part(path.file_stem()),
-        part(path.extension())
-    );
-    path.with_file_name(name)
+    let (stem, ending) = (path.file_stem(), path.extension());
+    let [stem, ending] = [stem, ending].map(|part| part.unwrap_or_default().to_string_lossy());
+    path.with_file_name(format!("{stem}-{number}.{ending}"))
 }
 
 /// The same on the terminal.

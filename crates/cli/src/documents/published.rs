@@ -14,8 +14,12 @@ use crate::exit::Failure;
 use crate::output;
 
 /// Those that come with keymark, as records; loads and ratios are none.
-pub(crate) fn records(shipped: &[Shipped]) -> Result<Vec<Record>, Failure> {
-    let times = shipped.iter().filter(|shipped| shipped.cells().is_none());
+pub(crate) fn records<'s>(
+    shipped: impl IntoIterator<Item = &'s Shipped>,
+) -> Result<Vec<Record>, Failure> {
+    let times = shipped
+        .into_iter()
+        .filter(|shipped| shipped.cells().is_none());
     times.map(|shipped| Ok(shipped.record()?)).collect()
 }
 

@@ -65,20 +65,17 @@ pub(crate) fn text(
     let mut text = Vec::new();
     match (format.write)(&exported, &mut text) {
         Err(several @ FormatError::SeveralRuns) => Err(Failure::usage(several)),
-        Err(other) => Err(Failure::failed(other)),
+        Err(other) => Err(other.into()),
         Ok(()) => Ok(String::from_utf8_lossy(&text).into_owned()),
     }
 }
 
 /// `reports/RUN.html` beside the archive.
 pub(crate) fn usual_place(archive: &Path, run: &RunId) -> Result<PathBuf, Failure> {
-    let directory = archive
-        .parent()
-        .unwrap_or_else(|| Path::new(""))
-        .join(REPORTS);
-    fs::create_dir_all(&directory).map_err(|error| {
-        Failure::failed(format!("cannot create {}: {error}", directory.display()))
-    })?;
+    let directory = archive.parent().unwrap_or_else(|| Path::new(""));
+    let directory = directory.join(REPORTS);
+    fs::create_dir_all(&directory)
+        .map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
     Ok(directory.join(format!("{}.html", name(&run.0))))
 }
 

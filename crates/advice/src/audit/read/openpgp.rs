@@ -8,7 +8,7 @@ use std::io::Read as _;
 use keymark_bench::Family;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{PacketParser, Signature, SignatureType};
-use pgp::types::{KeyId, Tag};
+use pgp::types::Tag;
 use sha1::{Digest as _, Sha1};
 use sha2::Sha256;
 
@@ -64,31 +64,25 @@ pub(super) fn packets(place: &Location, bytes: &[u8], read: &mut Read) {
                 break;
             }
         };
-        #[expect(
-            clippy::wildcard_enum_match_arm,
-            reason = "other packets say nothing of a key"
-        )]
-        match header.tag() {
-            Tag::PublicKey | Tag::SecretKey | Tag::PublicSubkey | Tag::SecretSubkey => {
-                if matches!(header.tag(), Tag::PublicKey | Tag::SecretKey) {
-                    block.end(read);
-                }
-                match Dated::of(place, &body) {
-                    Ok(key) => block.keys.push(key),
-                    Err(reason) => read.failures.push(failure(place, reason)),
-                }
+        // Other packets say nothing of a key.
+        let tag = header.tag();
+        let is_primary = matches!(tag, Tag::PublicKey | Tag::SecretKey);
+        if is_primary {
+            block.end(read);
+        }
+        if is_primary || matches!(tag, Tag::PublicSubkey | Tag::SecretSubkey) {
+            match Dated::of(place, &body) {
+                Ok(key) => block.keys.push(key),
+                Err(reason) => read.failures.push(failure(place, reason)),
             }
-            Tag::UserId => {
-                let text = String::from_utf8_lossy(&body).into_owned();
-                block.user.get_or_insert(text);
-            }
-            Tag::Signature => {
-                // One that cannot be read says nothing.
-                if let Ok(signature) = Signature::try_from_reader(header, &body[..]) {
-                    block.signed(&signature);
-                }
-            }
-            _ => {}
+        } else if tag == Tag::UserId {
+            let text = String::from_utf8_lossy(&body).into_owned();
+            block.user.get_or_insert(text);
+        } else if tag == Tag::Signature
+            // One that cannot be read says nothing.
+            && let Ok(signature) = Signature::try_from_reader(header, &body[..])
+        {
+            block.signed(&signature);
         }
     }
     block.end(read);
@@ -124,40 +118,31 @@ impl Block {
             Some(pgp::types::KeyVersion::V6) => print.as_bytes().first_chunk().copied(),
             _ => print.as_bytes().last_chunk().copied(),
         });
-        let issuers = issuers.chain(signature.issuer_key_id().into_iter().map(id_of));
+        let by_id = signature.issuer_key_id().into_iter();
+        let issuers =
+            issuers.chain(by_id.filter_map(|id| AsRef::<[u8]>::as_ref(id).first_chunk().copied()));
         if !issuers.into_iter().any(|issuer| Some(issuer) == primary.id) {
             return;
         }
-        #[expect(
-            clippy::wildcard_enum_match_arm,
-            reason = "the others bind no key to anything"
-        )]
-        match kind {
+        // The others bind no key to anything.
+        if matches!(
+            kind,
             SignatureType::CertGeneric
-            | SignatureType::CertPersona
-            | SignatureType::CertCasual
-            | SignatureType::CertPositive
-            | SignatureType::Key => primary.bound(signature),
-            SignatureType::KeyRevocation => primary.key.is_revoked = true,
-            SignatureType::SubkeyBinding => {
-                if let Some(subkey) = subkeys.last_mut() {
-                    subkey.bound(signature);
-                }
+                | SignatureType::CertPersona
+                | SignatureType::CertCasual
+                | SignatureType::CertPositive
+                | SignatureType::Key
+        ) {
+            primary.bound(signature);
+        }
+        primary.key.is_revoked |= kind == SignatureType::KeyRevocation;
+        if let Some(subkey) = subkeys.last_mut() {
+            if kind == SignatureType::SubkeyBinding {
+                subkey.bound(signature);
             }
-            SignatureType::SubkeyRevocation => {
-                if let Some(subkey) = subkeys.last_mut() {
-                    subkey.key.is_revoked = true;
-                }
-            }
-            _ => {}
+            subkey.key.is_revoked |= kind == SignatureType::SubkeyRevocation;
         }
     }
-}
-
-fn id_of(id: &KeyId) -> [u8; 8] {
-    let mut octets = [0; 8];
-    octets.copy_from_slice(id.as_ref());
-    octets
 }
 
 impl Dated {
@@ -287,13 +272,12 @@ fn key_id(version: u8, public: &[u8], key: &PublicKey) -> Option<[u8; 8]> {
             let hashed = [&[0x9b], &length[..], public].concat();
             Sha256::digest(hashed).first_chunk().copied()
         }
-        _ => match &key.numbers {
-            Numbers::Rsa { n, .. } => n.last_chunk().copied(),
-            Numbers::Dsa { .. }
-            | Numbers::Discrete { .. }
-            | Numbers::Point(_)
-            | Numbers::Opaque(_) => None,
-        },
+        _ => {
+            let Numbers::Rsa { n, .. } = &key.numbers else {
+                return None;
+            };
+            n.last_chunk().copied()
+        }
     }
 }
 

@@ -6,16 +6,13 @@ pub mod known;
 pub mod roca;
 pub mod small;
 
+use malachite_base::num::conversion::traits::PowerOf2Digits as _;
 use malachite_nz::natural::Natural;
 
 /// An unsigned number from its octets, the first of which weighs most.
 pub fn number(octets: &[u8]) -> Natural {
-    let limbs = octets.rchunks(8).map(|chunk| {
-        chunk
-            .iter()
-            .fold(0_u64, |limb, octet| limb << 8 | u64::from(*octet))
-    });
-    Natural::from_owned_limbs_asc(limbs.collect())
+    // Every octet is a digit.
+    Natural::from_power_of_2_digits_desc(8, octets.iter().copied()).unwrap_or_default()
 }
 
 /// The octets without zeros that lead.
@@ -31,12 +28,6 @@ pub fn bits(octets: &[u8]) -> u32 {
     octets.len() as u32 * 8 - leading
 }
 
-/// The remainder by a small divisor.
-pub fn remainder(octets: &[u8], divisor: u32) -> u32 {
-    let append = |rest: u64, octet: &u8| (rest << 8 | u64::from(*octet)) % u64::from(divisor);
-    octets.iter().fold(0, append) as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,9 +40,5 @@ mod tests {
         assert_eq!(number(&octets).to_string(), "18446744073709551621");
         assert_eq!(bits(&octets), 65);
         assert_eq!(bits(&[0, 0]), 0);
-        for divisor in [3, 167, 65_521] {
-            let by_library = number(&octets) % Natural::from(divisor);
-            assert_eq!(by_library, remainder(&octets, divisor), "{divisor}");
-        }
     }
 }

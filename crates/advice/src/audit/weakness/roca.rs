@@ -3,7 +3,7 @@
 //!
 //! Nemec, Sys, Svenda, Klinec, Matyas, "The Return of Coppersmith's Attack", ACM CCS 2017. The test is the one by
 //! discrete logarithm of its authors' detector (crocs-muni/roca, `DlogFprint`), which takes a random modulus for one of
-//! these in 2^-154 of all cases. That of the residues alone (2^-27) goes before it.
+//! these in 2^-154 of all cases.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use malachite_base::num::arithmetic::traits::ModPow as _;
 use malachite_base::num::basic::traits::One as _;
 use malachite_nz::natural::Natural;
 
-use super::{bits, number, remainder};
+use super::{bits, number};
 
 /// The primes whose product divides the M of every length of key.
 const PRIMES: [u32; 39] = [
@@ -28,29 +28,9 @@ const SHORTEST: u32 = 256;
 static PRODUCT: LazyLock<Natural> =
     LazyLock::new(|| PRIMES.iter().map(|prime| Natural::from(*prime)).product());
 
-/// Which residues the powers of the generator have modulo each prime, a bit each.
-static RESIDUES: LazyLock<[[u64; 3]; 39]> = LazyLock::new(|| {
-    PRIMES.map(|prime| {
-        let mut seen = [0; 3];
-        let mut power = 1 % prime;
-        while !has(&seen, power) {
-            seen[power as usize / 64] |= 1 << (power % 64);
-            power = power * (GENERATOR % prime) % prime;
-        }
-        seen
-    })
-});
-
-const fn has(seen: &[u64; 3], residue: u32) -> bool {
-    seen[residue as usize / 64] >> (residue % 64) & 1 == 1
-}
-
 /// Whether a modulus has the fingerprint.
 pub fn has_fingerprint(modulus: &[u8]) -> bool {
-    let fits = |(prime, residues): (&u32, &[u64; 3])| has(residues, remainder(modulus, *prime));
-    bits(modulus) >= SHORTEST
-        && PRIMES.iter().zip(RESIDUES.iter()).all(fits)
-        && is_power_of_generator(&number(modulus))
+    bits(modulus) >= SHORTEST && is_power_of_generator(&number(modulus))
 }
 
 /// Pohlig and Hellman: whether there is a logarithm in each of the subgroups. Which one it is, nobody needs.
@@ -111,7 +91,6 @@ mod tests {
         }
     }
 
-    /// What passes the residues of single primes, and is no power modulo their product.
     #[test]
     fn the_logarithm_has_to_be_one() {
         assert!(is_power_of_generator(&Natural::from(GENERATOR)));

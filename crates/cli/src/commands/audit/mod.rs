@@ -5,7 +5,7 @@ mod targets;
 
 use jiff::Zoned;
 use keymark_advice::audit::sarif;
-use keymark_advice::audit::{Audit, Audited, Lists, Places, Question};
+use keymark_advice::audit::{Audit, FoundKey, Lists, Places, Question};
 use keymark_advice::policy::Policy;
 use keymark_report::formats::ci::{Test, suite};
 
@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
     let question = Question {
         policies: Policy::chosen(&arguments.policy).map_err(Failure::usage)?,
         today: Zoned::now().date(),
-        until: arguments.until.map(|until| until.0),
+        until: arguments.until,
     };
     let found = targets::read(arguments)?;
     for failure in &found.failures {
@@ -52,15 +52,15 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
 }
 
 fn junit(audit: &Audit) -> Result<String, Failure> {
-    let test = |key: &Audited| {
+    let test = |key: &FoundKey| {
         let wrong = key.findings.iter().filter(|finding| finding.is_weakness());
         let wrong: Vec<String> = wrong.map(|finding| sarif::in_words(key, finding)).collect();
         Test {
-            class: format!("keymark.audit.{}", key.algorithm),
+            class: format!("keymark.audit.{}", key.key.name()),
             name: format!("{} {}", key.place, key.owner).trim_end().to_owned(),
             failure: (!wrong.is_empty()).then(|| wrong.join(" ")),
         }
     };
     let tests: Vec<Test> = audit.keys.iter().map(test).collect();
-    suite("audit", &tests).map_err(Failure::failed)
+    Ok(suite("audit", &tests)?)
 }

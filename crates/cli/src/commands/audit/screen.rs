@@ -1,13 +1,12 @@
 //! An audit on the terminal: the answer, what is wrong with which key, and what that means.
 
-use std::collections::BTreeMap;
-
 use itertools::Itertools;
-use keymark_advice::audit::{Audit, Audited, Finding, Kind, Level, Question};
+use keymark_advice::audit::{Audit, Finding, FoundKey, Question, Standing};
+use keymark_advice::policy::Status;
 use keymark_bench::outside::visible::shortened;
 use keymark_report::render::Width;
 use keymark_report::units::counted;
-use keymark_report::{Column, TableOf};
+use keymark_report::{Column, TableOf, grouped};
 
 use crate::output;
 
@@ -24,15 +23,12 @@ const KIND: usize = 16;
 
 pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
     answer(audit, question);
-    let mut findings: Vec<(&Finding, &Audited)> = Vec::new();
-    for key in &audit.keys {
-        let shown = key
-            .findings
-            .iter()
-            .filter(|finding| long || finding.is_weakness());
-        findings.extend(shown.map(|finding| (finding, key)));
-    }
-    findings.sort_by_key(|(finding, _)| (finding.level, finding.kind));
+    let all = audit.keys.iter();
+    let all = all.flat_map(|key| key.findings.iter().map(move |finding| (finding, key)));
+    let findings: Vec<(&Finding, &FoundKey)> = all
+        .filter(|(finding, _)| long || finding.is_weakness())
+        .sorted_by_key(|(finding, _)| (finding.level, finding.kind))
+        .collect();
     let rows = if long { findings.len() } else { ROWS };
     table(&findings[..rows.min(findings.len())]);
     legend(&findings);
@@ -54,7 +50,7 @@ pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
 
 /// How many, how many are weak, and the worst.
 fn answer(audit: &Audit, question: &Question) {
-    let weak: Vec<&Audited> = audit.weak().collect();
+    let weak: Vec<&FoundKey> = audit.weak().collect();
     let policies = question.policies.iter().map(|policy| &policy.id);
     let by = format!("by {}", policies.format(", "));
     let until = question
@@ -75,11 +71,13 @@ fn answer(audit: &Audit, question: &Question) {
     let of = if owner.is_empty() { "" } else { " of " };
     output::paragraph(&format!(
         "The worst: {}{of}{owner} in {}: {}.",
-        key.algorithm, key.place, finding.text
+        key.key.name(),
+        key.place,
+        finding.text
     ));
 }
 
-fn table(findings: &[(&Finding, &Audited)]) {
+fn table(findings: &[(&Finding, &FoundKey)]) {
     if findings.is_empty() {
         return;
     }
@@ -88,7 +86,7 @@ fn table(findings: &[(&Finding, &Audited)]) {
     let table = TableOf::plain(findings)
         .name("level", |(finding, _)| finding.level.word())
         .name("finding", |(finding, _)| finding.kind.word())
-        .name("key", |(_, key)| key.algorithm.clone())
+        .name("key", |(_, key)| key.key.name())
         .name("where", |(_, key)| end_of(&key.place.to_string(), place))
         .name("whose", |(finding, key)| {
             let detail = match finding.detail.as_str() {
@@ -104,15 +102,10 @@ fn table(findings: &[(&Finding, &Audited)]) {
 }
 
 /// Each statement once: of which kind, what it says, where it is read and what to do.
-fn legend(findings: &[(&Finding, &Audited)]) {
-    let mut known: BTreeMap<(Level, Kind), Vec<&Finding>> = BTreeMap::new();
-    for (finding, _) in findings {
-        let of_kind = known.entry((finding.level, finding.kind)).or_default();
-        if of_kind.iter().all(|other| other.text != finding.text) {
-            of_kind.push(finding);
-        }
-    }
-    for ((_, kind), statements) in known {
+fn legend(findings: &[(&Finding, &FoundKey)]) {
+    let findings = findings.iter().map(|(finding, _)| *finding);
+    for ((_, kind), statements) in grouped(findings, |one| (one.level, one.kind)) {
+        let statements: Vec<_> = statements.iter().unique_by(|one| &one.text).collect();
         output::line("");
         let count = statements.len();
         let mut name = kind.word();
@@ -139,24 +132,16 @@ fn every_key(audit: &Audit, question: &Question) {
     output::line("");
     output::heading("Every key");
     let (place, name) = names(COLUMNS + 8);
-    let status = |key: &Audited, later: bool| {
-        let of = |standing: &keymark_advice::audit::Standing| {
-            if later {
-                standing.until
-            } else {
-                Some(standing.today)
-            }
-        };
-        let mut words: Vec<&str> = key.status.iter().filter_map(of).map(|s| s.word()).collect();
-        words.dedup();
-        words.join(" ")
+    let status = |key: &FoundKey, of: fn(&Standing) -> Option<Status>| {
+        let words = key.status.iter().filter_map(of).map(Status::word);
+        words.dedup().join(" ")
     };
     let until = question.until.map(|until| Column::name(until.to_string()));
     let table = TableOf::plain(&audit.keys)
-        .name("key", |key| key.algorithm.clone())
-        .name("bits", |key| key.strength_bits)
-        .name("today", |key| status(key, false))
-        .maybe(until, |key| status(key, true))
+        .name("key", |key| key.key.name())
+        .name("bits", |key| key.key.strength().map(|bits| bits.0))
+        .name("today", |key| status(key, |one| Some(one.today)))
+        .maybe(until, |key| status(key, |one| one.until))
         .name("ends", |key| key.expires.map(|end| end.to_string()))
         .name("where", |key| end_of(&key.place.to_string(), place))
         .name("whose", |key| shortened(&key.owner, name));

@@ -3,93 +3,64 @@
 //! version can do it, and hands the run over as the record that keymarks exchange.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use keymark_bench::Record;
 use keymark_report::exchange;
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::process::Process;
-use nix::sys::signal::Signal;
-use signal_hook::iterator::{Handle, Signals};
+use signal_hook::iterator::Signals;
 
 use crate::exit::{Exit, Failure};
+use crate::output;
 use crate::signals::{self, SIGNALS};
 
-/// What keymark is told by signals while children work, and the child that is told it, too.
+/// How often it is looked during a pause whether keymark was told to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What keymark is told by signals while children work; the one that works is told it, too.
 pub(super) struct ForwardedSignals {
-    told: Receiver<()>,
-    child: Arc<Mutex<Option<Process>>>,
-    handle: Handle,
-    listening: Option<JoinHandle<()>>,
+    signals: Signals,
+    told: bool,
 }
 
 impl ForwardedSignals {
     pub(super) fn listen() -> Result<Self, Failure> {
-        let mut signals = Signals::new(SIGNALS).map_err(signals::uncaught)?;
-        let handle = signals.handle();
-        let (tell, told) = channel();
-        let child: Arc<Mutex<Option<Process>>> = Arc::default();
-        let its = Arc::clone(&child);
-        let listening = std::thread::spawn(move || {
-            for number in signals.forever() {
-                let signal = Signal::try_from(number).unwrap_or(Signal::SIGTERM);
-                // Of Ctrl-C the terminal has told it already; twice ends it at once.
-                let by_terminal = signal == Signal::SIGINT && std::io::stdin().is_terminal();
-                let child = *its.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(child) = child.filter(|_| !by_terminal) {
-                    child.signal(signal);
-                }
-                if tell.send(()).is_err() {
-                    return;
-                }
-            }
-        });
+        let signals = signals::to_hand_on()?;
         Ok(Self {
-            told,
-            child,
-            handle,
-            listening: Some(listening),
+            signals,
+            told: false,
         })
     }
 
     /// Waits that long; whether keymark was told to end meanwhile, or before.
-    pub(super) fn wait(&self, pause: Duration) -> bool {
-        match self.told.recv_timeout(pause) {
-            Ok(()) => true,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,
+    pub(super) fn wait(&mut self, pause: Duration) -> bool {
+        let mut left = pause;
+        loop {
+            let mut pending = self.signals.pending();
+            self.told |= pending.any(|number| SIGNALS.contains(&number));
+            if self.told || left.is_zero() {
+                return self.told;
+            }
+            let nap = left.min(LOOK);
+            std::thread::sleep(nap);
+            left -= nap;
         }
     }
 
-    /// Runs the program to its end, which it is told to come to when keymark is.
-    fn run(&self, command: &mut Command) -> std::io::Result<ExitStatus> {
-        let set = |child| *self.child.lock().unwrap_or_else(PoisonError::into_inner) = child;
+    /// Runs the program to its end, which it is told to come to when keymark is: by Ctrl-C once, since twice ends it at once.
+    fn run(&mut self, command: &mut Command) -> std::io::Result<ExitStatus> {
         let mut child = command.spawn()?;
-        set(Process::of(child.id()));
-        let status = child.wait();
-        set(None);
-        status
+        let process = Process::of(child.id());
+        signals::until_ended(&mut child, &mut self.signals, |signal| {
+            self.told = true;
+            if let Some(process) = process.filter(|_| !signals::is_by_terminal(signal)) {
+                process.signal(signal);
+            }
+        })
     }
-}
-
-impl Drop for ForwardedSignals {
-    fn drop(&mut self) {
-        self.handle.close();
-        if let Some(listening) = self.listening.take() {
-            let _ = listening.join();
-        }
-    }
-}
-
-/// What a child has measured, and how it ended.
-pub(super) struct Measured {
-    pub(super) record: Option<Record>,
-    pub(super) exit: Exit,
 }
 
 /// A keymark that measures, and the arguments of each run.
@@ -99,12 +70,12 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// One run with this seed.
+    /// One run with this seed: what it has measured, if anything, and how it ended.
     pub(super) fn measure(
         &self,
         seed: u64,
-        signals: &ForwardedSignals,
-    ) -> Result<Measured, Failure> {
+        signals: &mut ForwardedSignals,
+    ) -> Result<(Option<Record>, Exit), Failure> {
         let place = PrivateDir::new()?;
         let archive = place.path().join("run.sqlite3");
         let failed = |error| Failure::usage(format!("{}: {error}", self.path.display()));
@@ -119,33 +90,44 @@ impl Program {
             .arg("--json")
             .stdout(Stdio::null());
         let status = signals.run(&mut command).map_err(failed)?;
+        let path = self.path.display();
+        let refused = |exit| {
+            // It has said why.
+            let message = format!("no series: {path} cannot make its runs");
+            Err(Failure { message, exit })
+        };
         let (exit, measured) = match status.code() {
             Some(0) => (Exit::Fine, true),
             Some(1) => (Exit::Failed, true),
-            Some(2) => (Exit::Usage, false),
-            Some(3) => (Exit::NothingUsable, false),
+            Some(2) => return refused(Exit::Usage),
+            Some(3) => return refused(Exit::NothingUsable),
             Some(130) => (Exit::Interrupted, true),
             // By a signal that keymark does not catch, or by what is no keymark.
             Some(_) | None => (Exit::Failed, false),
         };
-        let record = if measured && archive.exists() {
-            self.record(&archive, place.path())?
-        } else {
-            None
-        };
-        Ok(Measured { record, exit })
+        if measured
+            && archive.exists()
+            && let Some(record) = self.record(&archive, place.path())?
+        {
+            return Ok((Some(record), exit));
+        }
+        if exit == Exit::Interrupted {
+            return Ok((None, exit));
+        }
+        output::error(&format!("{path} ended without making a run"));
+        Ok((None, Exit::Failed))
     }
 
     /// The only run of the archive, if there is one.
     fn record(&self, archive: &Path, place: &Path) -> Result<Option<Record>, Failure> {
         let mut export = Command::new(&self.path);
         export.args(["export", "last", "--format", "json", "--archive"]);
-        let failed = |error| Failure::failed(format!("{}: {error}", self.path.display()));
-        let output = export.arg(archive).output().map_err(failed)?;
+        let output = export.arg(archive).output();
+        let output = output.map_err(|error| format!("{}: {error}", self.path.display()))?;
         if !output.status.success() {
             return Ok(None);
         }
-        let read = exchange::json::parse(&place.join("run.json"), &output.stdout);
-        read.map(Some).map_err(Failure::failed)
+        let file = place.join("run.json");
+        Ok(Some(exchange::json::parse(&file, &output.stdout)?))
     }
 }

@@ -130,9 +130,7 @@ fn plan(
     let settings = selection::settings(arguments, seed);
     let plan = Plan::build(&selections, &offers, settings).map_err(|error| {
         let mut message = error.to_string();
-        for missing in missing.take(1) {
-            message = format!("{message}\n  {missing}");
-        }
+        message.extend(missing.take(1).map(|missing| format!("\n  {missing}")));
         match error {
             PlanError::LacksOperation { .. }
             | PlanError::UnknownDevice(_)

@@ -1,16 +1,15 @@
 //! `keymark bench --repeat` and `--against`: several runs of a plan, each in a process of its own.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::series::{InSeries, SeriesId, Side, Step, schedule};
 use keymark_bench::{Record, RunState};
 use keymark_report::archive::{Archive, Identity};
+use keymark_report::compare;
 use keymark_report::units;
-use keymark_stats::Seconds;
 
-use super::child::{ForwardedSignals, Measured, Program};
+use super::child::{ForwardedSignals, Program};
 use super::{Outcome, selection};
 use crate::args::{BenchArguments, SeriesArguments};
 use crate::documents::{self, comparison};
@@ -38,29 +37,32 @@ struct Turns {
 }
 
 impl Turns {
-    fn finished(&self) -> Vec<Record> {
+    /// Those that are finished.
+    fn side(&self) -> compare::Side {
         let is_finished = |run: &&Record| run.state == RunState::Finished;
-        self.runs.iter().filter(is_finished).cloned().collect()
+        compare::Side {
+            name: format!("series:{}", self.id),
+            runs: self.runs.iter().filter(is_finished).cloned().collect(),
+        }
     }
 }
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let mut series = Series::of(arguments, archive)?;
     let exit = series.make()?;
-    let this = series.this.finished();
+    let this = series.this.side();
     // It may have ended before there was anything to show.
-    if !this.is_empty() {
-        match series.other.as_ref().map(Turns::finished) {
-            None => {
-                documents::print_series(&this, arguments.run.json, &arguments.run.shown.tables);
-            }
-            Some(other) if other.is_empty() => {}
-            Some(other) => series.show_comparison(&other, &this, arguments)?,
+    if !this.runs.is_empty() {
+        let shown = &arguments.run.shown;
+        match series.other.as_ref().map(Turns::side) {
+            None => documents::print_series(&this.runs, arguments.run.json, &shown.tables),
+            Some(other) if other.runs.is_empty() => {}
+            Some(other) => series.show_comparison(&[other, this.clone()], arguments)?,
         }
     }
     series.conclude();
     if arguments.report {
-        frame::report(this.last().map(|run| &run.id), archive);
+        frame::report(this.runs.last().map(|run| &run.id), archive);
     }
     Ok(exit)
 }
@@ -84,16 +86,15 @@ pub(super) fn foresee(arguments: &SeriesArguments) {
 
 /// Pauses as they are drawn.
 fn range(pause: Duration) -> String {
-    let text = |factor| units::duration(Seconds(pause.as_secs_f64() * factor));
+    let text = |factor| units::time(pause.mul_f64(factor));
     format!("{} to {}", text(0.5), text(1.5))
 }
 
 impl<'a> Series<'a> {
     fn of(arguments: &'a BenchArguments, archive: Option<&'a PathBuf>) -> Result<Self, Failure> {
-        let own = std::env::current_exe().map_err(|error| {
-            Failure::failed(format!("cannot find keymark's own program: {error}"))
-        })?;
-        let mut common = of_one_run(std::env::args_os().skip(1));
+        let own = std::env::current_exe();
+        let own = own.map_err(|error| format!("cannot find keymark's own program: {error}"))?;
+        let mut common = rerun::without(std::env::args_os().skip(1), &WITH_VALUE, &ALONE);
         if let Some(limit) = selection::time_limit(arguments) {
             common.extend([
                 "--total-time".into(),
@@ -135,37 +136,9 @@ impl<'a> Series<'a> {
             if self.signals.wait(step.pause) {
                 return Ok(Exit::Interrupted);
             }
-            self.announce(&step);
-            let turns = match (step.side, &self.other) {
-                (Side::Other, Some(other)) => other,
-                (Side::Other | Side::This, _) => &self.this,
-            };
-            let path = turns.program.path.display();
-            let Measured { record, exit } = turns.program.measure(step.seed, &self.signals)?;
-            match (record, exit) {
-                (Some(record), _) => {
-                    let record = self.placed(&step, record);
-                    let saving = Saving::open(self.named, &record.id, self.identity);
-                    if let Err(error) = saving.insert(&record) {
-                        output::error(&format!("cannot save the run: {error}"));
-                        made = Exit::Failed;
-                    }
-                    self.turns(step.side).runs.push(record);
-                }
-                // It has said why.
-                (None, Exit::Usage | Exit::NothingUsable) => {
-                    let message = format!("no series: {path} cannot make its runs");
-                    return Err(Failure { message, exit });
-                }
-                (None, Exit::Interrupted) => {}
-                (None, Exit::Fine | Exit::Failed | Exit::Child(_)) => {
-                    output::error(&format!("{path} ended without making a run"));
-                    made = Exit::Failed;
-                }
-            }
-            match exit {
-                Exit::Interrupted => return Ok(Exit::Interrupted),
+            match self.turn(&step)? {
                 Exit::Fine => {}
+                Exit::Interrupted => return Ok(Exit::Interrupted),
                 Exit::Failed | Exit::Usage | Exit::NothingUsable | Exit::Child(_) => {
                     made = Exit::Failed;
                 }
@@ -174,52 +147,53 @@ impl<'a> Series<'a> {
         Ok(made)
     }
 
-    fn turns(&mut self, side: Side) -> &mut Turns {
-        match (side, &mut self.other) {
-            (Side::Other, Some(other)) => other,
-            (Side::Other | Side::This, _) => &mut self.this,
-        }
-    }
-
-    fn announce(&self, step: &Step) {
-        let whose = match (step.side, &self.other) {
-            (Side::Other, Some(other)) => format!(" of {}", other.program.path.display()),
-            (_, Some(_)) => " of this keymark".to_owned(),
-            (_, None) => String::new(),
+    /// One run of the program whose turn it is.
+    fn turn(&mut self, step: &Step) -> Outcome {
+        let (turns, against, whose) = match (step.side, &mut self.other) {
+            (Side::Other, Some(other)) => {
+                let whose = format!(" of {}", other.program.path.display());
+                (other, Some(&self.this.id), whose)
+            }
+            (_, Some(other)) => {
+                let whose = " of this keymark".to_owned();
+                (&mut self.this, Some(&other.id), whose)
+            }
+            (_, None) => (&mut self.this, None, String::new()),
         };
-        output::note(&format!(
-            "run {} of {}{whose}",
-            step.number + 1,
-            self.arguments.runs()
-        ));
-    }
-
-    /// The record with its place in the series.
-    fn placed(&self, step: &Step, record: Record) -> Record {
-        let (this, other) = (&self.this.id, self.other.as_ref().map(|other| &other.id));
-        let (id, against) = match (step.side, other) {
-            (Side::Other, Some(other)) => (other, Some(this)),
-            (Side::Other | Side::This, other) => (this, other),
+        let runs = self.arguments.runs();
+        output::note(&format!("run {} of {runs}{whose}", step.number + 1));
+        let (record, exit) = turns.program.measure(step.seed, &mut self.signals)?;
+        let Some(mut record) = record else {
+            return Ok(exit);
         };
-        Record {
-            series: Some(InSeries {
-                id: id.clone(),
-                number: step.number,
-                runs: self.arguments.runs(),
-                pause: step.pause,
-                against: against.cloned(),
-            }),
-            ..record
-        }
+        record.series = Some(InSeries {
+            id: turns.id.clone(),
+            number: step.number,
+            runs,
+            pause: step.pause,
+            against: against.cloned(),
+        });
+        let saved = Saving::open(self.named, &record.id, self.identity).insert(&record);
+        turns.runs.push(record);
+        Ok(match saved {
+            Err(error) => {
+                output::error(&format!("cannot save the run: {error}"));
+                if exit == Exit::Fine {
+                    Exit::Failed
+                } else {
+                    exit
+                }
+            }
+            Ok(()) => exit,
+        })
     }
 
     fn show_comparison(
         &self,
-        other: &[Record],
-        this: &[Record],
+        sides: &[compare::Side],
         arguments: &BenchArguments,
     ) -> Result<(), Failure> {
-        let compared = comparison::between(other, this, &self.archive)?;
+        let compared = comparison::of(sides, &self.archive)?;
         if compared.pairs.is_empty() {
             output::warning("the two have no case in common, so nothing can be compared");
         } else {
@@ -265,20 +239,21 @@ const WITH_VALUE: [&str; 6] = [
 /// The same, without one.
 const ALONE: [&str; 4] = ["--json", "--wide", "--report", "--identify"];
 
-/// What is left of the arguments, the program's name excluded.
-fn of_one_run(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    rerun::without(arguments, &WITH_VALUE, &ALONE)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     #[test]
     fn what_makes_a_series_is_left_out_and_the_rest_stays() {
         let line = "--archive a.sqlite3 bench --repeat 5 --algorithm rsa2048 --seed=7 --against ./old --json \
                     --runs 10 --pause=2s --parameter agent=openssh --wide --report --total-time 9s";
-        let left = of_one_run(line.split_whitespace().map(OsString::from));
+        let left = rerun::without(
+            line.split_whitespace().map(OsString::from),
+            &WITH_VALUE,
+            &ALONE,
+        );
         let expected = "bench --algorithm rsa2048 --runs 10 --parameter agent=openssh";
         assert_eq!(left, expected.split(' ').collect::<Vec<_>>());
     }

@@ -1,7 +1,7 @@
 //! What can be measured on one screen: a line a device, and what is missing last.
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, Error, Family};
+use keymark_bench::{Algorithm, Family};
 use keymark_report::grouped;
 use keymark_stacks::inventory::{Found, Inventory};
 
@@ -22,27 +22,13 @@ pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
         output::entry(0, found.identity.device.as_str(), NAME, &offered(found));
     }
     let twins = twins.iter().map(|found| found.identity.device.as_str());
-    let twins: Vec<&str> = twins.collect();
-    if !twins.is_empty() {
-        let twins = format!(
-            "{} (a device's published times; --all says which)",
-            twins.join(", ")
-        );
-        output::entry(0, "twins", NAME, &twins);
-    }
-    let there = inventory
-        .visited
-        .iter()
-        .filter(|visited| visited.said.is_ok());
-    let there: Vec<&str> = there.map(|visited| &*visited.name).collect();
-    if !there.is_empty() {
-        output::entry(0, "PKCS#11 modules", NAME, &there.join(", "));
-    }
+    let remark = " (a device's published times; --all says which)";
+    names("twins", twins, remark);
+    let visited = inventory.visited.iter();
+    let there = visited.filter(|visited| visited.said.is_ok());
+    names("PKCS#11 modules", there.map(|visited| &*visited.name), "");
     let installed = servers.iter().filter(|(_, found)| found.is_ok());
-    let installed: Vec<&str> = installed.map(|(stack, _)| stack.word()).collect();
-    if !installed.is_empty() {
-        output::entry(0, "TLS servers", NAME, &installed.join(", "));
-    }
+    names("TLS servers", installed.map(|(stack, _)| stack.word()), "");
     let missing = missing(inventory, servers);
     if !missing.is_empty() {
         output::line("");
@@ -53,6 +39,14 @@ pub(super) fn print(inventory: &Inventory, servers: &[Server]) {
     }
     output::line("");
     output::line("'keymark devices --long' lists algorithms, versions and modules");
+}
+
+/// All in one line, if there are any.
+fn names<'a>(what: &str, mut names: impl Iterator<Item = &'a str>, remark: &str) {
+    let names = names.join(", ");
+    if !names.is_empty() {
+        output::entry(0, what, NAME, &format!("{names}{remark}"));
+    }
 }
 
 /// `rsa 1024–4096, ecc 9 curves; through raw, agent, gnupg`, and what a plugged token is.
@@ -115,49 +109,30 @@ fn kind(algorithm: Algorithm) -> (&'static str, u32) {
 
 /// Each reason once, with what it keeps from being measured.
 fn missing(inventory: &Inventory, servers: &[Server]) -> Vec<(String, String)> {
-    let mut missing: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
-    let mut add = |error: &Error, what: &str, on: Option<&str>| {
-        let reason = error.to_string();
-        let place = missing.iter().position(|(known, ..)| *known == reason);
-        let place = place.unwrap_or_else(|| {
-            missing.push((reason, Vec::new(), Vec::new()));
-            missing.len() - 1
-        });
-        let (_, whats, devices) = &mut missing[place];
-        for (list, one) in [(whats, Some(what)), (devices, on)] {
-            if let Some(one) = one.filter(|one| list.iter().all(|known| known != one)) {
-                list.push(one.to_owned());
-            }
-        }
-    };
-    for found in &inventory.devices {
-        for way in &found.ways {
-            if let Err(error) = &way.found {
-                add(
-                    error,
-                    way.stack.word(),
-                    Some(found.identity.device.as_str()),
-                );
-            }
-        }
-    }
-    for visited in &inventory.visited {
-        if let Err(error) = &visited.said {
-            add(error, &visited.name, None);
-        }
-    }
-    for (stack, found) in servers {
-        if let Err(error) = found {
-            add(error, stack.word(), None);
-        }
-    }
-    let told = missing.into_iter().map(|(reason, whats, devices)| {
+    let ways = inventory.devices.iter().flat_map(|found| {
+        let ways = found.ways.iter();
+        ways.filter_map(move |way| Some((way.found.as_ref().err()?, way.stack.word(), Some(found))))
+    });
+    let modules = inventory.visited.iter();
+    let modules =
+        modules.filter_map(|visited| Some((visited.said.as_ref().err()?, &*visited.name, None)));
+    let servers = servers.iter();
+    let servers =
+        servers.filter_map(|(stack, found)| Some((found.as_ref().err()?, stack.word(), None)));
+    let all = ways.chain(modules).chain(servers);
+    let told = grouped(all, |(error, ..)| error.to_string()).into_iter();
+    let told = told.map(|(reason, of)| {
+        let devices = of
+            .iter()
+            .filter_map(|(.., found)| Some(found.as_ref()?.identity.device.as_str()));
+        let devices: Vec<&str> = devices.unique().collect();
         let on = match devices.as_slice() {
             [] => String::new(),
             few if few.len() <= NAMED => format!(" on {}", few.join(", ")),
             many => format!(" on {} devices", many.len()),
         };
-        (reason, format!("{}{on}", whats.join(", ")))
+        let whats = of.iter().map(|(_, what, _)| what).unique();
+        (reason, format!("{}{on}", whats.format(", ")))
     });
     told.collect()
 }

@@ -11,8 +11,7 @@ use keymark_stacks::card_holder::OccupiedReader;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stacks::raw::SCHEME;
-use keymark_stacks::tls::servers::{Installed, KINDS, Library, SearchPath, ServerKind};
-use keymark_stats::Seconds;
+use keymark_stacks::tls::servers::{Installed, KINDS, Library, SearchPath};
 use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
 
@@ -187,16 +186,9 @@ type Server = (StackName, Result<Installed, Error>);
 
 /// Those that `keymark tls` can start, in a program that has it.
 fn servers() -> Vec<Server> {
-    let kinds: &[&ServerKind] = if cfg!(feature = "tokens") {
-        &KINDS
-    } else {
-        &[]
-    };
-    let find = |kind: &&'static ServerKind| {
-        let found = Installed::find(kind, &SearchPath::usual());
-        (kind.stack, found)
-    };
-    kinds.iter().map(find).collect()
+    let kinds = KINDS.into_iter().filter(|_| cfg!(feature = "tokens"));
+    let found = |kind| Installed::find(kind, &SearchPath::usual());
+    kinds.map(|kind| (kind.stack, found(kind))).collect()
 }
 
 fn servers_as_text(servers: &[Server]) {
@@ -233,13 +225,8 @@ fn fact(name: &str, value: &str) {
 }
 
 fn text(fact: &Fact) -> String {
-    match fact.time {
-        None => fact.text.clone(),
-        Some(time) => {
-            let time = units::duration(Seconds(time.as_secs_f64()));
-            format!("{} {time}", fact.text)
-        }
-    }
+    let time = fact.time.map(|time| format!(" {}", units::time(time)));
+    fact.text.clone() + &time.unwrap_or_default()
 }
 
 fn as_json(found: &Found) {

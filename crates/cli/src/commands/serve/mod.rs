@@ -17,14 +17,13 @@ use axum::routing::{get, post};
 use axum::{Router, middleware};
 use keymark_report::archive::Archive;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 
 use self::guard::Hosts;
 use self::upload::Token;
 use super::Outcome;
 use crate::args::PageArguments;
-use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::exit::Exit;
+use crate::{output, signals};
 
 /// What answers share.
 struct Served {
@@ -35,27 +34,24 @@ struct Served {
 }
 
 pub(super) fn run(arguments: &PageArguments, archive: Archive) -> Outcome {
-    let token = match arguments.allow_import {
-        true => Some(Token::fresh().map_err(|error| {
-            Failure::failed(format!("cannot make a token for --allow-import: {error}"))
-        })?),
-        false => None,
-    };
+    let token = arguments.allow_import.then(Token::fresh).transpose();
+    let token =
+        token.map_err(|error| format!("cannot make a token for --allow-import: {error}"))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .build()
-        .map_err(|error| Failure::failed(format!("cannot start the local page: {error}")))?;
+        .map_err(|error| format!("cannot start the local page: {error}"))?;
     runtime.block_on(serve(arguments.port, archive, token))
 }
 
 async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Outcome {
     let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, port.unwrap_or(0)));
-    let refused = |error| Failure::failed(format!("cannot listen on {wanted}: {error}"));
+    let refused = |error| format!("cannot listen on {wanted}: {error}");
     let listener = TcpListener::bind(wanted).await.map_err(refused)?;
     let port = listener.local_addr().map_err(refused)?.port();
     // Before anybody is told where the page is: who ends it then ends it in good order.
-    let ended = ended().map_err(crate::signals::uncaught)?;
+    let ended = tokio::task::spawn_blocking(signals::until_told()?);
     let address = format!("http://127.0.0.1:{port}/");
     output::line(&match &token {
         Some(token) => format!("{address}#token={token}"),
@@ -67,6 +63,7 @@ async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Out
         hosts: Hosts::of(port),
         token,
     });
+    let ended = async { ended.await.unwrap_or_default() };
     connections::serve(listener, router(served), ended).await;
     Ok(Exit::Fine)
 }
@@ -86,18 +83,4 @@ fn router(served: Arc<Served>) -> Router {
             guard::guard,
         ))
         .with_state(served)
-}
-
-/// When keymark is told to end.
-fn ended() -> std::io::Result<impl Future<Output = ()>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    })
 }

@@ -37,7 +37,7 @@ pub(super) struct Wanted {
 }
 
 /// A message, in which text from outside may be: every answer that is no page.
-pub(super) struct Said(StatusCode, String);
+pub(super) struct Said(pub StatusCode, pub String);
 
 impl IntoResponse for Said {
     fn into_response(self) -> Response {
@@ -46,19 +46,15 @@ impl IntoResponse for Said {
 }
 
 impl From<ArchiveError> for Said {
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "all else is no mistake of who asks"
-    )]
     fn from(error: ArchiveError) -> Self {
-        let status = match &error {
-            ArchiveError::NoSuchRun { .. } | ArchiveError::NotSoMany { .. } => {
-                StatusCode::NOT_FOUND
-            }
-            ArchiveError::Ambiguous { .. } | ArchiveError::NotOneRun { .. } => {
-                StatusCode::BAD_REQUEST
-            }
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        use ArchiveError::{Ambiguous, NoSuchRun, NotOneRun, NotSoMany};
+        let status = if matches!(error, NoSuchRun { .. } | NotSoMany { .. }) {
+            StatusCode::NOT_FOUND
+        } else if matches!(error, Ambiguous { .. } | NotOneRun { .. }) {
+            StatusCode::BAD_REQUEST
+        } else {
+            // All else is no mistake of who asks.
+            StatusCode::INTERNAL_SERVER_ERROR
         };
         Self(status, error.to_string())
     }
@@ -78,20 +74,12 @@ impl From<Failure> for Said {
 }
 
 impl Said {
-    pub(super) fn done(message: &str) -> Self {
-        Self(StatusCode::OK, message.to_owned())
-    }
-
     fn lost(error: impl ToString) -> Self {
         Self(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }
 
     pub(super) fn bad(message: impl ToString) -> Self {
         Self(StatusCode::BAD_REQUEST, message.to_string())
-    }
-
-    pub(super) fn forbidden(message: impl ToString) -> Self {
-        Self(StatusCode::FORBIDDEN, message.to_string())
     }
 }
 

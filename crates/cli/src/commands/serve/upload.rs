@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use derive_more::Display;
 use keymark_report::exchange;
 
@@ -55,9 +55,8 @@ pub(super) async fn take_in(
     let said = headers.get(HEADER).and_then(|value| value.to_str().ok());
     let known = served.token.as_ref().zip(said);
     if !known.is_some_and(|(token, said)| token.is(said)) {
-        return Err(Said::forbidden(
-            "this is not the token that keymark printed",
-        ));
+        let message = "this is not the token that keymark printed";
+        return Err(Said(StatusCode::FORBIDDEN, message.to_owned()));
     }
     let content = read(body)
         .await
@@ -66,7 +65,7 @@ pub(super) async fn take_in(
         let record = exchange::read(Path::new("the upload"), &content).map_err(Said::bad)?;
         documents::check(&record).map_err(Said::bad)?;
         archive.insert(&record).map_err(Said::bad)?;
-        Ok(Said::done(&documents::imported(&record)))
+        Ok(Said(StatusCode::OK, documents::imported(&record)))
     })
     .await
 }

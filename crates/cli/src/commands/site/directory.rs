@@ -21,16 +21,8 @@ const NAMED: usize = 3;
 #[derive(Debug)]
 pub(super) struct SiteDirectory {
     path: PathBuf,
-    before: Before,
-}
-
-/// What is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
-    /// Nothing, or nothing in it.
-    Free,
-    /// A site that keymark made, and nobody has changed.
-    Site,
+    /// Whether a site is there that keymark made, and nobody has changed; else there is nothing, or nothing in it.
+    has_site: bool,
 }
 
 impl SiteDirectory {
@@ -50,18 +42,16 @@ impl SiteDirectory {
             Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => return Err(format!("{} exists and is not a directory", out.display())),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let before = Before::Free;
-                return Ok(Self { path, before });
+                let has_site = false;
+                return Ok(Self { path, has_site });
             }
             Err(error) => return Err(failed(error)),
         }
-        let before = if fs::read_dir(&path).map_err(failed)?.next().is_none() {
-            Before::Free
-        } else {
+        let has_site = fs::read_dir(&path).map_err(failed)?.next().is_some();
+        if has_site {
             check_site(&path, out)?;
-            Before::Site
-        };
-        Ok(Self { path, before })
+        }
+        Ok(Self { path, has_site })
     }
 
     /// Writes all files beside the target, and then puts them in its place.
@@ -80,14 +70,11 @@ impl SiteDirectory {
     }
 
     fn put(&self, beside: &Path) -> io::Result<()> {
-        match self.before {
-            // An empty directory gives way.
-            Before::Free => fs::rename(beside, &self.path),
-            Before::Site => {
-                let old = self.exchange(beside)?;
-                fs::remove_dir_all(old)
-            }
+        if self.has_site {
+            return fs::remove_dir_all(self.exchange(beside)?);
         }
+        // An empty directory gives way.
+        fs::rename(beside, &self.path)
     }
 
     /// Puts the new site in the place of the old one, and says where that is now.
@@ -148,22 +135,15 @@ fn check_site(path: &Path, out: &Path) -> Result<(), String> {
         return Err(foreign(format!("it has no {SUMS}")));
     };
     let lines = sums.lines().filter_map(|line| line.split_once("  "));
-    let known: HashMap<PathBuf, &str> = lines.map(|(sum, name)| (path.join(name), sum)).collect();
-    let files = files(path).map_err(|error| foreign(error.to_string()))?;
-    let others = files.into_iter().filter(|file| {
-        *file != path.join(SUMS)
-            && !known
-                .get(file)
-                .is_some_and(|wanted| fs::read(file).is_ok_and(|content| sum(&content) == **wanted))
-    });
-    let names: Vec<String> = others
-        .map(|file| {
-            file.strip_prefix(path)
-                .unwrap_or(&file)
-                .display()
-                .to_string()
+    let known: HashMap<&str, &str> = lines.map(|(sum, name)| (name, sum)).collect();
+    let is_known = |name: &String| {
+        let wanted = known.get(name.as_str());
+        wanted.is_some_and(|wanted| {
+            fs::read(path.join(name)).is_ok_and(|content| sum(&content) == **wanted)
         })
-        .collect();
+    };
+    let mut names = files(path).map_err(|error| foreign(error.to_string()))?;
+    names.retain(|name| name != SUMS && !is_known(name));
     match names.len() {
         0 if read("index.html").is_ok_and(|page| page.contains(MARK)) => Ok(()),
         0 => Err(foreign(
@@ -181,12 +161,13 @@ fn check_site(path: &Path, out: &Path) -> Result<(), String> {
     }
 }
 
-/// Whatever is below a directory and is no directory.
-fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = WalkDir::new(path).into_iter();
+/// Whatever is below a directory and is no directory, by its name there.
+fn files(root: &Path) -> io::Result<Vec<String>> {
+    let entries = WalkDir::new(root).sort_by_file_name().into_iter();
     let files = entries.filter_ok(|entry| !entry.file_type().is_dir());
-    let files: Result<Vec<PathBuf>, _> = files.map_ok(DirEntry::into_path).collect();
-    let mut files = files?;
-    files.sort();
-    Ok(files)
+    let name = |entry: DirEntry| {
+        let name = entry.path().strip_prefix(root);
+        name.unwrap_or(entry.path()).display().to_string()
+    };
+    Ok(files.map_ok(name).collect::<Result<_, _>>()?)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use itertools::iproduct;
 use keymark_bench::{Case, Load};
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::{Handshake, Saturating};
@@ -28,25 +29,20 @@ pub(super) fn run(arguments: &TlsBenchArguments, archive: Option<&PathBuf>) -> O
 
 /// Every server with every device, certificate and key exchange, under every load.
 fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
-    let loads = loads(arguments);
-    let mut cases = Vec::new();
-    for stack in &arguments.selection.server {
-        for found in &inventory.devices {
-            for algorithm in &arguments.selection.algorithm {
-                for kex in &arguments.selection.kex {
-                    let handshake = Handshake {
-                        search: search(arguments),
-                        ..super::handshake(arguments.selection.tls, *kex)
-                    };
-                    cases.extend(loads.iter().map(|load| Case {
-                        input_bytes: arguments.selection.body,
-                        ..super::case(&found.identity, (*stack, *algorithm), handshake, *load)
-                    }));
-                }
-            }
+    let (chosen, loads) = (&arguments.selection, loads(arguments));
+    let on = iproduct!(&chosen.server, &inventory.devices, &chosen.algorithm);
+    let all = iproduct!(on, &chosen.kex, &loads);
+    all.map(|((stack, found, algorithm), kex, load)| {
+        let handshake = Handshake {
+            search: search(arguments),
+            ..super::handshake(chosen.tls, *kex)
+        };
+        Case {
+            input_bytes: chosen.body,
+            ..super::case(&found.identity, (*stack, *algorithm), handshake, *load)
         }
-    }
-    cases
+    })
+    .collect()
 }
 
 /// What is looked for, if no load was chosen.

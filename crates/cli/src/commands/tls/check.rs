@@ -15,8 +15,7 @@ pub(super) fn run(arguments: &TlsCheckArguments) -> Outcome {
     let nginx = nginx.as_ref().map(|nginx| &nginx.version);
     let report = check::file(&arguments.file, None, nginx).map_err(Failure::nothing_usable)?;
     output::print(&report.to_string());
-    let offers = report.hosts.iter();
-    let all =
-        offers.clone().count() > 0 && offers.clone().all(|host| host.verdict == Verdict::Offered);
+    let hosts = &report.hosts;
+    let all = !hosts.is_empty() && hosts.iter().all(|host| host.verdict == Verdict::Offered);
     Ok(if all { Exit::Fine } else { Exit::Failed })
 }

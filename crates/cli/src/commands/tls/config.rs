@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use keymark_bench::Algorithm;
 use keymark_stacks::tls::servers::administrator::{Source, guide};
 use keymark_stacks::tls::servers::{Installed, SearchPath, TokenKey, TokenWay, kind};
 use keymark_stores::pkcs11::uri::Pkcs11Uri;
@@ -20,12 +19,23 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let usual = installed
         .openssl()
         .map(|openssl| openssl.loadables.usual_way());
-    let way = arguments.openssl;
-    let way = way.unwrap_or_else(|| usual.unwrap_or(TokenWay::Engine));
-    let keys = keys(&arguments.device, &arguments.algorithm)?;
-    let mut sources = keys.iter().map(|key| match key {
-        Key::File(algorithm) => Source::File(*algorithm),
-        Key::Token(key) => Source::Token(key, way),
+    let way = arguments.openssl.or(usual.ok()).unwrap_or(TokenWay::Engine);
+    let tokens = arguments.device.iter();
+    let tokens = tokens.map(|device| {
+        (device != "software")
+            .then(|| token_key(device))
+            .transpose()
+    });
+    let tokens: Vec<Option<TokenKey>> = tokens.collect::<Result<_, Failure>>()?;
+    let mut sources = tokens.iter().flat_map(|token| match token {
+        Some(key) => vec![Source::Token(key, way)],
+        // A file of each algorithm.
+        None => arguments
+            .algorithm
+            .iter()
+            .copied()
+            .map(Source::File)
+            .collect(),
     });
     let (first, second, third) = (sources.next(), sources.next(), sources.next());
     let (Some(first), None) = (first, third) else {
@@ -41,24 +51,6 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     );
     output::print(&guide.map_err(Failure::nothing_usable)?.to_string());
     Ok(Exit::Fine)
-}
-
-enum Key {
-    File(Algorithm),
-    Token(Box<TokenKey>),
-}
-
-/// Every key that is meant: `software` is one of each algorithm.
-fn keys(devices: &[String], algorithms: &[Algorithm]) -> Result<Vec<Key>, Failure> {
-    let mut keys = Vec::new();
-    for device in devices {
-        if device == "software" {
-            keys.extend(algorithms.iter().copied().map(Key::File));
-        } else {
-            keys.push(Key::Token(Box::new(token_key(device)?)));
-        }
-    }
-    Ok(keys)
 }
 
 /// A key on a token, with what its module reads of keymark's own environment. Nothing is asked of the token.

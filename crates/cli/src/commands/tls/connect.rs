@@ -15,6 +15,7 @@ use super::super::Outcome;
 use super::bench;
 use crate::args::TlsBenchArguments;
 use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
 use crate::{load, output, signals};
 
 pub(super) fn run(
@@ -83,16 +84,11 @@ fn tell(asking: &Asking<'_>, plan: &Plan) -> Outcome {
             "--tell needs one key exchange and one number of users, or a rate",
         ));
     };
-    let mut cases = asking.run(plan, &mut (), &mut Teller(print));
+    let mut cases = asking.run(plan, &mut (), &mut Teller(|line| print_json(&line)));
     match cases.pop().as_ref().and_then(CaseRecord::failure) {
         Some(failure) => Err(Failure::failed(failure)),
         None => Ok(Exit::Fine),
     }
-}
-
-fn print(line: ClientLine) {
-    // Of numbers and strings alone.
-    output::line(&serde_json::to_string(&line).unwrap_or_default());
 }
 
 /// Passes lines on.

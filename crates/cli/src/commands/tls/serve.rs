@@ -8,11 +8,11 @@ use keymark_stacks::tls::servers::{Port, RunningServer};
 use keymark_stacks::tls::{Keys, Servers, Starting};
 use keymark_stores::device::Run;
 use serde::Serialize;
-use signal_hook::iterator::Signals;
 
 use super::super::Outcome;
 use crate::args::TlsServeArguments;
 use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
 use crate::{load, output, signals, user};
 
 /// Connections at once.
@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     let user = user::of_arguments(&arguments.card);
     let inventory = load::devices(std::slice::from_ref(&arguments.device), &user)?;
     let servers = Servers::find(&[arguments.server]).map_err(Failure::nothing_usable)?;
-    let mut ended = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
+    let until_told = signals::until_told()?;
     let found = inventory
         .devices
         .first()
@@ -52,9 +52,9 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         .start(&case, &[&keys], ROOM)
         .map_err(Failure::nothing_usable)?;
     tell(&cluster.first, arguments)?;
-    let _ = ended.forever().next();
+    until_told();
     drop(cluster);
-    keys.restore().map_err(Failure::failed)?;
+    keys.restore()?;
     Ok(Exit::Fine)
 }
 
@@ -65,14 +65,13 @@ fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Fai
         address: server.process.address,
         path: server.path(),
         authority: authority.unwrap_or_default(),
-        processes: (server.process.processes().map_err(Failure::failed)?)
+        processes: (server.process.processes()?)
             .iter()
             .map(|process| process.number)
             .collect(),
     };
     if arguments.json {
-        let text = serde_json::to_string(&told).map_err(Failure::failed)?;
-        output::print(&(text + "\n"));
+        print_json(&told);
         return Ok(());
     }
     output::heading(&format!("https://{}{}", told.address, told.path));

@@ -75,10 +75,7 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
     let inventory = load::devices(&names, &user)?;
     let usual = complete.map_or(&suite.servers, |complete| &complete.servers);
     let mut servers = or_usual(&arguments.server, usual);
-    let on = |server: &StackName| {
-        let cases = suite.cases(*server, &inventory, complete);
-        cases.collect::<Vec<Case>>()
-    };
+    let on = |server: &StackName| suite.cases(*server, &inventory, complete);
     let mut cases: Vec<Case> = servers.iter().flat_map(on).collect();
     leave_out(&mut cases, &inventory, arguments);
     if too_new(&mut cases, &servers)? && arguments.server.is_empty() && caddy_is_here() {
@@ -109,20 +106,15 @@ fn or_usual<T: Clone>(chosen: &[T], usual: &[T]) -> Vec<T> {
 }
 
 impl Suite {
-    fn cases<'a>(
-        &'a self,
-        server: StackName,
-        inventory: &'a Inventory,
-        complete: Option<&'a Complete>,
-    ) -> impl Iterator<Item = Case> {
-        let devices = inventory.devices.iter();
-        devices.flat_map(move |found| {
-            let case = move |(key, handshake, load)| {
+    fn cases(&self, server: StackName, on: &Inventory, complete: Option<&Complete>) -> Vec<Case> {
+        let each = iproduct!(&on.devices, &self.cases);
+        each.flat_map(|(found, cases)| {
+            let asked = cases.asked(complete);
+            asked.map(move |(key, handshake, load)| {
                 super::case(&found.identity, (server, key), handshake, load)
-            };
-            let each = self.cases.iter();
-            each.flat_map(move |cases| cases.asked(complete)).map(case)
+            })
         })
+        .collect()
     }
 }
 

@@ -2,15 +2,14 @@
 
 mod module;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_stacks::inventory::Inventory;
 use keymark_stores::device::Wish;
-use keymark_stores::journal::{Content, Journals};
+use keymark_stores::journal::Journals;
 use keymark_stores::openpgp_card::CardMaker;
-use keymark_stores::tokens::vpcd::{PORT, Stopper, Vpcd};
-use signal_hook::iterator::Signals;
+use keymark_stores::pkcs11::{ManagedKind, journalled_module};
+use keymark_stores::tokens::vpcd::{PORT, Vpcd};
 
 use super::Outcome;
 use crate::args::{RestoreArguments, ServeArguments, TokenCommand};
@@ -41,16 +40,20 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
     let token = name
         .among(left.iter().map(|journal| &journal.content().token))
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let route = Route::of(first.content());
-    let inventory = Inventory::look(Some(&[]), &route.wish(), &user::of_restoring(arguments))
+    // A journal without a module is a card's.
+    let module = journalled_module(first.content());
+    let wish = module.as_ref().map_or(Wish::Inserted, |module| {
+        Wish::Named(vec![module.display().to_string()])
+    });
+    let inventory = Inventory::look(Some(&[]), &wish, &user::of_restoring(arguments))
         .map_err(Failure::nothing_usable)?;
     let mut devices = inventory.devices.iter();
     let Some(found) = devices.find(|found| found.device.token().as_ref() == Some(token)) else {
-        let why = match &route {
-            Route::Reader => inventory.unseen.as_ref().map(ToString::to_string),
-            Route::Module(_) => None,
-        };
-        let why = why.unwrap_or_else(|| format!("{token} was not found: plug it in"));
+        let unseen = inventory.unseen.filter(|_| module.is_none());
+        let why = unseen.map_or_else(
+            || format!("{token} was not found: plug it in"),
+            |error| error.to_string(),
+        );
         let journal = first.path().display();
         return Err(Failure::nothing_usable(format!(
             "{why}\n  if the token is lost, so is the test key: then remove {journal}"
@@ -62,29 +65,6 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
         output::note(&format!("{name} is as it was before run {run}"));
     }
     Ok(Exit::Fine)
-}
-
-/// Where a token is looked for, by the journal of a run on it.
-enum Route {
-    Reader,
-    Module(PathBuf),
-}
-
-impl Route {
-    /// A journal without a module is a card's.
-    fn of(journal: &Content) -> Self {
-        if let Some(module) = keymark_stores::pkcs11::journalled_module(journal) {
-            return Self::Module(module);
-        }
-        Self::Reader
-    }
-
-    fn wish(&self) -> Wish {
-        match self {
-            Self::Reader => Wish::Inserted,
-            Self::Module(module) => Wish::Named(vec![module.display().to_string()]),
-        }
-    }
 }
 
 fn serve(arguments: &ServeArguments) -> Outcome {
@@ -105,7 +85,12 @@ fn serve(arguments: &ServeArguments) -> Outcome {
     let address = arguments.address.clone();
     let address = address.unwrap_or_else(|| format!("127.0.0.1:{PORT}"));
     let mut vpcd = Vpcd::connect(&address, reader.connect()).map_err(Failure::nothing_usable)?;
-    end_on_signal(vpcd.stopper()?)?;
+    let (until_told, stopper) = (signals::until_told()?, vpcd.stopper()?);
+    // Ctrl-C ends the connection, and with it the service.
+    std::thread::spawn(move || {
+        until_told();
+        stopper.stop();
+    });
     vpcd.wait_until_asked(PATIENCE)
         .map_err(Failure::nothing_usable)?;
     output::note(&format!(
@@ -121,17 +106,5 @@ fn serve(arguments: &ServeArguments) -> Outcome {
 
 /// For the name of a token that is no card's.
 fn hint_of_module(named: &str) -> String {
-    let other = keymark_stores::pkcs11::ManagedKind::named(named);
-    other.map_or_else(String::new, |_| format!("; --pkcs11 {named} serves it"))
-}
-
-/// Ctrl-C ends the connection, and with it the service.
-fn end_on_signal(stopper: Stopper) -> Result<(), Failure> {
-    let mut signals = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
-    std::thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            stopper.stop();
-        }
-    });
-    Ok(())
+    ManagedKind::named(named).map_or_else(String::new, |_| format!("; --pkcs11 {named} serves it"))
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use keymark_shim_protocol::pkcs11::twin::{Holder, REFUSED_AFTER, SAID_AFTER};
 use keymark_stores::pkcs11::{ManagedKind, ServedKey, ServedToken, TokenWatch};
 use serde::Serialize;
-use signal_hook::iterator::Signals;
 
 use super::super::Outcome;
 use crate::args::ServeArguments;
 use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
 use crate::{output, signals};
 
 /// How often it is looked whether a program keeps the token to itself.
@@ -41,18 +41,18 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
         let of_twin = kind.with_settings(settings);
         kind = of_twin.map_err(|error| Failure::usage(error.to_string()))?;
     }
-    let mut told = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
+    let until_told = signals::until_told()?;
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());
     let mut token = token.map_err(Failure::nothing_usable)?;
     if let Some(watch) = token.watch.take() {
         std::thread::spawn(move || tell_of_stuck(&watch));
     }
     if arguments.json {
-        output::print(&json(&token)?);
+        print_json(&announced(&token));
     } else {
         show(&token);
     }
-    let _ = told.forever().next();
+    until_told();
     Ok(Exit::Fine)
 }
 
@@ -84,8 +84,8 @@ fn tell_of_stuck(watch: &TokenWatch) {
     }
 }
 
-fn json(token: &ServedToken) -> Result<String, Failure> {
-    let told = Announcement {
+fn announced(token: &ServedToken) -> Announcement<'_> {
+    Announcement {
         device: token.identity().device.to_string(),
         module: &token.module,
         uri: token.keys.first().map_or("", |key| &key.uri),
@@ -93,9 +93,7 @@ fn json(token: &ServedToken) -> Result<String, Failure> {
         pin: token.pin.expose(),
         pin_file: &token.pin_file,
         keys: &token.keys,
-    };
-    let text = serde_json::to_string(&told);
-    text.map(|text| text + "\n").map_err(Failure::failed)
+    }
 }
 
 fn show(token: &ServedToken) {

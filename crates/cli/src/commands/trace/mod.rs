@@ -23,12 +23,12 @@ use super::Outcome;
 use crate::args::TraceArguments;
 use crate::documents::abilities;
 use crate::exit::{Exit, Failure};
+use crate::signals::{self, Listening};
 use crate::{leftovers, output, user};
-use child::ForwardedSignals;
 use summary::Trace;
 
 pub(super) fn run(arguments: &TraceArguments) -> Outcome {
-    let signals = ForwardedSignals::listen()?;
+    let signals = signals::listen()?;
     if let Some(module) = &arguments.pkcs11 {
         return pkcs11::run(arguments, module, signals);
     }
@@ -100,7 +100,7 @@ fn measure(
     arguments: &TraceArguments,
     card: &TracedCard,
     origin: &Origin,
-    signals: ForwardedSignals,
+    signals: Listening,
 ) -> Result<(Exit, Option<Document>), Failure> {
     let [program, rest @ ..] = arguments.command.as_slice() else {
         return Err(Failure::usage("no program to trace"));
@@ -117,7 +117,7 @@ fn measure(
     let mut reader = TraceReader::new(card.trace());
     // Not the program's doing, but the first use that every program pays for once.
     let ready = reader.read()?;
-    let Some(ended) = signals.run(&mut command)? else {
+    let Some(ended) = child::run(&mut command, signals)? else {
         return Ok((Exit::Interrupted, None));
     };
     let records = reader.read()?;

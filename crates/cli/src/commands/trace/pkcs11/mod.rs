@@ -18,16 +18,17 @@ use keymark_stores::pkcs11::wrapped::wrapped;
 
 use super::super::Outcome;
 use super::Origin;
-use super::child::{Ended, ForwardedSignals};
+use super::child::{self, Ended};
 use crate::args::TraceArguments;
 use crate::exit::{Exit, Failure};
+use crate::signals::Listening;
 use crate::{output, user};
 use substitution::Substitution;
 
 /// Modules whose tokens are this CPU.
 const IN_SOFTWARE: [&str; 3] = ["softhsm", "kryoptic", "softokn"];
 
-pub(super) fn run(arguments: &TraceArguments, named: &str, signals: ForwardedSignals) -> Outcome {
+pub(super) fn run(arguments: &TraceArguments, named: &str, signals: Listening) -> Outcome {
     let module = module(named).map_err(Failure::nothing_usable)?;
     let place = PrivateDir::new()?;
     let trace = place.path().join("trace");
@@ -45,7 +46,7 @@ pub(super) fn run(arguments: &TraceArguments, named: &str, signals: ForwardedSig
     let mut command = Command::new(program);
     command.args(rest.iter().map(|argument| substitution.of(argument)));
     command.envs(substitution.environment(std::env::vars_os()));
-    let Some(ended) = signals.run(&mut command)? else {
+    let Some(ended) = child::run(&mut command, signals)? else {
         return Ok(Exit::Interrupted);
     };
     let threads = read(&trace)?;

@@ -1,11 +1,11 @@
 //! The tables of a trace of PKCS#11 calls.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use itertools::Itertools;
 use keymark_report::units::{self, counted};
-use keymark_report::{Block, Cell, Column, Remark, RemarkKind};
+use keymark_report::{Block, Cell, Column, Remark, RemarkKind, grouped};
 use keymark_shim_protocol::pkcs11::trace::{CallTimes, Calls, TracedThread, together};
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stats::Ratio;
@@ -26,22 +26,18 @@ pub(super) struct Process {
 
 /// In the order of their first calls.
 pub(super) fn processes(threads: &[TracedThread]) -> Vec<Process> {
-    let mut found: BTreeMap<u32, Process> = BTreeMap::new();
-    for thread in threads {
-        let process = found.entry(thread.process).or_insert_with(|| Process {
-            number: thread.process,
-            name: thread.name.clone(),
-            threads: 0,
-            begin_ns: thread.begin_ns,
-            calls: Calls::new(),
-        });
-        process.threads += 1;
-        process.begin_ns = process.begin_ns.min(thread.begin_ns);
-        process.calls = together(std::mem::take(&mut process.calls), &thread.calls);
-    }
-    let mut found: Vec<Process> = found.into_values().collect();
-    found.sort_by_key(|process| process.begin_ns);
-    found
+    let of_process = |(number, of): (u32, Vec<&TracedThread>)| Process {
+        number,
+        name: of
+            .first()
+            .map_or_else(String::new, |thread| thread.name.clone()),
+        threads: of.len(),
+        begin_ns: of.iter().map(|thread| thread.begin_ns).min().unwrap_or(0),
+        calls: (of.iter().map(|thread| &thread.calls)).fold(Calls::new(), together),
+    };
+    let found = grouped(threads, |thread| thread.process).into_iter();
+    let found = found.map(of_process);
+    found.sorted_by_key(|process| process.begin_ns).collect()
 }
 
 /// The calls of all.
