@@ -8,7 +8,7 @@ use keymark_stores::access::{Certificate, ModuleAccess};
 use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};
 
-use super::certificate::{self, Parts};
+use super::certificate;
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
 use super::{Gnupg, Protection, card_home, token_home};
@@ -77,9 +77,8 @@ impl GnupgHomes {
     ) -> Result<Arc<KeyHome>, Error> {
         let algorithm = shared_home(algorithm);
         let plain = self.file_homes.get((algorithm, Protection::None), || {
-            let parts = Parts::of(store, algorithm)?;
             let home = Home::new(&self.gnupg, self.directory()?)?;
-            certificate::make(&home, &parts)?;
+            certificate::make(&home, store, algorithm)?;
             let keys = home.keys()?;
             Ok(KeyHome::of_files(home, keys))
         })?;
