@@ -17,7 +17,7 @@ use keymark_stores::user::Pin;
 use super::assuan::Assuan;
 use super::home::{Home, copy_public_keys};
 use super::homes::GnupgHomes;
-use super::key_home::{HomeCard, KeyHome, SigningPin};
+use super::key_home::{KeyHome, SigningPin};
 use super::process::Task;
 use super::scdaemon::{CardLink, ScdaemonReader};
 use super::{Gnupg, reachable};
@@ -86,7 +86,10 @@ pub(super) fn linked_home(
     copy_public_keys(&plain.home, &path)?;
     let home = Home::with_card(gnupg, path, link)?;
     home.learn_card(pin)?;
-    KeyHome::of_card(home, plain.keys.clone(), HomeCard::Made { _server: server })
+    Ok(KeyHome {
+        _server: server,
+        ..KeyHome::new(home, plain.keys.clone())?
+    })
 }
 
 /// The home with a card in a reader, and the keys that its owner has put on it.
@@ -108,10 +111,10 @@ pub(super) fn inserted_home(
             refused: AtomicBool::new(false),
         }),
     };
-    let made = KeyHome::of_card(home, keys, HomeCard::Inserted(Arc::clone(card)))?;
     Ok(KeyHome {
         signing_pin,
-        ..made
+        inserted: Some(Arc::clone(card)),
+        ..KeyHome::new(home, keys)?
     })
 }
 

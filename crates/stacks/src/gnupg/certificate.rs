@@ -48,8 +48,7 @@ pub(super) fn make(home: &Home, store: &dyn KeyStore, algorithm: Algorithm) -> R
     if let Some(family) = decrypting {
         let grip = put_key_of(store, home, family, Operation::Decrypt)?;
         let kind = name(family, Operation::Decrypt);
-        parameters +=
-            &format!("Subkey-Type: {kind}\nSubkey-Grip: {grip}\nSubkey-Usage: encrypt\n");
+        parameters += &format!("Subkey-Type: {kind}\nSubkey-Grip: {grip}\nSubkey-Usage: encrypt\n");
     }
     home.generate(&parameters)
 }

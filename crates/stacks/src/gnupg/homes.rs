@@ -80,7 +80,7 @@ impl GnupgHomes {
             let home = Home::new(&self.gnupg, self.directory()?)?;
             certificate::make(&home, store, algorithm)?;
             let keys = home.keys()?;
-            Ok(KeyHome::of_files(home, keys))
+            KeyHome::new(home, keys)
         })?;
         match protection {
             Protection::None => Ok(plain),
@@ -89,7 +89,7 @@ impl GnupgHomes {
                 let home = plain.home.copy(path)?;
                 home.protect(&self.passphrase)?;
                 home.prime(&self.passphrase)?;
-                Ok(KeyHome::of_files(home, plain.keys.clone()))
+                KeyHome::new(home, plain.keys.clone())
             }),
         }
     }

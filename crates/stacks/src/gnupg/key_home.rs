@@ -28,18 +28,10 @@ pub struct KeyHome {
     pub(super) meter: Option<Arc<Meter>>,
     /// For each signature anew, if the card wants that.
     pub(super) signing_pin: Option<SigningPin>,
-    pub(super) card: HomeCard,
-}
-
-/// The card of a home.
-#[derive(Debug)]
-pub(super) enum HomeCard {
-    /// Its keys are in files.
-    None,
-    /// In this process, served to scdaemon for as long as the home lives; or by somebody else.
-    Made { _server: Option<CardServer> },
-    /// In a reader; it may want its owner's finger.
-    Inserted(Arc<dyn CardAccess>),
+    /// A card in a reader; it may want its owner's finger.
+    pub(super) inserted: Option<Arc<dyn CardAccess>>,
+    /// Of a card in this process, which is served to scdaemon for as long as the home lives.
+    pub(super) _server: Option<CardServer>,
 }
 
 /// The PIN of a card that wants it for each signature, until it is refused.
@@ -51,25 +43,15 @@ pub(super) struct SigningPin {
 }
 
 impl KeyHome {
-    /// One with keys in files.
-    pub(super) const fn of_files(home: Home, keys: Vec<ListedKey>) -> Self {
-        Self {
-            home,
-            keys,
-            meter: None,
-            signing_pin: None,
-            card: HomeCard::None,
-        }
-    }
-
-    /// One with keys on a card.
-    pub(super) fn of_card(home: Home, keys: Vec<ListedKey>, card: HomeCard) -> Result<Self, Error> {
+    /// One with those keys.
+    pub(super) fn new(home: Home, keys: Vec<ListedKey>) -> Result<Self, Error> {
         Ok(Self {
             meter: Meter::of(&home)?.map(Arc::new),
             home,
             keys,
             signing_pin: None,
-            card,
+            inserted: None,
+            _server: None,
         })
     }
 
@@ -80,7 +62,7 @@ impl KeyHome {
 
     /// Tells the user to touch the card's button, if the key of the operation wants that.
     pub(crate) fn ask_for_touch(&self, operation: Operation) {
-        let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
+        let (Some(card), Some(slot)) = (&self.inserted, Slot::of(operation)) else {
             return;
         };
         match card.check_touch(slot) {
@@ -152,7 +134,7 @@ impl KeyHome {
     /// The slot of a card in a reader whose key does the operation, and the key's fingerprint, if the
     /// card has it.
     fn in_slot(&self, operation: Operation) -> Result<Option<(Slot, String)>, Error> {
-        let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
+        let (Some(card), Some(slot)) = (&self.inserted, Slot::of(operation)) else {
             return Ok(None);
         };
         let fingerprint = card.fingerprint(slot)?;
