@@ -14,8 +14,7 @@ use crate::tls::servers::certificate;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::{Certificates, TokenKey};
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::openssl::with_level;
-use crate::tls::servers::spec::{Handshakes, SecurityLevel, is_weak};
+use crate::tls::servers::spec::{Handshakes, is_weak};
 use crate::tls::servers::text::{Pair, Tls, comment, plain};
 use crate::tls::servers::token::{self, LOADABLE, MODULE, uri_pem};
 
@@ -180,10 +179,7 @@ pub fn guide(
     let handshakes = Handshakes::usual();
     let tls = Tls {
         pairs,
-        ciphers: with_level(
-            &handshakes.ciphers.to_string(),
-            SecurityLevel::Distributions,
-        ),
+        ciphers: handshakes.ciphers.to_owned(),
         handshakes: &handshakes,
         dh: None,
         variables,

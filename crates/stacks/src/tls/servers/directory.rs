@@ -14,7 +14,6 @@ use crate::programs::write_private;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::{Identity, PrivateKey};
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::openssl::with_level;
 use crate::tls::servers::spec::{Capacity, ServerSpec};
 use crate::tls::servers::text::{Frame, Pair, Tls, quotable};
 use crate::tls::servers::token::{self, TokenTraces, Tracing};
@@ -151,7 +150,7 @@ impl ServerDirectory {
         Ok(Tls {
             pairs,
             handshakes: &spec.handshakes,
-            ciphers: with_level(&spec.handshakes.ciphers.to_string(), spec.level()),
+            ciphers: spec.cipher_string(),
             dh: dh.transpose()?,
             variables: variables.into_iter().collect(),
         })

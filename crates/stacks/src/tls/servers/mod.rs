@@ -40,5 +40,5 @@ pub use kind::{Installed, KINDS, Library, ServerKind, kind};
 pub use openssl::LinkedOpenSsl;
 pub(crate) use openssl::too_new;
 pub use running::{RunningServer, Served};
-pub use spec::{Capacity, Ciphers, DhParameters, Handshakes, Port, ServerSpec};
+pub use spec::{Capacity, DhParameters, Handshakes, Port, ServerSpec};
 pub use token::{CallsSoFar, Tracing};

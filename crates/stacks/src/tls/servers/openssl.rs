@@ -15,7 +15,7 @@ use crate::installed::Version;
 use crate::openssl::{Loadables, TokenWay};
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::spec::{SecurityLevel, ServerSpec};
+use crate::tls::servers::spec::ServerSpec;
 
 /// An OpenSSL, as a library or within a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,8 +131,7 @@ pub(crate) fn is_dhe_alone(spec: &ServerSpec) -> bool {
 /// The suites of TLS 1.2 for a certificate with such a key; none where this OpenSSL does not know the cipher string: the
 /// server's may, and says so itself when it starts.
 fn suites_for(spec: &ServerSpec, family: Family) -> Option<Vec<CipherSuite>> {
-    let ciphers = with_level(&spec.handshakes.ciphers.to_string(), spec.level());
-    let mut suites = resolved(&ciphers).ok()?;
+    let mut suites = resolved(&spec.cipher_string()).ok()?;
     suites.retain(|suite| fits(suite.authentication(), family));
     Some(suites)
 }
@@ -142,14 +141,6 @@ fn fits(by: SuiteAuthentication, family: Family) -> bool {
         SuiteAuthentication::Rsa => matches!(family, Family::Rsa(_)),
         SuiteAuthentication::Ecdsa => matches!(family, Family::Weierstrass(_) | Family::Ed25519),
         SuiteAuthentication::Apart | SuiteAuthentication::Other => false,
-    }
-}
-
-/// The cipher string as the server gets it: RSA-1024 and DH-1024 are refused at the usual level 2.
-pub(crate) fn with_level(ciphers: &str, level: SecurityLevel) -> String {
-    match level {
-        SecurityLevel::One => format!("{ciphers}:@SECLEVEL=1"),
-        SecurityLevel::Distributions => ciphers.to_owned(),
     }
 }
 

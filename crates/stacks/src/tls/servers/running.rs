@@ -20,7 +20,7 @@ use crate::tls::servers::identity::Identity;
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::log::{self, Fault};
 use crate::tls::servers::process::{self, Running};
-use crate::tls::servers::spec::{Port, SecurityLevel, ServerSpec, is_weak};
+use crate::tls::servers::spec::{Port, ServerSpec, is_weak};
 use crate::tls::servers::token::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
@@ -198,9 +198,10 @@ fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<St
         "dh_parameters",
         dh.unwrap_or_else(|| "none given".to_owned()),
     );
-    let level = match spec.level() {
-        SecurityLevel::One => format!("1, for {}", spec.weaknesses().join(" and ")),
-        SecurityLevel::Distributions => "of the distribution".to_owned(),
+    let level = if spec.is_weakened() {
+        format!("1, for {}", spec.weaknesses().join(" and "))
+    } else {
+        "of the distribution".to_owned()
     };
     tell("security_level", level);
     let identities: Vec<String> = spec.certificates.iter().map(identity_words).collect();
