@@ -17,9 +17,7 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let kind = kind(arguments.server.word()).map_err(Failure::usage)?;
     let installed = Installed::find(kind, &SearchPath::usual());
     let installed = installed.map_err(Failure::nothing_usable)?;
-    let usual = installed
-        .openssl()
-        .map(|openssl| openssl.loadables.usual_way());
+    let usual = installed.openssl().map(|openssl| openssl.usual_way());
     let way = arguments.openssl;
     let way = way.unwrap_or_else(|| usual.unwrap_or(TokenWay::Engine));
     let keys = keys(&arguments.device, &arguments.algorithm)?;

@@ -168,7 +168,7 @@ pub fn guide(
     let on_token = token_of(&sources);
     let (mut openssl, mut variables) = (None, Vec::new());
     if let Some((key, way)) = on_token {
-        let loadable = installed.openssl()?.loadables.get(way)?;
+        let loadable = installed.openssl()?.get(way)?;
         openssl = Some(openssl_configuration(key, way, &loadable, directory)?);
         variables = assignments(key, directory)?;
     }

@@ -37,7 +37,6 @@ pub use error::{Impossible, ServerError};
 pub use identity::{Certificates, Identity, TokenKey};
 pub use keymark_load::Weak;
 pub use kind::{Installed, KINDS, Library, ServerKind, kind};
-pub use openssl::LinkedOpenSsl;
 pub(crate) use openssl::too_new;
 pub use running::{RunningServer, Served};
 pub use spec::{Capacity, DhParameters, Handshakes, Port, ServerSpec};

@@ -5,64 +5,31 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use keymark_bench::{Algorithm, Error, Family};
+use keymark_bench::{Algorithm, During as _, Error, Family};
 use keymark_load::{CipherSuite, KeyExchange, SuiteAuthentication, SuiteExchange, TlsVersion};
 use keymark_stores::places::program;
 use openssl::error::ErrorStack;
 use openssl::ssl::{HandshakeError, Ssl, SslContext, SslMethod};
 
 use crate::installed::Version;
-use crate::openssl::{Loadables, TokenWay};
+use crate::openssl::{OpenSslBuild, TokenWay};
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::spec::ServerSpec;
 
-/// An OpenSSL, as a library or within a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkedOpenSsl {
-    /// `3.0.19`
-    pub version: Version,
-    /// The file that holds it.
-    pub file: PathBuf,
-    /// How it gets at keys on tokens.
-    pub loadables: Loadables,
-}
-
-impl LinkedOpenSsl {
-    /// Of a program or a library.
-    ///
-    /// # Errors
-    /// When it uses none.
-    pub fn of(file: &Path) -> Result<Self, Error> {
-        // A program may have it built in: then it is no library of its own.
-        let holder = linked_libcrypto(file).unwrap_or_else(|| file.to_owned());
-        let content = fs::read(&holder)
-            .map_err(|error| Error::call(format!("reading {}", holder.display()), error, ""))?;
-        Self::in_content(&content, &holder).ok_or_else(|| Error::Missing {
-            what: "OpenSSL".to_owned(),
-            reason: format!("{} uses none", file.display()),
-            advice: "the distribution's servers use it".to_owned(),
-        })
-    }
-
-    fn in_content(content: &[u8], holder: &Path) -> Option<Self> {
-        let version = starts(content, b"OpenSSL ")
-            .find_map(|text| Version::read(text).filter(|version| version.is_at_least(1, 0, 0)))?;
-        let directory = |name: &[u8]| {
-            let text = starts(content, name).next()?;
-            let text = text.trim_start_matches(": \"");
-            Some(PathBuf::from(text.split('"').next()?))
-        };
-        Some(Self {
-            loadables: Loadables {
-                version: version.to_string(),
-                engines: directory(b"ENGINESDIR"),
-                providers: directory(b"MODULESDIR"),
-            },
-            version,
-            file: holder.to_owned(),
-        })
-    }
+/// The OpenSSL of a program or a library.
+///
+/// # Errors
+/// When it uses none.
+pub(crate) fn linked(file: &Path) -> Result<OpenSslBuild, Error> {
+    // A program may have it built in: then it is no library of its own.
+    let holder = linked_libcrypto(file).unwrap_or_else(|| file.to_owned());
+    let content = fs::read(&holder).during(format_args!("reading {}", holder.display()))?;
+    OpenSslBuild::read(&content).ok_or_else(|| Error::Missing {
+        what: "OpenSSL".to_owned(),
+        reason: format!("{} uses none", file.display()),
+        advice: "the distribution's servers use it".to_owned(),
+    })
 }
 
 /// What came with OpenSSL 3.5, of an older one.
@@ -144,20 +111,6 @@ fn fits(by: SuiteAuthentication, family: Family) -> bool {
     }
 }
 
-/// The text behind each place where `mark` stands, up to a NUL.
-fn starts<'c>(content: &'c [u8], mark: &'c [u8]) -> impl Iterator<Item = &'c str> {
-    let first = mark.first().copied().unwrap_or_default();
-    let places = content
-        .iter()
-        .enumerate()
-        .filter(move |(_, octet)| **octet == first);
-    places.filter_map(move |(at, _)| {
-        let behind = content.get(at..)?.strip_prefix(mark)?;
-        let end = behind.iter().take(256).position(|octet| *octet == 0)?;
-        std::str::from_utf8(behind.get(..end)?).ok()
-    })
-}
-
 /// `libcrypto.so.3 => /lib/x86_64-linux-gnu/libcrypto.so.3 (0x…)`, as ldd(1) says.
 fn linked_libcrypto(file: &Path) -> Option<PathBuf> {
     let ldd = program::locate(None, "ldd")?;
@@ -236,19 +189,6 @@ fn offered(record: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_library_tells_version_and_directories() {
-        let content = b"\0OpenSSL default\0x\0OpenSSL 3.0.19 27 Jan 2026\0ENGINESDIR: \"/e\"\0MODULESDIR: \"/m\"\0";
-        let found = LinkedOpenSsl::in_content(content, Path::new("/lib")).unwrap();
-        assert_eq!(found.version.to_string(), "3.0.19");
-        assert_eq!(found.loadables.engines, Some("/e".into()));
-        assert_eq!(found.loadables.providers, Some("/m".into()));
-        assert_eq!(
-            LinkedOpenSsl::in_content(b"LibreSSL 3.8.2\0", Path::new("/lib")),
-            None
-        );
-    }
 
     use keymark_load::{SuiteAuthentication, SuiteExchange, TlsVersion};
     use keymark_testkit::assert_says;

@@ -60,7 +60,7 @@ pub(crate) fn write(
         .map(|pin| memory_file::holding(pin.expose().as_bytes()));
     let pin = pin.transpose()?;
     let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
-    let loadable = server.openssl()?.loadables.get(way)?;
+    let loadable = server.openssl()?.get(way)?;
     let text = Configuration {
         way,
         loadable: plain(LOADABLE, &loadable)?,

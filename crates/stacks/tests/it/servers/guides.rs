@@ -17,7 +17,7 @@ fn ways() -> Vec<TokenWay> {
     let nginx = installed("nginx");
     let openssl = nginx.openssl().unwrap();
     let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
-    ways.filter(|way| openssl.loadables.get(*way).is_ok())
+    ways.filter(|way| openssl.get(*way).is_ok())
         .collect()
 }
 
