@@ -26,7 +26,7 @@ pub mod workload;
 
 pub use alone::measure_alone;
 use arrivals::Queue;
-use block::{Buffers, Failure};
+use block::Buffers;
 use progress::Progress;
 use schedule::{Account, Shares};
 use time::{PlanTime, longest_call};
@@ -202,7 +202,7 @@ enum Turn {
     /// With a block, or with none for want of credit.
     Continues,
     /// There will be no further one.
-    Over(Stopped, Option<Failure>),
+    Over(Ending),
 }
 
 impl Run<'_> {
@@ -246,7 +246,7 @@ impl Run<'_> {
         for (index, case) in plan.cases.iter().enumerate() {
             let id = CaseId::at(index);
             if self.runner.interrupted() {
-                self.finish(id, Stopped::Interrupted, None);
+                self.finish(id, Stopped::Interrupted.into());
                 continue;
             }
             self.observer.preparing(id, case);
@@ -259,13 +259,13 @@ impl Run<'_> {
                 }),
             };
             match ready
-                .map_err(Failure::from)
+                .map_err(Ending::from)
                 .and_then(|ready| self.warm_up(id, case, ready))
             {
                 Ok(case) => active.push(case),
                 // What Ctrl-C broke off has not failed.
-                Err(_) if self.runner.interrupted() => self.finish(id, Stopped::Interrupted, None),
-                Err(reason) => self.finish(id, Stopped::Failed, Some(reason)),
+                Err(_) if self.runner.interrupted() => self.finish(id, Stopped::Interrupted.into()),
+                Err(failure) => self.finish(id, failure),
             }
         }
         active
@@ -277,7 +277,7 @@ impl Run<'_> {
         id: CaseId,
         case: &Case,
         mut workload: Workload,
-    ) -> Result<Active, Failure> {
+    ) -> Result<Active, Ending> {
         let workers = u64::from(case.concurrency());
         let budget = Budget {
             operations: workers,
@@ -297,8 +297,8 @@ impl Run<'_> {
             &mut None,
             longest_call(given, part, Duration::ZERO),
         );
-        if let Some(reason) = measured.failure {
-            return Err(reason);
+        if let Some(failure) = measured.failure {
+            return Err(failure);
         }
         let progress = Progress::new(case, self.settings, part, &measured.block);
         Ok(Active {
@@ -334,9 +334,9 @@ impl Run<'_> {
             for mut case in active {
                 match self.turn(&mut case, round, &shares, &time, &mut rng) {
                     Turn::Continues => remaining.push(case),
-                    Turn::Over(stopped, reason) => {
+                    Turn::Over(ending) => {
                         self.note_parts(&case);
-                        self.finish(case.id, stopped, reason);
+                        self.finish(case.id, ending);
                     }
                 }
             }
@@ -365,7 +365,7 @@ impl Run<'_> {
         rng: &mut ChaCha8Rng,
     ) -> Turn {
         if self.runner.interrupted() {
-            return Turn::Over(Stopped::Interrupted, None);
+            return Turn::Over(Stopped::Interrupted.into());
         }
         let of_plan = time.left(self);
         let left = [of_plan, case.progress.time_left()];
@@ -373,7 +373,7 @@ impl Run<'_> {
         // Half a visit that would end late is as near to the promise as half a visit less.
         if left.is_some_and(|left| left < case.account.cost() / 2) && case.progress.has_samples() {
             let stopped = case.progress.stopped().unwrap_or(Stopped::OutOfTime);
-            return Turn::Over(stopped, None);
+            return Turn::Over(stopped.into());
         }
         if of_plan.is_some_and(|left| left.is_zero()) {
             case.progress.stop_filling();
@@ -423,8 +423,8 @@ impl Run<'_> {
         }
         match measured.failure {
             // What Ctrl-C broke off has not failed.
-            Some(_) if self.runner.interrupted() => Turn::Over(Stopped::Interrupted, None),
-            Some(reason) => Turn::Over(Stopped::Failed, Some(reason)),
+            Some(_) if self.runner.interrupted() => Turn::Over(Stopped::Interrupted.into()),
+            Some(failure) => Turn::Over(failure),
             None => {
                 let Some(stopped) = case.progress.stopped() else {
                     return Turn::Continues;
@@ -433,7 +433,7 @@ impl Run<'_> {
                 if self.is_awaited(case.id, stopped) {
                     Turn::Continues
                 } else {
-                    Turn::Over(stopped, None)
+                    Turn::Over(stopped.into())
                 }
             }
         }
@@ -470,15 +470,9 @@ impl Run<'_> {
         }
     }
 
-    fn finish(&mut self, id: CaseId, stopped: Stopped, failure: Option<Failure>) {
+    fn finish(&mut self, id: CaseId, ending: Ending) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
-            let Failure { reason, code } = failure.unwrap_or_default();
-            let reason = (!reason.is_empty()).then_some(reason);
-            record.ending = Some(Ending {
-                stopped,
-                reason,
-                code,
-            });
+            record.ending = Some(ending);
             self.observer.finished(id, record);
         }
     }
