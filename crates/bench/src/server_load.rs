@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{OperationAlone, TokenCalls};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerLoad {
     /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
@@ -313,13 +313,14 @@ impl Totals {
 
 /// What limited the rate, as far as the client can tell. Of two loads the greater one holds for both.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LoadLimit {
     /// Not the client.
     Elsewhere,
     /// There was no steady state to tell it by.
+    #[default]
     Unknown,
     /// The client itself had no time left: rate and durations are its own.
     Client,

@@ -190,15 +190,7 @@ impl Measurement {
             totals: self.totals,
             cut_off: self.cut_off,
             waiting: self.waiting,
-            server_cpu_ns: None,
-            service_cpu: None,
-            drained_ns: None,
-            token_calls: None,
-            alone: None,
-            log: Vec::new(),
-            saturation: None,
-            killed_ns: None,
-            clients: BTreeMap::new(),
+            ..ServerLoad::default()
         }
     }
 }

@@ -51,7 +51,7 @@ pub fn probe(
     };
     let conversation = alone(&mut means, stop)?;
     let agreed = match means.spoken {
-        Spoken::Tls { checker, .. } => checker.counts().into_keys().next(),
+        Spoken::Tls { checker, .. } => checker.counts.into_keys().next(),
         Spoken::Http { .. } => None,
     };
     let nothing = || Failure::Tls("nothing was agreed on".to_owned());

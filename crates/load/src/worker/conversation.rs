@@ -16,7 +16,7 @@ use crate::latencies::nanoseconds;
 use crate::service::Service;
 use crate::settings::Timeouts;
 use crate::target::Target;
-use crate::tls::{Checker, Connector, Received, Session, Stop, Weak};
+use crate::tls::{Checker, Connector, Session, Stop, Weak};
 
 /// Whether the connection that was begun stands.
 fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
@@ -189,8 +189,8 @@ impl Conversation {
                     Err(stop) => return self.stopped(stop, Stage::Asking(channel)),
                 },
                 Stage::Reading(mut channel) => match channel.receive(&mut means.buffer) {
-                    Ok(received) => {
-                        if let Some(end) = self.received(received, means)? {
+                    Ok(count) => {
+                        if let Some(end) = self.received(count, means)? {
                             self.stage = Stage::Done(channel);
                             return Ok(end);
                         }
@@ -228,21 +228,15 @@ impl Conversation {
         }
     }
 
-    fn received(
-        &mut self,
-        received: Received,
-        means: &Means<'_>,
-    ) -> Result<Option<Timestamp>, Failure> {
+    /// So many bytes, or none: the end.
+    fn received(&mut self, count: usize, means: &Means<'_>) -> Result<Option<Timestamp>, Failure> {
         let now = means.clock.now();
-        let progress = match received {
-            Received::Bytes(count) => {
-                self.times.first_byte.get_or_insert(now);
-                self.answer.take(&means.buffer[..count])?
-            }
-            Received::End => {
-                self.answer.end()?;
-                Progress::Whole
-            }
+        let progress = if count > 0 {
+            self.times.first_byte.get_or_insert(now);
+            self.answer.take(&means.buffer[..count])?
+        } else {
+            self.answer.end()?;
+            Progress::Whole
         };
         match progress {
             Progress::More => Ok(None),

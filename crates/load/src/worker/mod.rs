@@ -209,7 +209,7 @@ impl<'a> Worker<'a> {
             waiting: self.source.waiting(ended),
             cut_off: self.open + self.late,
             negotiated: match self.means.spoken {
-                Spoken::Tls { checker, .. } => checker.counts(),
+                Spoken::Tls { checker, .. } => checker.counts,
                 Spoken::Http { .. } => BTreeMap::new(),
             },
             recorder: self.recorder,
