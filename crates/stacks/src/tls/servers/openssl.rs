@@ -2,14 +2,15 @@
 //! a cipher string stands for, by keymark's own.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::{Algorithm, During as _, Error, Family};
 use keymark_load::{CipherSuite, KeyExchange, SuiteAuthentication, SuiteExchange, TlsVersion};
 use keymark_stores::places::program;
 use openssl::error::ErrorStack;
-use openssl::ssl::{HandshakeError, Ssl, SslContext, SslMethod};
+use openssl::ssl::{Ssl, SslContext, SslMethod};
 
 use crate::installed::Version;
 use crate::openssl::{OpenSslBuild, TokenWay};
@@ -134,45 +135,26 @@ pub(crate) fn resolved(ciphers: &str) -> Result<Vec<CipherSuite>, Error> {
     let mut context = SslContext::builder(SslMethod::tls_client()).map_err(failed)?;
     context.set_cipher_list(ciphers).map_err(failed)?;
     let ssl = Ssl::new(&context.build()).map_err(failed)?;
-    // The crate has no SSL_get1_supported_ciphers; the first message says it as well.
-    let octets = match ssl.connect(Nobody::default()) {
-        Err(HandshakeError::WouldBlock(stream) | HandshakeError::Failure(stream)) => {
-            stream.get_ref().heard.clone()
-        }
-        Err(HandshakeError::SetupFailure(error)) => return Err(failed(error)),
-        Ok(_) => Vec::new(),
-    };
+    // The crate has no SSL_get1_supported_ciphers; the first message says it as well. Who gets it says nothing.
+    let hello = first_message(ssl).during("listening to OpenSSL")?;
     let ssl = SslContext::builder(SslMethod::tls_client())
         .and_then(|context| Ssl::new(&context.build()))
         .map_err(failed)?;
-    let offered = offered(&octets).unwrap_or_default();
+    let offered = offered(&hello).unwrap_or_default();
     let lists = ssl.bytes_to_cipher_list(offered, false).map_err(failed)?;
     let suites = lists.suites.iter();
     let names = suites.filter_map(|suite| suite.standard_name());
     Ok(names.map(CipherSuite).collect())
 }
 
-/// The other end of a connection, which says nothing.
-#[derive(Debug, Default)]
-struct Nobody {
-    heard: Vec<u8>,
-}
-
-impl Read for Nobody {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::WouldBlock.into())
-    }
-}
-
-impl Write for Nobody {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        self.heard.extend(octets);
-        Ok(octets.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+fn first_message(ssl: Ssl) -> io::Result<Vec<u8>> {
+    let (client, mut nobody) = UnixStream::pair()?;
+    client.set_nonblocking(true)?;
+    // It waits for an answer, or has nothing to offer. The connection ends with the value.
+    drop(ssl.connect(client));
+    let mut said = Vec::new();
+    nobody.read_to_end(&mut said)?;
+    Ok(said)
 }
 
 /// `cipher_suites` of a ClientHello (RFC 8446 §4.1.2) in its record (§5.1).
