@@ -62,8 +62,8 @@ pub(super) fn made_home(
     reader: Reader,
     card: &dyn CardAccess,
 ) -> Result<KeyHome, Error> {
-    let failed = |error| Error::call(format!("serving a card in {}", path.display()), error, "");
-    let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
+    let server = CardServer::start(reader, &path.join("card"))
+        .during(format_args!("serving a card in {}", path.display()))?;
     let link = CardLink {
         driver: OwnLibrary::PCSC.find()?,
         reader: ScdaemonReader::Served {

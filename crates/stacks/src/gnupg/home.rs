@@ -55,14 +55,12 @@ impl Home {
 
     /// One with the same keys, of an empty directory.
     pub fn copy(&self, to: PathBuf) -> Result<Self, Error> {
-        let failed = |error: std::io::Error| {
-            Error::call(format!("copying keys to {}", to.display()), error, "")
-        };
+        let call = format!("copying keys to {}", to.display());
         let secret = to.join("private-keys-v1.d");
-        fs::create_dir(&secret).map_err(failed)?;
-        let entries = fs::read_dir(self.path.join("private-keys-v1.d")).map_err(failed)?;
+        fs::create_dir(&secret).during(&call)?;
+        let entries = fs::read_dir(self.path.join("private-keys-v1.d")).during(&call)?;
         for entry in entries.flatten() {
-            fs::copy(entry.path(), secret.join(entry.file_name())).map_err(failed)?;
+            fs::copy(entry.path(), secret.join(entry.file_name())).during(&call)?;
         }
         copy_public_keys(self, &to)?;
         Self::new(&self.gnupg, to)

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use askama::Template;
-use keymark_bench::{Case, Error, Operation};
+use keymark_bench::{Case, During as _, Error, Operation};
 use keymark_stores::places::program;
 
 use super::agents::Agents;
@@ -116,8 +116,7 @@ fn command(found: &Found, directory: &ServerDirectory) -> Command {
 fn make_repository(path: &Path) -> Result<(), Error> {
     let git = path.join(".git");
     for part in ["objects", "refs"] {
-        let made = fs::create_dir_all(git.join(part));
-        made.map_err(|error| Error::call(format!("making {}", git.display()), error, ""))?;
+        fs::create_dir_all(git.join(part)).during(format_args!("making {}", git.display()))?;
     }
     write_private(&git.join("HEAD"), b"ref: refs/heads/master\n")?;
     let author = b"[user]\n\tname = keymark\n\temail = keymark@localhost\n";

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload,
 };
-use keymark_bench::{Error, Family};
+use keymark_bench::{During as _, Error, Family};
 use keymark_stores::challenge::INPUTS;
 use keymark_stores::public_key::{PublicKey, der_signature, verdict};
 use openssl::hash::hash;
@@ -55,24 +55,21 @@ struct Logins {
 
 impl Logins {
     fn new(public: &PublicKey, seed: u64) -> Result<Self, Error> {
+        const CALL: &str = "making a login's request";
         let scheme = key::scheme(public.algorithm())?;
         let key = key::public(public)?;
-        let unmade = |error: String| Error::call("making a login's request", error, "");
-        let blob = key.to_bytes().map_err(|error| unmade(error.to_string()))?;
+        let blob = key.to_bytes().during(CALL)?;
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (mut inputs, mut signed) = (Vec::new(), Vec::new());
         for _ in 0..INPUTS {
             let mut session = SessionId::default();
             rng.fill_bytes(&mut session);
-            let login = protocol::login(&session, scheme, &blob)
-                .map_err(|error| unmade(error.to_string()))?;
+            let login = protocol::login(&session, scheme, &blob).during(CALL)?;
             inputs.push(Input {
                 bytes: protocol::sign(scheme, &blob, &login)?,
             });
             signed.push(match scheme.digest() {
-                Some(digest) => hash(digest, &login)
-                    .map_err(|error| unmade(error.to_string()))?
-                    .to_vec(),
+                Some(digest) => hash(digest, &login).during(CALL)?.to_vec(),
                 None => login,
             });
         }

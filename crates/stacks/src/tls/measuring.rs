@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
-use keymark_bench::{Case, CaseId, CaseRecord, Clock, Error, Pacing, Plan, Saturation, ServerLoad};
+use keymark_bench::{
+    Case, CaseId, CaseRecord, Clock, During as _, Error, Pacing, Plan, Saturation, ServerLoad,
+};
 use keymark_load::{
     Asked, Certificate, ClientLine, Demand, Expected, Fingerprint, Measurement, Progress, Settings,
     Target, Timeouts, Weak, nanoseconds,
@@ -69,8 +71,7 @@ impl Client<'_> {
     ) -> Result<Measurement, Error> {
         let settings = self.settings(demand, stretch);
         let until = (self.clock, self.interrupt);
-        keymark_load::run(asked, &settings, until, observer)
-            .map_err(|error| Error::call("loading the server", error, ""))
+        keymark_load::run(asked, &settings, until, observer).during("loading the server")
     }
 
     pub(crate) fn settings(&self, demand: Demand, stretch: Stretch) -> Settings {
@@ -315,10 +316,11 @@ fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
     let asked = Handshake::of(case)?;
     let mut certificates = cluster.first.spec.certificates.iter();
     let alone = asked.arrangement == Arrangement::One;
-    let certificate = match certificates.next().map(|one| one.certificate.to_der()) {
-        Some(Ok(der)) if alone => Certificate::Pinned(Fingerprint::of(&der)),
-        Some(Err(error)) => return Err(Error::call("i2d_X509", error, "")),
-        Some(Ok(_)) | None => Certificate::Key(case.algorithm),
+    let certificate = match certificates.next().filter(|_| alone) {
+        Some(one) => Certificate::Pinned(Fingerprint::of(
+            &one.certificate.to_der().during("i2d_X509")?,
+        )),
+        None => Certificate::Key(case.algorithm),
     };
     Ok(Target {
         address: cluster.address(),

@@ -1,7 +1,7 @@
 //! X.509 certificates for a measurement: a leaf for the server's key, issued by an authority that is made for it and has
 //! its private key in memory alone. So a key on a token signs nothing to get its certificate.
 
-use keymark_bench::{Algorithm, Curve, Error, Family};
+use keymark_bench::{Algorithm, Curve, During as _, Error, Family};
 use keymark_stores::certificate::{begun, name};
 use keymark_stores::test_key::TestKey;
 use openssl::error::ErrorStack;
@@ -14,6 +14,8 @@ use openssl::x509::extension::{
 };
 
 use crate::tls::servers::error::{Impossible, ServerError};
+
+const SIGNING: &str = "X509_sign";
 
 /// What a certificate is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +48,7 @@ impl Authority {
         let signer = signer(algorithm).ok_or(Impossible::NoCertificate(algorithm))?;
         let key = private_key(&TestKey::generate(signer)?)?;
         let digest = digest(signer);
-        let certificate = own_certificate(&key, digest).map_err(failed)?;
+        let certificate = own_certificate(&key, digest).during(SIGNING)?;
         Ok(Self {
             key,
             certificate,
@@ -64,7 +66,7 @@ impl Authority {
     /// # Errors
     /// When OpenSSL fails.
     pub fn issue(&self, public: &PKeyRef<Public>, purpose: Purpose) -> Result<X509, Error> {
-        self.issued(public, purpose).map_err(failed)
+        self.issued(public, purpose).during(SIGNING)
     }
 
     fn issued(&self, public: &PKeyRef<Public>, purpose: Purpose) -> Result<X509, ErrorStack> {
@@ -147,8 +149,7 @@ fn digest(signer: Algorithm) -> MessageDigest {
 
 /// The key for OpenSSL.
 pub(crate) fn private_key(key: &TestKey) -> Result<PKey<Private>, Error> {
-    PKey::private_key_from_pkcs8(&key.pkcs8_der()?)
-        .map_err(|error| Error::call("d2i_PKCS8_PRIV_KEY_INFO", error, ""))
+    PKey::private_key_from_pkcs8(&key.pkcs8_der()?).during("d2i_PKCS8_PRIV_KEY_INFO")
 }
 
 fn own_certificate(key: &PKeyRef<Private>, digest: MessageDigest) -> Result<X509, ErrorStack> {
@@ -163,10 +164,6 @@ fn own_certificate(key: &PKeyRef<Private>, digest: MessageDigest) -> Result<X509
     builder.append_extension(identifier)?;
     builder.sign(key, digest)?;
     Ok(builder.build())
-}
-
-fn failed(error: ErrorStack) -> Error {
-    Error::call("X509_sign", error, "")
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::Error;
+use keymark_bench::{During as _, Error};
 use keymark_stores::places::private_dir::PrivateDir;
-use openssl::error::ErrorStack;
 
 use crate::openssl::TokenWay;
 use crate::programs::write_private;
@@ -23,6 +22,7 @@ use crate::tls::servers::worker_user::WorkerUser;
 pub(crate) const DOCUMENT: &str = "document";
 /// What cannot stand in a configuration, in words.
 const TEMPORARY: &str = "the directory for temporary files";
+const PEM: &str = "PEM_write_bio";
 
 /// Everything that a server reads and writes.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl ServerDirectory {
         for (number, identity) in spec.certificates.iter().enumerate() {
             let name = format!("k{number}");
             let directory = self.private.subdirectory(&name)?;
-            let mut pem = identity.certificate.to_pem().map_err(failed)?;
+            let mut pem = identity.certificate.to_pem().during(PEM)?;
             if let Some(dh) = dh.filter(|_| number == 0) {
                 // Apache reads them from the first certificate's file alone; others pass them over.
                 pem.extend(dh.pem.as_bytes());
@@ -165,7 +165,7 @@ impl ServerDirectory {
     ) -> Result<String, ServerError> {
         let (key, way) = match &identity.key {
             PrivateKey::File(key) => {
-                let pem = key.private_key_to_pem_pkcs8().map_err(failed)?;
+                let pem = key.private_key_to_pem_pkcs8().during(PEM)?;
                 write_private(&directory.join("key.pem"), &pem)?;
                 return Ok(in_directory(directory, "key.pem"));
             }
@@ -199,8 +199,4 @@ impl ServerDirectory {
 /// A file in a directory that can stand in configurations.
 fn in_directory(directory: &Path, file: &str) -> String {
     directory.join(file).display().to_string()
-}
-
-fn failed(error: ErrorStack) -> Error {
-    Error::call("PEM_write_bio", error, "")
 }

@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::{Clock, Error, MonotonicClock};
+use keymark_bench::{Clock, During as _, Error, MonotonicClock};
 use keymark_stores::places::private_dir;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
@@ -48,14 +48,12 @@ impl Running {
                 .append(true)
                 .create(true)
                 .open(path)
-                .map_err(|error| Error::call(format!("opening {}", path.display()), error, ""))
+                .during(format_args!("opening {}", path.display()))
         };
         let call = command.get_program().to_string_lossy().into_owned();
         let watchdog = Watchdog::start(directory)?;
         command.stdout(said(log)?).stderr(said(log)?);
-        let child = watchdog
-            .spawn(command)
-            .map_err(|error| Error::call(call, error, ""))?;
+        let child = watchdog.spawn(command).during(call)?;
         let running = Self {
             master: Process::of(child.id()),
             child,

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::{Clock, Error, MonotonicClock};
+use keymark_bench::{Clock, During as _, Error, MonotonicClock};
 use keymark_load::{Certificate, Expected, Target, Timeouts, TlsVersion, Weak, probe};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;
@@ -258,8 +258,7 @@ impl Served {
         ready: impl Fn(SocketAddr) -> Result<(), String>,
     ) -> Result<Self, Unready> {
         if let Some(pin) = &directory.pin {
-            let pin = pin.try_clone();
-            command.stdin(pin.map_err(|error| Error::call("handing the PIN over", error, ""))?);
+            command.stdin(pin.try_clone().during("handing the PIN over")?);
         }
         let environment = directory.environment.iter();
         command
@@ -420,5 +419,5 @@ fn free_port() -> Result<u16, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())
         .map(|address| address.port())
-        .map_err(|error| Error::call("looking for a free port", error, ""))
+        .during("looking for a free port")
 }
