@@ -2,7 +2,7 @@
 //! servers.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use askama::Template;
 use keymark_bench::{Algorithm, Curve, Error, Family};
@@ -28,24 +28,13 @@ pub enum Source<'k> {
     Token(&'k TokenKey, TokenWay),
 }
 
-/// Where a section's text goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Destination {
-    /// To be typed.
-    Shell,
-    /// A whole file.
-    File(PathBuf),
-    /// Part of a file, named in words.
-    PartOf(String),
-}
-
 /// A step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// What it is for.
     pub title: String,
-    /// Where its text goes.
-    pub destination: Destination,
+    /// Where its text goes: in a shell, to a file, or into part of one, in words.
+    pub place: String,
     /// The text; comments begin with `#`.
     pub text: String,
 }
@@ -63,21 +52,12 @@ impl fmt::Display for Guide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&comment(&self.title))?;
         for (number, section) in (1..).zip(&self.sections) {
-            let place = match &section.destination {
-                Destination::Shell => SHELL.to_owned(),
-                Destination::File(file) => format!("{FILE}{}", file.display()),
-                Destination::PartOf(file) => file.clone(),
-            };
-            let head = format!("--- {number}. {}: {place}", section.title);
+            let head = format!("--- {number}. {}: {}", section.title, section.place);
             write!(f, "\n{}{}", comment(&head), section.text)?;
         }
         Ok(())
     }
 }
-
-/// How a section's place begins in a guide and in its template.
-const SHELL: &str = "in a shell, as root";
-const FILE: &str = "the file ";
 
 impl Guide {
     /// From a text in which each section begins with a line of its place, behind a mark, and one of its title; the title of
@@ -89,14 +69,9 @@ impl Guide {
             let (place, rest) = part.split_once('\n')?;
             // One with nothing but a title has nothing to do.
             let (title, text) = rest.split_once('\n')?;
-            let destination = match place.strip_prefix(FILE) {
-                Some(file) => Destination::File(file.into()),
-                None if place == SHELL => Destination::Shell,
-                None => Destination::PartOf(place.to_owned()),
-            };
             Some(Section {
                 title: title.to_owned(),
-                destination,
+                place: place.to_owned(),
                 text: format!("{}\n", text.trim_end()),
             })
         };
