@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use askama::Template;
@@ -13,8 +14,7 @@ use super::agents::Agents;
 use super::running::{Asking, Running};
 use super::tag::Tags;
 use super::{AGENTS, Found, Means, ServiceKind, ZEITGITTERD};
-use crate::gnupg::key_home::KeyHome;
-use crate::gnupg::signatures::Signer;
+use crate::gnupg::signatures::signer;
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -71,15 +71,17 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
             "gpg --card-edit, admin, forcesig makes the card remember its PIN",
         ));
     }
-    let key = home.key(Operation::Sign)?.fingerprint.clone();
-    let exchange = std::sync::Arc::new(Tags {
-        signer: signer(&home, &key)?,
-    });
+    let key = home.key(Operation::Sign)?;
+    let signer = signer(&home, key)?.ok_or_else(|| {
+        let reason = "keymark cannot check signatures by such a key";
+        Error::call("gpg --export", reason, "choose another --algorithm")
+    })?;
+    let key = key.fingerprint.clone();
     let asking = Asking {
         path: "/",
         content_type: "application/x-www-form-urlencoded",
         headers: Vec::new(),
-        exchange,
+        exchange: Arc::new(Tags { signer }),
     };
     let behind = Agents::of(home, agents)?;
     let mut running = Running::start("zeitgitterd", asking, |directory, port| {
@@ -130,23 +132,4 @@ fn within_the_hour() -> u64 {
         .unwrap_or_default();
     // A little before: it waits for the next one.
     (now.as_secs() + COMMITS - 60) % COMMITS
-}
-
-fn signer(home: &KeyHome, fingerprint: &str) -> Result<Signer, Error> {
-    let call = "gpg --export";
-    let exported = [
-        "--export-options",
-        "export-minimal",
-        "--export",
-        fingerprint,
-    ];
-    let (certificate, _) = home.home.run(call, &exported)?;
-    let none = || {
-        Error::call(
-            call,
-            "keymark cannot check signatures by such a key",
-            "choose another --algorithm",
-        )
-    };
-    Signer::find(&certificate, fingerprint).ok_or_else(none)
 }

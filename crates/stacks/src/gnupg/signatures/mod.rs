@@ -39,15 +39,8 @@ impl SignedMessages {
         key: &ListedKey,
         texts: Vec<Vec<u8>>,
     ) -> Result<Self, Error> {
-        let arguments = [
-            "--export-options",
-            "export-minimal",
-            "--export",
-            &key.exactly(),
-        ];
-        let (certificate, _) = home.home.run("gpg --export", &arguments)?;
         Ok(Self {
-            signer: Signer::find(&certificate, &key.fingerprint),
+            signer: signer(&home, key)?,
             fingerprint: key.fingerprint.clone(),
             home,
             texts,
@@ -72,6 +65,18 @@ impl SignedMessages {
             }
         }
     }
+}
+
+/// The key of a home as its signatures are checked here; none if only gpg can do that.
+pub(crate) fn signer(home: &KeyHome, key: &ListedKey) -> Result<Option<Signer>, Error> {
+    let arguments = [
+        "--export-options",
+        "export-minimal",
+        "--export",
+        &key.exactly(),
+    ];
+    let (certificate, _) = home.home.run("gpg --export", &arguments)?;
+    Ok(Signer::find(&certificate, &key.fingerprint))
 }
 
 impl Verifier for SignedMessages {
