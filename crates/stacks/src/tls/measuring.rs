@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Case, CaseId, CaseRecord, Clock, During as _, Error, Pacing, Plan, Saturation, ServerLoad,
+    Case, CaseRecord, Clock, During as _, Error, Pacing, Plan, Saturation, ServerLoad,
 };
 use keymark_load::{
     Asked, Certificate, ClientLine, Demand, Expected, Fingerprint, Measurement, Progress, Settings,
@@ -17,7 +17,6 @@ use super::cluster::{Cluster, Starting};
 use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
-use super::outcome::{self, Loaded};
 use super::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
 use super::saturating;
 use super::servers::Port;
@@ -287,28 +286,6 @@ fn one_is_killed(arrangement: Arrangement) -> bool {
         Arrangement::Balanced { fate, .. } => fate == Fate::OneKilled,
         Arrangement::One | Arrangement::Beside { .. } => false,
     }
-}
-
-/// The cases of a plan, each loaded when the one before is over.
-pub(crate) fn one_after_the_other(
-    plan: &Plan,
-    interrupt: &AtomicBool,
-    observer: &mut dyn Observer,
-    mut load: impl FnMut(&Case) -> Result<Loaded, Error>,
-) -> Vec<CaseRecord> {
-    let mut records = Vec::with_capacity(plan.cases.len());
-    for (index, case) in plan.cases.iter().enumerate() {
-        let id = CaseId::at(index);
-        let mut record = CaseRecord::new(case.clone());
-        if !interrupt.load(Ordering::Relaxed) {
-            observer.preparing(id, case);
-            let load = load(case);
-            outcome::note(&mut record, load, interrupt);
-            observer.finished(id, &record);
-        }
-        records.push(record);
-    }
-    records
 }
 
 /// What clients ask for. Where a certificate is the only one it is pinned; else its key is what tells it.

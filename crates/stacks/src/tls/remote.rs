@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Case, CaseRecord, Clock, DeviceName, Error, Plan, Provenance, ServerLoad, StackName,
-    StoreIdentity, StoreKind,
+    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, Plan, Provenance, ServerLoad,
+    StackName, StoreIdentity, StoreKind,
 };
 use keymark_load::{
     Certificate, ClientLine, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed, Target,
@@ -19,8 +19,8 @@ use keymark_load::{
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
-use super::measuring::{Client, Relay, Watch, one_after_the_other};
-use super::outcome::Loaded;
+use super::measuring::{Client, Relay, Watch};
+use super::outcome::{self, Loaded};
 use super::rounds::Stretch;
 use super::saturating;
 
@@ -158,29 +158,16 @@ impl Reached {
     }
 
     /// The key of its certificate, if keymark knows the algorithm.
-    pub fn key(&self) -> Option<keymark_bench::algorithm::Algorithm> {
+    pub fn key(&self) -> Option<Algorithm> {
         self.probed.negotiated.key
     }
 }
 
 impl Remote {
-    /// Where it is, by the names that the system knows.
-    ///
-    /// # Errors
-    /// When it has no address.
-    pub fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
-        self.address.resolve()
-    }
-
     /// Whether all of these are this machine itself.
     pub fn is_loopback(addresses: &[SocketAddr]) -> bool {
         let mut each = addresses.iter();
         each.all(|address| address.ip().to_canonical().is_loopback())
-    }
-
-    /// The device: where the key is kept is not known.
-    pub fn identity(&self) -> StoreIdentity {
-        self.address.identity()
     }
 
     /// One transaction: what the server is with that version and key exchange.
@@ -367,9 +354,20 @@ impl Asking<'_> {
         observer: &mut dyn Observer,
         watch: &mut dyn Watch,
     ) -> Vec<CaseRecord> {
-        one_after_the_other(plan, self.client.interrupt, observer, |case| {
-            self.load(case, plan.settings.seed, watch).map(Loaded::from)
-        })
+        let interrupt = self.client.interrupt;
+        let mut records = Vec::with_capacity(plan.cases.len());
+        for (index, case) in plan.cases.iter().enumerate() {
+            let id = CaseId::at(index);
+            let mut record = CaseRecord::new(case.clone());
+            if !interrupt.load(Ordering::Relaxed) {
+                observer.preparing(id, case);
+                let load = self.load(case, plan.settings.seed, watch);
+                outcome::note(&mut record, load.map(Loaded::from), interrupt);
+                observer.finished(id, &record);
+            }
+            records.push(record);
+        }
+        records
     }
 
     fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {

@@ -177,7 +177,7 @@ fn server(address: Address, arguments: &AuditArguments) -> Result<Read, Failure>
         trust: Trust::AsPresented,
         weak: Default::default(),
     };
-    let addresses = remote.addresses().map_err(Failure::nothing_usable)?;
+    let addresses = remote.address.resolve().map_err(Failure::nothing_usable)?;
     if !arguments.i_own_this_server && !Remote::is_loopback(&addresses) {
         return Err(Failure::usage(format!(
             "{} is not this machine; confirm with --i-own-this-server that it is yours",

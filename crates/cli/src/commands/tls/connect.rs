@@ -55,7 +55,7 @@ pub(super) fn run(
     if arguments.remote.tell {
         return tell(&asking, &plan);
     }
-    let record = crate::frame::record(plan, vec![remote.identity()]);
+    let record = crate::frame::record(plan, vec![remote.address.identity()]);
     let how = (&arguments.run.run, archive);
     Ok(load::measured(
         record,
@@ -122,7 +122,7 @@ fn plan(
     reached: &[Tried],
     arguments: &TlsBenchArguments,
 ) -> Result<Plan, Failure> {
-    let identity = remote.identity();
+    let identity = remote.address.identity();
     let first = reached.iter().find_map(|(_, found)| found.as_ref().ok());
     let Some(first) = first else {
         let mut errors = reached.iter().filter_map(|(_, found)| found.as_ref().err());
