@@ -124,12 +124,12 @@ fn verdicts(
     ));
     let mut verdicts: Vec<Result<(), String>> = vec![refusal; results.len()];
     let mut current = None;
-    for line in status::status_lines(&said) {
-        match line.keyword {
+    for (keyword, rest) in status::status_lines(&said) {
+        match keyword {
             // FILE_START 1 path
             "FILE_START" => current = current.map_or(Some(0), |number: usize| Some(number + 1)),
             // The key that signed comes first, its primary key last.
-            "VALIDSIG" if line.arguments.first() == Some(&signer) => {
+            "VALIDSIG" if rest.split(' ').next() == Some(signer) => {
                 if let Some(verdict) = current.and_then(|number| verdicts.get_mut(number)) {
                     *verdict = Ok(());
                 }
