@@ -45,9 +45,8 @@ impl Authority {
     /// # Errors
     /// When no certificate for TLS can have such a key, or OpenSSL fails.
     pub fn signing_for(algorithm: Algorithm) -> Result<Self, ServerError> {
-        let signer = signer(algorithm).ok_or(Impossible::NoCertificate(algorithm))?;
+        let (signer, digest) = signer(algorithm)?;
         let key = private_key(&TestKey::generate(signer)?)?;
-        let digest = digest(signer);
         let certificate = own_certificate(&key, digest).during(SIGNING)?;
         Ok(Self {
             key,
@@ -110,40 +109,27 @@ impl Authority {
 
 /// Whether a certificate for TLS can have such a key.
 pub(crate) fn check(algorithm: Algorithm) -> Result<(), Impossible> {
-    match signer(algorithm) {
-        Some(_) => Ok(()),
-        None => Err(Impossible::NoCertificate(algorithm)),
-    }
+    signer(algorithm).map(drop)
 }
 
-/// The algorithm of an authority for such a key. TLS 1.3 knows P-521, Ed448 and Brainpool as well; nobody has certificates
-/// of these for servers.
-fn signer(algorithm: Algorithm) -> Option<Algorithm> {
-    const THEMSELVES: [Family; 6] = [
-        Family::Weierstrass(Curve::NistP256),
-        Family::Weierstrass(Curve::NistP384),
-        Family::Ed25519,
-        Family::MlDsa(44),
-        Family::MlDsa(65),
-        Family::MlDsa(87),
-    ];
-    if let Family::Rsa(_) = algorithm.family() {
-        return Algorithm::of(Family::Rsa(2048));
-    }
-    THEMSELVES
-        .contains(&algorithm.family())
-        .then_some(algorithm)
-}
-
-fn digest(signer: Algorithm) -> MessageDigest {
-    // They hash themselves.
-    if matches!(signer.family(), Family::Ed25519 | Family::MlDsa(_)) {
-        return MessageDigest::null();
-    }
-    if signer.family() == Family::Weierstrass(Curve::NistP384) {
-        MessageDigest::sha384()
-    } else {
-        MessageDigest::sha256()
+/// The algorithm of an authority for such a key, and its digest. TLS 1.3 knows P-521, Ed448 and Brainpool as well; nobody
+/// has certificates of these for servers.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "no certificates of others are known"
+)]
+fn signer(algorithm: Algorithm) -> Result<(Algorithm, MessageDigest), Impossible> {
+    let none = Impossible::NoCertificate(algorithm);
+    match algorithm.family() {
+        Family::Rsa(_) => {
+            let usual = Algorithm::of(Family::Rsa(2048)).ok_or(none)?;
+            Ok((usual, MessageDigest::sha256()))
+        }
+        Family::Weierstrass(Curve::NistP256) => Ok((algorithm, MessageDigest::sha256())),
+        Family::Weierstrass(Curve::NistP384) => Ok((algorithm, MessageDigest::sha384())),
+        // They hash themselves.
+        Family::Ed25519 | Family::MlDsa(_) => Ok((algorithm, MessageDigest::null())),
+        _ => Err(none),
     }
 }
 
