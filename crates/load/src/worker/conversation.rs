@@ -1,5 +1,6 @@
 //! One transaction: connection, handshake, request, answer.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::{io, mem};
@@ -10,13 +11,17 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::channel::Channel;
+use crate::error::Error;
 use crate::failure::{Failure, Phase};
 use crate::http::{self, Answer, Progress};
 use crate::latencies::nanoseconds;
 use crate::service::Service;
 use crate::settings::Timeouts;
-use crate::target::Target;
-use crate::tls::{Checker, Connector, Session, Stop, Weak};
+use crate::target::{Asked, Target};
+use crate::tls::{Checker, Connector, Negotiated, Session, Stop, Weak};
+
+/// A record of TLS (RFC 8446 §5.1).
+const BUFFER: usize = 16 * 1024;
 
 /// Whether the connection that was begun stands.
 fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
@@ -39,7 +44,32 @@ pub(crate) struct Means<'a> {
     pub(crate) spoken: Spoken<'a>,
     pub(crate) timeouts: Timeouts,
     /// Where answers are read into, one at a time.
-    pub(crate) buffer: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Means<'a> {
+    /// Those of one thread; a service's requests have the numbers that are drawn there.
+    pub(crate) fn new(
+        asked: Asked<'a>,
+        clock: &'a dyn Clock,
+        (weak, timeouts): (Weak, Timeouts),
+        numbers: ChaCha8Rng,
+    ) -> Result<Self, Error> {
+        let (address, spoken) = match asked {
+            Asked::Tls(target) => (target.address, Spoken::tls(target, weak)?),
+            Asked::Service(service) => {
+                let numbers = Box::new(numbers);
+                (service.address, Spoken::Http { service, numbers })
+            }
+        };
+        Ok(Self {
+            clock,
+            address,
+            spoken,
+            timeouts,
+            buffer: vec![0; BUFFER],
+        })
+    }
 }
 
 /// What is spoken.
@@ -47,7 +77,7 @@ pub(crate) struct Means<'a> {
 pub(crate) enum Spoken<'a> {
     /// TLS, and the same request over each connection.
     Tls {
-        connector: &'a Connector,
+        connector: Connector,
         request: Arc<[u8]>,
         body: Option<u64>,
         checker: Box<Checker>,
@@ -66,15 +96,14 @@ pub(crate) struct Request {
     bytes: Arc<[u8]>,
 }
 
-impl<'a> Spoken<'a> {
-    /// What a server of TLS is asked.
-    pub(crate) fn tls(target: &Target, connector: &'a Connector, weak: Weak) -> Self {
-        Self::Tls {
-            connector,
+impl Spoken<'_> {
+    fn tls(target: &Target, weak: Weak) -> Result<Self, Error> {
+        Ok(Self::Tls {
+            connector: Connector::new(target, weak)?,
             request: http::request(&target.server_name, &target.path).into(),
             body: target.expected.body,
             checker: Box::new(Checker::new(target.expected.clone(), weak)),
-        }
+        })
     }
 
     /// The next request.
@@ -107,6 +136,25 @@ impl<'a> Spoken<'a> {
             Self::Tls { body, .. } => answer.check(*body),
             // Later, when nothing waits for it.
             Self::Http { .. } => Ok(()),
+        }
+    }
+
+    /// What was agreed on, and how often.
+    pub(crate) fn negotiated(self) -> BTreeMap<Negotiated, u64> {
+        match self {
+            Self::Tls { checker, .. } => checker.counts,
+            Self::Http { .. } => BTreeMap::new(),
+        }
+    }
+
+    /// The check of an answer that was kept for it.
+    pub(super) fn check_kept(&self, number: u64, answer: &[u8]) -> Result<(), Failure> {
+        match self {
+            Self::Tls { .. } => Ok(()),
+            Self::Http { service, .. } => {
+                let checked = service.exchange.check(number, answer);
+                checked.map_err(Failure::Unexpected)
+            }
         }
     }
 }
