@@ -66,7 +66,7 @@ pub struct PartSums(BTreeMap<Part, (u64, i64)>);
 impl PartSums {
     /// Adds what a part took in one operation.
     pub fn add(&mut self, part: Part, time: Duration) {
-        self.add_signed(part, i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
+        self.add_remainder(part, time, Duration::ZERO);
     }
 
     /// Adds what is left of a whole, in nanoseconds.

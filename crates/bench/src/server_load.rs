@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{OperationAlone, TokenCalls};
+use crate::{OperationAlone, TokenCalls, nanoseconds};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -285,7 +285,7 @@ pub struct Totals {
 impl Totals {
     /// Another transaction that succeeded, which took so long and brought so many bytes.
     pub fn push(&mut self, whole: Duration, bytes: u64) {
-        let time_ns = u64::try_from(whole.as_nanos()).unwrap_or(u64::MAX);
+        let time_ns = nanoseconds(whole);
         self.add(&Self {
             transactions: 1,
             bytes,

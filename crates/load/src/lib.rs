@@ -52,7 +52,6 @@ pub use demand::{Arrivals, Demand, Spacing, Users};
 pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
 pub use key_exchange::{KeyExchange, TlsVersion};
-pub use latencies::nanoseconds;
 pub use measurement::Measurement;
 pub use probe::{Probed, ask, probe};
 pub use protocol::{Alert, CipherSuite, SuiteAuthentication, SuiteExchange};

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use keymark_bench::{
     Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction, Tried, TriedDemand,
+    nanoseconds,
 };
 use keymark_stats::Ratio;
 
 use crate::failure::Failure;
-use crate::latencies::nanoseconds;
 use crate::recorder::{ClientTime, add_counts};
 use crate::settings::Settings;
 use crate::steady::{Completions, NoSteadyState, Span};

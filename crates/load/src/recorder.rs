@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use keymark_bench::{Second, Timestamp, Totals, Transaction};
+use keymark_bench::{Second, Timestamp, Totals, Transaction, nanoseconds};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::latencies::{durations, histogram, nanoseconds};
+use crate::latencies::{durations, histogram};
 use crate::sample::Reservoir;
 use crate::steady::Completions;
 

@@ -9,14 +9,13 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
 
-use keymark_bench::{Second, ServerLoad, Transaction};
+use keymark_bench::{Second, ServerLoad, Transaction, nanoseconds};
 use rand::SeedableRng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::latencies::nanoseconds;
 use crate::measurement::Measurement;
 use crate::recorder::{ClientSecond, ClientTime};
 use crate::settings::Settings;

@@ -17,9 +17,7 @@
 
 use std::time::Duration;
 
-use keymark_bench::{Batch, Steady};
-
-use crate::latencies::nanoseconds;
+use keymark_bench::{Batch, Steady, nanoseconds};
 
 /// Completions are counted over stretches of this length.
 const BIN: Duration = Duration::from_millis(1);

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::{io, mem};
 
-use keymark_bench::{Clock, Timestamp, Transaction};
+use keymark_bench::{Clock, Timestamp, Transaction, nanoseconds};
 use mio::net::TcpStream;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,6 @@ use super::channel::Channel;
 use crate::error::Error;
 use crate::failure::{Failure, Phase};
 use crate::http::{self, Answer, Progress};
-use crate::latencies::nanoseconds;
 use crate::service::Service;
 use crate::settings::Timeouts;
 use crate::target::{Asked, Target};

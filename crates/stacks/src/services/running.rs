@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::{Error, MonotonicClock, ServiceCpu};
-use keymark_load::{Exchange, Service, Timeouts, ask, nanoseconds};
+use keymark_bench::{Error, MonotonicClock, ServiceCpu, nanoseconds};
+use keymark_load::{Exchange, Service, Timeouts, ask};
 use keymark_stores::places::process::TICK;
 use procfs::{CurrentSI as _, KernelStats};
 

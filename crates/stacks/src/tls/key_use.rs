@@ -9,9 +9,9 @@ use keymark_bench::runner::measure_alone;
 use keymark_bench::workload::Workload;
 use keymark_bench::{
     Calculator, Case, Clock, Durations, Error, FunctionCalls, Operation, OperationAlone,
-    ServerLoad, TokenCalls,
+    ServerLoad, TokenCalls, nanoseconds,
 };
-use keymark_load::{KeyExchange, nanoseconds};
+use keymark_load::KeyExchange;
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stores::access::Library;

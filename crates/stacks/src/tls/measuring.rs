@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Case, CaseRecord, Clock, During as _, Error, Pacing, Plan, Saturation, ServerLoad,
+    Case, CaseRecord, Clock, During as _, Error, Pacing, Plan, Saturation, ServerLoad, nanoseconds,
 };
 use keymark_load::{
     Asked, Certificate, ClientLine, Demand, Expected, Fingerprint, Measurement, Progress, Settings,
-    Target, Timeouts, Weak, nanoseconds,
+    Target, Timeouts, Weak,
 };
 
 use super::cluster::{Cluster, Starting};
