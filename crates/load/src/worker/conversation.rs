@@ -340,14 +340,9 @@ impl Conversation {
 
     /// The certificates that the server sent, in DER, its own first; none before the last byte.
     pub(crate) fn chain(&self) -> Vec<Vec<u8>> {
-        match &self.stage {
-            Stage::Done(Channel::Tls(session)) => session.chain(),
-            Stage::Done(Channel::Plain { .. })
-            | Stage::Connecting(_)
-            | Stage::Handshaking(_)
-            | Stage::Asking(_)
-            | Stage::Reading(_)
-            | Stage::Over => Vec::new(),
-        }
+        let Stage::Done(Channel::Tls(session)) = &self.stage else {
+            return Vec::new();
+        };
+        session.chain()
     }
 }

@@ -302,6 +302,10 @@ impl Remote {
 }
 
 /// What to do about it, where that is known.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the others nothing is known"
+)]
 const fn advice(error: &keymark_load::Error) -> &'static str {
     let keymark_load::Error::Transaction(failure) = error else {
         return "";
@@ -315,16 +319,7 @@ const fn advice(error: &keymark_load::Error) -> &'static str {
         Failure::Alert(_) | Failure::Unexpected(_) => {
             "choose what it supports with --kex and --tls"
         }
-        Failure::Reset(_)
-        | Failure::Closed(_)
-        | Failure::ConnectTimeout
-        | Failure::HandshakeTimeout
-        | Failure::WholeTimeout
-        | Failure::ShortBody
-        | Failure::Tls(_)
-        | Failure::OutOfDescriptors
-        | Failure::OutOfPorts
-        | Failure::Other(_) => "",
+        _ => "",
     }
 }
 
