@@ -55,7 +55,7 @@ pub use key_exchange::{KeyExchange, TlsVersion};
 pub use measurement::Measurement;
 pub use probe::{Probed, ask, probe};
 pub use protocol::{Alert, CipherSuite, SuiteAuthentication, SuiteExchange};
-pub use recorder::{ClientSecond, ClientTime};
+pub use recorder::ClientSecond;
 pub use run::{Observer, Progress, run};
 pub use saturate::search;
 pub use service::{Exchange, Service};

@@ -57,16 +57,6 @@ impl Completions {
         counted.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// Adds those of another thread.
-    pub(crate) fn add(&mut self, other: &Self) {
-        if self.bins.len() < other.bins.len() {
-            self.bins.resize(other.bins.len(), 0);
-        }
-        for (bin, its) in self.bins.iter_mut().zip(&other.bins) {
-            *bin += its;
-        }
-    }
-
     /// What ended in a window, in batches.
     ///
     /// # Errors

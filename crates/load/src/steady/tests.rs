@@ -307,6 +307,12 @@ fn counts_of_threads_add_up() {
         completions(&some.map(|(_, pair)| *pair).collect::<Vec<_>>())
     };
     let mut sum = part(0);
-    sum.add(&part(1));
+    let others = part(1);
+    for second in 0..=5 {
+        for (millisecond, count) in others.of_second(second) {
+            let end = 1000 * second + u64::from(millisecond);
+            sum.push_many(Duration::from_millis(end), count);
+        }
+    }
     assert_eq!(sum, completions(&all));
 }

@@ -117,7 +117,7 @@ impl<'a> Worker<'a> {
             source: Source::new(settings, share),
             slots: Vec::new(),
             open: 0,
-            recorder: Recorder::new(reservoir, job.tells_seconds.then(Vec::new)),
+            recorder: Recorder::new(reservoir, job.tells_seconds.then_some(0)),
             unchecked: VecDeque::new(),
             published,
             next_scan: job.origin.after(SCAN),
