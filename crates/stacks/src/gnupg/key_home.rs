@@ -148,14 +148,8 @@ pub struct Meter {
     agent: ClockId,
     scdaemon: ClockId,
     /// Whether the calls tell how much of them was the card's own work: of a real reader nobody knows.
-    card_time: CardTime,
+    knows_card_time: bool,
     state: Mutex<State>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CardTime {
-    Known,
-    Unknown,
 }
 
 #[derive(Debug)]
@@ -180,10 +174,7 @@ impl Meter {
         Ok(Some(Self {
             agent: clock("GETINFO pid")?,
             scdaemon: clock("SCD GETINFO pid")?,
-            card_time: match link.reader {
-                ScdaemonReader::Served { .. } => CardTime::Known,
-                ScdaemonReader::Pcscd { .. } => CardTime::Unknown,
-            },
+            knows_card_time: matches!(link.reader, ScdaemonReader::Served { .. }),
             state: Mutex::new(State {
                 trace: TraceReader::new(trace),
                 agent: Duration::ZERO,
@@ -216,14 +207,13 @@ impl Meter {
             ),
         ];
         let mut known = Duration::ZERO;
-        match self.card_time {
-            CardTime::Known => {
-                let card: Duration = calls.iter().filter_map(|call| call.card).sum();
-                into.add_remainder(Part::Transport, called, card);
-                into.add(Part::Card, card);
-                known += called;
-            }
-            CardTime::Unknown => parts.push((Part::Calls, called)),
+        if self.knows_card_time {
+            let card: Duration = calls.iter().filter_map(|call| call.card).sum();
+            into.add_remainder(Part::Transport, called, card);
+            into.add(Part::Card, card);
+            known += called;
+        } else {
+            parts.push((Part::Calls, called));
         }
         parts.extend(gpg.map(|time| (Part::Gpg, time.total())));
         known += parts.iter().map(|(_, time)| *time).sum::<Duration>();
