@@ -12,7 +12,6 @@ use keymark_stores::places::process::TICK;
 use procfs::{CurrentSI as _, KernelStats};
 
 use super::agents::Agents;
-use crate::tls::servers::Port;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::log::Fault;
 use crate::tls::servers::running::{Served, on_port};
@@ -55,7 +54,7 @@ impl Running {
             headers: asking.headers,
             exchange: asking.exchange,
         };
-        let process = on_port(Port::Free, |port| {
+        let process = on_port(None, |port| {
             let directory = ServerDirectory::empty()?;
             let mut command = configured(&directory, port)?;
             command.env("HOME", directory.private.path());

@@ -19,7 +19,6 @@ use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
 use super::saturating;
-use super::servers::Port;
 
 /// Connections that an open loop may have at once.
 pub(super) const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -157,7 +156,7 @@ impl Measuring<'_> {
         let duration = self.client.duration;
         let paces = case.load.pacing.pause().is_some_and(|pause| pause > PAUSE);
         let killed = one_is_killed(Handshake::of(case)?.arrangement);
-        Ok(if paces || killed || self.starting.port != Port::Free {
+        Ok(if paces || killed || self.starting.port.is_some() {
             Rounds::one(duration)
         } else {
             Rounds::of(plan, case, duration, SHORTEST)

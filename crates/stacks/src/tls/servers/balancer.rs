@@ -18,7 +18,6 @@ use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::ServerError;
 use crate::tls::servers::log::Fault;
 use crate::tls::servers::running::{Served, on_port};
-use crate::tls::servers::spec::Port;
 
 const READY: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_millis(20);
@@ -78,7 +77,7 @@ impl Balancer {
         installed: &Haproxy,
         backends: &[SocketAddr],
         balance: Balance,
-        (port, connections): (Port, NonZeroU16),
+        (port, connections): (Option<NonZeroU16>, NonZeroU16),
     ) -> Result<Self, ServerError> {
         if backends.is_empty() || backends.iter().any(|backend| !backend.ip().is_loopback()) {
             let reason = "its servers are some on loopback";

@@ -39,5 +39,5 @@ pub use keymark_load::Weak;
 pub use kind::{Installed, KINDS, Library, ServerKind, kind};
 pub(crate) use openssl::too_new;
 pub use running::{RunningServer, Served};
-pub use spec::{Capacity, DhParameters, Handshakes, Port, ServerSpec};
+pub use spec::{Capacity, DhParameters, Handshakes, ServerSpec};
 pub use token::{CallsSoFar, Tracing};

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::num::NonZeroU16;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use crate::tls::servers::identity::Identity;
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::log::{self, Fault};
 use crate::tls::servers::process::{self, Running};
-use crate::tls::servers::spec::{Port, ServerSpec, is_weak};
+use crate::tls::servers::spec::{ServerSpec, is_weak};
 use crate::tls::servers::token::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
@@ -381,15 +382,15 @@ impl Served {
 
 /// Starts something at that port, or at one that is free: between that and a server at it, somebody else may take it.
 pub(crate) fn on_port<T>(
-    port: Port,
+    port: Option<NonZeroU16>,
     mut start: impl FnMut(u16) -> Result<T, Unready>,
 ) -> Result<T, ServerError> {
     let mut tries = 0;
     loop {
         tries += 1;
         let (port, may_try_again) = match port {
-            Port::Given(port) => (port.get(), false),
-            Port::Free => (free_port()?, tries < TRIES),
+            Some(port) => (port.get(), false),
+            None => (free_port()?, tries < TRIES),
         };
         match start(port) {
             Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}

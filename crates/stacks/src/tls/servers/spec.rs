@@ -123,16 +123,6 @@ impl Default for Capacity {
     }
 }
 
-/// Where the server listens, on 127.0.0.1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Port {
-    /// A port that is free.
-    #[default]
-    Free,
-    /// That one.
-    Given(NonZeroU16),
-}
-
 /// What a server is to be. Tickets and caches of sessions are always off: each handshake is a full one.
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
@@ -145,8 +135,8 @@ pub struct ServerSpec {
     pub weak: Weak,
     /// How many clients it serves.
     pub capacity: Capacity,
-    /// Where it listens.
-    pub port: Port,
+    /// Where it listens, on 127.0.0.1; none: at a port that is free.
+    pub port: Option<NonZeroU16>,
     /// Bytes of the file that it serves.
     pub body: u32,
 }
@@ -159,7 +149,7 @@ impl ServerSpec {
             handshakes,
             weak: Weak::default(),
             capacity: Capacity::default(),
-            port: Port::default(),
+            port: None,
             body: 4096,
         }
     }
