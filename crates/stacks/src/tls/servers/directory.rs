@@ -71,10 +71,9 @@ impl ServerDirectory {
         made.capacity = spec.capacity;
         made.document(spec.body)?;
         let tls = made.tls(server, spec)?;
-        let worker = made.worker.as_ref();
         let frame = Frame {
             directory: made.path()?,
-            worker: worker.map(|worker| (worker.name.as_str(), worker.group.as_str())),
+            worker: made.worker.as_ref(),
             port,
             processes: spec.capacity.processes.get().into(),
             connections: spec.capacity.connections.get().into(),
