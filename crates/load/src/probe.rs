@@ -53,17 +53,16 @@ pub fn probe(
     })
 }
 
-/// Asks a service once: the request's number, and the answer, which nobody has checked.
+/// Asks a service that has nothing else to do once: the request's number, and the answer, which nobody has checked.
 ///
 /// # Errors
 /// As [`probe`].
 pub fn ask(
     service: &Service,
-    timeouts: &Timeouts,
     (clock, stop): (&dyn Clock, &AtomicBool),
 ) -> Result<(u64, Vec<u8>), Error> {
     let numbers = ChaCha8Rng::seed_from_u64(clock.now().0);
-    let limits = (Weak::Refused, *timeouts);
+    let limits = (Weak::Refused, Timeouts::ALONE);
     let mut means = Means::new(service.into(), clock, limits, numbers)?;
     let answered = alone(&mut means, stop)?.unchecked();
     answered.ok_or(Error::Transaction(Failure::ShortBody))

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use keymark_bench::{Error, MonotonicClock, ServiceCpu, nanoseconds};
-use keymark_load::{Exchange, Service, Timeouts, ask};
+use keymark_load::{Exchange, Service, ask};
 use keymark_stores::places::process::TICK;
 use procfs::{CurrentSI as _, KernelStats};
 
@@ -100,7 +100,7 @@ impl Running {
 /// Whether a service answers as it should.
 fn right(service: &Service) -> Result<(), String> {
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
-    let answer = ask(service, &Timeouts::ALONE, (&clock, &stop));
+    let answer = ask(service, (&clock, &stop));
     let (number, answer) = answer.map_err(|error| error.to_string())?;
     let checked = service.exchange.check(number, &answer);
     checked.map_err(|wrong| format!("not as expected: {wrong}"))

@@ -22,7 +22,7 @@ use super::handshake::Handshake;
 use super::measuring::{Client, Relay, Watch};
 use super::outcome::{self, Loaded};
 use super::rounds::Stretch;
-use super::saturating;
+use super::{saturating, trust};
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
@@ -112,23 +112,6 @@ impl std::fmt::Display for Address {
     }
 }
 
-/// Whom a server's certificate has to be from.
-#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
-pub enum Trust {
-    /// An authority in that file, in PEM, for the server's name.
-    #[display("certified by an authority in {}", _0.display())]
-    Authority(PathBuf),
-    /// Anybody: the certificate that the server shows first is the only one that counts in the run.
-    #[display("the certificate as presented, pinned for the run")]
-    AsPresented,
-}
-
-impl From<Option<PathBuf>> for Trust {
-    fn from(authority: Option<PathBuf>) -> Self {
-        authority.map_or(Self::AsPresented, Self::Authority)
-    }
-}
-
 /// A server.
 #[derive(Debug, Clone)]
 pub struct Remote {
@@ -138,8 +121,9 @@ pub struct Remote {
     pub server_name: Option<String>,
     /// What it is asked for.
     pub path: String,
-    /// Whom it has to be certified by.
-    pub trust: Trust,
+    /// The file with the authorities, in PEM, one of which has to have certified it for its name; none where the
+    /// certificate that it shows first is the only one that counts in the run.
+    pub authority: Option<PathBuf>,
     /// Whether weak keys are accepted.
     pub weak: Weak,
 }
@@ -278,9 +262,9 @@ impl Remote {
     }
 
     fn check(&self, probed: &Probed) -> Result<(), Error> {
-        match &self.trust {
-            Trust::AsPresented => Ok(()),
-            Trust::Authority(file) => super::trust::check(&probed.chain, file, self.name()),
+        match &self.authority {
+            None => Ok(()),
+            Some(file) => trust::check(&probed.chain, file, self.name()),
         }
     }
 
@@ -293,7 +277,7 @@ impl Remote {
             ("path", self.path.clone()),
             ("cipher", agreed.cipher.to_string()),
             ("certificate", agreed.certificate.to_string()),
-            ("trust", self.trust.to_string()),
+            ("trust", trust::told(self.authority.as_deref())),
             // What it offers nobody takes: each handshake is a full one.
             ("sessions", "not known".to_owned()),
         ];

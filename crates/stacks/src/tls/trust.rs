@@ -24,6 +24,14 @@ pub(super) fn check(chain: &[Vec<u8>], authority: &Path, name: &str) -> Result<(
     })
 }
 
+/// Whom a certificate has to be from, for the record.
+pub(crate) fn told(authority: Option<&Path>) -> String {
+    authority.map_or_else(
+        || "the certificate as presented, pinned for the run".to_owned(),
+        |file| format!("certified by an authority in {}", file.display()),
+    )
+}
+
 /// The authorities in a file, in PEM: one at least.
 pub(crate) fn authorities(file: &Path) -> Result<Vec<X509>, Error> {
     let call = format!("reading {}", file.display());

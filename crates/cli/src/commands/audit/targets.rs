@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use keymark_advice::audit::device::Device as Known;
 use keymark_advice::audit::{Failure as Unread, Finding, FoundKey, Location, Read};
 use keymark_bench::Error;
-use keymark_stacks::tls::{Address, Remote, Trust};
+use keymark_stacks::tls::{Address, Remote};
 use keymark_stores::device::{Device, PublicDer, Wish};
 use keymark_stores::registry;
 
@@ -174,7 +174,7 @@ fn server(address: Address, arguments: &AuditArguments) -> Result<Read, Failure>
         address,
         server_name: None,
         path: String::new(),
-        trust: Trust::AsPresented,
+        authority: None,
         weak: Default::default(),
     };
     let addresses = remote.address.resolve().map_err(Failure::nothing_usable)?;

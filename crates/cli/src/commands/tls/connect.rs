@@ -111,7 +111,7 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
         address: address.clone(),
         server_name: arguments.remote.server_name.clone(),
         path: arguments.remote.path.clone(),
-        trust: arguments.remote.authority.clone().into(),
+        authority: arguments.remote.authority.clone(),
         weak: super::weak(arguments.run.allow_weak),
     }
 }

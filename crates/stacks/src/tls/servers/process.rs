@@ -29,7 +29,6 @@ pub(crate) struct Running {
     /// None when it had ended before it was looked at.
     master: Option<Process>,
     directory: PathBuf,
-    log: PathBuf,
     /// Those that were seen, since a worker without its master is nobody's child.
     seen: Mutex<Vec<Process>>,
     /// Ends what is left, also when keymark is killed.
@@ -58,7 +57,6 @@ impl Running {
             master: Process::of(child.id()),
             child,
             directory: directory.to_owned(),
-            log: log.to_owned(),
             seen: Mutex::default(),
             watchdog,
         };
@@ -96,10 +94,6 @@ impl Running {
     /// Its number.
     pub(crate) fn number(&self) -> u32 {
         self.child.id()
-    }
-
-    pub(crate) fn log(&self) -> &Path {
-        &self.log
     }
 
     /// What all of them have spent, children that have ended and were waited for included.

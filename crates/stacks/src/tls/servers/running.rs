@@ -343,12 +343,12 @@ impl Served {
 
     /// What it has written, for the record: gone with the value.
     pub fn log(&self) -> String {
-        log::read(self.running.log())
+        log::read(&self.directory.log)
     }
 
     /// The last lines of that, without control characters.
     pub fn log_end(&self) -> Vec<String> {
-        log::end(self.running.log())
+        log::end(&self.directory.log)
     }
 
     /// Ends it, and says what it has written to its end.
@@ -360,7 +360,7 @@ impl Served {
     /// With what the log says.
     fn unready(&self, doing: &str, how: &str) -> Unready {
         let (name, words) = self.called;
-        let log = self.running.log();
+        let log = &self.directory.log;
         let told = Fault::in_log(&log::read(log), words);
         let fault = told.as_ref().map(|(fault, _)| *fault);
         let (said, advice) = match told {
