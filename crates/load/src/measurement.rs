@@ -102,7 +102,7 @@ impl Measurement {
             self.processor += Duration::from_nanos(told.processor_ns);
             for (millisecond, count) in &told.ends {
                 let end = Duration::from_millis(told.number * 1000 + u64::from(*millisecond));
-                self.completions.push_many(offset + end, *count);
+                self.completions.push(offset + end, *count);
             }
         }
     }

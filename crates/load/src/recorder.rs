@@ -163,7 +163,7 @@ impl Recorder {
         }
         record(&mut self.recent.whole, transaction.whole_ns);
         self.recent.transactions += 1;
-        self.completions.push(transaction.ended());
+        self.completions.push(transaction.ended(), 1);
         let whole = Duration::from_nanos(transaction.whole_ns);
         self.totals.push(whole, bytes);
         self.reservoir.offer(transaction);

@@ -35,13 +35,8 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    /// One that ended then, since the load's start.
-    pub(crate) fn push(&mut self, end: Duration) {
-        self.push_many(end, 1);
-    }
-
-    /// So many that ended then.
-    pub(crate) fn push_many(&mut self, end: Duration, count: u32) {
+    /// So many that ended then, since the load's start.
+    pub(crate) fn push(&mut self, end: Duration, count: u32) {
         let index = bin(end);
         if self.bins.len() <= index {
             self.bins.resize(index + 1, 0);
