@@ -21,11 +21,13 @@ impl Timestamp {
 
     /// The moment `duration` later.
     pub fn after(self, duration: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)),
-        )
+        Self(self.0.saturating_add(nanoseconds(duration)))
     }
+}
+
+/// As records have it: 584 years fit.
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A source of timestamps.
@@ -130,8 +132,8 @@ pub struct ManualClock {
 impl ManualClock {
     /// Moves time on.
     pub fn advance(&self, duration: Duration) {
-        let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+        self.nanoseconds
+            .fetch_add(nanoseconds(duration), Ordering::Relaxed);
     }
 }
 

@@ -66,39 +66,31 @@ pub struct PartSums(BTreeMap<Part, (u64, i64)>);
 impl PartSums {
     /// Adds what a part took in one operation.
     pub fn add(&mut self, part: Part, time: Duration) {
-        self.add_signed(part, i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
+        self.add_signed(part, 1, signed(time));
     }
 
-    /// Adds what is left of a whole, in nanoseconds.
+    /// Adds what is left of a whole.
     pub fn add_remainder(&mut self, part: Part, whole: Duration, known: Duration) {
-        let signed = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-        self.add_signed(part, signed(whole).saturating_sub(signed(known)));
+        self.add_signed(part, 1, signed(whole).saturating_sub(signed(known)));
     }
 
     /// Adds what a part took in so many operations together.
     pub fn add_all(&mut self, part: Part, operations: u64, time: Duration) {
-        let mut sums = Self::default();
-        sums.add(part, time);
-        if let Some((n, _)) = sums.0.get_mut(&part) {
-            *n = operations;
-        }
         if operations > 0 {
-            self.merge(&sums);
+            self.add_signed(part, operations, signed(time));
         }
     }
 
-    fn add_signed(&mut self, part: Part, nanoseconds: i64) {
+    fn add_signed(&mut self, part: Part, operations: u64, nanoseconds: i64) {
         let (n, total) = self.0.entry(part).or_default();
-        *n += 1;
+        *n += operations;
         *total = total.saturating_add(nanoseconds);
     }
 
     /// Adds the sums of others.
     pub fn merge(&mut self, others: &Self) {
         for (part, (n, total)) in &others.0 {
-            let sum = self.0.entry(*part).or_default();
-            sum.0 += n;
-            sum.1 = sum.1.saturating_add(*total);
+            self.add_signed(*part, *n, *total);
         }
     }
 
@@ -116,6 +108,10 @@ impl PartSums {
         };
         Parts(self.0.iter().map(mean).collect())
     }
+}
+
+fn signed(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

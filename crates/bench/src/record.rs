@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::series::InSeries;
 use crate::{
-    Block, Case, Environment, Harness, Outcome, Parts, Plan, ReturnCode, Sample, ServerLoad,
+    Block, Case, Environment, Error, Harness, Outcome, Parts, Plan, ReturnCode, Sample, ServerLoad,
     Stopped, StoreIdentity,
 };
 
@@ -70,6 +70,15 @@ impl Ending {
         Self {
             reason: Some(reason.into()),
             ..Stopped::Failed.into()
+        }
+    }
+}
+
+impl From<Error> for Ending {
+    fn from(error: Error) -> Self {
+        Self {
+            code: error.code().cloned(),
+            ..Self::failed(error.to_string())
         }
     }
 }

@@ -10,10 +10,10 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{OperationAlone, TokenCalls};
+use crate::{OperationAlone, TokenCalls, nanoseconds};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerLoad {
     /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
@@ -285,7 +285,7 @@ pub struct Totals {
 impl Totals {
     /// Another transaction that succeeded, which took so long and brought so many bytes.
     pub fn push(&mut self, whole: Duration, bytes: u64) {
-        let time_ns = u64::try_from(whole.as_nanos()).unwrap_or(u64::MAX);
+        let time_ns = nanoseconds(whole);
         self.add(&Self {
             transactions: 1,
             bytes,
@@ -313,13 +313,14 @@ impl Totals {
 
 /// What limited the rate, as far as the client can tell. Of two loads the greater one holds for both.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LoadLimit {
     /// Not the client.
     Elsewhere,
     /// There was no steady state to tell it by.
+    #[default]
     Unknown,
     /// The client itself had no time left: rate and durations are its own.
     Client,

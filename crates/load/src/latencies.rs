@@ -1,7 +1,5 @@
 //! Durations as they are kept: in nanoseconds, and in histograms while a load goes on.
 
-use std::time::Duration;
-
 use hdrhistogram::Histogram;
 use hdrhistogram::iterators::IterationValue;
 use keymark_bench::Durations;
@@ -14,11 +12,6 @@ pub(crate) fn durations(histogram: &Histogram<u32>) -> Durations {
     let bucket =
         |step: IterationValue<u32>| (step.value_iterated_to(), u64::from(step.count_at_value()));
     Durations(histogram.iter_recorded().map(bucket).collect())
-}
-
-/// As records have it: 584 years fit.
-pub fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// An empty histogram that takes any duration in nanoseconds.

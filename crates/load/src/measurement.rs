@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use keymark_bench::{
     Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction, Tried, TriedDemand,
+    nanoseconds,
 };
 use keymark_stats::Ratio;
 
 use crate::failure::Failure;
-use crate::latencies::nanoseconds;
-use crate::recorder::{ClientTime, add_counts};
+use crate::recorder::{ClientSecond, add_counts};
 use crate::settings::Settings;
 use crate::steady::{Completions, NoSteadyState, Span};
 use crate::tls::Negotiated;
@@ -25,8 +25,10 @@ pub struct Measurement {
     pub elapsed: Duration,
     /// Second by second: durations by phase, failures.
     pub seconds: Vec<Second>,
-    /// The client's own time, by second as well.
-    pub times: Vec<ClientTime>,
+    /// In which of each second the busiest of the client's threads did not wait.
+    pub busiest: Vec<Duration>,
+    /// Processor time of the client's threads.
+    pub processor: Duration,
     /// What failed, by class.
     pub failures: BTreeMap<Failure, u64>,
     /// Sums, of which siege's figures are made.
@@ -51,7 +53,8 @@ impl Measurement {
             settings: settings.clone(),
             elapsed: Duration::ZERO,
             seconds: Vec::new(),
-            times: Vec::new(),
+            busiest: Vec::new(),
+            processor: Duration::ZERO,
             failures: BTreeMap::new(),
             totals: Totals::default(),
             negotiated: BTreeMap::new(),
@@ -72,18 +75,8 @@ impl Measurement {
                 .map(|(one, other)| one.max(other));
             add_counts(&mut all.negotiated, report.negotiated);
             let recorder = report.recorder;
-            all.completions.add(&recorder.completions);
+            all.take_in(Duration::ZERO, &recorder.seconds);
             all.totals.add(&recorder.totals);
-            let seconds = recorder.seconds.len().max(all.seconds.len());
-            all.seconds.resize_with(seconds, Second::default);
-            for (second, its) in all.seconds.iter_mut().zip(&recorder.seconds) {
-                second.add(its);
-            }
-            let times = recorder.times.len().max(all.times.len());
-            all.times.resize(times, ClientTime::default());
-            for (time, its) in all.times.iter_mut().zip(recorder.times) {
-                time.add(its);
-            }
             add_counts(&mut all.failures, recorder.failures);
             match &mut reservoir {
                 None => reservoir = Some(recorder.reservoir),
@@ -94,6 +87,24 @@ impl Measurement {
         let least = settings.warm_up;
         all.settled = all.settled.map(|settled| settled.max(least));
         all
+    }
+
+    /// Adds the seconds of a thread, or of a client that began so much later.
+    pub(crate) fn take_in(&mut self, offset: Duration, seconds: &[ClientSecond]) {
+        // Seconds of different clients begin at different times: histograms are put together within half a second.
+        let from = offset.as_secs_f64().round() as usize;
+        let length = self.seconds.len().max(from + seconds.len());
+        self.seconds.resize_with(length, Second::default);
+        self.busiest.resize(length, Duration::ZERO);
+        for (at, told) in (from..).zip(seconds) {
+            self.seconds[at].add(&told.second);
+            self.busiest[at] = self.busiest[at].max(Duration::from_nanos(told.busiest_ns));
+            self.processor += Duration::from_nanos(told.processor_ns);
+            for (millisecond, count) in &told.ends {
+                let end = Duration::from_millis(told.number * 1000 + u64::from(*millisecond));
+                self.completions.push(offset + end, *count);
+            }
+        }
     }
 
     /// The window in which the load is steady.
@@ -152,20 +163,14 @@ impl Measurement {
         self.totals.transactions + reached + self.cut_off
     }
 
-    /// Processor time of the client's threads.
-    pub fn processor(&self) -> Duration {
-        self.times.iter().map(|time| time.processor).sum()
-    }
-
     /// What limited the steady state.
     pub fn limit(&self) -> LoadLimit {
         let Ok(window) = self.window() else {
             return LoadLimit::Unknown;
         };
         let (from, to) = window.whole_seconds().unwrap_or_default();
-        let counted = self.times.get(from as usize..to as usize);
-        let counted = counted.unwrap_or_default();
-        let busy: Duration = counted.iter().map(|time| time.busiest).sum();
+        let counted = self.busiest.get(from as usize..to as usize);
+        let busy: Duration = counted.unwrap_or_default().iter().sum();
         if busy.as_secs_f64() > BUSY.0 * (to - from) as f64 {
             LoadLimit::Client
         } else {
@@ -183,22 +188,14 @@ impl Measurement {
             elapsed_ns: nanoseconds(self.elapsed),
             unsteady: steady.as_ref().err().map(ToString::to_string),
             steady: steady.ok(),
-            client_cpu_ns: nanoseconds(self.processor()),
+            client_cpu_ns: nanoseconds(self.processor),
             limit: self.limit(),
             seconds: self.seconds,
             sample: self.sample,
             totals: self.totals,
             cut_off: self.cut_off,
             waiting: self.waiting,
-            server_cpu_ns: None,
-            service_cpu: None,
-            drained_ns: None,
-            token_calls: None,
-            alone: None,
-            log: Vec::new(),
-            saturation: None,
-            killed_ns: None,
-            clients: BTreeMap::new(),
+            ..ServerLoad::default()
         }
     }
 }
@@ -228,13 +225,9 @@ mod tests {
             pause: Duration::ZERO,
         });
         let settings = Settings::new(alone, Duration::from_secs(4));
-        let time = |milliseconds| ClientTime {
-            busiest: Duration::from_millis(milliseconds),
-            ..ClientTime::default()
-        };
         let limit = |settled, elapsed| {
             let mut measured = Measurement::of(&settings, Vec::new());
-            measured.times = [1000, 950, 930, 100].map(time).into();
+            measured.busiest = [1000, 950, 930, 100].map(Duration::from_millis).into();
             measured.settled = settled;
             measured.elapsed = Duration::from_secs(elapsed);
             measured.limit()

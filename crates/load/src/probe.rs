@@ -13,8 +13,8 @@ use crate::failure::Failure;
 use crate::service::Service;
 use crate::settings::Timeouts;
 use crate::target::Target;
-use crate::tls::{Connector, Negotiated, Stop, Weak};
-use crate::worker::{Conversation, Means, Spoken};
+use crate::tls::{Negotiated, Stop, Weak};
+use crate::worker::{Conversation, Means};
 
 /// Between two looks at a socket that is not ready.
 const STEP: Duration = Duration::from_millis(1);
@@ -41,19 +41,10 @@ pub fn probe(
     timeouts: &Timeouts,
     (clock, stop): (&dyn Clock, &AtomicBool),
 ) -> Result<Probed, Error> {
-    let connector = Connector::new(target, weak)?;
-    let mut means = Means {
-        clock,
-        address: target.address,
-        spoken: Spoken::tls(target, &connector, weak),
-        timeouts: *timeouts,
-        buffer: vec![0; 16 * 1024],
-    };
+    let numbers = ChaCha8Rng::seed_from_u64(clock.now().0);
+    let mut means = Means::new(target.into(), clock, (weak, *timeouts), numbers)?;
     let conversation = alone(&mut means, stop)?;
-    let agreed = match means.spoken {
-        Spoken::Tls { checker, .. } => checker.counts().into_keys().next(),
-        Spoken::Http { .. } => None,
-    };
+    let agreed = means.spoken.negotiated().into_keys().next();
     let nothing = || Failure::Tls("nothing was agreed on".to_owned());
     Ok(Probed {
         negotiated: agreed.ok_or_else(|| Error::Transaction(nothing()))?,
@@ -62,23 +53,17 @@ pub fn probe(
     })
 }
 
-/// Asks a service once: the request's number, and the answer, which nobody has checked.
+/// Asks a service that has nothing else to do once: the request's number, and the answer, which nobody has checked.
 ///
 /// # Errors
 /// As [`probe`].
 pub fn ask(
     service: &Service,
-    timeouts: &Timeouts,
     (clock, stop): (&dyn Clock, &AtomicBool),
 ) -> Result<(u64, Vec<u8>), Error> {
-    let numbers = Box::new(ChaCha8Rng::seed_from_u64(clock.now().0));
-    let mut means = Means {
-        clock,
-        address: service.address,
-        spoken: Spoken::Http { service, numbers },
-        timeouts: *timeouts,
-        buffer: vec![0; 16 * 1024],
-    };
+    let numbers = ChaCha8Rng::seed_from_u64(clock.now().0);
+    let limits = (Weak::Refused, Timeouts::ALONE);
+    let mut means = Means::new(service.into(), clock, limits, numbers)?;
     let answered = alone(&mut means, stop)?.unchecked();
     answered.ok_or(Error::Transaction(Failure::ShortBody))
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use keymark_bench::{Second, Timestamp, Totals, Transaction};
+use keymark_bench::{Second, Timestamp, Totals, Transaction, nanoseconds};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::latencies::{durations, histogram, nanoseconds};
+use crate::latencies::{durations, histogram};
 use crate::sample::Reservoir;
 use crate::steady::Completions;
 
@@ -45,39 +45,21 @@ impl ClientSecond {
     }
 }
 
-/// A second of the client's own time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ClientTime {
-    /// In which the busiest of its threads did not wait.
-    pub busiest: Duration,
-    /// Processor time of all its threads.
-    pub processor: Duration,
-}
-
-impl ClientTime {
-    /// Adds the same second of another thread.
-    pub(crate) fn add(&mut self, other: Self) {
-        self.busiest = self.busiest.max(other.busiest);
-        self.processor += other.processor;
-    }
-}
-
 /// Counts of the second under way, and all the seconds before.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    pub(crate) seconds: Vec<Second>,
-    /// By second as well, and one more for what is under way.
-    pub(crate) times: Vec<ClientTime>,
+    /// Those that are over.
+    pub(crate) seconds: Vec<ClientSecond>,
     pub(crate) failures: BTreeMap<Failure, u64>,
-    pub(crate) completions: Completions,
+    completions: Completions,
     pub(crate) reservoir: Reservoir,
     pub(crate) totals: Totals,
     histograms: [Histogram<u32>; 4],
-    now: Second,
+    now: ClientSecond,
     /// Since the last publication.
     pub(crate) recent: Recent,
-    /// Seconds that are over since then, if anybody wants them.
-    over: Option<Vec<ClientSecond>>,
+    /// How many of the seconds were told, if anybody wants them.
+    told: Option<usize>,
 }
 
 /// What a thread tells those who watch.
@@ -104,19 +86,18 @@ impl Default for Recent {
 }
 
 impl Recorder {
-    /// `over`: what is to hold the seconds that are over, if anybody wants them.
-    pub(crate) fn new(reservoir: Reservoir, over: Option<Vec<ClientSecond>>) -> Self {
+    /// `told`: how many seconds were told, if anybody wants them.
+    pub(crate) fn new(reservoir: Reservoir, told: Option<usize>) -> Self {
         Self {
             seconds: Vec::new(),
-            times: vec![ClientTime::default()],
             failures: BTreeMap::new(),
             completions: Completions::default(),
             reservoir,
             totals: Totals::default(),
             histograms: std::array::from_fn(|_| histogram()),
-            now: Second::default(),
+            now: ClientSecond::default(),
             recent: Recent::default(),
-            over,
+            told,
         }
     }
 
@@ -128,7 +109,8 @@ impl Recorder {
     }
 
     fn close(&mut self) {
-        let mut second = std::mem::take(&mut self.now);
+        let mut over = std::mem::take(&mut self.now);
+        let second = &mut over.second;
         let phases = [
             &mut second.connect,
             &mut second.handshake,
@@ -141,38 +123,30 @@ impl Recorder {
                 histogram.reset();
             }
         }
-        let number = self.seconds.len() as u64;
-        if let Some(over) = &mut self.over {
-            over.push(ClientSecond {
-                number,
-                second: second.clone(),
-                ends: self.completions.of_second(number),
-                totals: self.totals,
-                ..ClientSecond::default()
-            });
-        }
-        self.seconds.push(second);
-        self.times.push(ClientTime::default());
+        over.number = self.seconds.len() as u64;
+        over.ends = self.completions.of_second(over.number);
+        over.totals = self.totals;
+        self.seconds.push(over);
     }
 
     /// The seconds that are over since this was last asked, once time at work is booked to them.
     pub(crate) fn over(&mut self, settled: Option<Duration>) -> Vec<ClientSecond> {
-        let mut over = self.over.as_mut().map(std::mem::take).unwrap_or_default();
-        for told in &mut over {
-            let time = self.times[told.number as usize];
-            told.busiest_ns = nanoseconds(time.busiest);
-            told.processor_ns = nanoseconds(time.processor);
-            told.settled_ns = settled.map(nanoseconds);
-        }
+        let Some(told) = &mut self.told else {
+            return Vec::new();
+        };
+        let mut over = self.seconds[*told..].to_vec();
+        *told = self.seconds.len();
+        let settled_ns = settled.map(nanoseconds);
+        over.iter_mut().for_each(|one| one.settled_ns = settled_ns);
         over
     }
 
     /// Books time at work and processor time to a second, which may be over by now.
     pub(crate) fn worked(&mut self, second: u64, busy: Duration, processor: Duration) {
-        let under_way = self.seconds.len();
-        let time = &mut self.times[under_way.min(second as usize)];
-        time.busiest += busy;
-        time.processor += processor;
+        let over = self.seconds.get_mut(second as usize);
+        let second = over.unwrap_or(&mut self.now);
+        second.busiest_ns += nanoseconds(busy);
+        second.processor_ns += nanoseconds(processor);
     }
 
     /// One that brought so many bytes.
@@ -189,7 +163,7 @@ impl Recorder {
         }
         record(&mut self.recent.whole, transaction.whole_ns);
         self.recent.transactions += 1;
-        self.completions.push(transaction.ended());
+        self.completions.push(transaction.ended(), 1);
         let whole = Duration::from_nanos(transaction.whole_ns);
         self.totals.push(whole, bytes);
         self.reservoir.offer(transaction);
@@ -197,7 +171,12 @@ impl Recorder {
 
     pub(crate) fn failed(&mut self, failure: Failure, now: Duration) {
         self.roll(now);
-        *self.now.failures.entry(failure.to_string()).or_default() += 1;
+        *self
+            .now
+            .second
+            .failures
+            .entry(failure.to_string())
+            .or_default() += 1;
         *self.failures.entry(failure).or_default() += 1;
         self.recent.failed += 1;
         self.totals.failed += 1;
@@ -249,11 +228,12 @@ mod tests {
         recorder.failed(Failure::Refused, Duration::from_millis(3600));
         recorder.failed(Failure::Refused, Duration::from_millis(4600));
         recorder.end(Duration::from_secs(5));
-        let counts: Vec<_> = recorder.seconds.iter().map(Second::transactions).collect();
+        let seconds = || recorder.seconds.iter().map(|over| &over.second);
+        let counts: Vec<_> = seconds().map(Second::transactions).collect();
         assert_eq!(counts, [2, 1, 0, 1, 0]);
-        let failed: Vec<_> = recorder.seconds.iter().map(Second::failed).collect();
+        let failed: Vec<_> = seconds().map(Second::failed).collect();
         assert_eq!(failed, [0, 0, 0, 1, 1]);
-        let handshake = &recorder.seconds[0].handshake;
+        let handshake = &recorder.seconds[0].second.handshake;
         let median = handshake.quantile(0.5).unwrap();
         assert!((median.0 - 0.070).abs() < 70e-6);
         let Totals {
@@ -273,14 +253,13 @@ mod tests {
             recorder.worked(0, Duration::from_millis(at), Duration::from_millis(3));
             recorder.succeeded(&ended(at), 7);
             recorder.end(Duration::from_secs(1));
-            (recorder.seconds.remove(0), recorder.times[0])
+            recorder.seconds.remove(0)
         };
-        let (mut sum, mut time) = second(200);
-        let (other, its) = second(300);
-        sum.add(&other);
-        time.add(its);
-        assert_eq!(sum.transactions(), 2);
-        assert_eq!(time.busiest, Duration::from_millis(300));
-        assert_eq!(time.processor, Duration::from_millis(6));
+        let mut sum = second(200);
+        sum.add(&second(300));
+        assert_eq!(sum.second.transactions(), 2);
+        assert_eq!(sum.ends, [(200, 1), (300, 1)]);
+        assert_eq!(sum.busiest_ns, 300_000_000);
+        assert_eq!(sum.processor_ns, 6_000_000);
     }
 }

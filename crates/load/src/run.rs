@@ -17,7 +17,6 @@ use crate::recorder::{ClientSecond, Recent};
 use crate::settings::Settings;
 use crate::several::ClientLine;
 use crate::target::Asked;
-use crate::tls::Connector;
 use crate::worker::{Job, Report, Share, Worker};
 
 /// Who watches is told this often at most.
@@ -74,19 +73,13 @@ pub fn run<'a>(
     observer: &mut dyn Observer,
 ) -> Result<Measurement, Error> {
     settings.check()?;
-    let asked = asked.into();
-    let connector = match asked {
-        Asked::Tls(target) => Some(Connector::new(target, settings.weak)?),
-        Asked::Service(_) => None,
-    };
     let threads = settings.threads.get();
     make_room(settings.most_in_flight(), threads)?;
     // The load is stopped by whoever asks for it, or by one of its threads that cannot go on.
     let stop = AtomicBool::new(false);
     let job = Job {
-        asked,
+        asked: asked.into(),
         settings,
-        connector: connector.as_ref(),
         tells_seconds: observer.lines().is_some(),
         clock,
         origin: clock.now().after(LEAD),

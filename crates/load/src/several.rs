@@ -9,16 +9,15 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::time::Duration;
 
-use keymark_bench::{Second, ServerLoad, Transaction};
+use keymark_bench::{ServerLoad, Transaction, nanoseconds};
 use rand::SeedableRng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::latencies::nanoseconds;
 use crate::measurement::Measurement;
-use crate::recorder::{ClientSecond, ClientTime};
+use crate::recorder::ClientSecond;
 use crate::settings::Settings;
 
 /// What a client says when its load is over.
@@ -165,27 +164,6 @@ pub fn joined(
         elapsed_ns,
         clients: says.collect(),
         ..all.record(server)
-    }
-}
-
-impl Measurement {
-    fn take_in(&mut self, offset: Duration, seconds: &[ClientSecond]) {
-        // Seconds of different clients begin at different times: histograms are put together within half a second.
-        let from = offset.as_secs_f64().round() as usize;
-        let length = self.seconds.len().max(from + seconds.len());
-        self.seconds.resize_with(length, Second::default);
-        self.times.resize(length, ClientTime::default());
-        for (at, told) in (from..).zip(seconds) {
-            self.seconds[at].add(&told.second);
-            self.times[at].add(ClientTime {
-                busiest: Duration::from_nanos(told.busiest_ns),
-                processor: Duration::from_nanos(told.processor_ns),
-            });
-            for (millisecond, count) in &told.ends {
-                let end = Duration::from_millis(told.number * 1000 + u64::from(*millisecond));
-                self.completions.push_many(offset + end, *count);
-            }
-        }
     }
 }
 

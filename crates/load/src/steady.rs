@@ -17,9 +17,7 @@
 
 use std::time::Duration;
 
-use keymark_bench::{Batch, Steady};
-
-use crate::latencies::nanoseconds;
+use keymark_bench::{Batch, Steady, nanoseconds};
 
 /// Completions are counted over stretches of this length.
 const BIN: Duration = Duration::from_millis(1);
@@ -37,13 +35,8 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    /// One that ended then, since the load's start.
-    pub(crate) fn push(&mut self, end: Duration) {
-        self.push_many(end, 1);
-    }
-
-    /// So many that ended then.
-    pub(crate) fn push_many(&mut self, end: Duration, count: u32) {
+    /// So many that ended then, since the load's start.
+    pub(crate) fn push(&mut self, end: Duration, count: u32) {
         let index = bin(end);
         if self.bins.len() <= index {
             self.bins.resize(index + 1, 0);
@@ -57,16 +50,6 @@ impl Completions {
         let bins = self.bins.iter().copied().take(to as usize);
         let counted = (0..).zip(bins.skip(from as usize));
         counted.filter(|(_, count)| *count > 0).collect()
-    }
-
-    /// Adds those of another thread.
-    pub(crate) fn add(&mut self, other: &Self) {
-        if self.bins.len() < other.bins.len() {
-            self.bins.resize(other.bins.len(), 0);
-        }
-        for (bin, its) in self.bins.iter_mut().zip(&other.bins) {
-            *bin += its;
-        }
     }
 
     /// What ended in a window, in batches.

@@ -17,15 +17,6 @@ pub enum Asked<'a> {
     Service(&'a Service),
 }
 
-impl Asked<'_> {
-    pub(crate) const fn address(self) -> SocketAddr {
-        match self {
-            Self::Tls(target) => target.address,
-            Self::Service(service) => service.address,
-        }
-    }
-}
-
 /// A server and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {

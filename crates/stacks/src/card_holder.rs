@@ -87,12 +87,9 @@ pub(crate) fn is_wanted(occupied: &[OccupiedReader], wish: &Wish, unknown: &[Str
         Wish::Software | Wish::Default => false,
         // A scdaemon that holds none of the tokens is left alone.
         Wish::Inserted | Wish::All => occupied.iter().any(|one| one.holder != Holder::Unknown),
-        Wish::Named(_) => {
-            let mut pairs = occupied
-                .iter()
-                .flat_map(|reader| unknown.iter().map(move |name| (reader, name)));
-            pairs.any(|(reader, name)| may_be(&reader.holder, name))
-        }
+        Wish::Named(_) => occupied
+            .iter()
+            .any(|reader| unknown.iter().any(|name| may_be(&reader.holder, name))),
     }
 }
 

@@ -250,9 +250,8 @@ impl Inventory {
 
 /// Names of the wish that no family of key stores knows.
 fn unknown(wish: &Wish, looked: &Looked) -> Vec<String> {
-    let names = match wish {
-        Wish::Named(names) => names.as_slice(),
-        Wish::Software | Wish::Default | Wish::Inserted | Wish::All => &[],
+    let Wish::Named(names) = wish else {
+        return Vec::new();
     };
     let unknown = names.iter().filter(|name| !looked.known.contains(name));
     unknown.cloned().collect()

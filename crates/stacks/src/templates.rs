@@ -1,8 +1,6 @@
 //! Files that programs are configured by, from templates (`templates/`): a comment in one is what an administrator has to
 //! know of the line below.
 
-use std::fmt::Write as _;
-
 use askama::Template;
 use keymark_bench::{During as _, Error};
 
@@ -18,11 +16,7 @@ pub(crate) fn written(template: &impl Template, comments: Comments) -> Result<St
     let text = template.render().during("writing a configuration")?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let lines = lines.filter(|line| comments == Comments::Written || !line.starts_with('#'));
-    Ok(lines.fold(String::new(), |mut text, line| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{line}");
-        text
-    }))
+    Ok(lines.map(|line| format!("{line}\n")).collect())
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Error;
 use crate::words::UnknownWord;
+use crate::{During as _, Error};
 
 /// What stands for a dimension's usual word, whatever that is.
 pub const USUAL: &str = "usual";
@@ -165,8 +165,7 @@ impl Parameters {
         T: FromStr<Err: fmt::Display>,
     {
         let word = self.get(dimension.name).map(str::parse);
-        word.transpose()
-            .map_err(|error| Error::call("reading a case's parameters", error, ""))
+        word.transpose().during("reading a case's parameters")
     }
 
     /// Whether each is a word of one of these dimensions, and none is missing that has to be said.

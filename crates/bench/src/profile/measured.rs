@@ -85,7 +85,8 @@ impl Profile {
         for case in record.cases.iter().filter(usable) {
             let capability = Capability::new(case.case.algorithm, case.case.operation);
             let latencies = case.blocks.iter().flat_map(|block| block.latencies_ns());
-            let sorted = sorted(latencies.collect());
+            let mut sorted: Vec<u64> = latencies.collect();
+            sorted.sort_unstable();
             if sorted.len() < LEAST {
                 left_out.push((case.case.clone(), sorted.len()));
                 continue;
@@ -162,11 +163,6 @@ fn store_of(record: &Record, device: &DeviceName) -> ProfileStore {
     }
 }
 
-fn sorted(mut latencies: Vec<u64>) -> Vec<u64> {
-    latencies.sort_unstable();
-    latencies
-}
-
 /// Each is a time that was measured, at a rank without rounding: profiles that are there have these.
 fn quantiles(sorted: &[u64]) -> Result<ServiceTime, Unusable> {
     let quantile = |level: usize| sorted[level * (sorted.len() - 1) / LEVELS] as f64 / 1e9;
@@ -176,12 +172,6 @@ fn quantiles(sorted: &[u64]) -> Result<ServiceTime, Unusable> {
 
 /// A name that can stand behind `twin:`.
 pub fn slug(name: &str) -> String {
-    let usable = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_lowercase()
-        } else {
-            '-'
-        }
-    };
-    name.chars().map(usable).collect()
+    let lower = name.to_ascii_lowercase();
+    lower.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-")
 }

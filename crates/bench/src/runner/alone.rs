@@ -36,7 +36,7 @@ pub fn measure_alone(
     match measured.failure {
         Some(failure) => Err(Error::call(
             "measuring an operation alone",
-            failure.reason,
+            failure.reason.unwrap_or_default(),
             "",
         )),
         None => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::{Rate, Stretch};
+use crate::{Rate, Stretch, nanoseconds};
 
 /// More arrivals than this are not counted one by one: their number is known to one in a thousand without (the standard
 /// deviation of a Poisson distribution is the root of its mean), and nobody serves as many in a block.
@@ -108,9 +108,8 @@ impl Queue {
             self.come += 1;
             self.to_come = self.later.next().unwrap_or(Duration::MAX);
         }
-        let nanoseconds = (now - begun).as_nanos();
         Stretch {
-            length_ns: u64::try_from(nanoseconds).unwrap_or(u64::MAX),
+            length_ns: nanoseconds(now - begun),
             waiting: self.come.saturating_sub(self.claimed),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::runner::worker::{self, Terms};
 use crate::runner::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload};
-use crate::{Block, Error, Outcome, PartSums, ReturnCode};
+use crate::{Block, Ending, Error, Outcome, PartSums};
 
 use super::Runner;
 use super::arrivals::Queue;
@@ -14,34 +14,12 @@ use super::worker_loop::{Budget, Outputs, Shared, WorkDone, work};
 /// What a block yields.
 pub(super) struct MeasuredBlock {
     pub(super) block: Block,
-    /// Why its first failing operation failed.
-    pub(super) failure: Option<Failure>,
+    /// Why its first failing operation failed, or its result was refused.
+    pub(super) failure: Option<Ending>,
     /// Where the time of its operations went.
     pub(super) parts: PartSums,
     /// What the check of its results took.
     pub(super) checking: Duration,
-}
-
-/// Why a case ends early: an error, or a result that the check refused.
-#[derive(Debug, Default)]
-pub(super) struct Failure {
-    pub(super) reason: String,
-    pub(super) code: Option<ReturnCode>,
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self {
-            reason: error.to_string(),
-            code: error.code().cloned(),
-        }
-    }
-}
-
-impl From<String> for Failure {
-    fn from(reason: String) -> Self {
-        Self { reason, code: None }
-    }
 }
 
 /// Room for outputs, kept from block to block: fresh pages would fault inside the timed region.
@@ -177,7 +155,7 @@ fn conclude(done: Vec<WorkDone>, outputs: &[Outputs], verifier: &dyn Verifier) -
     let mut failure = done
         .iter()
         .find_map(|done| done.failure.clone())
-        .map(Failure::from);
+        .map(Ending::from);
     let results: Vec<Verifiable<'_>> = outputs.iter().flat_map(Outputs::results).collect();
     let mut verdicts = verifier.verify(&results).into_iter();
     let mut parts = PartSums::default();
@@ -191,7 +169,7 @@ fn conclude(done: Vec<WorkDone>, outputs: &[Outputs], verifier: &dyn Verifier) -
                 .unwrap_or_else(|| Err("the result was not checked".to_owned()));
             if let Err(reason) = verdict {
                 sample.outcome = Outcome::Wrong;
-                failure.get_or_insert(Failure::from(reason));
+                failure.get_or_insert(Ending::failed(reason));
             }
         }
         samples.push(sample);

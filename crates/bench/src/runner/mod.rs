@@ -26,7 +26,7 @@ pub mod workload;
 
 pub use alone::measure_alone;
 use arrivals::Queue;
-use block::{Buffers, Failure};
+use block::Buffers;
 use progress::Progress;
 use schedule::{Account, Shares};
 use time::{PlanTime, longest_call};
@@ -197,14 +197,6 @@ struct Run<'r> {
     checking: Duration,
 }
 
-/// How a case's turn ended.
-enum Turn {
-    /// With a block, or with none for want of credit.
-    Continues,
-    /// There will be no further one.
-    Over(Stopped, Option<Failure>),
-}
-
 impl Run<'_> {
     /// The harness's own cost, with a handle that does nothing.
     fn harness(&mut self) -> Harness {
@@ -246,7 +238,7 @@ impl Run<'_> {
         for (index, case) in plan.cases.iter().enumerate() {
             let id = CaseId::at(index);
             if self.runner.interrupted() {
-                self.finish(id, Stopped::Interrupted, None);
+                self.finish(id, Stopped::Interrupted.into());
                 continue;
             }
             self.observer.preparing(id, case);
@@ -259,13 +251,13 @@ impl Run<'_> {
                 }),
             };
             match ready
-                .map_err(Failure::from)
+                .map_err(Ending::from)
                 .and_then(|ready| self.warm_up(id, case, ready))
             {
                 Ok(case) => active.push(case),
                 // What Ctrl-C broke off has not failed.
-                Err(_) if self.runner.interrupted() => self.finish(id, Stopped::Interrupted, None),
-                Err(reason) => self.finish(id, Stopped::Failed, Some(reason)),
+                Err(_) if self.runner.interrupted() => self.finish(id, Stopped::Interrupted.into()),
+                Err(failure) => self.finish(id, failure),
             }
         }
         active
@@ -277,7 +269,7 @@ impl Run<'_> {
         id: CaseId,
         case: &Case,
         mut workload: Workload,
-    ) -> Result<Active, Failure> {
+    ) -> Result<Active, Ending> {
         let workers = u64::from(case.concurrency());
         let budget = Budget {
             operations: workers,
@@ -297,8 +289,8 @@ impl Run<'_> {
             &mut None,
             longest_call(given, part, Duration::ZERO),
         );
-        if let Some(reason) = measured.failure {
-            return Err(reason);
+        if let Some(failure) = measured.failure {
+            return Err(failure);
         }
         let progress = Progress::new(case, self.settings, part, &measured.block);
         Ok(Active {
@@ -333,10 +325,10 @@ impl Run<'_> {
             let mut remaining = Vec::with_capacity(active.len());
             for mut case in active {
                 match self.turn(&mut case, round, &shares, &time, &mut rng) {
-                    Turn::Continues => remaining.push(case),
-                    Turn::Over(stopped, reason) => {
+                    None => remaining.push(case),
+                    Some(ending) => {
                         self.note_parts(&case);
-                        self.finish(case.id, stopped, reason);
+                        self.finish(case.id, ending);
                     }
                 }
             }
@@ -355,7 +347,8 @@ impl Run<'_> {
         })
     }
 
-    /// One case's turn in a round: a block, if its credit is enough for that and the time for it.
+    /// One case's turn in a round: a block, if its credit is enough for that and the time for it. How the case has ended,
+    /// if there will be no further one.
     fn turn(
         &mut self,
         case: &mut Active,
@@ -363,9 +356,9 @@ impl Run<'_> {
         shares: &Shares,
         time: &PlanTime,
         rng: &mut ChaCha8Rng,
-    ) -> Turn {
+    ) -> Option<Ending> {
         if self.runner.interrupted() {
-            return Turn::Over(Stopped::Interrupted, None);
+            return Some(Stopped::Interrupted.into());
         }
         let of_plan = time.left(self);
         let left = [of_plan, case.progress.time_left()];
@@ -373,13 +366,13 @@ impl Run<'_> {
         // Half a visit that would end late is as near to the promise as half a visit less.
         if left.is_some_and(|left| left < case.account.cost() / 2) && case.progress.has_samples() {
             let stopped = case.progress.stopped().unwrap_or(Stopped::OutOfTime);
-            return Turn::Over(stopped, None);
+            return Some(stopped.into());
         }
         if of_plan.is_some_and(|left| left.is_zero()) {
             case.progress.stop_filling();
         }
         if !case.account.receive(shares) {
-            return Turn::Continues;
+            return None;
         }
         self.visit(case, round, left, time.part, rng)
     }
@@ -392,7 +385,7 @@ impl Run<'_> {
         left: Option<Duration>,
         part: Option<Duration>,
         rng: &mut ChaCha8Rng,
-    ) -> Turn {
+    ) -> Option<Ending> {
         let begin = self.runner.clock.now();
         let mut budget = case.progress.budget(part);
         budget.time = left.map_or(budget.time, |left| budget.time.min(left));
@@ -413,7 +406,7 @@ impl Run<'_> {
         case.progress.spend(took);
         measured.block.round = round;
         if measured.failure.is_none() && case.progress.fills_the_queue(&measured.block) {
-            return Turn::Continues;
+            return None;
         }
         case.parts.merge(&measured.parts);
         case.progress.add(&measured.block);
@@ -423,18 +416,13 @@ impl Run<'_> {
         }
         match measured.failure {
             // What Ctrl-C broke off has not failed.
-            Some(_) if self.runner.interrupted() => Turn::Over(Stopped::Interrupted, None),
-            Some(reason) => Turn::Over(Stopped::Failed, Some(reason)),
+            Some(_) if self.runner.interrupted() => Some(Stopped::Interrupted.into()),
+            Some(failure) => Some(failure),
             None => {
-                let Some(stopped) = case.progress.stopped() else {
-                    return Turn::Continues;
-                };
+                let stopped = case.progress.stopped()?;
                 self.known.insert(case.id);
-                if self.is_awaited(case.id, stopped) {
-                    Turn::Continues
-                } else {
-                    Turn::Over(stopped, None)
-                }
+                let goes_on = self.is_awaited(case.id, stopped);
+                (!goes_on).then(|| stopped.into())
             }
         }
     }
@@ -470,15 +458,9 @@ impl Run<'_> {
         }
     }
 
-    fn finish(&mut self, id: CaseId, stopped: Stopped, failure: Option<Failure>) {
+    fn finish(&mut self, id: CaseId, ending: Ending) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
-            let Failure { reason, code } = failure.unwrap_or_default();
-            let reason = (!reason.is_empty()).then_some(reason);
-            record.ending = Some(Ending {
-                stopped,
-                reason,
-                code,
-            });
+            record.ending = Some(ending);
             self.observer.finished(id, record);
         }
     }

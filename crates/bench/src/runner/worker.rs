@@ -76,7 +76,7 @@ enum Message {
         /// The number of its first worker.
         first: u32,
         epoch: Duration,
-        inputs: Vec<Vec<u8>>,
+        inputs: Vec<Input>,
         output_capacity: usize,
     },
     /// Get ready for a block, and say so.
@@ -125,11 +125,10 @@ impl WorkerProcess {
                 let reason = "this clock cannot be used in another process";
                 Error::call("starting a worker", reason, "")
             })?;
-            let inputs = terms.inputs.iter();
             let greeting = Order(Message::Greeting {
                 first,
                 epoch,
-                inputs: inputs.map(|input| input.bytes.clone()).collect(),
+                inputs: terms.inputs.to_vec(),
                 output_capacity: terms.output_capacity,
             });
             self.tell(&greeting, terms)?;
@@ -317,7 +316,7 @@ impl Workers {
                 self.greeting = Some(Greeting {
                     first,
                     clock,
-                    inputs: inputs.into_iter().map(|bytes| Input { bytes }).collect(),
+                    inputs,
                     output_capacity,
                 });
                 Ok(())

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::arrivals::{Queue, Thoughts};
 use crate::runner::workload::{Calculates, Input, KeyHandle, Performed, Verifiable};
-use crate::{Clock, Error, Outcome, Pacing, Part, PartSums, Sample, Stretch, Timestamp};
+use crate::{
+    Clock, Error, Outcome, Pacing, Part, PartSums, Sample, Stretch, Timestamp, nanoseconds,
+};
 
 /// How long a block may last.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -235,7 +237,7 @@ impl<'a> Turns<'a> {
     /// A moment of the queue's clock on the wall's. What arrived before the block did so before its begin.
     fn wall(&self, moment: Duration) -> Timestamp {
         let since = |earlier: Duration, later: Duration| later.saturating_sub(earlier);
-        let before = u64::try_from(since(moment, self.origin).as_nanos()).unwrap_or(u64::MAX);
+        let before = nanoseconds(since(moment, self.origin));
         let begin = self.begin.after(since(self.origin, moment));
         Timestamp(begin.0.saturating_sub(before))
     }

@@ -4,11 +4,13 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::runner::worker::WorkerProcess;
 use crate::{Case, CpuTime, Error, PartSums};
 
 /// Input of one operation: a ciphertext, a digest, the path of a file, as the handle expects it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// The bytes that [`KeyHandle::perform`] gets.
     pub bytes: Vec<u8>,

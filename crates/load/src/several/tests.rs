@@ -1,6 +1,6 @@
 use std::num::NonZeroU32;
 
-use keymark_bench::server_load::{Durations, LoadLimit, Totals};
+use keymark_bench::server_load::{Durations, LoadLimit, Second, Totals};
 use keymark_stats::PerSecond;
 
 use super::*;

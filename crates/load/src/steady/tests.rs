@@ -71,7 +71,7 @@ impl Repair {
 
 fn completions(transactions: &[(Duration, Duration)]) -> Completions {
     let mut all = Completions::default();
-    transactions.iter().for_each(|(_, end)| all.push(*end));
+    transactions.iter().for_each(|(_, end)| all.push(*end, 1));
     all
 }
 
@@ -252,7 +252,7 @@ fn intervals_hold_the_truth() {
 fn a_server_that_takes_its_time_is_known_exactly() {
     let mut all = Completions::default();
     for number in 1..40_u32 {
-        all.push(Duration::from_millis(740) * number);
+        all.push(Duration::from_millis(740) * number, 1);
     }
     let steady = all.steady(span(1, 20), 0).unwrap();
     let (low, high) = interval(&steady, 1);
@@ -265,7 +265,7 @@ fn what_ends_at_once_is_not_cut_apart() {
     // Ten workers in lockstep.
     let mut all = Completions::default();
     for number in 1..10_u32 {
-        (0..10).for_each(|_| all.push(Duration::from_secs(1) * number));
+        (0..10).for_each(|_| all.push(Duration::from_secs(1) * number, 1));
     }
     let steady = all.steady(span(1, 9), 3).unwrap();
     assert!(
@@ -307,6 +307,12 @@ fn counts_of_threads_add_up() {
         completions(&some.map(|(_, pair)| *pair).collect::<Vec<_>>())
     };
     let mut sum = part(0);
-    sum.add(&part(1));
+    let others = part(1);
+    for second in 0..=5 {
+        for (millisecond, count) in others.of_second(second) {
+            let end = 1000 * second + u64::from(millisecond);
+            sum.push(Duration::from_millis(end), count);
+        }
+    }
     assert_eq!(sum, completions(&all));
 }

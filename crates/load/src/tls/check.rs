@@ -16,17 +16,11 @@ use crate::failure::{Expectation, Failure};
 use crate::protocol::CipherSuite;
 use crate::target::{Certificate, Expected, Fingerprint};
 
-/// Whether a session was resumed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Handshake {
-    Full,
-    Resumed,
-}
-
 /// What a library says of a handshake.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen<'a> {
-    pub(crate) handshake: Handshake,
+    /// With a session of an earlier one.
+    pub(crate) is_resumed: bool,
     pub(crate) version: Option<TlsVersion>,
     pub(crate) cipher: Option<CipherSuite>,
     pub(crate) key_exchange: Option<KeyExchange>,
@@ -70,8 +64,8 @@ pub(crate) struct Checker {
     leaf: Vec<u8>,
     fingerprint: Fingerprint,
     key: Option<Algorithm>,
-    last: Option<(Negotiated, u64)>,
-    counts: BTreeMap<Negotiated, u64>,
+    /// How often what was agreed on.
+    pub(crate) counts: BTreeMap<Negotiated, u64>,
 }
 
 impl Checker {
@@ -82,7 +76,6 @@ impl Checker {
             leaf: Vec::new(),
             fingerprint: Fingerprint::of(&[]),
             key: None,
-            last: None,
             counts: BTreeMap::new(),
         }
     }
@@ -92,9 +85,8 @@ impl Checker {
     }
 
     fn compare(&mut self, seen: Seen<'_>) -> Result<(), Expectation> {
-        match seen.handshake {
-            Handshake::Full => {}
-            Handshake::Resumed => return Err(Expectation::FullHandshake),
+        if seen.is_resumed {
+            return Err(Expectation::FullHandshake);
         }
         let wanted = &self.expected;
         let version = seen.version.filter(|version| *version == wanted.version);
@@ -105,13 +97,14 @@ impl Checker {
         let exchange = exchange.filter(|exchange| *exchange == wanted.key_exchange);
         let key_exchange = exchange.ok_or(Expectation::KeyExchange)?;
         self.check_leaf(seen.leaf)?;
-        self.count(Negotiated {
+        let agreed = Negotiated {
             version,
             key_exchange,
             cipher,
             certificate: self.fingerprint,
             key: self.key,
-        });
+        };
+        *self.counts.entry(agreed).or_default() += 1;
         Ok(())
     }
 
@@ -139,28 +132,6 @@ impl Checker {
             (_, Weak::Refused | Weak::Allowed) => Ok(()),
         }
     }
-
-    fn count(&mut self, now: Negotiated) {
-        match &mut self.last {
-            Some((last, count)) if *last == now => *count += 1,
-            Some(_) | None => {
-                self.settle();
-                self.last = Some((now, 1));
-            }
-        }
-    }
-
-    fn settle(&mut self) {
-        if let Some((negotiated, count)) = self.last.take() {
-            *self.counts.entry(negotiated).or_default() += count;
-        }
-    }
-
-    /// How often what was agreed on.
-    pub(crate) fn counts(mut self) -> BTreeMap<Negotiated, u64> {
-        self.settle();
-        self.counts
-    }
 }
 
 #[cfg(test)]
@@ -178,7 +149,7 @@ mod tests {
 
     fn seen() -> Seen<'static> {
         Seen {
-            handshake: Handshake::Full,
+            is_resumed: false,
             version: Some(TlsVersion::V1_3),
             cipher: Some(CipherSuite("TLS_AES_256_GCM_SHA384")),
             key_exchange: Some(KeyExchange::EcdheP256),
@@ -196,7 +167,7 @@ mod tests {
         let cases = [
             (
                 Seen {
-                    handshake: Handshake::Resumed,
+                    is_resumed: true,
                     ..seen()
                 },
                 Expectation::FullHandshake,
@@ -260,7 +231,7 @@ mod tests {
         for leaf in [b"a", b"a", b"b", b"a"] {
             checker.check(Seen { leaf, ..seen() }).unwrap();
         }
-        let counts: Vec<u64> = checker.counts().into_values().collect();
+        let counts: Vec<u64> = checker.counts.into_values().collect();
         assert_eq!(counts.iter().sum::<u64>(), 4);
         assert_eq!(counts.len(), 2);
     }

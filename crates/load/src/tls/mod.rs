@@ -5,9 +5,9 @@ mod leaf;
 mod session;
 
 pub use check::Negotiated;
-pub(crate) use check::{Checker, Handshake, Seen};
+pub(crate) use check::{Checker, Seen};
 pub use leaf::algorithm as key_of_certificate;
-pub(crate) use session::{Connector, Received, Session, Stop};
+pub(crate) use session::{Connector, Session, Stop};
 
 /// Whether keys are accepted that nobody should use any more: RSA and DH below 2048 bits, SHA-1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -15,7 +15,7 @@ use openssl::ssl::{
 
 use crate::key_exchange::{KeyExchange, TlsVersion};
 
-use super::{Checker, Handshake, Seen, Weak};
+use super::{Checker, Seen, Weak};
 
 use crate::error::Error;
 use crate::failure::{Expectation, Failure, Phase};
@@ -42,15 +42,6 @@ pub(crate) enum Stop {
     Blocked,
     /// There is nothing to wait for.
     Failed(Failure),
-}
-
-/// What was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Received {
-    /// So many bytes, more than none.
-    Bytes(usize),
-    /// The peer has said that this was all.
-    End,
 }
 
 /// Makes TLS connections, all alike.
@@ -281,11 +272,7 @@ impl Session {
         let cipher = ssl.current_cipher();
         let cipher = cipher.and_then(|cipher| cipher.standard_name().map(CipherSuite));
         checker.check(Seen {
-            handshake: if ssl.session_reused() {
-                Handshake::Resumed
-            } else {
-                Handshake::Full
-            },
+            is_resumed: ssl.session_reused(),
             version: ssl.version2().and_then(version),
             cipher,
             key_exchange: cipher.and_then(|cipher| self.exchange(cipher)),
@@ -309,12 +296,11 @@ impl Session {
             .map_err(|error| stop(&error, Phase::FirstByte))
     }
 
-    /// Receives some of the answer.
-    pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, Stop> {
+    /// Receives some bytes of the answer; none when the peer has said that this was all.
+    pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> Result<usize, Stop> {
         match self.stream.ssl_read(buffer) {
-            Ok(read) => Ok(Received::Bytes(read)),
-            Err(error) if error.code() == ErrorCode::ZERO_RETURN => Ok(Received::End),
-            Err(error) => Err(stop(&error, Phase::Whole)),
+            Err(error) if error.code() == ErrorCode::ZERO_RETURN => Ok(0),
+            read => read.map_err(|error| stop(&error, Phase::Whole)),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use mio::net::TcpStream;
 
 use crate::failure::{Failure, Phase};
-use crate::tls::{Received, Session, Stop};
+use crate::tls::{Session, Stop};
 
 /// One that does not block.
 #[derive(Debug)]
@@ -33,15 +33,14 @@ impl Channel {
         }
     }
 
-    /// Receives some of the answer.
-    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, Stop> {
+    /// Receives some bytes of the answer; none when there are no more.
+    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<usize, Stop> {
         match self {
             Self::Tls(session) => session.receive(buffer),
-            Self::Plain { socket, .. } => match socket.read(buffer) {
-                Ok(0) => Ok(Received::End),
-                Ok(read) => Ok(Received::Bytes(read)),
-                Err(error) => Err(stop(&error, Phase::Whole)),
-            },
+            Self::Plain { socket, .. } => {
+                let read = socket.read(buffer);
+                read.map_err(|error| stop(&error, Phase::Whole))
+            }
         }
     }
 }

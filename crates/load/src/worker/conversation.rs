@@ -1,22 +1,26 @@
 //! One transaction: connection, handshake, request, answer.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::{io, mem};
 
-use keymark_bench::{Clock, Timestamp, Transaction};
+use keymark_bench::{Clock, Timestamp, Transaction, nanoseconds};
 use mio::net::TcpStream;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::channel::Channel;
+use crate::error::Error;
 use crate::failure::{Failure, Phase};
 use crate::http::{self, Answer, Progress};
-use crate::latencies::nanoseconds;
 use crate::service::Service;
 use crate::settings::Timeouts;
-use crate::target::Target;
-use crate::tls::{Checker, Connector, Received, Session, Stop, Weak};
+use crate::target::{Asked, Target};
+use crate::tls::{Checker, Connector, Negotiated, Session, Stop, Weak};
+
+/// A record of TLS (RFC 8446 §5.1).
+const BUFFER: usize = 16 * 1024;
 
 /// Whether the connection that was begun stands.
 fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
@@ -39,7 +43,32 @@ pub(crate) struct Means<'a> {
     pub(crate) spoken: Spoken<'a>,
     pub(crate) timeouts: Timeouts,
     /// Where answers are read into, one at a time.
-    pub(crate) buffer: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Means<'a> {
+    /// Those of one thread; a service's requests have the numbers that are drawn there.
+    pub(crate) fn new(
+        asked: Asked<'a>,
+        clock: &'a dyn Clock,
+        (weak, timeouts): (Weak, Timeouts),
+        numbers: ChaCha8Rng,
+    ) -> Result<Self, Error> {
+        let (address, spoken) = match asked {
+            Asked::Tls(target) => (target.address, Spoken::tls(target, weak)?),
+            Asked::Service(service) => {
+                let numbers = Box::new(numbers);
+                (service.address, Spoken::Http { service, numbers })
+            }
+        };
+        Ok(Self {
+            clock,
+            address,
+            spoken,
+            timeouts,
+            buffer: vec![0; BUFFER],
+        })
+    }
 }
 
 /// What is spoken.
@@ -47,7 +76,7 @@ pub(crate) struct Means<'a> {
 pub(crate) enum Spoken<'a> {
     /// TLS, and the same request over each connection.
     Tls {
-        connector: &'a Connector,
+        connector: Connector,
         request: Arc<[u8]>,
         body: Option<u64>,
         checker: Box<Checker>,
@@ -66,15 +95,14 @@ pub(crate) struct Request {
     bytes: Arc<[u8]>,
 }
 
-impl<'a> Spoken<'a> {
-    /// What a server of TLS is asked.
-    pub(crate) fn tls(target: &Target, connector: &'a Connector, weak: Weak) -> Self {
-        Self::Tls {
-            connector,
+impl Spoken<'_> {
+    fn tls(target: &Target, weak: Weak) -> Result<Self, Error> {
+        Ok(Self::Tls {
+            connector: Connector::new(target, weak)?,
             request: http::request(&target.server_name, &target.path).into(),
             body: target.expected.body,
             checker: Box::new(Checker::new(target.expected.clone(), weak)),
-        }
+        })
     }
 
     /// The next request.
@@ -107,6 +135,25 @@ impl<'a> Spoken<'a> {
             Self::Tls { body, .. } => answer.check(*body),
             // Later, when nothing waits for it.
             Self::Http { .. } => Ok(()),
+        }
+    }
+
+    /// What was agreed on, and how often.
+    pub(crate) fn negotiated(self) -> BTreeMap<Negotiated, u64> {
+        match self {
+            Self::Tls { checker, .. } => checker.counts,
+            Self::Http { .. } => BTreeMap::new(),
+        }
+    }
+
+    /// The check of an answer that was kept for it.
+    pub(super) fn check_kept(&self, number: u64, answer: &[u8]) -> Result<(), Failure> {
+        match self {
+            Self::Tls { .. } => Ok(()),
+            Self::Http { service, .. } => {
+                let checked = service.exchange.check(number, answer);
+                checked.map_err(Failure::Unexpected)
+            }
         }
     }
 }
@@ -189,8 +236,8 @@ impl Conversation {
                     Err(stop) => return self.stopped(stop, Stage::Asking(channel)),
                 },
                 Stage::Reading(mut channel) => match channel.receive(&mut means.buffer) {
-                    Ok(received) => {
-                        if let Some(end) = self.received(received, means)? {
+                    Ok(count) => {
+                        if let Some(end) = self.received(count, means)? {
                             self.stage = Stage::Done(channel);
                             return Ok(end);
                         }
@@ -228,21 +275,15 @@ impl Conversation {
         }
     }
 
-    fn received(
-        &mut self,
-        received: Received,
-        means: &Means<'_>,
-    ) -> Result<Option<Timestamp>, Failure> {
+    /// So many bytes, or none: the end.
+    fn received(&mut self, count: usize, means: &Means<'_>) -> Result<Option<Timestamp>, Failure> {
         let now = means.clock.now();
-        let progress = match received {
-            Received::Bytes(count) => {
-                self.times.first_byte.get_or_insert(now);
-                self.answer.take(&means.buffer[..count])?
-            }
-            Received::End => {
-                self.answer.end()?;
-                Progress::Whole
-            }
+        let progress = if count > 0 {
+            self.times.first_byte.get_or_insert(now);
+            self.answer.take(&means.buffer[..count])?
+        } else {
+            self.answer.end()?;
+            Progress::Whole
         };
         match progress {
             Progress::More => Ok(None),
@@ -299,14 +340,9 @@ impl Conversation {
 
     /// The certificates that the server sent, in DER, its own first; none before the last byte.
     pub(crate) fn chain(&self) -> Vec<Vec<u8>> {
-        match &self.stage {
-            Stage::Done(Channel::Tls(session)) => session.chain(),
-            Stage::Done(Channel::Plain { .. })
-            | Stage::Connecting(_)
-            | Stage::Handshaking(_)
-            | Stage::Asking(_)
-            | Stage::Reading(_)
-            | Stage::Over => Vec::new(),
-        }
+        let Stage::Done(Channel::Tls(session)) = &self.stage else {
+            return Vec::new();
+        };
+        session.chain()
     }
 }

@@ -16,7 +16,7 @@ use mio::{Events, Interest, Poll, Token};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub(crate) use self::conversation::{Conversation, Means, Spoken};
+pub(crate) use self::conversation::{Conversation, Means};
 pub(crate) use self::source::Share;
 use self::source::{Ending, Source, Turn};
 use self::timer::Timer;
@@ -24,10 +24,9 @@ use crate::error::Error;
 use crate::failure::Failure;
 use crate::recorder::{Recent, Recorder};
 use crate::sample::Reservoir;
-use crate::service::Service;
 use crate::settings::Settings;
 use crate::target::Asked;
-use crate::tls::{Connector, Negotiated, Stop};
+use crate::tls::{Negotiated, Stop};
 
 /// How often timeouts are looked at.
 const SCAN: Duration = Duration::from_millis(10);
@@ -35,8 +34,6 @@ const SCAN: Duration = Duration::from_millis(10);
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// How often a thread tells those who watch what it has done.
 const PUBLISH: Duration = Duration::from_millis(200);
-/// A record of TLS (RFC 8446 §5.1).
-const BUFFER: usize = 16 * 1024;
 const EVENTS: usize = 256;
 /// Of the timer; connections have their slots.
 const TIMER: Token = Token(usize::MAX - 1);
@@ -46,8 +43,6 @@ const TIMER: Token = Token(usize::MAX - 1);
 pub(crate) struct Job<'a> {
     pub(crate) asked: Asked<'a>,
     pub(crate) settings: &'a Settings,
-    /// Of TLS.
-    pub(crate) connector: Option<&'a Connector>,
     pub(crate) tells_seconds: bool,
     pub(crate) clock: &'a dyn Clock,
     /// The load's start.
@@ -69,31 +64,6 @@ pub(crate) struct Report {
 /// Streams of pauses, schedules and samples are below.
 const NUMBERS: u64 = 1 << 33;
 
-impl<'a> Job<'a> {
-    fn spoken(&self, thread: u32) -> Result<Spoken<'a>, Error> {
-        match (self.asked, self.connector) {
-            (Asked::Tls(target), Some(connector)) => {
-                Ok(Spoken::tls(target, connector, self.settings.weak))
-            }
-            (Asked::Tls(_), None) => Err(Error::Settings("TLS needs a connector")),
-            (Asked::Service(service), _) => {
-                let mut numbers = Box::new(ChaCha8Rng::seed_from_u64(self.settings.seed));
-                numbers.set_stream(NUMBERS + u64::from(thread));
-                Ok(Spoken::Http { service, numbers })
-            }
-        }
-    }
-}
-
-/// An answer that nobody has looked at yet.
-#[derive(Debug)]
-struct Unchecked<'a> {
-    transaction: Transaction,
-    service: &'a Service,
-    number: u64,
-    answer: Vec<u8>,
-}
-
 /// A connection's place. Its generation tells late events of an earlier connection from its own.
 #[derive(Debug, Default)]
 struct Slot {
@@ -111,8 +81,8 @@ pub(crate) struct Worker<'a> {
     slots: Vec<Slot>,
     open: u64,
     recorder: Recorder,
-    /// By their ends.
-    unchecked: VecDeque<Unchecked<'a>>,
+    /// Answers that nobody has looked at yet, with the numbers of their requests, by their ends.
+    unchecked: VecDeque<(Transaction, u64, Vec<u8>)>,
     published: &'a Mutex<Recent>,
     next_scan: Timestamp,
     next_publication: Timestamp,
@@ -135,13 +105,10 @@ impl<'a> Worker<'a> {
         let settings = job.settings;
         let poll = Poll::new().map_err(|error| Error::system("epoll_create1", error))?;
         let timer = Timer::new(poll.registry(), TIMER)?;
-        let means = Means {
-            clock: job.clock,
-            address: job.asked.address(),
-            spoken: job.spoken(share.thread)?,
-            timeouts: settings.timeouts,
-            buffer: vec![0; BUFFER],
-        };
+        let mut numbers = ChaCha8Rng::seed_from_u64(settings.seed);
+        numbers.set_stream(NUMBERS + u64::from(share.thread));
+        let limits = (settings.weak, settings.timeouts);
+        let means = Means::new(job.asked, job.clock, limits, numbers)?;
         let reservoir = Reservoir::new(settings.sample, settings.seed, share.thread);
         Ok(Self {
             means,
@@ -150,7 +117,7 @@ impl<'a> Worker<'a> {
             source: Source::new(settings, share),
             slots: Vec::new(),
             open: 0,
-            recorder: Recorder::new(reservoir, job.tells_seconds.then(Vec::new)),
+            recorder: Recorder::new(reservoir, job.tells_seconds.then_some(0)),
             unchecked: VecDeque::new(),
             published,
             next_scan: job.origin.after(SCAN),
@@ -208,10 +175,7 @@ impl<'a> Worker<'a> {
             settled: self.source.settled(),
             waiting: self.source.waiting(ended),
             cut_off: self.open + self.late,
-            negotiated: match self.means.spoken {
-                Spoken::Tls { checker, .. } => checker.counts(),
-                Spoken::Http { .. } => BTreeMap::new(),
-            },
+            negotiated: self.means.spoken.negotiated(),
             recorder: self.recorder,
             ended,
         }
@@ -370,15 +334,8 @@ impl<'a> Worker<'a> {
                 let transaction = conversation.transaction(self.job.origin, end);
                 if transaction.ended() > self.job.settings.duration {
                     self.late += 1;
-                } else if let (Asked::Service(service), Some((number, answer))) =
-                    (self.job.asked, conversation.unchecked())
-                {
-                    self.unchecked.push_back(Unchecked {
-                        transaction,
-                        service,
-                        number,
-                        answer,
-                    });
+                } else if let Some((number, answer)) = conversation.unchecked() {
+                    self.unchecked.push_back((transaction, number, answer));
                 } else {
                     self.recorder.succeeded(&transaction, conversation.body());
                 }
@@ -391,19 +348,12 @@ impl<'a> Worker<'a> {
 
     /// Looks at the answer that came first. What is wrong is a failure of the second in which it came.
     fn check_one(&mut self) {
-        let Some(first) = self.unchecked.pop_front() else {
+        let Some((transaction, number, answer)) = self.unchecked.pop_front() else {
             return;
         };
-        let exchange = &first.service.exchange;
-        match exchange.check(first.number, &first.answer) {
-            Ok(()) => {
-                let bytes = first.answer.len() as u64;
-                self.recorder.succeeded(&first.transaction, bytes);
-            }
-            Err(wrong) => {
-                let failure = Failure::Unexpected(wrong);
-                self.recorder.failed(failure, first.transaction.ended());
-            }
+        match self.means.spoken.check_kept(number, &answer) {
+            Ok(()) => self.recorder.succeeded(&transaction, answer.len() as u64),
+            Err(failure) => self.recorder.failed(failure, transaction.ended()),
         }
     }
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use keymark_bench::{Algorithm, During as _, Error};
+use keymark_bench::{Algorithm, Capability, During as _, Error, Operation};
 use keymark_stores::card::{Aid, CardAccess, CardPlace, SigningPin as CardSigningPin, Slot};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::places::library::OwnLibrary;
-use keymark_stores::store::KeyStore;
+use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
@@ -17,7 +17,7 @@ use keymark_stores::user::Pin;
 use super::assuan::Assuan;
 use super::home::{Home, copy_public_keys};
 use super::homes::GnupgHomes;
-use super::key_home::{HomeCard, KeyHome, SigningPin};
+use super::key_home::{KeyHome, SigningPin};
 use super::process::Task;
 use super::scdaemon::{CardLink, ScdaemonReader};
 use super::{Gnupg, reachable};
@@ -62,8 +62,8 @@ pub(super) fn made_home(
     reader: Reader,
     card: &dyn CardAccess,
 ) -> Result<KeyHome, Error> {
-    let failed = |error| Error::call(format!("serving a card in {}", path.display()), error, "");
-    let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
+    let server = CardServer::start(reader, &path.join("card"))
+        .during(format_args!("serving a card in {}", path.display()))?;
     let link = CardLink {
         driver: OwnLibrary::PCSC.find()?,
         reader: ScdaemonReader::Served {
@@ -86,7 +86,10 @@ pub(super) fn linked_home(
     copy_public_keys(&plain.home, &path)?;
     let home = Home::with_card(gnupg, path, link)?;
     home.learn_card(pin)?;
-    KeyHome::of_card(home, plain.keys.clone(), HomeCard::Made { _server: server })
+    Ok(KeyHome {
+        _server: server,
+        ..KeyHome::new(home, plain.keys.clone())?
+    })
 }
 
 /// The home with a card in a reader, and the keys that its owner has put on it.
@@ -108,10 +111,10 @@ pub(super) fn inserted_home(
             refused: AtomicBool::new(false),
         }),
     };
-    let made = KeyHome::of_card(home, keys, HomeCard::Inserted(Arc::clone(card)))?;
     Ok(KeyHome {
         signing_pin,
-        ..made
+        inserted: Some(Arc::clone(card)),
+        ..KeyHome::new(home, keys)?
     })
 }
 
@@ -140,9 +143,9 @@ pub(super) fn private_home(
 
 /// The owner's public keys that belong to the keys on the card.
 fn exported(gnupg: &Gnupg, card: &dyn CardAccess) -> Result<Vec<u8>, Error> {
-    let fingerprints = Slot::ALL.into_iter().map(|slot| card.fingerprint(slot));
-    let fingerprints: Vec<Option<String>> = fingerprints.collect::<Result<_, _>>()?;
-    let fingerprints: Vec<String> = fingerprints.into_iter().flatten().collect();
+    let slots = Slot::ALL.into_iter();
+    let fingerprints = slots.filter_map(|slot| card.fingerprint(slot).transpose());
+    let fingerprints: Vec<String> = fingerprints.collect::<Result<_, _>>()?;
     let mut command = gnupg.command_in_owners_home("gpg");
     let output = command
         .args(["--batch", "--no-tty", "--export"])
@@ -166,7 +169,7 @@ impl Home {
         self.learn_keys()?;
         let mut connection = self.connect()?;
         let answer = connection.status("SCD SERIALNO", "SERIALNO")?;
-        connection.entrust(&check_pin(&answer), pin.expose().as_bytes())
+        check_pin(&mut connection, &answer, pin)
     }
 
     /// The same with a card that is its owner's: right before it gets the PIN it is looked that it is this
@@ -181,13 +184,7 @@ impl Home {
         let mut connection = self.connect()?;
         let name = has_card(&mut connection, card)?;
         has_tries(&mut connection)?;
-        connection.entrust(&check_pin(&name), pin.expose().as_bytes())
-    }
-
-    /// Makes sure that scdaemon has taken this card: it takes the first there is if it does not find the
-    /// reader that it was told.
-    pub fn has_card(&self, card: Aid) -> Result<(), Error> {
-        has_card(&mut self.connect()?, card).map(|_| ())
+        check_pin(&mut connection, &name, pin)
     }
 
     /// Has the agent take note of the keys on its card.
@@ -198,7 +195,8 @@ impl Home {
     }
 }
 
-/// The name of this card, by which scdaemon refuses a command when it has another.
+/// The name of this card, by which scdaemon refuses a command when it has another: it takes the first there is if it
+/// does not find the reader that it was told.
 fn has_card(connection: &mut Assuan, card: Aid) -> Result<String, Error> {
     connection.command("SCD SERIALNO")?;
     let name = answered(connection, "SCD APDU 00CA004F00")?;
@@ -232,8 +230,8 @@ fn has_tries(connection: &mut Assuan) -> Result<(), Error> {
 }
 
 /// Has the card of that name verify its user PIN.
-fn check_pin(name: &str) -> String {
-    format!("SCD CHECKPIN {name}")
+fn check_pin(connection: &mut Assuan, name: &str, pin: &Pin) -> Result<(), Error> {
+    connection.entrust(&format!("SCD CHECKPIN {name}"), pin.expose().as_bytes())
 }
 
 /// The data of a response to a command that scdaemon passes on.
@@ -293,11 +291,10 @@ impl TracedCard {
         let access = store.access(&store.key(capability)?)?;
         let (card, _) = access.card.ok_or_else(no_card)?;
         match card.place() {
-            CardPlace::Virtual { .. } if of_algorithm.is_none() => Err(Error::Unsupported {
-                by: device.identity().device.to_string(),
-                operation: keymark_bench::operation::Operation::Decrypt,
-                algorithm,
-            }),
+            CardPlace::Virtual { .. } if of_algorithm.is_none() => {
+                let wanted = Capability::new(algorithm, Operation::Decrypt);
+                Err(unsupported(device.identity().device.as_str(), wanted))
+            }
             CardPlace::Virtual { .. } => {
                 let homes = GnupgHomes::new(gnupg)?;
                 let name = &device.identity().device;
@@ -313,7 +310,7 @@ impl TracedCard {
                 let home = private_home(&gnupg, card.as_ref(), reader, path)?;
                 match entry {
                     PinEntry::Pinentry => {
-                        home.has_card(card.aid()?)?;
+                        has_card(&mut home.connect()?, card.aid()?)?;
                         home.learn_keys()?;
                     }
                     PinEntry::Before => {

@@ -3,10 +3,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use keymark_bench::store::Capability;
-use keymark_bench::{Algorithm, Composite, During as _, Error, Family, Operation};
+use keymark_bench::{Algorithm, During as _, Error, Family, Operation};
 use keymark_stores::software::libgcrypt::key;
 use keymark_stores::store::KeyStore;
 use keymark_stores::test_key::TestKey;
@@ -15,104 +14,64 @@ use super::composite_curve;
 use super::home::Home;
 use crate::programs::write_private;
 
-/// Keys of one OpenPGP key.
-pub(super) enum Parts {
-    /// A primary key that signs, and a subkey that decrypts unless the primary key does that too.
-    Given {
-        primary: Arc<TestKey>,
-        subkey: Option<Arc<TestKey>>,
-    },
-    /// gpg makes them itself: nothing else has keys of a composite.
-    OwnComposite(Algorithm, Composite),
-}
-
-impl Parts {
-    /// The keys of an algorithm out of a store, which has to hand them out. An algorithm that cannot
-    /// sign gets an Ed25519 primary key.
-    pub(super) fn of(store: &dyn KeyStore, algorithm: Algorithm) -> Result<Self, Error> {
-        let key = |algorithm, operation| test_key(store, algorithm, operation);
-        let own = |operation| key(algorithm, operation);
-        let of_family = |family| {
-            Algorithm::of(family).ok_or_else(|| {
-                Error::call(
-                    "gpg --generate-key",
-                    "keymark lacks an algorithm of its own",
-                    "",
-                )
-            })
-        };
-        let pair = |signing: Family, decrypting: Family| -> Result<Self, Error> {
-            Ok(Self::Given {
-                primary: key(of_family(signing)?, Operation::Sign)?,
-                subkey: Some(key(of_family(decrypting)?, Operation::Decrypt)?),
-            })
-        };
-        match algorithm.family() {
-            Family::Rsa(_) | Family::Dsa(_) => Ok(Self::Given {
-                primary: own(Operation::Sign)?,
-                subkey: None,
-            }),
-            Family::Weierstrass(_) => Ok(Self::Given {
-                primary: own(Operation::Sign)?,
-                subkey: Some(own(Operation::Decrypt)?),
-            }),
-            Family::Elgamal(_) => pair(Family::Ed25519, algorithm.family()),
-            Family::Cv25519 | Family::Ed25519 => pair(Family::Ed25519, Family::Cv25519),
-            Family::Cv448 | Family::Ed448 => pair(Family::Ed448, Family::Cv448),
-            Family::KyberComposite(composite) => Ok(Self::OwnComposite(algorithm, composite)),
-            Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => Err(Error::call(
-                "gpg --generate-key",
-                format!("GnuPG makes no key of {algorithm}"),
-                "",
-            )),
-        }
-    }
-}
-
-fn test_key(
-    store: &dyn KeyStore,
-    algorithm: Algorithm,
-    operation: Operation,
-) -> Result<Arc<TestKey>, Error> {
-    let capability = Capability::new(algorithm, operation);
-    store.access(&store.key(capability)?)?.into_file()
-}
-
-/// Makes the OpenPGP key in a home (doc/gpg.texi, "Unattended key generation": `Key-Grip` names a key
-/// that the agent has).
-pub(super) fn make(home: &Home, parts: &Parts) -> Result<(), Error> {
-    let parameters = match parts {
-        Parts::Given { primary, subkey } => {
-            let grip = put(home, primary)?;
-            let mut text = match (primary.algorithm.family(), subkey) {
-                (Family::Rsa(_), None) => {
-                    format!("Key-Type: RSA\nKey-Grip: {grip}\nKey-Usage: sign,encrypt,cert\n")
-                }
-                (family, _) => format!(
-                    "Key-Type: {}\nKey-Grip: {grip}\nKey-Usage: sign\n",
-                    kind(family, Operation::Sign)
-                ),
-            };
-            if let Some(subkey) = subkey {
-                let kind = kind(subkey.algorithm.family(), Operation::Decrypt);
-                let grip = put(home, subkey)?;
-                text +=
-                    &format!("Subkey-Type: {kind}\nSubkey-Grip: {grip}\nSubkey-Usage: encrypt\n");
-            }
-            text
-        }
-        Parts::OwnComposite(algorithm, composite) => {
-            let (length, curve) = (algorithm.length().1, composite_curve(*composite));
-            format!(
+/// Makes the OpenPGP key of an algorithm in a home (doc/gpg.texi, "Unattended key generation": `Key-Grip` names a key
+/// that the agent has): a primary key that signs, and a subkey that decrypts unless the primary key does that too. The
+/// store has to hand the keys out; of an algorithm that cannot sign the primary key is of another one.
+pub(super) fn make(home: &Home, store: &dyn KeyStore, algorithm: Algorithm) -> Result<(), Error> {
+    let own = algorithm.family();
+    let (signing, decrypting) = match own {
+        Family::Rsa(_) | Family::Dsa(_) => (own, None),
+        Family::Weierstrass(_) => (own, Some(own)),
+        Family::Elgamal(_) => (Family::Ed25519, Some(own)),
+        Family::Cv25519 | Family::Ed25519 => (Family::Ed25519, Some(Family::Cv25519)),
+        Family::Cv448 | Family::Ed448 => (Family::Ed448, Some(Family::Cv448)),
+        // gpg makes them itself: nothing else has keys of a composite.
+        Family::KyberComposite(composite) => {
+            let (length, curve) = (algorithm.length().1, composite_curve(composite));
+            return home.generate(&format!(
                 "Key-Type: EDDSA\nKey-Curve: ed25519\nKey-Usage: sign\nSubkey-Type: KYBER\nSubkey-Length: {length}\nSubkey-Curve: {curve}\nSubkey-Usage: encrypt\n"
-            )
+            ));
+        }
+        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => {
+            let reason = format!("GnuPG makes no key of {algorithm}");
+            return Err(Error::call(GENERATE, reason, ""));
         }
     };
+    let grip = put_key_of(store, home, signing, Operation::Sign)?;
+    let usage = if matches!(signing, Family::Rsa(_)) {
+        "sign,encrypt,cert"
+    } else {
+        "sign"
+    };
+    let kind = name(signing, Operation::Sign);
+    let mut parameters = format!("Key-Type: {kind}\nKey-Grip: {grip}\nKey-Usage: {usage}\n");
+    if let Some(family) = decrypting {
+        let grip = put_key_of(store, home, family, Operation::Decrypt)?;
+        let kind = name(family, Operation::Decrypt);
+        parameters += &format!("Subkey-Type: {kind}\nSubkey-Grip: {grip}\nSubkey-Usage: encrypt\n");
+    }
     home.generate(&parameters)
 }
 
+const GENERATE: &str = "gpg --generate-key";
+
+/// The store's key, put among those of the home's agent.
+fn put_key_of(
+    store: &dyn KeyStore,
+    home: &Home,
+    family: Family,
+    operation: Operation,
+) -> Result<String, Error> {
+    let algorithm = Algorithm::of(family);
+    let algorithm = algorithm
+        .ok_or_else(|| Error::call(GENERATE, "keymark lacks an algorithm of its own", ""))?;
+    let capability = Capability::new(algorithm, operation);
+    let key = store.access(&store.key(capability)?)?.into_file()?;
+    put(home, &key)
+}
+
 /// GnuPG's name for what a key of the family does.
-const fn kind(family: Family, operation: Operation) -> &'static str {
+const fn name(family: Family, operation: Operation) -> &'static str {
     match family {
         Family::Rsa(_) => "RSA",
         Family::Dsa(_) => "DSA",

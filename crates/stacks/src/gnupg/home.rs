@@ -50,19 +50,17 @@ pub struct Home {
 impl Home {
     /// Makes a home of an empty directory and starts its agent.
     pub fn new(gnupg: &Gnupg, path: PathBuf) -> Result<Self, Error> {
-        Self::start(gnupg, path, Scdaemon::None)
+        Self::start(gnupg, path, Scdaemon::none())
     }
 
     /// One with the same keys, of an empty directory.
     pub fn copy(&self, to: PathBuf) -> Result<Self, Error> {
-        let failed = |error: std::io::Error| {
-            Error::call(format!("copying keys to {}", to.display()), error, "")
-        };
+        let call = format!("copying keys to {}", to.display());
         let secret = to.join("private-keys-v1.d");
-        fs::create_dir(&secret).map_err(failed)?;
-        let entries = fs::read_dir(self.path.join("private-keys-v1.d")).map_err(failed)?;
+        fs::create_dir(&secret).during(&call)?;
+        let entries = fs::read_dir(self.path.join("private-keys-v1.d")).during(&call)?;
         for entry in entries.flatten() {
-            fs::copy(entry.path(), secret.join(entry.file_name())).map_err(failed)?;
+            fs::copy(entry.path(), secret.join(entry.file_name())).during(&call)?;
         }
         copy_public_keys(self, &to)?;
         Self::new(&self.gnupg, to)
@@ -70,8 +68,7 @@ impl Home {
 
     /// The same, with a scdaemon that talks to one card.
     pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardLink) -> Result<Self, Error> {
-        card.reader.check()?;
-        Self::start(gnupg, path, Scdaemon::GnuPg(card))
+        Self::start(gnupg, path, Scdaemon::with_card(card)?)
     }
 
     /// The same, with that daemon.
@@ -80,10 +77,10 @@ impl Home {
         // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
         let configuration = format!(
             "allow-preset-passphrase\nenable-ssh-support\n{}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n",
-            scdaemon.agent_options()
+            scdaemon.agent_options
         );
         write_private(&path.join("gpg-agent.conf"), configuration.as_bytes())?;
-        if let Some((name, text)) = scdaemon.configuration() {
+        if let Some((name, text)) = &scdaemon.configuration {
             write_private(&path.join(name), text.as_bytes())?;
         }
         let mut home = Self {
@@ -120,7 +117,7 @@ impl Home {
             .arg("--homedir")
             .arg(path)
             .args(["--daemon", "cat"])
-            .envs(scdaemon.environment(path));
+            .envs(scdaemon.environment.iter().cloned());
         let said = path.join("gpg-agent.said");
         let (agent, _) = Daemon::start(command, "gpg-agent --daemon", &said, status::complaint)?;
         private_dir::record(path, agent.id())?;
@@ -216,16 +213,12 @@ impl Home {
 
     /// How its scdaemon reaches a card, if it does.
     pub const fn card(&self) -> Option<&CardLink> {
-        match &self.scdaemon {
-            Scdaemon::GnuPg(card) => Some(card),
-            Scdaemon::None => None,
-            Scdaemon::Pkcs11(_) => None,
-        }
+        self.scdaemon.card.as_ref()
     }
 
     /// What to do when a key cannot be used.
     pub const fn key_advice(&self) -> &'static str {
-        self.scdaemon.key_advice()
+        self.scdaemon.key_advice
     }
 
     /// Puts every key behind a passphrase (S2K with the agent's own calibration).

@@ -8,7 +8,7 @@ use keymark_stores::access::{Certificate, ModuleAccess};
 use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::store::{KeyStore, unsupported};
 
-use super::certificate::{self, Parts};
+use super::certificate;
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
 use super::{Gnupg, Protection, card_home, token_home};
@@ -77,11 +77,10 @@ impl GnupgHomes {
     ) -> Result<Arc<KeyHome>, Error> {
         let algorithm = shared_home(algorithm);
         let plain = self.file_homes.get((algorithm, Protection::None), || {
-            let parts = Parts::of(store, algorithm)?;
             let home = Home::new(&self.gnupg, self.directory()?)?;
-            certificate::make(&home, &parts)?;
+            certificate::make(&home, store, algorithm)?;
             let keys = home.keys()?;
-            Ok(KeyHome::of_files(home, keys))
+            KeyHome::new(home, keys)
         })?;
         match protection {
             Protection::None => Ok(plain),
@@ -90,7 +89,7 @@ impl GnupgHomes {
                 let home = plain.home.copy(path)?;
                 home.protect(&self.passphrase)?;
                 home.prime(&self.passphrase)?;
-                Ok(KeyHome::of_files(home, plain.keys.clone()))
+                KeyHome::new(home, plain.keys.clone())
             }),
         }
     }

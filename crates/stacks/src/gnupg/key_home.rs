@@ -29,18 +29,10 @@ pub struct KeyHome {
     pub(super) meter: Option<Arc<Meter>>,
     /// For each signature anew, if the card wants that.
     pub(super) signing_pin: Option<SigningPin>,
-    pub(super) card: HomeCard,
-}
-
-/// The card of a home.
-#[derive(Debug)]
-pub(super) enum HomeCard {
-    /// Its keys are in files.
-    None,
-    /// In this process, served to scdaemon for as long as the home lives; or by somebody else.
-    Made { _server: Option<CardServer> },
-    /// In a reader; it may want its owner's finger.
-    Inserted(Arc<dyn CardAccess>),
+    /// A card in a reader; it may want its owner's finger.
+    pub(super) inserted: Option<Arc<dyn CardAccess>>,
+    /// Of a card in this process, which is served to scdaemon for as long as the home lives.
+    pub(super) _server: Option<CardServer>,
 }
 
 /// The PIN of a card that wants it for each signature, until it is refused.
@@ -52,25 +44,15 @@ pub(super) struct SigningPin {
 }
 
 impl KeyHome {
-    /// One with keys in files.
-    pub(super) const fn of_files(home: Home, keys: Vec<ListedKey>) -> Self {
-        Self {
-            home,
-            keys,
-            meter: None,
-            signing_pin: None,
-            card: HomeCard::None,
-        }
-    }
-
-    /// One with keys on a card.
-    pub(super) fn of_card(home: Home, keys: Vec<ListedKey>, card: HomeCard) -> Result<Self, Error> {
+    /// One with those keys.
+    pub(super) fn new(home: Home, keys: Vec<ListedKey>) -> Result<Self, Error> {
         Ok(Self {
             meter: Meter::of(&home)?.map(Arc::new),
             home,
             keys,
             signing_pin: None,
-            card,
+            inserted: None,
+            _server: None,
         })
     }
 
@@ -81,7 +63,7 @@ impl KeyHome {
 
     /// Tells the user to touch the card's button, if the key of the operation wants that.
     pub(crate) fn ask_for_touch(&self, operation: Operation) {
-        let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
+        let (Some(card), Some(slot)) = (&self.inserted, Slot::of(operation)) else {
             return;
         };
         match card.check_touch(slot) {
@@ -179,7 +161,7 @@ impl KeyHome {
     /// The slot of a card in a reader whose key does the operation, and the key's fingerprint, if the
     /// card has it.
     fn in_slot(&self, operation: Operation) -> Result<Option<(Slot, String)>, Error> {
-        let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
+        let (Some(card), Some(slot)) = (&self.inserted, Slot::of(operation)) else {
             return Ok(None);
         };
         let fingerprint = card.fingerprint(slot)?;
@@ -193,14 +175,8 @@ pub struct Meter {
     agent: ClockId,
     scdaemon: ClockId,
     /// Whether the calls tell how much of them was the card's own work: of a real reader nobody knows.
-    card_time: CardTime,
+    knows_card_time: bool,
     state: Mutex<State>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CardTime {
-    Known,
-    Unknown,
 }
 
 #[derive(Debug)]
@@ -225,10 +201,7 @@ impl Meter {
         Ok(Some(Self {
             agent: clock("GETINFO pid")?,
             scdaemon: clock("SCD GETINFO pid")?,
-            card_time: match link.reader {
-                ScdaemonReader::Served { .. } => CardTime::Known,
-                ScdaemonReader::Pcscd { .. } => CardTime::Unknown,
-            },
+            knows_card_time: matches!(link.reader, ScdaemonReader::Served { .. }),
             state: Mutex::new(State {
                 trace: TraceReader::new(trace),
                 agent: Duration::ZERO,
@@ -261,14 +234,13 @@ impl Meter {
             ),
         ];
         let mut known = Duration::ZERO;
-        match self.card_time {
-            CardTime::Known => {
-                let card: Duration = calls.iter().filter_map(|call| call.card).sum();
-                into.add_remainder(Part::Transport, called, card);
-                into.add(Part::Card, card);
-                known += called;
-            }
-            CardTime::Unknown => parts.push((Part::Calls, called)),
+        if self.knows_card_time {
+            let card: Duration = calls.iter().filter_map(|call| call.card).sum();
+            into.add_remainder(Part::Transport, called, card);
+            into.add(Part::Card, card);
+            known += called;
+        } else {
+            parts.push((Part::Calls, called));
         }
         parts.extend(gpg.map(|time| (Part::Gpg, time.total())));
         known += parts.iter().map(|(_, time)| *time).sum::<Duration>();

@@ -7,7 +7,7 @@ use keymark_bench::{Error, Operation};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedKey {
     /// Whether others hang on it.
-    pub rank: Rank,
+    pub is_primary: bool,
     /// OpenPGP number of the algorithm.
     pub algorithm: u8,
     /// Capabilities of this very key, lower case letters.
@@ -18,13 +18,6 @@ pub struct ListedKey {
     pub created: u64,
     /// Why gpg uses it for nothing, if it does.
     pub flaw: Option<Flaw>,
-}
-
-/// The place of a key in its OpenPGP key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rank {
-    Primary,
-    Subkey,
 }
 
 /// Why gpg does not use a key.
@@ -44,18 +37,8 @@ pub enum Flaw {
     Offline,
 }
 
-impl Flaw {
-    /// What ends the use of subkeys too.
-    const fn spreads(self) -> bool {
-        match self {
-            Self::Revoked | Self::Expired | Self::Invalid | Self::Disabled => true,
-            Self::Offline => false,
-        }
-    }
-}
-
 impl ListedKey {
-    fn of(rank: Rank, field: &dyn Fn(usize) -> String) -> Self {
+    fn of(field: &dyn Fn(usize) -> String) -> Self {
         let capabilities = field(11);
         let validity = match field(1).as_str() {
             "r" => Some(Flaw::Revoked),
@@ -66,7 +49,7 @@ impl ListedKey {
         let disabled = capabilities.contains('D').then_some(Flaw::Disabled);
         let offline = (field(14) == "#").then_some(Flaw::Offline);
         Self {
-            rank,
+            is_primary: field(0) == "sec",
             algorithm: field(3).parse().unwrap_or(0),
             capabilities: capabilities
                 .chars()
@@ -116,12 +99,13 @@ pub fn listed_keys(colons: &str) -> Vec<ListedKey> {
         let field = |index: usize| fields.get(index).copied().unwrap_or_default().to_owned();
         match (field(0).as_str(), keys.last_mut()) {
             ("sec", _) => {
-                let key = ListedKey::of(Rank::Primary, &field);
-                inherited = key.flaw.filter(|flaw| flaw.spreads());
+                let key = ListedKey::of(&field);
+                // Its subkeys may be here.
+                inherited = key.flaw.filter(|flaw| *flaw != Flaw::Offline);
                 keys.push(key);
             }
             ("ssb", _) => {
-                let key = ListedKey::of(Rank::Subkey, &field);
+                let key = ListedKey::of(&field);
                 let flaw = key.flaw.or(inherited);
                 keys.push(ListedKey { flaw, ..key });
             }
@@ -139,7 +123,7 @@ pub fn listed_keys(colons: &str) -> Vec<ListedKey> {
 /// # Errors
 /// When it would use none; with the flaw of one that could.
 pub fn chosen(keys: &[ListedKey], operation: Operation) -> Result<&ListedKey, Error> {
-    let primary = |key: &ListedKey| key.rank == Rank::Primary;
+    let primary = |key: &ListedKey| key.is_primary;
     let of_one = keys.chunk_by(|_, next| !primary(next));
     let usable = |key: &&ListedKey| key.check(operation).is_ok();
     let in_one = |keys: &'_ [ListedKey]| -> Option<usize> {
@@ -186,7 +170,7 @@ mod tests {
             (18, "e")
         );
         assert_eq!(keys[1].keygrip, "E3E4F702301546453AE4858F75DEE2EB53EA28FE");
-        assert_eq!((keys[0].rank, keys[1].rank), (Rank::Primary, Rank::Subkey));
+        assert!(keys[0].is_primary && !keys[1].is_primary);
         assert!(
             keys.iter()
                 .all(|key| key.flaw.is_none() && key.created == 1_795_233_052)

@@ -2,61 +2,67 @@
 //! keymark's own PC/SC library, or a program in its place that reaches a token.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use keymark_bench::Error;
 use keymark_shim_protocol::{CARD, SHARED, TRACE};
 
-use super::token_home::TokenLink;
-
 /// The daemon between the agent and its keys.
 #[derive(Debug)]
-pub(super) enum Scdaemon {
-    /// None: the keys are in files.
-    None,
-    /// GnuPG's own, with a card.
-    GnuPg(CardLink),
-    /// gnupg-pkcs11-scd, with a token.
-    Pkcs11(TokenLink),
+pub(super) struct Scdaemon {
+    /// Lines of gpg-agent.conf.
+    pub(super) agent_options: String,
+    /// Its own configuration: the file's name and the text.
+    pub(super) configuration: Option<(&'static str, String)>,
+    /// What it is to find in its environment besides the agent's own.
+    pub(super) environment: Vec<(OsString, OsString)>,
+    /// What to do when a key cannot be used.
+    pub(super) key_advice: &'static str,
+    /// How it reaches a card, if it does.
+    pub(super) card: Option<CardLink>,
 }
 
 impl Scdaemon {
-    /// Lines of gpg-agent.conf.
-    pub(super) fn agent_options(&self) -> String {
-        match self {
-            Self::None => "disable-scdaemon\n".to_owned(),
-            Self::GnuPg(_) => String::new(),
-            Self::Pkcs11(token) => token.agent_options(),
+    /// None: the keys are in files.
+    pub(super) fn none() -> Self {
+        Self {
+            agent_options: "disable-scdaemon\n".to_owned(),
+            configuration: None,
+            environment: Vec::new(),
+            key_advice: "is the right passphrase of the key in the agent's cache?",
+            card: None,
         }
     }
 
-    /// Its own configuration: the file's name and the text.
-    pub(super) fn configuration(&self) -> Option<(&'static str, String)> {
-        match self {
-            Self::None => None,
-            Self::GnuPg(card) => Some(("scdaemon.conf", card.configuration())),
-            Self::Pkcs11(token) => Some(("gnupg-pkcs11-scd.conf", token.configuration())),
-        }
-    }
-
-    /// What it is to find in its environment besides the agent's own, whose home that is.
-    pub(super) fn environment(&self, home: &Path) -> Vec<(OsString, OsString)> {
-        match self {
-            Self::None => Vec::new(),
-            Self::GnuPg(card) => card.environment(),
-            Self::Pkcs11(token) => token.environment(home),
-        }
-    }
-
-    /// What to do when a key cannot be used.
-    pub(super) const fn key_advice(&self) -> &'static str {
-        match self {
-            Self::None => "is the right passphrase of the key in the agent's cache?",
-            Self::GnuPg(_) => {
-                "is the card in its reader? If it was reset, its PIN is no longer verified: measure this case again"
+    /// GnuPG's own, with a card, and no other way to any than the library.
+    ///
+    /// # Errors
+    /// When its configuration cannot name the reader.
+    pub(super) fn with_card(link: CardLink) -> Result<Self, Error> {
+        link.reader.check()?;
+        let mut text = format!("disable-ccid\npcsc-driver {}\n", link.driver.display());
+        // What the library reads when scdaemon loads it.
+        let mut environment: Vec<(OsString, OsString)> = Vec::new();
+        match &link.reader {
+            ScdaemonReader::Served { socket } => environment.push((CARD.into(), socket.into())),
+            ScdaemonReader::Pcscd { name, socket } => {
+                text += &format!("reader-port {name}\n");
+                // keymark itself talks to the card too.
+                environment.push((SHARED.into(), "1".into()));
+                let socket = socket.iter();
+                environment
+                    .extend(socket.map(|socket| ("PCSCLITE_CSOCK_NAME".into(), socket.into())));
             }
-            Self::Pkcs11(_) => "is the token there, with the same PIN as at the start of the run?",
         }
+        let trace = link.trace.iter();
+        environment.extend(trace.map(|trace| (TRACE.into(), trace.into())));
+        Ok(Self {
+            agent_options: String::new(),
+            configuration: Some(("scdaemon.conf", text)),
+            environment,
+            key_advice: "is the card in its reader? If it was reset, its PIN is no longer verified: measure this case again",
+            card: Some(link),
+        })
     }
 }
 
@@ -100,32 +106,6 @@ pub struct CardLink {
     pub reader: ScdaemonReader,
     /// The file that takes down the PC/SC calls, if they are to be.
     pub trace: Option<PathBuf>,
-}
-
-impl CardLink {
-    /// scdaemon.conf: no other way to any card than the library.
-    pub(super) fn configuration(&self) -> String {
-        let mut lines = format!("disable-ccid\npcsc-driver {}\n", self.driver.display());
-        if let ScdaemonReader::Pcscd { name, .. } = &self.reader {
-            lines.push_str(&format!("reader-port {name}\n"));
-        }
-        lines
-    }
-
-    /// What the library reads when scdaemon loads it.
-    pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
-        let (first, socket) = match &self.reader {
-            ScdaemonReader::Served { socket } => ((CARD, socket.into()), None),
-            // keymark itself talks to the card too.
-            ScdaemonReader::Pcscd { socket, .. } => ((SHARED, "1".into()), socket.as_ref()),
-        };
-        let socket = socket.map(|socket| ("PCSCLITE_CSOCK_NAME", socket.into()));
-        let trace = self.trace.as_ref().map(|trace| (TRACE, trace.into()));
-        let variables = [first].into_iter().chain(socket).chain(trace);
-        variables
-            .map(|(name, value): (&str, OsString)| (name.into(), value))
-            .collect()
-    }
 }
 
 /// Whether it can be the rest of a line of GnuPG's options as it is: what stands around a value is cut, quotes are taken

@@ -1,44 +1,31 @@
 //! What gpg tells machines: status lines (doc/DETAILS, "Format of the --status-fd output").
 
-/// A `[GNUPG:]` line: its keyword and arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status<'a> {
-    /// First word.
-    pub keyword: &'a str,
-    /// The rest.
-    pub arguments: Vec<&'a str>,
-}
-
-/// The status lines of a text that may hold other lines.
-pub fn status_lines(text: &str) -> impl Iterator<Item = Status<'_>> {
+/// The `[GNUPG:]` lines of a text that may hold other lines: the keyword of each, and the rest.
+pub fn status_lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| {
-        let mut words = line.strip_prefix("[GNUPG:] ")?.split(' ');
-        Some(Status {
-            keyword: words.next()?,
-            arguments: words.collect(),
-        })
+        let status = line.strip_prefix("[GNUPG:] ")?;
+        Some(status.split_once(' ').unwrap_or((status, "")))
     })
 }
 
 /// Whether a status line with that keyword is there.
 pub fn has(text: &str, keyword: &str) -> bool {
-    status_lines(text).any(|status| status.keyword == keyword)
+    status_lines(text).any(|(known, _)| known == keyword)
 }
 
 /// What went wrong, for a message: error lines of the status, else the last words of the program.
 pub fn complaint(text: &str) -> String {
+    const ERRORS: [&str; 6] = [
+        "ERROR",
+        "FAILURE",
+        "NO_SECKEY",
+        "INV_RECP",
+        "KEY_NOT_CREATED",
+        "NODATA",
+    ];
     let errors: Vec<String> = status_lines(text)
-        .filter(|status| {
-            matches!(
-                status.keyword,
-                "ERROR" | "FAILURE" | "NO_SECKEY" | "INV_RECP" | "KEY_NOT_CREATED" | "NODATA"
-            )
-        })
-        .map(|status| {
-            format!("{} {}", status.keyword, status.arguments.join(" "))
-                .trim()
-                .to_owned()
-        })
+        .filter(|(keyword, _)| ERRORS.contains(keyword))
+        .map(|(keyword, rest)| format!("{keyword} {rest}").trim().to_owned())
         .collect();
     let said: Vec<&str> = text
         .lines()
@@ -71,7 +58,7 @@ mod tests {
     fn status_lines_stand_among_others() {
         let text = "gpg: words\n[GNUPG:] SESSION_KEY 9:00FF\n[GNUPG:] DECRYPTION_OKAY\n";
         assert!(has(text, "DECRYPTION_OKAY") && !has(text, "GOODSIG"));
-        assert_eq!(status_lines(text).next().unwrap().arguments, ["9:00FF"]);
+        assert_eq!(status_lines(text).next().unwrap().1, "9:00FF");
         assert_eq!(
             complaint("[GNUPG:] ERROR key_generate 1\ngpg: agent_genkey failed\n"),
             "ERROR key_generate 1 (gpg: agent_genkey failed)"

@@ -3,7 +3,6 @@
 //! gnupg-pkcs11-scd finds keys by their certificates, so the store puts one beside its own token's key, logs in by
 //! one signature, and gpg makes the OpenPGP key around the token's keygrip.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use keymark_bench::{During as _, Error, Family};
@@ -30,14 +29,6 @@ const PROGRAM: Program = Program {
     )
 };
 
-/// The way to a token: gnupg-pkcs11-scd, which stands in scdaemon's place and loads the module.
-#[derive(Debug)]
-pub(super) struct TokenLink {
-    program: PathBuf,
-    module: PathBuf,
-    environment: Vec<(OsString, OsString)>,
-}
-
 /// The installed program.
 pub(super) fn program() -> Result<PathBuf, Error> {
     PROGRAM.locate(&SearchPath::of(None))
@@ -54,37 +45,26 @@ pub(super) const fn takes(family: Family) -> bool {
     matches!(family, Family::Rsa(_))
 }
 
-impl TokenLink {
-    /// To the token that has that key.
-    pub(super) fn to(key: &ProgramKey) -> Result<Self, Error> {
-        let link = Self {
-            program: program()?,
-            module: key.module().to_owned(),
-            environment: key.environment.clone(),
-        };
-        for path in [&link.program, &link.module] {
-            check(path)?;
-        }
-        Ok(link)
+/// The way to the token that has that key, for a home: it stands in scdaemon's place and loads the module.
+fn scdaemon(key: &ProgramKey, home: &Path) -> Result<Scdaemon, Error> {
+    let (program, module) = (program()?, key.module());
+    for path in [&program, module] {
+        check(path)?;
     }
-
-    pub(super) fn agent_options(&self) -> String {
-        format!("scdaemon-program {}\n", self.program.display())
-    }
-
-    /// One provider (gnupg-pkcs11-scd(1)): the module. A PIN is good for as long as the token's session is.
-    pub(super) fn configuration(&self) -> String {
-        format!(
-            "providers token\nprovider-token-library {}\n",
-            self.module.display()
-        )
-    }
-
-    /// It makes a directory for a socket, which it leaves behind when it is ended: in the home, that is removed.
-    pub(super) fn environment(&self, home: &Path) -> Vec<(OsString, OsString)> {
-        let own = ("TMPDIR".into(), home.into());
-        self.environment.iter().cloned().chain([own]).collect()
-    }
+    // It makes a directory for a socket, which it leaves behind when it is ended: in the home, that is removed.
+    let own = ("TMPDIR".into(), home.into());
+    // One provider (gnupg-pkcs11-scd(1)): the module. A PIN is good for as long as the token's session is.
+    let text = format!(
+        "providers token\nprovider-token-library {}\n",
+        module.display()
+    );
+    Ok(Scdaemon {
+        agent_options: format!("scdaemon-program {}\n", program.display()),
+        configuration: Some(("gnupg-pkcs11-scd.conf", text)),
+        environment: key.environment.iter().cloned().chain([own]).collect(),
+        key_advice: "is the token there, with the same PIN as at the start of the run?",
+        card: None,
+    })
 }
 
 /// A path is the rest of its line in both configurations: what stands around it is cut.
@@ -107,7 +87,8 @@ pub(super) fn home(
     public: &PublicKey,
     refused: &RefusedPins,
 ) -> Result<KeyHome, Error> {
-    let home = Home::start(gnupg, directory, Scdaemon::Pkcs11(TokenLink::to(key)?))?;
+    let scdaemon = scdaemon(key, &directory)?;
+    let home = Home::start(gnupg, directory, scdaemon)?;
     home.learn_keys()?;
     let keygrip = home.keygrip(public)?;
     if let Some(pin) = &key.pin {
@@ -118,7 +99,7 @@ pub(super) fn home(
         "Key-Type: RSA\nKey-Grip: {keygrip}\nKey-Usage: sign,encrypt,cert\n"
     ))?;
     let keys = home.keys()?;
-    Ok(KeyHome::of_files(home, keys))
+    KeyHome::new(home, keys)
 }
 
 impl Home {

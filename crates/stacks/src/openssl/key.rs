@@ -117,7 +117,7 @@ impl OpenSslKey {
                 "--parameter openssl=engine,provider is for tokens",
             )
         })?;
-        let loadable = openssl.loadables.get(token_way)?;
+        let loadable = openssl.build.get(token_way)?;
         let configuration = Configuration {
             way: token_way,
             loadable: plain(&loadable)?,

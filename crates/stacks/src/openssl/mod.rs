@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use askama::Template;
 use keymark_bench::Error;
 
-use crate::installed::{Program, SearchPath};
+use crate::installed::{Program, SearchPath, Version};
 
 pub use provider::{FAMILY, OpenSslWay, TokenWay};
 
@@ -23,8 +23,8 @@ pub(crate) const PROGRAM: Program = Program::of_package("openssl", &["openssl"],
 #[derive(Debug, Clone)]
 pub struct OpenSsl {
     program: PathBuf,
-    /// How it gets at keys on tokens; with its version, `3.0.19`.
-    pub loadables: Loadables,
+    /// What it says of itself.
+    pub build: OpenSslBuild,
 }
 
 impl OpenSsl {
@@ -32,62 +32,58 @@ impl OpenSsl {
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let program = PROGRAM.locate(&SearchPath::of(directory))?;
         let said = PROGRAM.said(&program, &["version", "-v", "-e", "-m"])?;
-        let version = version(&said).ok_or_else(|| {
+        let build = OpenSslBuild::read(said.as_bytes()).ok_or_else(|| {
             PROGRAM.missing(format!("openssl version says '{}'", said.trim_end()))
         })?;
-        Ok(Self {
-            loadables: Loadables {
-                version,
-                engines: directory_of(&said, "ENGINESDIR"),
-                providers: directory_of(&said, "MODULESDIR"),
-            },
-            program,
-        })
+        Ok(Self { program, build })
     }
 
     /// Its version.
     pub fn versions(&self) -> BTreeMap<String, String> {
-        BTreeMap::from([("openssl-program".to_owned(), self.loadables.version.clone())])
+        BTreeMap::from([("openssl-program".to_owned(), self.build.version.to_string())])
     }
 
     /// Whether it has that way to a key.
     pub fn has(&self, way: OpenSslWay) -> Result<(), Error> {
         match way.to_token() {
             None => Ok(()),
-            Some(way) => self.loadables.get(way).map(drop),
+            Some(way) => self.build.get(way).map(drop),
         }
     }
-}
-
-/// `OpenSSL 3.0.19 27 Jan 2026 (Library: …)`. LibreSSL's program has other options.
-fn version(said: &str) -> Option<String> {
-    let mut lines = said.lines();
-    let version = lines.find_map(|line| line.strip_prefix("OpenSSL "))?;
-    version.split(' ').next().map(str::to_owned)
-}
-
-/// `ENGINESDIR: "/usr/lib/x86_64-linux-gnu/engines-3"`
-fn directory_of(said: &str, name: &str) -> Option<PathBuf> {
-    let mut lines = said.lines();
-    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    Some(PathBuf::from(value.trim().trim_matches('"')))
 }
 
 /// The file of libp11's engine and of pkcs11-provider, which make OpenSSL reach tokens, in OpenSSL's directory for each.
 const MODULE: &str = "pkcs11.so";
 
-/// Where one OpenSSL looks for what it loads.
+/// One OpenSSL, and where it looks for what it loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loadables {
-    /// Which OpenSSL.
-    pub version: String,
+pub struct OpenSslBuild {
+    /// `3.0.19`
+    pub version: Version,
     /// The directory of engines.
     pub engines: Option<PathBuf>,
     /// That of providers.
     pub providers: Option<PathBuf>,
 }
 
-impl Loadables {
+impl OpenSslBuild {
+    /// What is written in a library, and said by its program: `OpenSSL 3.0.19 27 Jan 2026 (Library: …)`,
+    /// `ENGINESDIR: "/usr/lib/x86_64-linux-gnu/engines-3"`. None of LibreSSL, whose program has other options.
+    pub(crate) fn read(content: &[u8]) -> Option<Self> {
+        let version = starts(content, b"OpenSSL ")
+            .find_map(|text| Version::read(text).filter(|version| version.is_at_least(1, 0, 0)))?;
+        let directory = |name: &[u8]| {
+            let text = starts(content, name).next()?;
+            let text = text.trim_start_matches(": \"");
+            Some(PathBuf::from(text.split('"').next()?))
+        };
+        Some(Self {
+            engines: directory(b"ENGINESDIR"),
+            providers: directory(b"MODULESDIR"),
+            version,
+        })
+    }
+
     /// What it loads for that way to a token.
     ///
     /// # Errors
@@ -132,6 +128,23 @@ impl Loadables {
     }
 }
 
+/// The text behind each place where `mark` stands, up to a NUL or the end of its line.
+fn starts<'c>(content: &'c [u8], mark: &'c [u8]) -> impl Iterator<Item = &'c str> {
+    let first = mark.first().copied().unwrap_or_default();
+    let places = content
+        .iter()
+        .enumerate()
+        .filter(move |(_, octet)| **octet == first);
+    places.filter_map(move |(at, _)| {
+        let behind = content.get(at..)?.strip_prefix(mark)?;
+        let end = behind
+            .iter()
+            .take(256)
+            .position(|octet| matches!(octet, 0 | b'\n'))?;
+        std::str::from_utf8(behind.get(..end)?).ok()
+    })
+}
+
 /// OpenSSL's configuration, which `OPENSSL_CONF` names. Its paths have no letters that mean something there.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "openssl.cnf", escape = "none")]
@@ -154,22 +167,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_program_says_of_itself_is_read() {
-        let said = "OpenSSL 3.0.19 27 Jan 2026 (Library: OpenSSL 3.0.19 27 Jan 2026)\nENGINESDIR: \"/e\"\n";
-        assert_eq!(version(said).unwrap(), "3.0.19");
-        assert_eq!(version("LibreSSL 3.8.2\n"), None);
-        assert_eq!(directory_of(said, "ENGINESDIR"), Some("/e".into()));
-        assert_eq!(directory_of(said, "MODULESDIR"), None);
+    fn what_an_openssl_says_of_itself_is_read() {
+        let said = b"OpenSSL 3.0.19 27 Jan 2026 (Library: OpenSSL 3.0.19 27 Jan 2026)\nENGINESDIR: \"/e\"\n";
+        let program = OpenSslBuild::read(said).unwrap();
+        assert_eq!(program.version.to_string(), "3.0.19");
+        assert_eq!(program.engines, Some("/e".into()));
+        assert_eq!(program.providers, None);
+        let content = b"\0OpenSSL default\0x\0OpenSSL 3.0.19 27 Jan 2026\0ENGINESDIR: \"/e\"\0MODULESDIR: \"/m\"\0";
+        let library = OpenSslBuild::read(content).unwrap();
+        assert_eq!(library.version.to_string(), "3.0.19");
+        assert_eq!(library.engines, Some("/e".into()));
+        assert_eq!(library.providers, Some("/m".into()));
+        for other in [&b"LibreSSL 3.8.2\0"[..], b"LibreSSL 3.8.2\n"] {
+            assert_eq!(OpenSslBuild::read(other), None);
+        }
     }
 
     #[test]
     fn what_is_missing_names_the_package_that_brings_it() {
-        let loadables = Loadables {
-            version: "3.0.19".to_owned(),
+        let build = OpenSslBuild {
+            version: Version::read("3.0.19").unwrap(),
             engines: Some("/e".into()),
             providers: None,
         };
-        let missing = |way| loadables.get(way).unwrap_err().to_string();
+        let missing = |way| build.get(way).unwrap_err().to_string();
         let engine = missing(TokenWay::Engine);
         assert_says(
             &engine,
@@ -180,7 +201,7 @@ mod tests {
             &provider,
             ["3.0.19 has no place", "install pkcs11-provider"],
         );
-        assert_eq!(loadables.usual_way(), TokenWay::Engine);
+        assert_eq!(build.usual_way(), TokenWay::Engine);
     }
 
     #[test]

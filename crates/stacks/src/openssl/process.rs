@@ -79,16 +79,9 @@ pub(super) struct References {
     place: Arc<OpenSslKey>,
     /// The operation without the program, where it can be had.
     alone: Option<Workload>,
-    last: Option<Measured>,
+    /// What was measured last.
+    last: Vec<(Part, Duration)>,
     blocks: u32,
-}
-
-/// What was measured last.
-#[derive(Debug, Clone, Copy)]
-struct Measured {
-    start: Duration,
-    key_load: Duration,
-    operation: Option<Duration>,
 }
 
 impl References {
@@ -97,7 +90,7 @@ impl References {
             clock: MonotonicClock::new(),
             place,
             alone,
-            last: None,
+            last: Vec::new(),
             blocks: 0,
         }
     }
@@ -112,11 +105,13 @@ impl References {
         self.place.check_pin()?;
         let start = self.timed(Errand::Nothing)?;
         let loaded = self.timed(Errand::LoadKey)?;
-        self.last = Some(Measured {
-            start,
-            key_load: loaded.saturating_sub(start),
-            operation: self.operation()?,
-        });
+        let key_load = loaded.saturating_sub(start);
+        self.last = vec![(Part::ProgramStart, start), (Part::KeyLoad, key_load)];
+        if let Some(alone) = &mut self.alone {
+            let took = measure_alone(&self.clock, alone, Duration::ZERO, 1)?;
+            let operation = took.first().map(|took| (Part::Operation, *took));
+            self.last.extend(operation);
+        }
         Ok(())
     }
 
@@ -129,26 +124,15 @@ impl References {
         Ok(end.since(begin))
     }
 
-    fn operation(&mut self) -> Result<Option<Duration>, Error> {
-        let Some(alone) = &mut self.alone else {
-            return Ok(None);
-        };
-        let took = measure_alone(&self.clock, alone, Duration::ZERO, 1)?;
-        Ok(took.first().copied())
-    }
-
     /// Divides an operation's time: what is left is called that.
     pub(super) fn divide(&self, latency: Duration, into: &mut PartSums) {
-        let Some(last) = self.last else {
+        if self.last.is_empty() {
             return;
-        };
-        into.add(Part::ProgramStart, last.start);
-        into.add(Part::KeyLoad, last.key_load);
-        let mut known = last.start + last.key_load;
-        if let Some(operation) = last.operation {
-            into.add(Part::Operation, operation);
-            known += operation;
         }
+        let known = self.last.iter().map(|(_, time)| *time).sum();
         into.add_remainder(Part::Rest, latency, known);
+        for (part, time) in &self.last {
+            into.add(*part, *time);
+        }
     }
 }

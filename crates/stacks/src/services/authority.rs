@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use keymark_bench::{Algorithm, Clock, Error};
-use keymark_load::{Exchange, Service, Timeouts, ask, key_of_certificate};
+use keymark_load::{Exchange, Service, ask, key_of_certificate};
 use openssl::pkey::{PKey, Public};
 use openssl::x509::X509;
 
@@ -15,9 +15,9 @@ use super::rfc3161::CONTENT_TYPE;
 use super::running::Running;
 use super::signers::{self, Signers, failed, trusted};
 use super::timestamp::{self, Timestamps};
+use crate::tls::Address;
 use crate::tls::servers::Purpose;
-use crate::tls::trust::authorities;
-use crate::tls::{Address, Trust};
+use crate::tls::trust;
 
 /// One that has answered.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl RunningAuthority {
     ) -> Result<Self, Error> {
         let by = |key: Option<PKey<Public>>| -> Result<Arc<dyn Exchange>, Error> {
             let trusted = |file: &PathBuf| {
-                let trusted = trusted(authorities(file)?, Purpose::Timestamping);
+                let trusted = trusted(trust::authorities(file)?, Purpose::Timestamping);
                 trusted.map_err(failed)
             };
             let authorities = authority.map(trusted);
@@ -79,7 +79,7 @@ impl RunningAuthority {
             ("server", "ran already".to_owned()),
             ("address", service.address.to_string()),
             ("path", service.path.clone()),
-            ("trust", Trust::from(authority.cloned()).to_string()),
+            ("trust", trust::told(authority.map(PathBuf::as_path))),
         ];
         Self {
             told: told.map(|(name, value)| (name.to_owned(), value)).into(),
@@ -101,7 +101,7 @@ impl RunningAuthority {
 
 /// Its first answer: the signer's certificate, and the algorithm of the key in it.
 fn first(service: &Service, until: (&dyn Clock, &AtomicBool)) -> Result<(X509, Algorithm), String> {
-    let answered = ask(service, &Timeouts::ALONE, until);
+    let answered = ask(service, until);
     let (number, answer) = answered.map_err(|error| error.to_string())?;
     let signer = service.exchange.check(number, &answer);
     let signer = signer.and_then(|()| signers::signer(&timestamp::token(&answer)?));

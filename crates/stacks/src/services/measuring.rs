@@ -4,8 +4,7 @@ use std::cell::OnceCell;
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
-use keymark_bench::{Case, CaseRecord, Error, Plan, ServerLoad};
-use keymark_load::nanoseconds;
+use keymark_bench::{Case, CaseRecord, Error, Plan, ServerLoad, nanoseconds};
 
 use super::running::Running;
 use super::{FAMILY, Means, Services};

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::{Error, MonotonicClock, ServiceCpu};
-use keymark_load::{Exchange, Service, Timeouts, ask, nanoseconds};
+use keymark_bench::{Error, MonotonicClock, ServiceCpu, nanoseconds};
+use keymark_load::{Exchange, Service, ask};
 use keymark_stores::places::process::TICK;
 use procfs::{CurrentSI as _, KernelStats};
 
 use super::agents::Agents;
-use crate::tls::servers::Port;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::log::Fault;
 use crate::tls::servers::running::{Served, on_port};
@@ -55,7 +54,7 @@ impl Running {
             headers: asking.headers,
             exchange: asking.exchange,
         };
-        let process = on_port(Port::Free, |port| {
+        let process = on_port(None, |port| {
             let directory = ServerDirectory::empty()?;
             let mut command = configured(&directory, port)?;
             command.env("HOME", directory.private.path());
@@ -101,7 +100,7 @@ impl Running {
 /// Whether a service answers as it should.
 fn right(service: &Service) -> Result<(), String> {
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
-    let answer = ask(service, &Timeouts::ALONE, (&clock, &stop));
+    let answer = ask(service, (&clock, &stop));
     let (number, answer) = answer.map_err(|error| error.to_string())?;
     let checked = service.exchange.check(number, &answer);
     checked.map_err(|wrong| format!("not as expected: {wrong}"))

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use askama::Template;
-use keymark_bench::{Case, Error, Operation};
+use keymark_bench::{Case, During as _, Error, Operation};
 use keymark_stores::places::program;
 
 use super::agents::Agents;
@@ -71,12 +72,11 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     }
     let key = home.key(Operation::Sign)?.fingerprint.clone();
     let (signer, _) = home.signer()?;
-    let exchange = std::sync::Arc::new(Tags { signer });
     let asking = Asking {
         path: "/",
         content_type: "application/x-www-form-urlencoded",
         headers: Vec::new(),
-        exchange,
+        exchange: Arc::new(Tags { signer }),
     };
     let behind = Agents::of(home, agents)?;
     let mut running = Running::start("zeitgitterd", asking, |directory, port| {
@@ -113,8 +113,7 @@ fn command(found: &Found, directory: &ServerDirectory) -> Command {
 fn make_repository(path: &Path) -> Result<(), Error> {
     let git = path.join(".git");
     for part in ["objects", "refs"] {
-        let made = fs::create_dir_all(git.join(part));
-        made.map_err(|error| Error::call(format!("making {}", git.display()), error, ""))?;
+        fs::create_dir_all(git.join(part)).during(format_args!("making {}", git.display()))?;
     }
     write_private(&git.join("HEAD"), b"ref: refs/heads/master\n")?;
     let author = b"[user]\n\tname = keymark\n\temail = keymark@localhost\n";

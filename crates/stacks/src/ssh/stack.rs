@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::workload::{
-    Calculates, Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload,
+    Calculates, Crew, Input, KeyHandle, Performed, Verifiable, Workload,
 };
-use keymark_bench::{Error, Family};
+use keymark_bench::{During as _, Error, Family};
 use keymark_stores::challenge::INPUTS;
 use keymark_stores::public_key::{PublicKey, der_signature, verdict};
 use openssl::hash::hash;
@@ -21,92 +21,76 @@ use super::protocol::{self, Request, SessionId, Signature};
 /// Room for the answer with the longest signature, RSA's of 4096 bits.
 const OUTPUT_CAPACITY: usize = 1024;
 
+const MAKING: &str = "making a login's request";
+
 /// Makes logins ready to be signed by the agent at `socket`, which lives as long as `agent`.
 pub fn workload(
     socket: &Path,
     agent: &Arc<dyn Any + Send + Sync>,
-    key: &PublicKey,
+    public: &PublicKey,
     workers: u32,
     seed: u64,
 ) -> Result<Workload, Error> {
-    let logins = Logins::new(key, seed)?;
-    logins.check_held(socket)?;
+    let scheme = key::scheme(public.algorithm())?;
+    let key = key::public(public)?;
+    let blob = key.to_bytes().during(MAKING)?;
+    let (inputs, signed) = logins(scheme, &blob, seed)?;
+    check_held(socket, &key, &blob)?;
     let handle = |_| -> Result<Box<dyn KeyHandle>, Error> {
         Ok(Box::new(SshHandle {
             connection: Connection::open(socket)?,
             _agent: Arc::clone(agent),
         }))
     };
+    let signatures = Signatures {
+        scheme,
+        public: public.clone(),
+        signed,
+    };
     Ok(Workload {
         crew: Crew::threads(workers, handle)?,
-        inputs: logins.inputs,
-        verifier: logins.verifier,
+        inputs: inputs.into(),
+        verifier: Arc::new(move |result: &Verifiable<'_>| signatures.check(result)),
         output_capacity: OUTPUT_CAPACITY,
     })
 }
 
-/// Requests to sign, each for another session, and the check of the answers.
-struct Logins {
-    key: ssh_key::PublicKey,
-    blob: Vec<u8>,
-    inputs: Arc<[Input]>,
-    verifier: Arc<dyn Verifier>,
+/// Requests to sign, each for another session, and what is signed: a digest of the login, or the login.
+fn logins(scheme: Scheme, blob: &[u8], seed: u64) -> Result<(Vec<Input>, Vec<Vec<u8>>), Error> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (mut inputs, mut signed) = (Vec::new(), Vec::new());
+    for _ in 0..INPUTS {
+        let mut session = SessionId::default();
+        rng.fill_bytes(&mut session);
+        let login = protocol::login(&session, scheme, blob).during(MAKING)?;
+        inputs.push(Input {
+            bytes: protocol::sign(scheme, blob, &login)?,
+        });
+        signed.push(match scheme.digest() {
+            Some(digest) => hash(digest, &login).during(MAKING)?.to_vec(),
+            None => login,
+        });
+    }
+    Ok((inputs, signed))
 }
 
-impl Logins {
-    fn new(public: &PublicKey, seed: u64) -> Result<Self, Error> {
-        let scheme = key::scheme(public.algorithm())?;
-        let key = key::public(public)?;
-        let unmade = |error: String| Error::call("making a login's request", error, "");
-        let blob = key.to_bytes().map_err(|error| unmade(error.to_string()))?;
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let (mut inputs, mut signed) = (Vec::new(), Vec::new());
-        for _ in 0..INPUTS {
-            let mut session = SessionId::default();
-            rng.fill_bytes(&mut session);
-            let login = protocol::login(&session, scheme, &blob)
-                .map_err(|error| unmade(error.to_string()))?;
-            inputs.push(Input {
-                bytes: protocol::sign(scheme, &blob, &login)?,
-            });
-            signed.push(match scheme.digest() {
-                Some(digest) => hash(digest, &login)
-                    .map_err(|error| unmade(error.to_string()))?
-                    .to_vec(),
-                None => login,
-            });
-        }
-        let signatures = Signatures {
-            scheme,
-            public: public.clone(),
-            signed,
-        };
-        Ok(Self {
-            key,
-            blob,
-            inputs: inputs.into(),
-            verifier: Arc::new(move |result: &Verifiable<'_>| signatures.check(result)),
-        })
+/// An agent refuses an unknown key with the code for everything: better said beforehand.
+fn check_held(socket: &Path, key: &ssh_key::PublicKey, blob: &[u8]) -> Result<(), Error> {
+    let held = Connection::open(socket)?.identities()?;
+    if held.iter().any(|held| held == blob) {
+        return Ok(());
     }
-
-    /// An agent refuses an unknown key with the code for everything: better said beforehand.
-    fn check_held(&self, socket: &Path) -> Result<(), Error> {
-        let held = Connection::open(socket)?.identities()?;
-        if held.contains(&self.blob) {
-            return Ok(());
-        }
-        let fingerprint = self.key.fingerprint(ssh_key::HashAlg::Sha256);
-        Err(Error::call(
-            Request::IDENTITIES.name,
-            format!(
-                "the agent at {} has {} keys, but not {fingerprint}",
-                socket.display(),
-                held.len()
-            ),
-            "ssh-add gives an agent a key; gpg-agent offers those that its sshcontrol names, and a card's \
-             authentication key while the card is there",
-        ))
-    }
+    let fingerprint = key.fingerprint(ssh_key::HashAlg::Sha256);
+    Err(Error::call(
+        Request::IDENTITIES.name,
+        format!(
+            "the agent at {} has {} keys, but not {fingerprint}",
+            socket.display(),
+            held.len()
+        ),
+        "ssh-add gives an agent a key; gpg-agent offers those that its sshcontrol names, and a card's \
+         authentication key while the card is there",
+    ))
 }
 
 /// One worker's connection.

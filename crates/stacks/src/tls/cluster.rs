@@ -11,8 +11,8 @@ use keymark_bench::{Algorithm, Case, Error, StackName};
 use super::handshake::{Arrangement, Handshake};
 use super::keys::Keys;
 use crate::tls::servers::{
-    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, Installed, Port,
-    RunningServer, SearchPath, ServerError, ServerSpec, TokenWay, Weak,
+    self, Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Haproxy, Installed,
+    RunningServer, SearchPath, Served, ServerError, ServerSpec, TokenWay, Weak,
 };
 
 /// How servers are started.
@@ -26,8 +26,8 @@ pub struct Starting<'a> {
     pub way: Option<TokenWay>,
     /// Processes of each.
     pub processes: NonZeroU16,
-    /// Where clients ask.
-    pub port: Port,
+    /// Where clients ask; none: at a port that is free.
+    pub port: Option<NonZeroU16>,
 }
 
 impl Starting<'_> {
@@ -43,7 +43,7 @@ impl Starting<'_> {
             Arrangement::Beside { other } => (Some(other), None),
             Arrangement::Balanced { balance, .. } => (None, Some(balance)),
         };
-        let port = balance.map_or(self.port, |_| Port::Free);
+        let port = self.port.filter(|_| balance.is_none());
         let each = keys.iter().cycle().take(number.into());
         let started = each.map(|keys| self.server((case, asked), keys, other, (port, room)));
         let mut started = started.collect::<Result<Vec<_>, _>>()?.into_iter();
@@ -72,7 +72,7 @@ impl Starting<'_> {
         (case, asked): (&Case, Handshake),
         keys: &Keys,
         other: Option<Algorithm>,
-        (port, connections): (Port, NonZeroU16),
+        (port, connections): (Option<NonZeroU16>, NonZeroU16),
     ) -> Result<RunningServer, Error> {
         let handshakes = Handshakes::of(asked.version, asked.key_exchange);
         let handshakes = handshakes.map_err(ServerError::from)?;
@@ -141,15 +141,12 @@ impl Cluster {
     /// # Errors
     /// When processes cannot be taken down.
     pub fn processor_time(&self) -> Result<Duration, Error> {
-        let mut time = self
-            .lost
-            .as_ref()
-            .map_or(Duration::ZERO, |(_, spent)| *spent);
+        let lost = self.lost.as_ref();
+        let lost = lost.map_or(Duration::ZERO, |(_, spent)| *spent);
         let balancer = self.balancer.iter().map(|balancer| &balancer.process);
-        for process in self.servers().map(|server| &server.process).chain(balancer) {
-            time += process.cpu_time()?;
-        }
-        Ok(time)
+        let each = self.servers().map(|server| &server.process).chain(balancer);
+        let spent: Duration = each.map(Served::cpu_time).sum::<Result<_, _>>()?;
+        Ok(lost + spent)
     }
 
     /// The last lines of what each server has written, the first one's first.

@@ -127,11 +127,8 @@ impl Handshake {
     /// Of certificate and key exchange the weaker one.
     pub fn strength(self, certificate: Algorithm) -> Option<Strength> {
         let own = strength::of_key(certificate)?;
-        Some(
-            self.key_exchange
-                .strength()
-                .map_or(own, |other| own.min(other)),
-        )
+        let both = [own].into_iter().chain(self.key_exchange.strength());
+        both.min()
     }
 }
 

@@ -9,9 +9,9 @@ use keymark_bench::runner::measure_alone;
 use keymark_bench::workload::Workload;
 use keymark_bench::{
     Calculator, Case, Clock, Durations, Error, FunctionCalls, Operation, OperationAlone,
-    ServerLoad, TokenCalls,
+    ServerLoad, TokenCalls, nanoseconds,
 };
-use keymark_load::{KeyExchange, nanoseconds};
+use keymark_load::KeyExchange;
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stores::access::Library;
@@ -103,13 +103,9 @@ impl Alone {
 
     /// Asks for a while; none if an operation fails, or its result is wrong.
     fn asked(mut self, clock: &dyn Clock) -> Option<Self> {
-        self.ask(clock).ok().map(|()| self)
-    }
-
-    fn ask(&mut self, clock: &dyn Clock) -> Result<(), Error> {
-        let took = measure_alone(clock, &mut self.workload, TIME, MOST)?;
+        let took = measure_alone(clock, &mut self.workload, TIME, MOST).ok()?;
         self.took.extend(took.into_iter().map(nanoseconds));
-        Ok(())
+        Some(self)
     }
 
     fn done(self) -> OperationAlone {
@@ -145,10 +141,8 @@ fn own_libcrypto(installed: &Installed) -> Option<String> {
 /// What a server has asked since that reading, for so many handshakes.
 fn since(before: &CallsSoFar, after: &CallsSoFar, handshakes: u64) -> TokenCalls {
     let functions = after.calls.iter().filter_map(|(traced, times)| {
-        let since = match before.calls.get(traced) {
-            Some(earlier) => times.since(earlier),
-            None => times.since(&CallTimes::default()),
-        }?;
+        let earlier = before.calls.get(traced);
+        let since = times.since(earlier.unwrap_or(&CallTimes::default()))?;
         let function = FunctionCalls {
             calls: since.count,
             failed: since.failed,

@@ -77,7 +77,7 @@ impl Keys {
         let mut key = TokenKey::of_program(told)?;
         key.tracing = self.tracing;
         let openssl = server.openssl()?;
-        let way = way.unwrap_or_else(|| openssl.loadables.usual_way());
+        let way = way.unwrap_or_else(|| openssl.usual_way());
         Identity::on_token(server, algorithm, key, way)
     }
 }

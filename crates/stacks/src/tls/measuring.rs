@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
-use keymark_bench::{Case, CaseId, CaseRecord, Clock, Error, Pacing, Plan, Saturation, ServerLoad};
+use keymark_bench::{
+    Case, CaseRecord, Clock, During as _, Error, Pacing, Plan, Saturation, ServerLoad, nanoseconds,
+};
 use keymark_load::{
     Asked, Certificate, ClientLine, Demand, Expected, Fingerprint, Measurement, Progress, Settings,
-    Target, Timeouts, Weak, nanoseconds,
+    Target, Timeouts, Weak,
 };
 
 use super::cluster::{Cluster, Starting};
 use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
-use super::outcome::{self, Loaded};
 use super::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
 use super::saturating;
-use super::servers::Port;
 
 /// Connections that an open loop may have at once.
 pub(super) const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -69,8 +69,7 @@ impl Client<'_> {
     ) -> Result<Measurement, Error> {
         let settings = self.settings(demand, stretch);
         let until = (self.clock, self.interrupt);
-        keymark_load::run(asked, &settings, until, observer)
-            .map_err(|error| Error::call("loading the server", error, ""))
+        keymark_load::run(asked, &settings, until, observer).during("loading the server")
     }
 
     pub(crate) fn settings(&self, demand: Demand, stretch: Stretch) -> Settings {
@@ -157,7 +156,7 @@ impl Measuring<'_> {
         let duration = self.client.duration;
         let paces = case.load.pacing.pause().is_some_and(|pause| pause > PAUSE);
         let killed = one_is_killed(Handshake::of(case)?.arrangement);
-        Ok(if paces || killed || self.starting.port != Port::Free {
+        Ok(if paces || killed || self.starting.port.is_some() {
             Rounds::one(duration)
         } else {
             Rounds::of(plan, case, duration, SHORTEST)
@@ -288,37 +287,16 @@ fn one_is_killed(arrangement: Arrangement) -> bool {
     }
 }
 
-/// The cases of a plan, each loaded when the one before is over.
-pub(crate) fn one_after_the_other(
-    plan: &Plan,
-    interrupt: &AtomicBool,
-    observer: &mut dyn Observer,
-    mut load: impl FnMut(&Case) -> Result<Loaded, Error>,
-) -> Vec<CaseRecord> {
-    let mut records = Vec::with_capacity(plan.cases.len());
-    for (index, case) in plan.cases.iter().enumerate() {
-        let id = CaseId::at(index);
-        let mut record = CaseRecord::new(case.clone());
-        if !interrupt.load(Ordering::Relaxed) {
-            observer.preparing(id, case);
-            let load = load(case);
-            outcome::note(&mut record, load, interrupt);
-            observer.finished(id, &record);
-        }
-        records.push(record);
-    }
-    records
-}
-
 /// What clients ask for. Where a certificate is the only one it is pinned; else its key is what tells it.
 fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
     let asked = Handshake::of(case)?;
     let mut certificates = cluster.first.spec.certificates.iter();
     let alone = asked.arrangement == Arrangement::One;
-    let certificate = match certificates.next().map(|one| one.certificate.to_der()) {
-        Some(Ok(der)) if alone => Certificate::Pinned(Fingerprint::of(&der)),
-        Some(Err(error)) => return Err(Error::call("i2d_X509", error, "")),
-        Some(Ok(_)) | None => Certificate::Key(case.algorithm),
+    let certificate = match certificates.next().filter(|_| alone) {
+        Some(one) => Certificate::Pinned(Fingerprint::of(
+            &one.certificate.to_der().during("i2d_X509")?,
+        )),
+        None => Certificate::Key(case.algorithm),
     };
     Ok(Target {
         address: cluster.address(),

@@ -25,7 +25,7 @@ pub use handshake::{Arrangement, Balance, Fate, Handshake, SEARCH, Saturating, V
 pub use keymark_load::{ClientLine, Clients, KeyExchange, Timeouts, TlsVersion, clients};
 pub use keys::Keys;
 pub use measuring::{Client, Measuring, Watch};
-pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};
+pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried};
 pub use servers::Tracing;
 
 /// A server with a library of cryptography of its own.

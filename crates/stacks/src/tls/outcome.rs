@@ -25,25 +25,17 @@ pub(crate) fn note(record: &mut CaseRecord, load: Result<Loaded, Error>, interru
 
 /// How a case ended.
 fn ending(load: &Result<Loaded, Error>, interrupt: &AtomicBool) -> Ending {
-    let plain = |stopped, reason| Ending {
-        stopped,
-        reason,
-        code: None,
-    };
     match load {
         Ok(Loaded {
             ended: Some(error), ..
-        }) => plain(Stopped::Failed, Some(error.to_string())),
+        }) => Ending::failed(error.to_string()),
         // What fails then does so because it was to end.
-        _ if interrupt.load(Ordering::Relaxed) => plain(Stopped::Interrupted, None),
-        Err(error) => Ending {
-            code: error.code().cloned(),
-            ..plain(Stopped::Failed, Some(error.to_string()))
-        },
+        _ if interrupt.load(Ordering::Relaxed) => Stopped::Interrupted.into(),
+        Err(error) => error.clone().into(),
         Ok(Loaded { load, .. }) if load.totals.transactions == 0 => {
-            plain(Stopped::Failed, Some(why_nothing(load)))
+            Ending::failed(why_nothing(load))
         }
-        Ok(_) => plain(Stopped::RuleMet, None),
+        Ok(_) => Stopped::RuleMet.into(),
     }
 }
 

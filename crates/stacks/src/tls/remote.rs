@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Case, CaseRecord, Clock, DeviceName, Error, Plan, Provenance, ServerLoad, StackName,
-    StoreIdentity, StoreKind,
+    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, Plan, Provenance, ServerLoad,
+    StackName, StoreIdentity, StoreKind,
 };
 use keymark_load::{
     Certificate, ClientLine, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed, Target,
@@ -19,10 +19,10 @@ use keymark_load::{
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
-use super::measuring::{Client, Relay, Watch, one_after_the_other};
-use super::outcome::Loaded;
+use super::measuring::{Client, Relay, Watch};
+use super::outcome::{self, Loaded};
 use super::rounds::Stretch;
-use super::saturating;
+use super::{saturating, trust};
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
@@ -112,23 +112,6 @@ impl std::fmt::Display for Address {
     }
 }
 
-/// Whom a server's certificate has to be from.
-#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
-pub enum Trust {
-    /// An authority in that file, in PEM, for the server's name.
-    #[display("certified by an authority in {}", _0.display())]
-    Authority(PathBuf),
-    /// Anybody: the certificate that the server shows first is the only one that counts in the run.
-    #[display("the certificate as presented, pinned for the run")]
-    AsPresented,
-}
-
-impl From<Option<PathBuf>> for Trust {
-    fn from(authority: Option<PathBuf>) -> Self {
-        authority.map_or(Self::AsPresented, Self::Authority)
-    }
-}
-
 /// A server.
 #[derive(Debug, Clone)]
 pub struct Remote {
@@ -138,8 +121,9 @@ pub struct Remote {
     pub server_name: Option<String>,
     /// What it is asked for.
     pub path: String,
-    /// Whom it has to be certified by.
-    pub trust: Trust,
+    /// The file with the authorities, in PEM, one of which has to have certified it for its name; none where the
+    /// certificate that it shows first is the only one that counts in the run.
+    pub authority: Option<PathBuf>,
     /// Whether weak keys are accepted.
     pub weak: Weak,
 }
@@ -158,29 +142,16 @@ impl Reached {
     }
 
     /// The key of its certificate, if keymark knows the algorithm.
-    pub fn key(&self) -> Option<keymark_bench::algorithm::Algorithm> {
+    pub fn key(&self) -> Option<Algorithm> {
         self.probed.negotiated.key
     }
 }
 
 impl Remote {
-    /// Where it is, by the names that the system knows.
-    ///
-    /// # Errors
-    /// When it has no address.
-    pub fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
-        self.address.resolve()
-    }
-
     /// Whether all of these are this machine itself.
     pub fn is_loopback(addresses: &[SocketAddr]) -> bool {
         let mut each = addresses.iter();
         each.all(|address| address.ip().to_canonical().is_loopback())
-    }
-
-    /// The device: where the key is kept is not known.
-    pub fn identity(&self) -> StoreIdentity {
-        self.address.identity()
     }
 
     /// One transaction: what the server is with that version and key exchange.
@@ -291,9 +262,9 @@ impl Remote {
     }
 
     fn check(&self, probed: &Probed) -> Result<(), Error> {
-        match &self.trust {
-            Trust::AsPresented => Ok(()),
-            Trust::Authority(file) => super::trust::check(&probed.chain, file, self.name()),
+        match &self.authority {
+            None => Ok(()),
+            Some(file) => trust::check(&probed.chain, file, self.name()),
         }
     }
 
@@ -306,7 +277,7 @@ impl Remote {
             ("path", self.path.clone()),
             ("cipher", agreed.cipher.to_string()),
             ("certificate", agreed.certificate.to_string()),
-            ("trust", self.trust.to_string()),
+            ("trust", trust::told(self.authority.as_deref())),
             // What it offers nobody takes: each handshake is a full one.
             ("sessions", "not known".to_owned()),
         ];
@@ -315,6 +286,10 @@ impl Remote {
 }
 
 /// What to do about it, where that is known.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the others nothing is known"
+)]
 const fn advice(error: &keymark_load::Error) -> &'static str {
     let keymark_load::Error::Transaction(failure) = error else {
         return "";
@@ -328,16 +303,7 @@ const fn advice(error: &keymark_load::Error) -> &'static str {
         Failure::Alert(_) | Failure::Unexpected(_) => {
             "choose what it supports with --kex and --tls"
         }
-        Failure::Reset(_)
-        | Failure::Closed(_)
-        | Failure::ConnectTimeout
-        | Failure::HandshakeTimeout
-        | Failure::WholeTimeout
-        | Failure::ShortBody
-        | Failure::Tls(_)
-        | Failure::OutOfDescriptors
-        | Failure::OutOfPorts
-        | Failure::Other(_) => "",
+        _ => "",
     }
 }
 
@@ -367,9 +333,20 @@ impl Asking<'_> {
         observer: &mut dyn Observer,
         watch: &mut dyn Watch,
     ) -> Vec<CaseRecord> {
-        one_after_the_other(plan, self.client.interrupt, observer, |case| {
-            self.load(case, plan.settings.seed, watch).map(Loaded::from)
-        })
+        let interrupt = self.client.interrupt;
+        let mut records = Vec::with_capacity(plan.cases.len());
+        for (index, case) in plan.cases.iter().enumerate() {
+            let id = CaseId::at(index);
+            let mut record = CaseRecord::new(case.clone());
+            if !interrupt.load(Ordering::Relaxed) {
+                observer.preparing(id, case);
+                let load = self.load(case, plan.settings.seed, watch);
+                outcome::note(&mut record, load.map(Loaded::from), interrupt);
+                observer.finished(id, &record);
+            }
+            records.push(record);
+        }
+        records
     }
 
     fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use keymark_bench::Error;
+use keymark_bench::{During as _, Error};
 use openssl::error::ErrorStack;
 use openssl::stack::Stack;
 use openssl::x509::store::{X509Store, X509StoreBuilder};
@@ -14,8 +14,7 @@ use openssl::x509::{X509, X509StoreContext};
 /// Checks what a server sent, its own certificate first.
 pub(super) fn check(chain: &[Vec<u8>], authority: &Path, name: &str) -> Result<(), Error> {
     let call = format!("checking the certificate of {name}");
-    let verdict = verified(chain, authorities(authority)?, name)
-        .map_err(|error| Error::call(&call, error, ""))?;
+    let verdict = verified(chain, authorities(authority)?, name).during(&call)?;
     verdict.map_err(|why| {
         Error::call(
             call,
@@ -25,10 +24,18 @@ pub(super) fn check(chain: &[Vec<u8>], authority: &Path, name: &str) -> Result<(
     })
 }
 
+/// Whom a certificate has to be from, for the record.
+pub(crate) fn told(authority: Option<&Path>) -> String {
+    authority.map_or_else(
+        || "the certificate as presented, pinned for the run".to_owned(),
+        |file| format!("certified by an authority in {}", file.display()),
+    )
+}
+
 /// The authorities in a file, in PEM: one at least.
 pub(crate) fn authorities(file: &Path) -> Result<Vec<X509>, Error> {
     let call = format!("reading {}", file.display());
-    let pem = fs::read(file).map_err(|error| Error::call(&call, error, ""))?;
+    let pem = fs::read(file).during(&call)?;
     let found = X509::stack_from_pem(&pem).ok();
     let found = found.filter(|found| !found.is_empty());
     let advice = "give the authority's certificate";

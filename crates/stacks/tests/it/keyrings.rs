@@ -105,8 +105,14 @@ impl Keyring {
         let file = file.to_string_lossy();
         let arguments = ["-u", &self.primary, "--output", "-", "--sign", &*file];
         let (_, said) = self.home.run("gpg --sign", &arguments).unwrap();
-        let created = status_lines(&said).find(|line| line.keyword == "SIG_CREATED");
-        (*created.unwrap().arguments.last().unwrap()).to_owned()
+        let created = status_lines(&said).find(|(keyword, _)| *keyword == "SIG_CREATED");
+        created
+            .unwrap()
+            .1
+            .split(' ')
+            .next_back()
+            .unwrap()
+            .to_owned()
     }
 
     /// The long identifier of the key that gpg encrypts to when it may choose.
@@ -131,8 +137,8 @@ impl Keyring {
             .home
             .run("gpg --decrypt", &["--decrypt", &path.to_string_lossy()])
             .unwrap();
-        let to = status_lines(&said).find(|line| line.keyword == "ENC_TO");
-        to.unwrap().arguments[0].to_owned()
+        let to = status_lines(&said).find(|(keyword, _)| *keyword == "ENC_TO");
+        to.unwrap().1.split(' ').next().unwrap().to_owned()
     }
 
     fn chooses_as_gpg_does(&self, place: usize) {

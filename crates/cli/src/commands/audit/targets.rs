@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use itertools::Itertools;
 use keymark_advice::audit::device::weaknesses;
 use keymark_advice::audit::{Location, Read};
-use keymark_stacks::tls::{Address, Remote, Trust};
+use keymark_stacks::tls::{Address, Remote};
 use keymark_stores::device::{PublicDer, Wish};
 use keymark_stores::registry;
 
@@ -125,10 +125,10 @@ fn server(address: Address, arguments: &AuditArguments, read: &mut Read) -> Resu
         address,
         server_name: None,
         path: String::new(),
-        trust: Trust::AsPresented,
+        authority: None,
         weak: Default::default(),
     };
-    let addresses = remote.addresses().map_err(Failure::nothing_usable)?;
+    let addresses = remote.address.resolve().map_err(Failure::nothing_usable)?;
     if !arguments.i_own_this_server && !Remote::is_loopback(&addresses) {
         return Err(Failure::usage(format!(
             "{} is not this machine; confirm with --i-own-this-server that it is yours",

@@ -16,9 +16,7 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let kind = kind(arguments.server.word()).map_err(Failure::usage)?;
     let installed = Installed::find(kind, &SearchPath::usual());
     let installed = installed.map_err(Failure::nothing_usable)?;
-    let usual = installed
-        .openssl()
-        .map(|openssl| openssl.loadables.usual_way());
+    let usual = installed.openssl().map(|openssl| openssl.usual_way());
     let way = arguments.openssl.or(usual.ok()).unwrap_or(TokenWay::Engine);
     let tokens = arguments.device.iter();
     let tokens = tokens.map(|device| {

@@ -56,7 +56,7 @@ pub(super) fn run(
     if arguments.remote.tell {
         return tell(&asking, &plan);
     }
-    let record = crate::frame::record(plan, vec![remote.identity()]);
+    let record = crate::frame::record(plan, vec![remote.address.identity()]);
     let how = (&arguments.run.run, archive);
     Ok(load::measured(
         record,
@@ -107,7 +107,7 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
         address: address.clone(),
         server_name: arguments.remote.server_name.clone(),
         path: arguments.remote.path.clone(),
-        trust: arguments.remote.authority.clone().into(),
+        authority: arguments.remote.authority.clone(),
         weak: super::weak(arguments.run.allow_weak),
     }
 }
@@ -118,7 +118,7 @@ fn plan(
     reached: &[Tried],
     arguments: &TlsBenchArguments,
 ) -> Result<Plan, Failure> {
-    let identity = remote.identity();
+    let identity = remote.address.identity();
     let first = reached.iter().find_map(|(_, found)| found.as_ref().ok());
     let Some(first) = first else {
         let mut errors = reached.iter().filter_map(|(_, found)| found.as_ref().err());

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use keymark_bench::{Case, DeviceName, MonotonicClock, Plan, Provenance, StackName};
 use keymark_stacks::inventory::{Found, Inventory};
-use keymark_stacks::tls::servers::Port;
 use keymark_stacks::tls::{Arrangement, Keys, Measuring, Servers, Starting};
 use keymark_stores::device::Run;
 use keymark_stores::user::User;
@@ -54,7 +53,7 @@ impl Wanted<'_> {
                 weak: super::weak(arguments.allow_weak),
                 way: arguments.openssl,
                 processes: arguments.server_processes,
-                port: Port::Free,
+                port: None,
             },
             client: super::client((arguments, self.duration), &clock, &interrupt),
         };

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 
 use keymark_bench::Load;
-use keymark_stacks::tls::servers::{Port, RunningServer};
+use keymark_stacks::tls::servers::RunningServer;
 use keymark_stacks::tls::{Keys, Servers, Starting};
 use keymark_stores::device::Run;
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         weak: super::weak(arguments.allow_weak),
         way: arguments.openssl,
         processes: NonZeroU16::MIN,
-        port: arguments.port.map_or(Port::Free, Port::Given),
+        port: arguments.port,
     };
     let cluster = starting
         .start(&case, &[&keys], ROOM)

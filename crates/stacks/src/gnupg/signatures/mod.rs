@@ -1,7 +1,7 @@
 //! The check of what `gpg --sign` wrote: in this process, and a few messages of each case by gpg as well.
 //!
-//! A gpg process for every block took a third of a plan's time. rPGP reads the packets, and OpenSSL calculates all
-//! but Ed25519, since rPGP has no Brainpool curves.
+//! A gpg process for every block took a third of a plan's time. rPGP reads the packets, and OpenSSL calculates, since
+//! rPGP has no Brainpool curves.
 
 mod signer;
 
@@ -113,12 +113,12 @@ fn verdicts(
     ));
     let mut verdicts: Vec<Result<(), String>> = vec![refusal; results.len()];
     let mut current = None;
-    for line in status::status_lines(&said) {
-        match line.keyword {
+    for (keyword, rest) in status::status_lines(&said) {
+        match keyword {
             // FILE_START 1 path
             "FILE_START" => current = current.map_or(Some(0), |number: usize| Some(number + 1)),
             // The key that signed comes first, its primary key last.
-            "VALIDSIG" if line.arguments.first() == Some(&signer) => {
+            "VALIDSIG" if rest.split(' ').next() == Some(signer) => {
                 if let Some(verdict) = current.and_then(|number| verdicts.get_mut(number)) {
                     *verdict = Ok(());
                 }

@@ -2,7 +2,7 @@
 //! servers.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use askama::Template;
 use keymark_bench::{Algorithm, Curve, Error, Family};
@@ -14,8 +14,7 @@ use crate::tls::servers::certificate;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::{Certificates, TokenKey};
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::openssl::with_level;
-use crate::tls::servers::spec::{Handshakes, SecurityLevel, is_weak};
+use crate::tls::servers::spec::{Handshakes, is_weak};
 use crate::tls::servers::text::{Pair, Tls, comment, plain};
 use crate::tls::servers::token::{self, LOADABLE, MODULE, uri_pem};
 
@@ -29,24 +28,13 @@ pub enum Source<'k> {
     Token(&'k TokenKey, TokenWay),
 }
 
-/// Where a section's text goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Destination {
-    /// To be typed.
-    Shell,
-    /// A whole file.
-    File(PathBuf),
-    /// Part of a file, named in words.
-    PartOf(String),
-}
-
 /// A step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// What it is for.
     pub title: String,
-    /// Where its text goes.
-    pub destination: Destination,
+    /// Where its text goes: in a shell, to a file, or into part of one, in words.
+    pub place: String,
     /// The text; comments begin with `#`.
     pub text: String,
 }
@@ -64,21 +52,12 @@ impl fmt::Display for Guide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&comment(&self.title))?;
         for (number, section) in (1..).zip(&self.sections) {
-            let place = match &section.destination {
-                Destination::Shell => SHELL.to_owned(),
-                Destination::File(file) => format!("{FILE}{}", file.display()),
-                Destination::PartOf(file) => file.clone(),
-            };
-            let head = format!("--- {number}. {}: {place}", section.title);
+            let head = format!("--- {number}. {}: {}", section.title, section.place);
             write!(f, "\n{}{}", comment(&head), section.text)?;
         }
         Ok(())
     }
 }
-
-/// How a section's place begins in a guide and in its template.
-const SHELL: &str = "in a shell, as root";
-const FILE: &str = "the file ";
 
 impl Guide {
     /// From a text in which each section begins with a line of its place, behind a mark, and one of its title; the title of
@@ -90,14 +69,9 @@ impl Guide {
             let (place, rest) = part.split_once('\n')?;
             // One with nothing but a title has nothing to do.
             let (title, text) = rest.split_once('\n')?;
-            let destination = match place.strip_prefix(FILE) {
-                Some(file) => Destination::File(file.into()),
-                None if place == SHELL => Destination::Shell,
-                None => Destination::PartOf(place.to_owned()),
-            };
             Some(Section {
                 title: title.to_owned(),
-                destination,
+                place: place.to_owned(),
                 text: format!("{}\n", text.trim_end()),
             })
         };
@@ -169,7 +143,7 @@ pub fn guide(
     let on_token = token_of(&sources);
     let (mut openssl, mut variables) = (None, Vec::new());
     if let Some((key, way)) = on_token {
-        let loadable = installed.openssl()?.loadables.get(way)?;
+        let loadable = installed.openssl()?.get(way)?;
         openssl = Some(openssl_configuration(key, way, &loadable, directory)?);
         variables = assignments(key, directory)?;
     }
@@ -180,10 +154,7 @@ pub fn guide(
     let handshakes = Handshakes::usual();
     let tls = Tls {
         pairs,
-        ciphers: with_level(
-            &handshakes.ciphers.to_string(),
-            SecurityLevel::Distributions,
-        ),
+        ciphers: handshakes.ciphers.to_owned(),
         handshakes: &handshakes,
         dh: None,
         variables,
@@ -269,30 +240,25 @@ fn check_two(
 }
 
 /// What `openssl genpkey` is told to make it.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "distributions' OpenSSL makes no others for servers"
+)]
 fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
     certificate::check(algorithm)?;
     if is_weak(algorithm) {
         let reason = format!("{algorithm} is weak: it has 80 bits of security or less");
         return Err(Error::call("making a key", reason, "rsa2048 is not").into());
     }
-    const KINDS: [(Family, &str); 3] = [
-        (
-            Family::Weierstrass(Curve::NistP256),
-            "EC -pkeyopt ec_paramgen_curve:P-256",
-        ),
-        (
-            Family::Weierstrass(Curve::NistP384),
-            "EC -pkeyopt ec_paramgen_curve:P-384",
-        ),
-        (Family::Ed25519, "ED25519"),
-    ];
-    if let Family::Rsa(bits) = algorithm.family() {
-        return Ok(format!("-algorithm RSA -pkeyopt rsa_keygen_bits:{bits}"));
-    }
-    let kind = KINDS
-        .iter()
-        .find(|(family, _)| *family == algorithm.family());
-    let (_, kind) = kind.ok_or(Impossible::NoCertificate(algorithm))?;
+    let kind = match algorithm.family() {
+        Family::Rsa(bits) => {
+            return Ok(format!("-algorithm RSA -pkeyopt rsa_keygen_bits:{bits}"));
+        }
+        Family::Weierstrass(Curve::NistP256) => "EC -pkeyopt ec_paramgen_curve:P-256",
+        Family::Weierstrass(Curve::NistP384) => "EC -pkeyopt ec_paramgen_curve:P-384",
+        Family::Ed25519 => "ED25519",
+        _ => return Err(Impossible::NoCertificate(algorithm).into()),
+    };
     Ok(format!("-algorithm {kind}"))
 }
 

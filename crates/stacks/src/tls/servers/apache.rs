@@ -12,7 +12,7 @@ use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::ServerError;
 use crate::tls::servers::kind::{Library, ServerKind};
 use crate::tls::servers::log::Fault;
-use crate::tls::servers::openssl::{self, LinkedOpenSsl};
+use crate::tls::servers::openssl;
 use crate::tls::servers::text::{Frame, Tls, quotable};
 
 /// Apache's modules that every configuration needs, where they are not in the program: `mod_so` is always there.
@@ -104,7 +104,7 @@ fn library(kind: &ServerKind, program: &Path) -> Result<Library, Error> {
     if !mpm.is_file() {
         return Err(PROGRAM.missing(format!("there is no {}", mpm.display())));
     }
-    LinkedOpenSsl::of(&directory.join("mod_ssl.so")).map(Library::of_openssl)
+    openssl::linked(&directory.join("mod_ssl.so")).map(Library::of_openssl)
 }
 
 fn configuration(

@@ -18,7 +18,7 @@ use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::ServerError;
 use crate::tls::servers::log::Fault;
 use crate::tls::servers::running::{Served, on_port};
-use crate::tls::servers::spec::Port;
+use crate::tls::servers::worker_user::WorkerUser;
 
 const READY: Duration = Duration::from_secs(10);
 const CONNECT: Duration = Duration::from_millis(20);
@@ -33,7 +33,7 @@ const FAULTS: &[(&str, Fault)] = &[("cannot bind socket", Fault::PortTaken)];
 #[derive(Template)]
 #[template(path = "haproxy.cfg", escape = "none")]
 struct Configuration<'c> {
-    worker: Option<(&'c str, &'c str)>,
+    worker: Option<&'c WorkerUser>,
     port: u16,
     connections: u16,
     balance: &'c str,
@@ -78,7 +78,7 @@ impl Balancer {
         installed: &Haproxy,
         backends: &[SocketAddr],
         balance: Balance,
-        (port, connections): (Port, NonZeroU16),
+        (port, connections): (Option<NonZeroU16>, NonZeroU16),
     ) -> Result<Self, ServerError> {
         if backends.is_empty() || backends.iter().any(|backend| !backend.ip().is_loopback()) {
             let reason = "its servers are some on loopback";
@@ -86,9 +86,8 @@ impl Balancer {
         }
         let process = on_port(port, |port| {
             let directory = ServerDirectory::empty()?;
-            let worker = directory.worker.as_ref();
             let configuration = Configuration {
-                worker: worker.map(|worker| (worker.name.as_str(), worker.group.as_str())),
+                worker: directory.worker.as_ref(),
                 port,
                 connections: connections.get(),
                 balance: match balance {

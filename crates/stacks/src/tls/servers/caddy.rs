@@ -107,8 +107,8 @@ fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
             return Err(lacks(format!("the key exchange {exchange}")).into());
         }
     }
-    if spec.handshakes.has(TlsVersion::V1_2) && suites(&spec.handshakes.ciphers).is_empty() {
-        let ciphers = &spec.handshakes.ciphers;
+    if spec.handshakes.has(TlsVersion::V1_2) && suites(spec.handshakes.ciphers).is_empty() {
+        let ciphers = spec.handshakes.ciphers;
         return Err(lacks(format!("a cipher of TLS 1.2 that '{ciphers}' stands for")).into());
     }
     Ok(())
@@ -126,7 +126,7 @@ fn configuration(
         frame,
         oldest: oldest.map_or("", |version| version.word()),
         newest: newest.map_or("", |version| version.word()),
-        suites: suites(&asked.ciphers),
+        suites: suites(asked.ciphers),
         curves: asked.groups.iter().copied().filter_map(curve).collect(),
     };
     Ok(written(&configuration, Frame::comments(frame))?)
@@ -156,8 +156,8 @@ fn curve(exchange: KeyExchange) -> Option<&'static str> {
 }
 
 /// Those of a cipher string that Caddy has, by their names in the registry.
-fn suites(ciphers: &impl ToString) -> Vec<&'static str> {
-    let all = resolved(&ciphers.to_string()).unwrap_or_default();
+fn suites(ciphers: &str) -> Vec<&'static str> {
+    let all = resolved(ciphers).unwrap_or_default();
     let names = all.into_iter().map(|CipherSuite(name)| name);
     names.filter(|name| SUITES.contains(name)).collect()
 }

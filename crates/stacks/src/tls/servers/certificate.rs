@@ -1,7 +1,7 @@
 //! X.509 certificates for a measurement: a leaf for the server's key, issued by an authority that is made for it and has
 //! its private key in memory alone. So a key on a token signs nothing to get its certificate.
 
-use keymark_bench::{Algorithm, Curve, Error, Family};
+use keymark_bench::{Algorithm, Curve, During as _, Error, Family};
 use keymark_stores::certificate::{begun, name};
 use keymark_stores::test_key::TestKey;
 use openssl::error::ErrorStack;
@@ -14,6 +14,8 @@ use openssl::x509::extension::{
 };
 
 use crate::tls::servers::error::{Impossible, ServerError};
+
+const SIGNING: &str = "X509_sign";
 
 /// What a certificate is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,10 +45,9 @@ impl Authority {
     /// # Errors
     /// When no certificate for TLS can have such a key, or OpenSSL fails.
     pub fn signing_for(algorithm: Algorithm) -> Result<Self, ServerError> {
-        let signer = signer(algorithm).ok_or(Impossible::NoCertificate(algorithm))?;
+        let (signer, digest) = signer(algorithm)?;
         let key = private_key(&TestKey::generate(signer)?)?;
-        let digest = digest(signer);
-        let certificate = own_certificate(&key, digest).map_err(failed)?;
+        let certificate = own_certificate(&key, digest).during(SIGNING)?;
         Ok(Self {
             key,
             certificate,
@@ -64,7 +65,7 @@ impl Authority {
     /// # Errors
     /// When OpenSSL fails.
     pub fn issue(&self, public: &PKeyRef<Public>, purpose: Purpose) -> Result<X509, Error> {
-        self.issued(public, purpose).map_err(failed)
+        self.issued(public, purpose).during(SIGNING)
     }
 
     fn issued(&self, public: &PKeyRef<Public>, purpose: Purpose) -> Result<X509, ErrorStack> {
@@ -108,47 +109,33 @@ impl Authority {
 
 /// Whether a certificate for TLS can have such a key.
 pub(crate) fn check(algorithm: Algorithm) -> Result<(), Impossible> {
-    match signer(algorithm) {
-        Some(_) => Ok(()),
-        None => Err(Impossible::NoCertificate(algorithm)),
-    }
+    signer(algorithm).map(drop)
 }
 
-/// The algorithm of an authority for such a key. TLS 1.3 knows P-521, Ed448 and Brainpool as well; nobody has certificates
-/// of these for servers.
-fn signer(algorithm: Algorithm) -> Option<Algorithm> {
-    const THEMSELVES: [Family; 6] = [
-        Family::Weierstrass(Curve::NistP256),
-        Family::Weierstrass(Curve::NistP384),
-        Family::Ed25519,
-        Family::MlDsa(44),
-        Family::MlDsa(65),
-        Family::MlDsa(87),
-    ];
-    if let Family::Rsa(_) = algorithm.family() {
-        return Algorithm::of(Family::Rsa(2048));
-    }
-    THEMSELVES
-        .contains(&algorithm.family())
-        .then_some(algorithm)
-}
-
-fn digest(signer: Algorithm) -> MessageDigest {
-    // They hash themselves.
-    if matches!(signer.family(), Family::Ed25519 | Family::MlDsa(_)) {
-        return MessageDigest::null();
-    }
-    if signer.family() == Family::Weierstrass(Curve::NistP384) {
-        MessageDigest::sha384()
-    } else {
-        MessageDigest::sha256()
+/// The algorithm of an authority for such a key, and its digest. TLS 1.3 knows P-521, Ed448 and Brainpool as well; nobody
+/// has certificates of these for servers.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "no certificates of others are known"
+)]
+fn signer(algorithm: Algorithm) -> Result<(Algorithm, MessageDigest), Impossible> {
+    let none = Impossible::NoCertificate(algorithm);
+    match algorithm.family() {
+        Family::Rsa(_) => {
+            let usual = Algorithm::of(Family::Rsa(2048)).ok_or(none)?;
+            Ok((usual, MessageDigest::sha256()))
+        }
+        Family::Weierstrass(Curve::NistP256) => Ok((algorithm, MessageDigest::sha256())),
+        Family::Weierstrass(Curve::NistP384) => Ok((algorithm, MessageDigest::sha384())),
+        // They hash themselves.
+        Family::Ed25519 | Family::MlDsa(_) => Ok((algorithm, MessageDigest::null())),
+        _ => Err(none),
     }
 }
 
 /// The key for OpenSSL.
 pub(crate) fn private_key(key: &TestKey) -> Result<PKey<Private>, Error> {
-    PKey::private_key_from_pkcs8(&key.pkcs8_der()?)
-        .map_err(|error| Error::call("d2i_PKCS8_PRIV_KEY_INFO", error, ""))
+    PKey::private_key_from_pkcs8(&key.pkcs8_der()?).during("d2i_PKCS8_PRIV_KEY_INFO")
 }
 
 fn own_certificate(key: &PKeyRef<Private>, digest: MessageDigest) -> Result<X509, ErrorStack> {
@@ -163,10 +150,6 @@ fn own_certificate(key: &PKeyRef<Private>, digest: MessageDigest) -> Result<X509
     builder.append_extension(identifier)?;
     builder.sign(key, digest)?;
     Ok(builder.build())
-}
-
-fn failed(error: ErrorStack) -> Error {
-    Error::call("X509_sign", error, "")
 }
 
 #[cfg(test)]

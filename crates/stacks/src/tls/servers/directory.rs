@@ -5,16 +5,14 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::Error;
+use keymark_bench::{During as _, Error};
 use keymark_stores::places::private_dir::PrivateDir;
-use openssl::error::ErrorStack;
 
 use crate::openssl::TokenWay;
 use crate::programs::write_private;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::identity::{Identity, PrivateKey};
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::openssl::with_level;
 use crate::tls::servers::spec::{Capacity, ServerSpec};
 use crate::tls::servers::text::{Frame, Pair, Tls, quotable};
 use crate::tls::servers::token::{self, TokenTraces, Tracing};
@@ -24,6 +22,7 @@ use crate::tls::servers::worker_user::WorkerUser;
 pub(crate) const DOCUMENT: &str = "document";
 /// What cannot stand in a configuration, in words.
 const TEMPORARY: &str = "the directory for temporary files";
+const PEM: &str = "PEM_write_bio";
 
 /// Everything that a server reads and writes.
 #[derive(Debug)]
@@ -72,10 +71,9 @@ impl ServerDirectory {
         made.capacity = spec.capacity;
         made.document(spec.body)?;
         let tls = made.tls(server, spec)?;
-        let worker = made.worker.as_ref();
         let frame = Frame {
             directory: made.path()?,
-            worker: worker.map(|worker| (worker.name.as_str(), worker.group.as_str())),
+            worker: made.worker.as_ref(),
             port,
             processes: spec.capacity.processes.get().into(),
             connections: spec.capacity.connections.get().into(),
@@ -115,7 +113,7 @@ impl ServerDirectory {
         for (number, identity) in spec.certificates.iter().enumerate() {
             let name = format!("k{number}");
             let directory = self.private.subdirectory(&name)?;
-            let mut pem = identity.certificate.to_pem().map_err(failed)?;
+            let mut pem = identity.certificate.to_pem().during(PEM)?;
             if let Some(dh) = dh.filter(|_| number == 0) {
                 // Apache reads them from the first certificate's file alone; others pass them over.
                 pem.extend(dh.pem.as_bytes());
@@ -151,7 +149,7 @@ impl ServerDirectory {
         Ok(Tls {
             pairs,
             handshakes: &spec.handshakes,
-            ciphers: with_level(&spec.handshakes.ciphers.to_string(), spec.level()),
+            ciphers: spec.cipher_string(),
             dh: dh.transpose()?,
             variables: variables.into_iter().collect(),
         })
@@ -166,7 +164,7 @@ impl ServerDirectory {
     ) -> Result<String, ServerError> {
         let (key, way) = match &identity.key {
             PrivateKey::File(key) => {
-                let pem = key.private_key_to_pem_pkcs8().map_err(failed)?;
+                let pem = key.private_key_to_pem_pkcs8().during(PEM)?;
                 write_private(&directory.join("key.pem"), &pem)?;
                 return Ok(in_directory(directory, "key.pem"));
             }
@@ -200,8 +198,4 @@ impl ServerDirectory {
 /// A file in a directory that can stand in configurations.
 fn in_directory(directory: &Path, file: &str) -> String {
     directory.join(file).display().to_string()
-}
-
-fn failed(error: ErrorStack) -> Error {
-    Error::call("PEM_write_bio", error, "")
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::{Algorithm, Curve, Error, Family};
+use keymark_bench::{Algorithm, Curve, During as _, Error, Family};
 use keymark_stores::pkcs11::uri::{ObjectKind, ObjectPart, Pkcs11Uri};
 use keymark_stores::pkcs11::{ProgramKey, is_known_to_programs};
 use keymark_stores::test_key::TestKey;
@@ -42,15 +42,11 @@ impl TokenKey {
     /// # Errors
     /// When it is no URI of a key.
     pub fn new(module: &Path, uri: &str, pin: Option<Pin>) -> Result<Self, Error> {
-        let uri: Pkcs11Uri = uri
-            .parse()
-            .map_err(|error| Error::call("reading a pkcs11: URI", error, ""))?;
+        const CALL: &str = "reading a pkcs11: URI";
+        let uri: Pkcs11Uri = uri.parse().during(CALL)?;
         if !uri.object.names_one() {
-            return Err(Error::call(
-                "reading a pkcs11: URI",
-                "it names no key",
-                "add object=LABEL or id=%NN",
-            ));
+            let advice = "add object=LABEL or id=%NN";
+            return Err(Error::call(CALL, "it names no key", advice));
         }
         // Without a type pkcs11-provider comes to the public key first, by chance.
         let object = ObjectPart {
@@ -139,7 +135,7 @@ impl Identity {
         let public = private
             .public_key_to_der()
             .and_then(|der| PKey::public_key_from_der(&der))
-            .map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+            .during("i2d_PUBKEY")?;
         Self::certified(key.algorithm, &public, PrivateKey::File(private))
     }
 

@@ -6,10 +6,10 @@ use std::process::Command;
 use keymark_bench::{Error, StackName};
 
 use crate::installed::{Program, SearchPath, Version};
+use crate::openssl::OpenSslBuild;
 use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::log::Fault;
-use crate::tls::servers::openssl::LinkedOpenSsl;
 use crate::tls::servers::spec::ServerSpec;
 use crate::tls::servers::text::{Frame, Tls};
 use crate::tls::servers::{apache, caddy, nginx};
@@ -67,11 +67,11 @@ pub struct Library {
     /// Its version.
     pub version: Version,
     /// With what it has for keys on tokens, if it is OpenSSL.
-    pub openssl: Option<LinkedOpenSsl>,
+    pub openssl: Option<OpenSslBuild>,
 }
 
 impl Library {
-    pub(crate) fn of_openssl(openssl: LinkedOpenSsl) -> Self {
+    pub(crate) fn of_openssl(openssl: OpenSslBuild) -> Self {
         Self {
             name: "openssl",
             version: openssl.version.clone(),
@@ -117,7 +117,7 @@ impl Installed {
     ///
     /// # Errors
     /// When it has keys in files alone.
-    pub fn openssl(&self) -> Result<&LinkedOpenSsl, Impossible> {
+    pub fn openssl(&self) -> Result<&OpenSslBuild, Impossible> {
         let openssl = self.library.openssl.as_ref();
         openssl.ok_or(Impossible::KeysInFilesAlone(self.name()))
     }

@@ -11,7 +11,7 @@ use crate::tls::servers::directory::ServerDirectory;
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::{Installed, Library, ServerKind};
 use crate::tls::servers::log::Fault;
-use crate::tls::servers::openssl::{self, LinkedOpenSsl};
+use crate::tls::servers::openssl;
 use crate::tls::servers::spec::ServerSpec;
 use crate::tls::servers::text::{Frame, Tls};
 
@@ -22,7 +22,7 @@ pub(crate) const KIND: ServerKind = ServerKind {
         version: &[("-v", "nginx/")],
         ..Program::of_package("nginx", &["nginx"], "nginx")
     },
-    library: |_, program| LinkedOpenSsl::of(program).map(Library::of_openssl),
+    library: |_, program| openssl::linked(program).map(Library::of_openssl),
     check,
     check_two,
     configuration: |_, tls, frame| {

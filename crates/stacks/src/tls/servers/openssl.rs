@@ -2,67 +2,35 @@
 //! a cipher string stands for, by keymark's own.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::{Algorithm, Error, Family};
+use keymark_bench::{Algorithm, During as _, Error, Family};
 use keymark_load::{CipherSuite, KeyExchange, SuiteAuthentication, SuiteExchange, TlsVersion};
 use keymark_stores::places::program;
 use openssl::error::ErrorStack;
-use openssl::ssl::{HandshakeError, Ssl, SslContext, SslMethod};
+use openssl::ssl::{Ssl, SslContext, SslMethod};
 
 use crate::installed::Version;
-use crate::openssl::{Loadables, TokenWay};
+use crate::openssl::{OpenSslBuild, TokenWay};
 use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::Installed;
-use crate::tls::servers::spec::{SecurityLevel, ServerSpec};
+use crate::tls::servers::spec::ServerSpec;
 
-/// An OpenSSL, as a library or within a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkedOpenSsl {
-    /// `3.0.19`
-    pub version: Version,
-    /// The file that holds it.
-    pub file: PathBuf,
-    /// How it gets at keys on tokens.
-    pub loadables: Loadables,
-}
-
-impl LinkedOpenSsl {
-    /// Of a program or a library.
-    ///
-    /// # Errors
-    /// When it uses none.
-    pub fn of(file: &Path) -> Result<Self, Error> {
-        // A program may have it built in: then it is no library of its own.
-        let holder = linked_libcrypto(file).unwrap_or_else(|| file.to_owned());
-        let content = fs::read(&holder)
-            .map_err(|error| Error::call(format!("reading {}", holder.display()), error, ""))?;
-        Self::in_content(&content, &holder).ok_or_else(|| Error::Missing {
-            what: "OpenSSL".to_owned(),
-            reason: format!("{} uses none", file.display()),
-            advice: "the distribution's servers use it".to_owned(),
-        })
-    }
-
-    fn in_content(content: &[u8], holder: &Path) -> Option<Self> {
-        let version = starts(content, b"OpenSSL ")
-            .find_map(|text| Version::read(text).filter(|version| version.is_at_least(1, 0, 0)))?;
-        let directory = |name: &[u8]| {
-            let text = starts(content, name).next()?;
-            let text = text.trim_start_matches(": \"");
-            Some(PathBuf::from(text.split('"').next()?))
-        };
-        Some(Self {
-            loadables: Loadables {
-                version: version.to_string(),
-                engines: directory(b"ENGINESDIR"),
-                providers: directory(b"MODULESDIR"),
-            },
-            version,
-            file: holder.to_owned(),
-        })
-    }
+/// The OpenSSL of a program or a library.
+///
+/// # Errors
+/// When it uses none.
+pub(crate) fn linked(file: &Path) -> Result<OpenSslBuild, Error> {
+    // A program may have it built in: then it is no library of its own.
+    let holder = linked_libcrypto(file).unwrap_or_else(|| file.to_owned());
+    let content = fs::read(&holder).during(format_args!("reading {}", holder.display()))?;
+    OpenSslBuild::read(&content).ok_or_else(|| Error::Missing {
+        what: "OpenSSL".to_owned(),
+        reason: format!("{} uses none", file.display()),
+        advice: "the distribution's servers use it".to_owned(),
+    })
 }
 
 /// What came with OpenSSL 3.5, of an older one.
@@ -131,8 +99,7 @@ pub(crate) fn is_dhe_alone(spec: &ServerSpec) -> bool {
 /// The suites of TLS 1.2 for a certificate with such a key; none where this OpenSSL does not know the cipher string: the
 /// server's may, and says so itself when it starts.
 fn suites_for(spec: &ServerSpec, family: Family) -> Option<Vec<CipherSuite>> {
-    let ciphers = with_level(&spec.handshakes.ciphers.to_string(), spec.level());
-    let mut suites = resolved(&ciphers).ok()?;
+    let mut suites = resolved(&spec.cipher_string()).ok()?;
     suites.retain(|suite| fits(suite.authentication(), family));
     Some(suites)
 }
@@ -143,28 +110,6 @@ fn fits(by: SuiteAuthentication, family: Family) -> bool {
         SuiteAuthentication::Ecdsa => matches!(family, Family::Weierstrass(_) | Family::Ed25519),
         SuiteAuthentication::Apart | SuiteAuthentication::Other => false,
     }
-}
-
-/// The cipher string as the server gets it: RSA-1024 and DH-1024 are refused at the usual level 2.
-pub(crate) fn with_level(ciphers: &str, level: SecurityLevel) -> String {
-    match level {
-        SecurityLevel::One => format!("{ciphers}:@SECLEVEL=1"),
-        SecurityLevel::Distributions => ciphers.to_owned(),
-    }
-}
-
-/// The text behind each place where `mark` stands, up to a NUL.
-fn starts<'c>(content: &'c [u8], mark: &'c [u8]) -> impl Iterator<Item = &'c str> {
-    let first = mark.first().copied().unwrap_or_default();
-    let places = content
-        .iter()
-        .enumerate()
-        .filter(move |(_, octet)| **octet == first);
-    places.filter_map(move |(at, _)| {
-        let behind = content.get(at..)?.strip_prefix(mark)?;
-        let end = behind.iter().take(256).position(|octet| *octet == 0)?;
-        std::str::from_utf8(behind.get(..end)?).ok()
-    })
 }
 
 /// `libcrypto.so.3 => /lib/x86_64-linux-gnu/libcrypto.so.3 (0x…)`, as ldd(1) says.
@@ -190,45 +135,26 @@ pub(crate) fn resolved(ciphers: &str) -> Result<Vec<CipherSuite>, Error> {
     let mut context = SslContext::builder(SslMethod::tls_client()).map_err(failed)?;
     context.set_cipher_list(ciphers).map_err(failed)?;
     let ssl = Ssl::new(&context.build()).map_err(failed)?;
-    // The crate has no SSL_get1_supported_ciphers; the first message says it as well.
-    let octets = match ssl.connect(Nobody::default()) {
-        Err(HandshakeError::WouldBlock(stream) | HandshakeError::Failure(stream)) => {
-            stream.get_ref().heard.clone()
-        }
-        Err(HandshakeError::SetupFailure(error)) => return Err(failed(error)),
-        Ok(_) => Vec::new(),
-    };
+    // The crate has no SSL_get1_supported_ciphers; the first message says it as well. Who gets it says nothing.
+    let hello = first_message(ssl).during("listening to OpenSSL")?;
     let ssl = SslContext::builder(SslMethod::tls_client())
         .and_then(|context| Ssl::new(&context.build()))
         .map_err(failed)?;
-    let offered = offered(&octets).unwrap_or_default();
+    let offered = offered(&hello).unwrap_or_default();
     let lists = ssl.bytes_to_cipher_list(offered, false).map_err(failed)?;
     let suites = lists.suites.iter();
     let names = suites.filter_map(|suite| suite.standard_name());
     Ok(names.map(CipherSuite).collect())
 }
 
-/// The other end of a connection, which says nothing.
-#[derive(Debug, Default)]
-struct Nobody {
-    heard: Vec<u8>,
-}
-
-impl Read for Nobody {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::WouldBlock.into())
-    }
-}
-
-impl Write for Nobody {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        self.heard.extend(octets);
-        Ok(octets.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+fn first_message(ssl: Ssl) -> io::Result<Vec<u8>> {
+    let (client, mut nobody) = UnixStream::pair()?;
+    client.set_nonblocking(true)?;
+    // It waits for an answer, or has nothing to offer. The connection ends with the value.
+    drop(ssl.connect(client));
+    let mut said = Vec::new();
+    nobody.read_to_end(&mut said)?;
+    Ok(said)
 }
 
 /// `cipher_suites` of a ClientHello (RFC 8446 §4.1.2) in its record (§5.1).
@@ -245,19 +171,6 @@ fn offered(record: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_library_tells_version_and_directories() {
-        let content = b"\0OpenSSL default\0x\0OpenSSL 3.0.19 27 Jan 2026\0ENGINESDIR: \"/e\"\0MODULESDIR: \"/m\"\0";
-        let found = LinkedOpenSsl::in_content(content, Path::new("/lib")).unwrap();
-        assert_eq!(found.version.to_string(), "3.0.19");
-        assert_eq!(found.loadables.engines, Some("/e".into()));
-        assert_eq!(found.loadables.providers, Some("/m".into()));
-        assert_eq!(
-            LinkedOpenSsl::in_content(b"LibreSSL 3.8.2\0", Path::new("/lib")),
-            None
-        );
-    }
 
     use keymark_load::{SuiteAuthentication, SuiteExchange, TlsVersion};
     use keymark_testkit::assert_says;

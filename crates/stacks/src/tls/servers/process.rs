@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::{Clock, Error, MonotonicClock};
+use keymark_bench::{Clock, During as _, Error, MonotonicClock};
 use keymark_stores::places::private_dir;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::watchdog::Watchdog;
@@ -29,7 +29,6 @@ pub(crate) struct Running {
     /// None when it had ended before it was looked at.
     master: Option<Process>,
     directory: PathBuf,
-    log: PathBuf,
     /// Those that were seen, since a worker without its master is nobody's child.
     seen: Mutex<Vec<Process>>,
     /// Ends what is left, also when keymark is killed.
@@ -48,19 +47,16 @@ impl Running {
                 .append(true)
                 .create(true)
                 .open(path)
-                .map_err(|error| Error::call(format!("opening {}", path.display()), error, ""))
+                .during(format_args!("opening {}", path.display()))
         };
         let call = command.get_program().to_string_lossy().into_owned();
         let watchdog = Watchdog::start(directory)?;
         command.stdout(said(log)?).stderr(said(log)?);
-        let child = watchdog
-            .spawn(command)
-            .map_err(|error| Error::call(call, error, ""))?;
+        let child = watchdog.spawn(command).during(call)?;
         let running = Self {
             master: Process::of(child.id()),
             child,
             directory: directory.to_owned(),
-            log: log.to_owned(),
             seen: Mutex::default(),
             watchdog,
         };
@@ -98,10 +94,6 @@ impl Running {
     /// Its number.
     pub(crate) fn number(&self) -> u32 {
         self.child.id()
-    }
-
-    pub(crate) fn log(&self) -> &Path {
-        &self.log
     }
 
     /// What all of them have spent, children that have ended and were waited for included.

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::num::NonZeroU16;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::{Clock, Error, MonotonicClock};
+use keymark_bench::{Clock, During as _, Error, MonotonicClock};
 use keymark_load::{Certificate, Expected, Target, Timeouts, TlsVersion, Weak, probe};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;
@@ -20,7 +21,7 @@ use crate::tls::servers::identity::Identity;
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::log::{self, Fault};
 use crate::tls::servers::process::{self, Running};
-use crate::tls::servers::spec::{Port, SecurityLevel, ServerSpec, is_weak};
+use crate::tls::servers::spec::{ServerSpec, is_weak};
 use crate::tls::servers::token::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
@@ -198,9 +199,10 @@ fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<St
         "dh_parameters",
         dh.unwrap_or_else(|| "none given".to_owned()),
     );
-    let level = match spec.level() {
-        SecurityLevel::One => format!("1, for {}", spec.weaknesses().join(" and ")),
-        SecurityLevel::Distributions => "of the distribution".to_owned(),
+    let level = if spec.is_weakened() {
+        format!("1, for {}", spec.weaknesses().join(" and "))
+    } else {
+        "of the distribution".to_owned()
     };
     tell("security_level", level);
     let identities: Vec<String> = spec.certificates.iter().map(identity_words).collect();
@@ -257,8 +259,7 @@ impl Served {
         ready: impl Fn(SocketAddr) -> Result<(), String>,
     ) -> Result<Self, Unready> {
         if let Some(pin) = &directory.pin {
-            let pin = pin.try_clone();
-            command.stdin(pin.map_err(|error| Error::call("handing the PIN over", error, ""))?);
+            command.stdin(pin.try_clone().during("handing the PIN over")?);
         }
         let environment = directory.environment.iter();
         command
@@ -342,12 +343,12 @@ impl Served {
 
     /// What it has written, for the record: gone with the value.
     pub fn log(&self) -> String {
-        log::read(self.running.log())
+        log::read(&self.directory.log)
     }
 
     /// The last lines of that, without control characters.
     pub fn log_end(&self) -> Vec<String> {
-        log::end(self.running.log())
+        log::end(&self.directory.log)
     }
 
     /// Ends it, and says what it has written to its end.
@@ -359,7 +360,7 @@ impl Served {
     /// With what the log says.
     fn unready(&self, doing: &str, how: &str) -> Unready {
         let (name, words) = self.called;
-        let log = self.running.log();
+        let log = &self.directory.log;
         let told = Fault::in_log(&log::read(log), words);
         let fault = told.as_ref().map(|(fault, _)| *fault);
         let (said, advice) = match told {
@@ -381,15 +382,15 @@ impl Served {
 
 /// Starts something at that port, or at one that is free: between that and a server at it, somebody else may take it.
 pub(crate) fn on_port<T>(
-    port: Port,
+    port: Option<NonZeroU16>,
     mut start: impl FnMut(u16) -> Result<T, Unready>,
 ) -> Result<T, ServerError> {
     let mut tries = 0;
     loop {
         tries += 1;
         let (port, may_try_again) = match port {
-            Port::Given(port) => (port.get(), false),
-            Port::Free => (free_port()?, tries < TRIES),
+            Some(port) => (port.get(), false),
+            None => (free_port()?, tries < TRIES),
         };
         match start(port) {
             Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}
@@ -419,5 +420,5 @@ fn free_port() -> Result<u16, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())
         .map(|address| address.port())
-        .map_err(|error| Error::call("looking for a free port", error, ""))
+        .during("looking for a free port")
 }

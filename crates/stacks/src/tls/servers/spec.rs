@@ -1,7 +1,6 @@
 //! What a server is to be.
 
 use std::num::NonZeroU16;
-use std::str::FromStr;
 
 use keymark_bench::strength;
 use keymark_bench::{Algorithm, Strength};
@@ -10,29 +9,6 @@ use keymark_load::{KeyExchange, TlsVersion, Weak};
 use crate::tls::servers::error::Impossible;
 use crate::tls::servers::identity::{Certificates, Identity};
 
-/// A cipher string (ciphers(1)) for TLS 1.2. The level of security is not in it: that follows from what is allowed.
-#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
-pub struct Ciphers(String);
-
-/// A cipher string has letters, digits and `:+!-_=`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "'{0}' is not a cipher string: use letters, digits and :+!-_=; the level of security follows from --allow-weak"
-)]
-pub struct NoCipherString(String);
-
-impl FromStr for Ciphers {
-    type Err = NoCipherString;
-
-    fn from_str(text: &str) -> Result<Self, NoCipherString> {
-        let known = |letter: char| letter.is_ascii_alphanumeric() || ":+!-_=".contains(letter);
-        if text.is_empty() || !text.chars().all(known) {
-            return Err(NoCipherString(text.to_owned()));
-        }
-        Ok(Self(text.to_owned()))
-    }
-}
-
 /// What the server negotiates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handshakes {
@@ -40,8 +16,9 @@ pub struct Handshakes {
     pub exchange: KeyExchange,
     /// The versions, the older one first.
     pub versions: &'static [TlsVersion],
-    /// Of TLS 1.2. Those of TLS 1.3 are the library's own.
-    pub ciphers: Ciphers,
+    /// Of TLS 1.2, as a cipher string (ciphers(1)) without the level of security, which follows from what is allowed.
+    /// Those of TLS 1.3 are the library's own.
+    pub ciphers: &'static str,
     /// Of ECDHE and TLS 1.3, the preferred one first.
     pub groups: Vec<KeyExchange>,
     /// The prime of DHE.
@@ -73,7 +50,7 @@ impl Handshakes {
                 TlsVersion::V1_2 => &[TlsVersion::V1_2],
                 TlsVersion::V1_3 => &[TlsVersion::V1_3],
             },
-            ciphers: Ciphers(ciphers.to_owned()),
+            ciphers,
             groups: match exchange.group() {
                 Some(_) => vec![exchange],
                 None => vec![KeyExchange::X25519, KeyExchange::EcdheP256],
@@ -87,7 +64,7 @@ impl Handshakes {
         Self {
             exchange: KeyExchange::X25519,
             versions: &[TlsVersion::V1_2, TlsVersion::V1_3],
-            ciphers: Ciphers("ECDHE+AESGCM:ECDHE+CHACHA20".to_owned()),
+            ciphers: "ECDHE+AESGCM:ECDHE+CHACHA20",
             groups: vec![
                 KeyExchange::X25519,
                 KeyExchange::EcdheP256,
@@ -128,15 +105,6 @@ impl DhParameters {
     }
 }
 
-/// Of OpenSSL (SSL_CTX_set_security_level(3)).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SecurityLevel {
-    /// 2 in Debian: 112 bits.
-    Distributions,
-    /// 80 bits.
-    One,
-}
-
 /// How many clients are served at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Capacity {
@@ -155,16 +123,6 @@ impl Default for Capacity {
     }
 }
 
-/// Where the server listens, on 127.0.0.1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Port {
-    /// A port that is free.
-    #[default]
-    Free,
-    /// That one.
-    Given(NonZeroU16),
-}
-
 /// What a server is to be. Tickets and caches of sessions are always off: each handshake is a full one.
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
@@ -177,8 +135,8 @@ pub struct ServerSpec {
     pub weak: Weak,
     /// How many clients it serves.
     pub capacity: Capacity,
-    /// Where it listens.
-    pub port: Port,
+    /// Where it listens, on 127.0.0.1; none: at a port that is free.
+    pub port: Option<NonZeroU16>,
     /// Bytes of the file that it serves.
     pub body: u32,
 }
@@ -191,7 +149,7 @@ impl ServerSpec {
             handshakes,
             weak: Weak::default(),
             capacity: Capacity::default(),
-            port: Port::default(),
+            port: None,
             body: 4096,
         }
     }
@@ -207,12 +165,20 @@ impl ServerSpec {
         keys.chain(dh).collect()
     }
 
-    /// What it takes.
-    pub(crate) fn level(&self) -> SecurityLevel {
-        match self.weak {
-            Weak::Allowed if !self.weaknesses().is_empty() => SecurityLevel::One,
-            Weak::Allowed | Weak::Refused => SecurityLevel::Distributions,
-        }
+    /// Whether OpenSSL's level of security has to be 1, of 80 bits (SSL_CTX_set_security_level(3)): RSA-1024 and DH-1024
+    /// are refused at 2, which distributions have.
+    pub(crate) fn is_weakened(&self) -> bool {
+        self.weak == Weak::Allowed && !self.weaknesses().is_empty()
+    }
+
+    /// The cipher string as the server gets it.
+    pub(crate) fn cipher_string(&self) -> String {
+        let level = if self.is_weakened() {
+            ":@SECLEVEL=1"
+        } else {
+            ""
+        };
+        format!("{}{level}", self.handshakes.ciphers)
     }
 }
 
@@ -243,21 +209,6 @@ mod tests {
             let handshakes = Handshakes::of(exchange.usual_version(), *exchange).unwrap();
             let bits = handshakes.dh.map(|dh| dh.bits);
             assert_eq!(bits, exchange.dhe_bits());
-        }
-    }
-
-    #[test]
-    fn a_cipher_string_is_no_way_into_the_configuration() {
-        let string: Ciphers = "ECDHE+AESGCM:!aNULL".parse().unwrap();
-        assert_eq!(string.to_string(), "ECDHE+AESGCM:!aNULL");
-        for other in [
-            "",
-            "HIGH; root /",
-            "HIGH\nUser root",
-            "\"",
-            "ALL:@SECLEVEL=0",
-        ] {
-            assert!(other.parse::<Ciphers>().is_err(), "{other:?}");
         }
     }
 

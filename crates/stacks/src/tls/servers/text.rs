@@ -11,6 +11,7 @@ use crate::openssl::TokenWay;
 use crate::templates::Comments;
 use crate::tls::servers::error::Impossible;
 use crate::tls::servers::spec::Handshakes;
+use crate::tls::servers::worker_user::WorkerUser;
 
 /// Longest line of a comment.
 const WIDTH: usize = 100;
@@ -57,8 +58,8 @@ fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p s
 pub(crate) struct Frame<'s> {
     /// Everything that it reads and writes is there.
     pub(crate) directory: &'s str,
-    /// User and group.
-    pub(crate) worker: Option<(&'s str, &'s str)>,
+    /// Whom its workers run as, if not as whom it is started.
+    pub(crate) worker: Option<&'s WorkerUser>,
     pub(crate) port: u16,
     pub(crate) processes: u32,
     pub(crate) connections: u32,

@@ -12,7 +12,7 @@ use ::openssl::rsa::Rsa;
 use der::asn1::{AnyRef, Utf8StringRef};
 use der::pem::{LineEnding, PemLabel};
 use der::{EncodePem, Sequence, Tag};
-use keymark_bench::Error;
+use keymark_bench::{During as _, Error};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace;
 use keymark_stores::pkcs11::wrapped::wrapped;
@@ -60,7 +60,7 @@ pub(crate) fn write(
         .map(|pin| memory_file::holding(pin.expose().as_bytes()));
     let pin = pin.transpose()?;
     let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
-    let loadable = server.openssl()?.loadables.get(way)?;
+    let loadable = server.openssl()?.get(way)?;
     let text = Configuration {
         way,
         loadable: plain(LOADABLE, &loadable)?,
@@ -125,7 +125,7 @@ pub(crate) fn public_key(
         // Ctrl-C is keymark's to handle.
         .process_group(0)
         .output()
-        .map_err(|error| Error::call(CALL, error, ""))?;
+        .during(CALL)?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
         return Err(refused(CALL, &said).into());
@@ -134,7 +134,7 @@ pub(crate) fn public_key(
         // pkcs11-provider 1.0 writes RSA keys in the form of PKCS#1.
         Rsa::public_key_from_pem_pkcs1(&done.stdout).and_then(PKey::from_rsa)
     });
-    Ok(read.map_err(|error| Error::call(CALL, error, ""))?)
+    Ok(read.during(CALL)?)
 }
 
 fn refused(call: &str, said: &str) -> Error {
@@ -167,7 +167,7 @@ pub(crate) fn uri_pem(uri: &str) -> Result<String, Error> {
         };
         file.to_pem(LineEnding::LF)
     };
-    made().map_err(|error| Error::call("writing a key's URI", error, ""))
+    made().during("writing a key's URI")
 }
 
 /// The library, with its settings beside it.
@@ -228,8 +228,7 @@ impl TokenTraces {
         let directory = place.subdirectory(&format!("traced{}", self.0.len()))?;
         let file = directory.join("trace");
         let own = wrapped(&settings(target, &file)?, &directory, LIBRARY)?;
-        trace::create(&file)
-            .map_err(|error| Error::call(format!("making {}", file.display()), error, ""))?;
+        trace::create(&file).during(format_args!("making {}", file.display()))?;
         if let Some(worker) = worker {
             worker.let_read(&directory)?;
             worker.let_read(&own)?;
@@ -248,9 +247,7 @@ impl TokenTraces {
     pub(crate) fn read(&self) -> Result<Option<CallsSoFar>, Error> {
         let mut sum = CallsSoFar::default();
         for TokenTrace { file, .. } in &self.0 {
-            let threads = trace::read(file)
-                .map_err(|error| Error::call("reading what the server asked", error, ""))?;
-            for thread in threads {
+            for thread in trace::read(file).during("reading what the server asked")? {
                 sum.add(CallsSoFar {
                     processes: BTreeSet::from([thread.process]),
                     calls: thread.calls,
@@ -264,8 +261,7 @@ impl TokenTraces {
 /// A twin counts itself: a module before it would not see who waits in it.
 fn settings(module: &Path, file: &Path) -> Result<Settings, Error> {
     let beside = Settings::beside(module);
-    let own = Settings::read(&beside)
-        .map_err(|error| Error::call("reading a module's settings", error, ""))?;
+    let own = Settings::read(&beside).during("reading a module's settings")?;
     let target = own.module.clone().unwrap_or_else(|| module.to_owned());
     Ok(Settings {
         module: Some(target),

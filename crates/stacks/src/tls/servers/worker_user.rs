@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use keymark_bench::Error;
+use keymark_bench::{During as _, Error};
 use keymark_stores::places::private_dir;
 use nix::unistd::{Gid, Group, Uid, User, geteuid};
 
@@ -91,7 +91,7 @@ impl WorkerUser {
     }
 
     fn let_write_all(&self, path: &Path) -> Result<(), Error> {
-        let kind = fs::symlink_metadata(path).map_err(|error| failed(path, &error))?;
+        let kind = fs::symlink_metadata(path).during(letting_into(path))?;
         // A link leads elsewhere.
         if kind.is_symlink() {
             return Ok(());
@@ -112,27 +112,26 @@ impl WorkerUser {
             let mode = (meta.permissions().mode() & 0o700) | more;
             fs::set_permissions(path, fs::Permissions::from_mode(mode))
         };
-        give().map_err(|error| failed(path, &error))
+        give().during(letting_into(path))
     }
 }
 
 fn entries(directory: &Path) -> Result<Vec<fs::DirEntry>, Error> {
-    let entries = fs::read_dir(directory).map_err(|error| failed(directory, &error))?;
+    let entries = fs::read_dir(directory).during(letting_into(directory))?;
     Ok(entries.flatten().collect())
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Error {
-    let what = format!("letting the server's workers into {}", path.display());
-    Error::call(what, error, "")
+fn letting_into(path: &Path) -> String {
+    format!("letting the server's workers into {}", path.display())
 }
 
 /// Whether a user without rights comes to the directory at all.
 fn reachable(directory: &Path) -> Result<(), Error> {
     for parent in directory.ancestors().skip(1) {
-        let meta = fs::metadata(parent).map_err(|error| failed(parent, &error))?;
+        let meta = fs::metadata(parent).during(letting_into(parent))?;
         if meta.permissions().mode() & 0o001 == 0 {
             return Err(Error::call(
-                format!("letting the server's workers into {}", directory.display()),
+                letting_into(directory),
                 format!("other users cannot pass through {}", parent.display()),
                 "set TMPDIR to a directory that others may pass through, such as /tmp",
             ));

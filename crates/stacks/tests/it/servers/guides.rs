@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use keymark_stacks::tls::servers::administrator::{Destination, Guide, Source, guide};
+use keymark_stacks::tls::servers::administrator::{Guide, Source, guide};
 use keymark_stacks::tls::servers::{TokenKey, TokenWay};
 use keymark_testkit::place::said;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
@@ -17,8 +17,7 @@ fn ways() -> Vec<TokenWay> {
     let nginx = installed("nginx");
     let openssl = nginx.openssl().unwrap();
     let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
-    ways.filter(|way| openssl.loadables.get(*way).is_ok())
-        .collect()
+    ways.filter(|way| openssl.get(*way).is_ok()).collect()
 }
 
 /// The guide for the token's key, with its files in that directory.
@@ -33,27 +32,27 @@ fn for_token(software: &str, token: &SoftHsmToken, way: TokenWay, directory: &Pa
     guide(&server, (source, None), "www.example.org", directory).unwrap()
 }
 
+/// Where text goes that is no part of a file.
+const SHELL: &str = "in a shell, as root";
+const FILE: &str = "the file ";
+
 /// Does what the guide says, as far as files and commands go: the PIN is typed.
 fn follow(guide: &Guide) {
     for section in &guide.sections {
-        match &section.destination {
-            Destination::File(file) => fs::write(file, &section.text).unwrap(),
-            Destination::Shell => {
-                let typed = section.text.replace("read -rs PIN", &format!("PIN={PIN}"));
-                let done = Command::new("bash").args(["-ec", &typed]).output().unwrap();
-                assert!(done.status.success(), "{}: {}", section.text, said(&done));
-            }
-            Destination::PartOf(_) => {}
+        if let Some(file) = section.place.strip_prefix(FILE) {
+            fs::write(file, &section.text).unwrap();
+        } else if section.place == SHELL {
+            let typed = section.text.replace("read -rs PIN", &format!("PIN={PIN}"));
+            let done = Command::new("bash").args(["-ec", &typed]).output().unwrap();
+            assert!(done.status.success(), "{}: {}", section.text, said(&done));
         }
     }
 }
 
 fn part(guide: &Guide, place: &str) -> String {
     let mut sections = guide.sections.iter();
-    let found = sections.find(|section| match &section.destination {
-        Destination::PartOf(words) => words.contains(place),
-        Destination::Shell | Destination::File(_) => false,
-    });
+    let is_whole = |at: &str| at == SHELL || at.starts_with(FILE);
+    let found = sections.find(|section| section.place.contains(place) && !is_whole(&section.place));
     found
         .map(|section| section.text.clone())
         .unwrap_or_default()

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use keymark_stacks::tls::TlsVersion;
 use keymark_stacks::tls::servers::{
-    Capacity, Certificates, Handshakes, KINDS, Port, RunningServer, ServerSpec,
+    Capacity, Certificates, Handshakes, KINDS, RunningServer, ServerSpec,
 };
 use keymark_stores::places::process::Process;
 use keymark_testkit::process::naming;
@@ -263,7 +263,7 @@ fn names_a_port_that_is_taken(software: &str) {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let mut spec = spec("nistp256", "x25519");
-    spec.port = Port::Given(NonZeroU16::new(port).unwrap());
+    spec.port = NonZeroU16::new(port);
     let error = refused(software, &spec).to_string();
     assert!(
         error.contains("the port is taken") && error.contains(&port.to_string()),

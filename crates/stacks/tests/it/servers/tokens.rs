@@ -47,9 +47,7 @@ fn ways() -> Vec<TokenWay> {
     let nginx = installed("nginx");
     let openssl = nginx.openssl().unwrap();
     let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
-    let there: Vec<TokenWay> = ways
-        .filter(|way| openssl.loadables.get(*way).is_ok())
-        .collect();
+    let there: Vec<TokenWay> = ways.filter(|way| openssl.get(*way).is_ok()).collect();
     assert!(
         there.contains(&TokenWay::Engine),
         "libengine-pkcs11-openssl"

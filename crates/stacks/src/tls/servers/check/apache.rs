@@ -16,12 +16,7 @@ pub(super) fn hosts(path: &Path, text: &str, included: &mut Included) -> Vec<Hos
         included,
     };
     reader.lines(path, text);
-    let Reader {
-        root,
-        server,
-        hosts,
-        ..
-    } = reader;
+    let (root, server, hosts) = (reader.root, reader.server, reader.hosts);
     let whole = APACHE.has_tls(&server);
     let with_tls = hosts
         .iter()

@@ -1,11 +1,11 @@
 //! Files of a configuration, and patterns that stand for several.
 
-use std::fs::File;
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
-use keymark_bench::Error;
+use keymark_bench::outside::read;
+use keymark_bench::{During as _, Error};
 
 use super::Setting;
 use super::advice::{Finding, Problem};
@@ -54,18 +54,11 @@ impl Included {
 
 /// A configuration's text.
 pub(super) fn read(path: &Path) -> Result<String, Error> {
-    let failed = |reason: String| Error::call(format!("reading {}", path.display()), reason, "");
-    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
-    if file.metadata().is_ok_and(|meta| !meta.is_file()) {
-        return Err(failed("it is not a file".to_owned()));
+    let call = format!("reading {}", path.display());
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return Err(Error::call(call, "it is not a file", ""));
     }
-    let mut octets = Vec::new();
-    file.take(LONGEST + 1)
-        .read_to_end(&mut octets)
-        .map_err(|error| failed(error.to_string()))?;
-    if octets.len() as u64 > LONGEST {
-        return Err(failed("it is too long for a configuration".to_owned()));
-    }
+    let octets = read::bytes(path, LONGEST).during(call)?;
     Ok(String::from_utf8_lossy(&octets).into_owned())
 }
 

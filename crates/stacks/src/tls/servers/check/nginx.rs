@@ -23,7 +23,7 @@ pub(super) fn hosts(path: &Path, text: &str, included: &mut Included) -> Result<
     };
     let all = reader.directives(path, text)?;
     let mut hosts = Vec::new();
-    collect(&all, &[], root, &mut hosts);
+    collect(&[&all], root, &mut hosts);
     if hosts.is_empty() && all.iter().any(|one| one.name == "ssl_certificate") {
         // A part that a `server` block includes.
         let name = "this part of a server".to_owned();
@@ -125,31 +125,18 @@ fn directive(words: &[&Word], block: Vec<Directive>) -> Option<Directive> {
     })
 }
 
-/// The `server` blocks, each with what stands around it.
-fn collect<'d>(
-    directives: &'d [Directive],
-    around: &[&'d [Directive]],
-    root: &Path,
-    hosts: &mut Vec<Host>,
-) {
-    let around: Vec<&[Directive]> = [directives]
-        .into_iter()
-        .chain(around.iter().copied())
-        .collect();
-    for directive in directives {
-        if directive.name != "server" || directive.block.is_empty() {
-            collect(&directive.block, &around, root, hosts);
-            continue;
-        }
-        let of_block = |name: &str| directive.block.iter().find(move |one| one.name == name);
-        let names = of_block("server_name").map(|one| one.setting.values.join(" "));
-        let levels: Vec<&[Directive]> = [directive.block.as_slice()]
-            .into_iter()
-            .chain(around.iter().copied())
-            .collect();
-        if NGINX.has_tls(&directive.block) {
-            let name = names.unwrap_or_else(|| "a server without a name".to_owned());
-            hosts.push(NGINX.host(&levels, name, directive.setting.at.clone(), root));
+/// The `server` blocks in the first of these, each with what stands around it.
+fn collect(levels: &[&[Directive]], root: &Path, hosts: &mut Vec<Host>) {
+    for directive in levels.first().copied().unwrap_or_default() {
+        let block = directive.block.as_slice();
+        let inner = [&[block][..], levels].concat();
+        if directive.name != "server" || block.is_empty() {
+            collect(&inner, root, hosts);
+        } else if NGINX.has_tls(block) {
+            let names = block.iter().find(|one| one.name == "server_name");
+            let name = names.map(|one| one.setting.values.join(" "));
+            let name = name.unwrap_or_else(|| "a server without a name".to_owned());
+            hosts.push(NGINX.host(&inner, name, directive.setting.at.clone(), root));
         }
     }
 }
