@@ -68,7 +68,9 @@ pub enum Reason {
     #[error("a branch to {0:#010x} with bit 0 clear leaves the Thumb state")]
     NotThumb(u32),
     /// SVC where it cannot be taken.
-    #[error("a supervisor call while exceptions are masked or handled")]
+    #[error(
+        "a supervisor call while exceptions of its priority are masked or handled (it escalates to HardFault)"
+    )]
     Masked,
     /// A load or store by a stack pointer that has left RAM.
     #[error("{0}: the stack pointer has left RAM (a stack overflow)")]
@@ -218,8 +220,7 @@ impl Machine {
     pub fn run<T: Timing>(&mut self, timing: &mut T, limit: u64) -> Stop {
         let end = self.executed.saturating_add(limit);
         loop {
-            let waiting = self.devices.pending(self.time(timing));
-            if let Some(number) = waiting.filter(|_| !self.registers.masks_exceptions())
+            if let Some(number) = self.due_exception(self.time(timing))
                 && let Err(reason) = self.enter(number, timing)
             {
                 return self.fault(reason);
@@ -241,9 +242,7 @@ impl Machine {
                         .map(|reason| self.fault(reason))
                 }
                 Pause::Undecoded => Some(self.fault(Reason::NoCode)),
-                Pause::Exception(_) if self.registers.masks_exceptions() => {
-                    Some(self.fault(Reason::Masked))
-                }
+                Pause::Exception(_) if !self.takes_calls() => Some(self.fault(Reason::Masked)),
                 Pause::Exception(number) => {
                     let entered = self.enter(number, timing);
                     entered.err().map(|reason| self.fault(reason))

@@ -27,7 +27,7 @@ pub(super) const IPSR: usize = 5;
 pub(super) const MSP: usize = 8;
 pub(super) const PSP: usize = 9;
 pub(super) const PRIMASK: usize = 16;
-const BASEPRI: usize = 17;
+pub(super) const BASEPRI: usize = 17;
 pub(super) const FAULTMASK: usize = 19;
 pub(super) const CONTROL: usize = 20;
 /// CONTROL.SPSEL
@@ -172,12 +172,5 @@ impl Registers {
             self.set(Register::SP, self.special[new]);
             self.on_process_stack = process;
         }
-    }
-
-    /// Whether exceptions of configurable priority are kept waiting.
-    pub(super) const fn masks_exceptions(&self) -> bool {
-        (self.special[PRIMASK] | self.special[FAULTMASK]) & 1 != 0
-            || self.special[BASEPRI] != 0
-            || self.special[IPSR] != 0
     }
 }
