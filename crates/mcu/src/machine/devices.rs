@@ -35,6 +35,9 @@ const INTERRUPTS: u32 = 0xe000_ed04;
 const VECTORS: u32 = 0xe000_ed08;
 /// SHPR1 to SHPR3: an octet for each exception from 4 on.
 const PRIORITIES: u32 = 0xe000_ed18;
+const COPROCESSORS: u32 = 0xe000_ed88;
+/// FPDSCR
+pub(super) const FLOAT_DEFAULTS: u32 = 0xe000_ef3c;
 const DEBUG: u32 = 0xe000_edfc;
 const TRACE: u32 = 0xe000_1000;
 const CYCLES: u32 = 0xe000_1004;
@@ -56,6 +59,8 @@ pub(super) struct Devices {
     /// CYCCNT when it stands still, and the cycle at which it was zero while it counts.
     cycles: u32,
     cycles_from: Option<u64>,
+    /// Whether CPACR allows coprocessor 10, which is the floating-point unit.
+    pub(super) floats: bool,
     tick: Tick,
     /// A bit for each exception that is pending by ICSR, and that is active.
     asked: u32,
@@ -85,7 +90,7 @@ impl Devices {
         stubs.find(|stub| address.wrapping_sub(stub.at) < stub.bytes.max(4))
     }
 
-    fn word(&self, address: u32) -> u32 {
+    pub(super) fn word(&self, address: u32) -> u32 {
         let reset = || self.stub(address).map_or(0, |stub| stub.reset);
         self.words.get(&address).copied().unwrap_or_else(reset)
     }
@@ -139,6 +144,7 @@ impl Devices {
         };
         let counted = self.cycle_count(now);
         self.words.insert(address, follow);
+        self.floats = self.word(COPROCESSORS) >> 20 & 1 == 1;
         if address == DEBUG || address == TRACE {
             let counts =
                 self.word(DEBUG) & TRACE_ENABLE != 0 && self.word(TRACE) & CYCLES_ENABLE != 0;

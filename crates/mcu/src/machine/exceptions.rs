@@ -1,7 +1,8 @@
 //! Entering and leaving exceptions (B1.5.4 to B1.5.8): supervisor calls, PendSV and SysTick by their priorities. Faults end
 //! the program instead.
 
-use super::registers::{BASEPRI, CONTROL, FAULTMASK, IPSR, PRIMASK};
+use super::fpscr::Fpscr;
+use super::registers::{BASEPRI, CONTROL, FAULTMASK, FLOAT_CONTEXT, IPSR, PRIMASK};
 use super::{Machine, Reason};
 use crate::instruction::Register;
 
@@ -11,14 +12,16 @@ pub(super) const SYSTICK: u32 = 15;
 
 /// The lowest value of LR that leaves an exception.
 const RETURN: u32 = 0xffff_ffe0;
-/// A bit of it: to the process stack.
+/// Bits of it: without floating-point registers, to the process stack.
+const BASIC: u32 = 0x10;
 const PROCESS: u32 = 4;
 /// Of the saved xPSR: the stack was moved by four bytes.
 const MOVED: u32 = 1 << 9;
 /// Core registers that are saved, before PC and xPSR.
 const SAVED: [u32; 6] = [0, 1, 2, 3, 12, 14];
-/// Words that are saved.
+/// Words that are saved of the core, and with S0 to S15, FPSCR and a word for alignment.
 const FRAME: u32 = 8;
+const FLOAT_FRAME: u32 = FRAME + 16 + 2;
 /// Code outside of exceptions gives way to every one.
 const LEAST_URGENT: i32 = 256;
 /// CONTROL.SPSEL
@@ -57,10 +60,10 @@ impl Machine {
         self.devices.priority(SUPERVISOR_CALL) < self.execution_priority()
     }
 
-    /// Saves registers and goes on with the handler.
+    /// Saves registers and goes on with the handler. Of floats they are saved at once, though in the time of lazy saving.
     pub(super) fn enter_exception(&mut self, number: u32) -> Result<(), Reason> {
         let registers = &mut self.registers;
-        let code = match (registers.special[IPSR], registers.is_on_process_stack()) {
+        let mut code = match (registers.special[IPSR], registers.is_on_process_stack()) {
             (0, false) => 0xffff_fff9,
             (0, true) => 0xffff_fffd,
             _ => 0xffff_fff1,
@@ -74,12 +77,17 @@ impl Machine {
             self.pc,
             registers.apsr() | registers.special[IPSR] | moved | 1 << 24,
         ]);
+        if registers.special[CONTROL] & FLOAT_CONTEXT != 0 {
+            code &= !BASIC;
+            words.extend(&registers.floats[..16]);
+            words.extend([registers.fpscr.value(), 0]);
+        }
         let bottom = stack.wrapping_sub(4 * words.len() as u32) & !7;
         registers.set(Register::SP, bottom);
         registers.set(Register::LR, code);
         registers.use_process_stack(false);
         registers.special[IPSR] = number;
-        registers.special[CONTROL] &= !ON_PROCESS_STACK;
+        registers.special[CONTROL] &= !(ON_PROCESS_STACK | FLOAT_CONTEXT);
         for (offset, word) in (0..).step_by(4).zip(words) {
             self.memory
                 .write(bottom.wrapping_add(offset), &word.to_le_bytes())?;
@@ -111,10 +119,18 @@ impl Machine {
         registers.set_apsr(status, 3);
         registers.special[IPSR] = status & 0x1ff;
         // CONTROL.SPSEL is the bit below.
-        let kept = registers.special[CONTROL] & !ON_PROCESS_STACK;
-        registers.special[CONTROL] = kept | (code & PROCESS) >> 1;
+        let (mut frame, mut context) = (FRAME, (code & PROCESS) >> 1);
+        if code & BASIC == 0 {
+            (frame, context) = (FLOAT_FRAME, context | FLOAT_CONTEXT);
+            for (index, number) in (FRAME..).zip(0..16) {
+                *registers.float(number) = word(index)?;
+            }
+            registers.fpscr = Fpscr::new(word(FRAME + 16)?);
+        }
+        let kept = registers.special[CONTROL] & !(ON_PROCESS_STACK | FLOAT_CONTEXT);
+        registers.special[CONTROL] = kept | context;
         let moved = if status & MOVED == 0 { 0 } else { 4 };
-        registers.set(Register::SP, stack.wrapping_add(4 * FRAME) | moved);
+        registers.set(Register::SP, stack.wrapping_add(4 * frame) | moved);
         self.exclusive = false;
         self.pc = pc & !1;
         Ok(())
