@@ -83,6 +83,24 @@ fn a_change_of_a_program_is_shown_on_several_parts() {
 }
 
 #[test]
+fn the_instructions_of_a_function_are_shown_with_their_cycles() {
+    let place = Place::new(KEYMARK);
+    let elf = kernel("x25519-umaal-o2.elf");
+    let run = format!("mcu run {elf} --mcu stm32f405");
+    let rows = place.rows(&format!("{run} --annotate --json"));
+    let annotated = &rows[0]["annotated"];
+    assert_eq!(annotated["function"], "fe25519_mul");
+    let lines = annotated["lines"].as_array().unwrap();
+    let cycles = lines.iter().map(|line| line["cycles"].as_u64().unwrap());
+    let whole = rows[0]["functions"][0]["cycles"].as_u64();
+    assert_eq!(Some(cycles.sum::<u64>()), whole);
+    let said = place.stdout(&format!("{run} --annotate=fe25519_square"));
+    assert_says(&said, ["fe25519_square, by instruction", "count", "share"]);
+    let unknown = place.refused(&format!("{run} --annotate=nothing"), 2);
+    assert_says(&unknown, ["no function 'nothing' was executed"]);
+}
+
+#[test]
 fn explanations_and_profiles_add_up_as_json() {
     let place = Place::new(KEYMARK);
     let sum = |rows: &Value, key: &str| -> u64 {

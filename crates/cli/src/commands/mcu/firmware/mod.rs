@@ -2,6 +2,7 @@
 
 mod budget;
 mod compare;
+mod listing;
 mod simulate;
 
 pub(super) use compare::run as compare;
@@ -22,6 +23,7 @@ use crate::exit::{Exit, Failure};
 use crate::file;
 use crate::observers::print_json;
 use crate::output;
+use listing::Annotated;
 use simulate::{Echo, Run};
 
 pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
@@ -32,8 +34,13 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
     };
     let run = Run::new(path, &arguments.mcu, arguments.limit, phases, echo)?;
     let mut judged = budget::judge(&run, &arguments.budget, arguments.fail_above)?;
+    let annotated = arguments.annotate.as_deref();
+    let annotated = annotated.map(|wanted| listing::annotate(path, &run, wanted));
+    let annotated = annotated.transpose()?;
     if arguments.json {
-        print_json(&report(&run, &judged));
+        let mut report = report(&run, &judged);
+        report["annotated"] = json!(annotated);
+        print_json(&report);
     } else if !arguments.junit {
         output::heading(&format!(
             "{} on {} at {} (predicted)",
@@ -43,6 +50,7 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
         ));
         print_phases(&run);
         print_functions(&run, arguments.top);
+        annotated.iter().for_each(Annotated::print);
     }
     if let Some(folded) = &arguments.folded {
         let lines = run.profiler.folded(|number| run.phase_name(number));
@@ -142,7 +150,13 @@ fn print_phases(run: &Run) {
             let instructions = phase.account.instructions().max(1);
             format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
         });
-    for &stall in Stall::ALL {
+    // A column that most programs have nothing in.
+    let floats = run
+        .phases()
+        .iter()
+        .any(|(_, phase)| phase.account.stall(Stall::Float) > 0);
+    let shown = |stall: &&Stall| **stall != Stall::Float || floats;
+    for &stall in Stall::ALL.iter().filter(shown) {
         table = table.value(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
     }
     output::table(table);
