@@ -2,12 +2,14 @@
 
 mod budget;
 mod compare;
+mod kept;
 mod listing;
 mod simulate;
 
 pub(super) use compare::run as compare;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use keymark_mcu::profiler::Spent;
 use keymark_mcu::timing::{Phase, Stall};
@@ -26,7 +28,7 @@ use crate::output;
 use listing::Annotated;
 use simulate::{Echo, Run};
 
-pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
+pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> Outcome {
     let (path, phases) = (&arguments.elf, &arguments.phase);
     let echo = match arguments.json || arguments.junit {
         true => Echo::Keep,
@@ -64,18 +66,19 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
             failure: run.problem(),
         },
     );
-    finish(&judged, arguments.junit)
+    let kept = kept::keep(&[&run], archive);
+    finish(&judged, arguments.junit, kept)
 }
 
 /// Prints the tests where that is asked for, and fails by them.
-fn finish(tests: &[Test], junit: bool) -> Outcome {
+fn finish(tests: &[Test], junit: bool, otherwise: Exit) -> Outcome {
     if junit {
         output::print(&suite("mcu", tests).map_err(Failure::failed)?);
     }
     let failures = tests.iter().filter_map(|test| test.failure.clone());
     let failures: Vec<String> = failures.collect();
     match failures.is_empty() {
-        true => Ok(Exit::Fine),
+        true => Ok(otherwise),
         false => Err(Failure::failed(failures.join("\n"))),
     }
 }
