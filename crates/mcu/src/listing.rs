@@ -9,6 +9,9 @@ use crate::machine::Machine;
 use crate::microcontroller::Microcontroller;
 use crate::timing::{Pipeline, Retired, Stall, Timing};
 
+/// Bytes of code that are looked at: no function is longer, whatever a file says.
+const MOST_BYTES: u32 = 1 << 20;
+
 /// What an instruction took, all its executions together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Line {
@@ -32,6 +35,7 @@ impl Listing {
     /// Of that code on that part, with a machine that was not run before, whose instructions there are made blocks of
     /// their own.
     pub fn new(mcu: &Microcontroller, range: Range<u32>, machine: Machine) -> (Self, Machine) {
+        let range = range.start..range.end.min(range.start.saturating_add(MOST_BYTES));
         let machine = machine.with_boundaries(range.clone().step_by(2).chain([range.end]));
         let listing = Self {
             timing: Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout),

@@ -74,13 +74,13 @@ fn texts(path: &Path, range: &Range<u32>) -> BTreeMap<u32, String> {
     if listed.is_none() {
         output::warning(&format!("without {OBJDUMP} the listing has no text"));
     }
-    let listed = listed.map(|listed| String::from_utf8_lossy(&listed.stdout).into_owned());
+    let listed = listed.map(|listed| listed.stdout).unwrap_or_default();
     let line = |line: &str| {
         let (address, text) = line.split_once(":\t")?;
         let address = u32::from_str_radix(address.trim(), 16).ok()?;
         Some((address, text.replace('\t', " ")))
     };
-    let listed = listed.unwrap_or_default();
+    let listed = String::from_utf8_lossy(&listed);
     listed.lines().filter_map(line).collect()
 }
 
