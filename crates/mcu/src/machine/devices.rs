@@ -186,9 +186,8 @@ impl Devices {
     fn first(&self, is_one: impl Fn(u32) -> bool) -> Option<(i32, u32)> {
         let all = [SUPERVISOR_CALL, PENDSV, SYSTICK].into_iter();
         let those = all.filter(|exception| is_one(*exception));
-        those
-            .map(|exception| (self.priority(exception), exception))
-            .min()
+        let those = those.map(|exception| (self.priority(exception), exception));
+        those.min()
     }
 
     /// The one that waits, with its priority.

@@ -21,14 +21,11 @@ pub(super) fn execute(machine: &mut Machine, operation: &Operation) -> Done {
         return Ok(());
     };
     machine.noted.at = operation.index;
-    let known = machine.registers.fpscr.rounds_to_nearest();
-    if !machine.devices.floats || !known {
-        let reason = if known {
-            Reason::FloatsOff
-        } else {
-            Reason::Rounding
-        };
-        return Err(machine.interrupt(Halt::Fault(reason)));
+    if !machine.devices.floats {
+        return Err(machine.interrupt(Halt::Fault(Reason::FloatsOff)));
+    }
+    if !machine.registers.fpscr.rounds_to_nearest() {
+        return Err(machine.interrupt(Halt::Fault(Reason::Rounding)));
     }
     let registers = &mut machine.registers;
     // The first one of a context takes its modes (ExecuteFPCheck, B1.5.7).

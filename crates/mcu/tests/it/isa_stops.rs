@@ -72,6 +72,14 @@ fn floats_are_off_until_start_up_code_allows_them() {
 }
 
 #[test]
+fn another_rounding_than_to_nearest_is_refused() {
+    // str r1, [r0] (CPACR); vmsr fpscr, r2; vadd.f32 s0, s0, s0
+    let code = [0x6001, 0xeee1, 0x2a10, 0xee30, 0x0a00];
+    let (_, stop) = run(&code, &[0xe000_ed88, 0xf << 20, 1 << 22]);
+    assert_eq!(stop, fault(START + 6, Reason::Rounding));
+}
+
+#[test]
 fn a_fault_says_where_and_why() {
     let (_, stop) = run(&[0xde00], &[]);
     let Stop::Fault(fault) = stop else {
