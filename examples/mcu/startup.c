@@ -47,7 +47,7 @@ static void set_clock(void)
 void reset(void)
 {
     VTOR = (uint32_t)vectors;
-    CPACR |= 0xfu << 20; /* the floating-point unit: keymark keeps the bits and has no such unit */
+    CPACR |= 0xfu << 20; /* the floating-point unit, for code with -mfloat-abi=hard */
     set_clock();
     uint32_t *from = &data_load;
     for (uint32_t *to = &data_start; to < &data_end; to++) {

@@ -10,6 +10,7 @@ pub mod decode;
 pub mod image;
 pub mod instruction;
 pub mod kernel;
+pub mod listing;
 pub mod machine;
 pub mod microcontroller;
 mod named;

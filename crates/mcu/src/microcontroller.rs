@@ -338,7 +338,7 @@ impl Microcontroller {
         let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
         let machine = machine.with_registers(&self.registers, self.core.cpuid());
         Ok(match self.core {
-            Core::CortexM3 => machine.without_dsp(),
+            Core::CortexM3 => machine.without_extensions(),
             Core::CortexM4 => machine,
         })
     }

@@ -152,6 +152,10 @@ pub struct FirmwareArguments {
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 
+    /// Show the cycles and waits of each instruction of a function, of the costliest where none is named
+    #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub annotate: Option<String>,
+
     /// Write the cycles of every phase's call stacks to this file, for flame graphs
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! From encodings to operations: ARM DDI 0403E, chapter A5 (Thumb encoding) and A7.7 (each form).
 
 mod arithmetic32;
+mod float;
 mod memory32;
 mod thumb16;
 
@@ -119,6 +120,9 @@ fn wide(first: u32, second: u32, address: u32) -> Effect {
         (0b01, op) if op & 0b1100100 == 0 => memory32::multiple(first, second),
         (0b01, op) if op & 0b1100100 == 0b0000100 => memory32::double_exclusive(first, second),
         (0b01, op) if op & 0b1100000 == 0b0100000 => arithmetic32::shifted(first, second),
+        (0b01, op) if op & 0b1000000 != 0 && bits(second, 9, 3) == 0b101 => {
+            float::decode(first, second).map(Effect::Float)
+        }
         (0b10, _) if second >> 15 == 1 => branch_or_control(first, second, pc),
         (0b10, op) if op & 0b0100000 == 0 => arithmetic32::modified_immediate(first, second),
         (0b10, _) => arithmetic32::plain_immediate(first, second, pc),

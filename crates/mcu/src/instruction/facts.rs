@@ -6,7 +6,7 @@ use crate::instruction::{
 };
 use crate::named::named;
 
-/// What is known of an instruction before it is executed. Eight bytes, copied whole: the timing model
+/// What is known of an instruction before it is executed. Sixteen bytes, copied whole: the timing model
 /// keeps those of the instruction before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(4))]
@@ -23,6 +23,10 @@ pub struct Facts {
     pub bytes: u8,
     /// Whether it does anything, by the IT block around it.
     pub condition: Condition,
+    /// Floating-point registers that it computes, for which what directly follows waits a cycle.
+    pub late: u32,
+    /// And those that it needs when it begins.
+    pub reads: u32,
 }
 
 impl Facts {
@@ -34,9 +38,11 @@ impl Facts {
         size: 2,
         bytes: 0,
         condition: Condition::Al,
+        late: 0,
+        reads: 0,
     };
 
-    const fn of(class: Class, writes: u16) -> Self {
+    pub(super) const fn of(class: Class, writes: u16) -> Self {
         Self {
             class,
             writes,
@@ -45,7 +51,7 @@ impl Facts {
     }
 
     /// The same of one that moves so many bytes, at an address made of these registers.
-    const fn moving(self, bytes: u8, address: u16) -> Self {
+    pub(super) const fn moving(self, bytes: u8, address: u16) -> Self {
         Self {
             bytes,
             address,
@@ -102,6 +108,7 @@ impl Effect {
                 Facts::of(Class::TableBranch, 0).moving(access.bytes(), r.n.bit() | r.m.bit())
             }
             Self::If => Facts::of(Class::If, 0),
+            Self::Float(float) => float.facts(),
             Self::ReadSpecial(rd, _) => Facts::of(Class::System, rd.bit()),
             Self::ClearExclusive
             | Self::Nop
@@ -154,8 +161,8 @@ impl Effect {
         }
     }
 
-    /// Whether it belongs to the DSP extension, which the Cortex-M3 has not (A1.4, A7.7 by mnemonic).
-    pub const fn needs_dsp(&self) -> bool {
+    /// Whether it belongs to the DSP or the floating-point extension, which the Cortex-M3 has not (A1.4, A7.7 by mnemonic).
+    pub const fn is_extension(&self) -> bool {
         match self {
             Self::Multiply(multiply, ..) => {
                 !matches!(multiply, Multiply::Mul | Multiply::Mla | Multiply::Mls)
@@ -170,7 +177,8 @@ impl Effect {
             | Self::Saturate16(..)
             | Self::Parallel(..)
             | Self::Select(_)
-            | Self::Pack(..) => true,
+            | Self::Pack(..)
+            | Self::Float(_) => true,
             _ => false,
         }
     }
@@ -278,6 +286,18 @@ named! {
         LoadMultiple = "LDM/LDRD",
         /// STM, PUSH, STRD.
         StoreMultiple = "STM/STRD",
+        /// Of the floating-point unit what takes a cycle.
+        Float = "FPU",
+        /// VMOV between two core registers and two of its own.
+        FloatMoveTwo = "FPU",
+        /// VMLA, VFMA and their kin.
+        FloatAccumulate = "VMLA/VFMA",
+        /// VDIV, VSQRT.
+        FloatDivide = "VDIV/VSQRT",
+        /// VLDR, VLDM, VPOP.
+        FloatLoad = "VLDR/VLDM",
+        /// VSTR, VSTM, VPUSH.
+        FloatStore = "VSTR/VSTM",
         /// B, CBZ, BX: without a link.
         Branch = "B",
         /// BL, BLX.

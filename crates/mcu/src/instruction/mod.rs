@@ -3,9 +3,11 @@
 //! Names are those of the ARMv7-M Architecture Reference Manual (ARM DDI 0403E), sections A7.7.x.
 
 mod facts;
+mod float;
 mod operand;
 
 pub use facts::{Class, Facts};
+pub use float::*;
 pub use operand::*;
 
 /// One of the sixteen core registers. An enumeration, so that an index into sixteen needs no check.
@@ -177,6 +179,7 @@ pub enum Effect {
     Breakpoint(u8),
     /// SVC
     SupervisorCall,
+    Float(Float),
     /// Not an instruction of the architecture, or one that is not simulated: its encoding.
     Unknown(u32),
 }

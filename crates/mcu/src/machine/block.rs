@@ -125,8 +125,8 @@ pub(super) struct Code {
     instructions: BTreeMap<u32, Instruction>,
     /// Addresses before which a block ends at the latest: where code gets another name.
     pub(super) boundaries: BTreeSet<u32>,
-    /// Whether the DSP extension is not known.
-    pub(super) lacks_dsp: bool,
+    /// Whether neither the DSP nor the floating-point extension is known.
+    pub(super) lacks_extensions: bool,
 }
 
 /// The numbers of the blocks that begin at each halfword, from 1 on; 0 where none does.
@@ -225,7 +225,7 @@ impl Code {
             |address, instruction| decoded.push((address, instruction)),
         )?;
         for (address, mut instruction) in decoded {
-            if self.lacks_dsp && instruction.effect.needs_dsp() {
+            if self.lacks_extensions && instruction.effect.is_extension() {
                 let encoding = u32::from(memory.half(address).ok()?) << 16
                     | u32::from(memory.half(address.wrapping_add(2)).ok()?);
                 instruction.effect = Effect::Unknown(encoding);

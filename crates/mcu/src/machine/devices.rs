@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::exceptions::{PENDSV, SUPERVISOR_CALL, SYSTICK};
+
 /// Registers of a part that remember what is written, as its file describes them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -29,7 +31,13 @@ const SYSTICK_CONTROL: u32 = 0xe000_e010;
 const SYSTICK_RELOAD: u32 = 0xe000_e014;
 const SYSTICK_VALUE: u32 = 0xe000_e018;
 const CPUID: u32 = 0xe000_ed00;
+const INTERRUPTS: u32 = 0xe000_ed04;
 const VECTORS: u32 = 0xe000_ed08;
+/// SHPR1 to SHPR3: an octet for each exception from 4 on.
+const PRIORITIES: u32 = 0xe000_ed18;
+const COPROCESSORS: u32 = 0xe000_ed88;
+/// FPDSCR
+pub(super) const FLOAT_DEFAULTS: u32 = 0xe000_ef3c;
 const DEBUG: u32 = 0xe000_edfc;
 const TRACE: u32 = 0xe000_1000;
 const CYCLES: u32 = 0xe000_1004;
@@ -39,8 +47,8 @@ const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
 const TRACE_ENABLE: u32 = 1 << 24;
 const CYCLES_ENABLE: u32 = 1;
 
-/// The number of its exception.
-const SYSTICK: u32 = 15;
+/// Bits of ICSR: what makes PendSV and SysTick pending, and no longer so.
+const PEND: [(u32, u32, u32); 2] = [(PENDSV, 1 << 28, 1 << 27), (SYSTICK, 1 << 26, 1 << 25)];
 
 /// The registers.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +59,12 @@ pub(super) struct Devices {
     /// CYCCNT when it stands still, and the cycle at which it was zero while it counts.
     cycles: u32,
     cycles_from: Option<u64>,
+    /// Whether CPACR allows coprocessor 10, which is the floating-point unit.
+    pub(super) floats: bool,
     tick: Tick,
+    /// A bit for each exception that is pending by ICSR, and that is active.
+    asked: u32,
+    active: u32,
 }
 
 impl Devices {
@@ -77,7 +90,7 @@ impl Devices {
         stubs.find(|stub| address.wrapping_sub(stub.at) < stub.bytes.max(4))
     }
 
-    fn word(&self, address: u32) -> u32 {
+    pub(super) fn word(&self, address: u32) -> u32 {
         let reset = || self.stub(address).map_or(0, |stub| stub.reset);
         self.words.get(&address).copied().unwrap_or_else(reset)
     }
@@ -95,6 +108,12 @@ impl Devices {
             SYSTICK_RELOAD => self.tick.reload,
             SYSTICK_VALUE => self.tick.value(now),
             CPUID => self.cpuid,
+            INTERRUPTS => {
+                let handled = self.handled().map_or(0, |(_, exception)| exception);
+                let waits = |exception| u32::from(self.is_pending(exception, now));
+                let pending = PEND.map(|(exception, set, _)| waits(exception) * set);
+                handled | pending[0] | pending[1]
+            }
             _ => self.word(address),
         }
     }
@@ -110,6 +129,7 @@ impl Devices {
             SYSTICK_CONTROL => self.tick.write_control(value, now),
             SYSTICK_RELOAD => self.tick.set_reload(value & 0xff_ffff, now),
             SYSTICK_VALUE => self.tick.restart(now),
+            INTERRUPTS => self.ask(value),
             _ => self.write_word(address, value, now),
         }
     }
@@ -124,6 +144,7 @@ impl Devices {
         };
         let counted = self.cycle_count(now);
         self.words.insert(address, follow);
+        self.floats = self.word(COPROCESSORS) >> 20 & 1 == 1;
         if address == DEBUG || address == TRACE {
             let counts =
                 self.word(DEBUG) & TRACE_ENABLE != 0 && self.word(TRACE) & CYCLES_ENABLE != 0;
@@ -139,16 +160,59 @@ impl Devices {
         }
     }
 
-    /// The exception that waits, if one does.
-    pub(super) fn pending(&self, now: u64) -> Option<u32> {
-        self.tick.is_due(now).then_some(SYSTICK)
+    /// Sets or clears what is pending, as is written to ICSR (B3.2.4).
+    fn ask(&mut self, value: u32) {
+        for (exception, set, clear) in PEND {
+            if value & set != 0 {
+                self.asked |= 1 << exception;
+            } else if value & clear != 0 {
+                self.asked &= !(1 << exception);
+            }
+        }
+    }
+
+    fn is_pending(&self, exception: u32, now: u64) -> bool {
+        self.asked >> exception & 1 == 1 || exception == SYSTICK && self.tick.is_due(now)
+    }
+
+    /// SHPR
+    pub(super) fn priority(&self, exception: u32) -> i32 {
+        let place = (exception - 4) & 15;
+        let four = self.word(PRIORITIES + place / 4 * 4);
+        (four >> (8 * (place % 4)) & 0xff).cast_signed()
+    }
+
+    /// The most urgent of these exceptions: of equals that with the lower number.
+    fn first(&self, is_one: impl Fn(u32) -> bool) -> Option<(i32, u32)> {
+        let all = [SUPERVISOR_CALL, PENDSV, SYSTICK].into_iter();
+        let those = all.filter(|exception| is_one(*exception));
+        let those = those.map(|exception| (self.priority(exception), exception));
+        those.min()
+    }
+
+    /// The one that waits, with its priority.
+    pub(super) fn pending(&self, now: u64) -> Option<(i32, u32)> {
+        self.first(|exception| self.is_pending(exception, now))
+    }
+
+    /// The one that is being handled, with its priority.
+    pub(super) fn handled(&self) -> Option<(i32, u32)> {
+        self.first(|exception| self.active >> exception & 1 == 1)
     }
 
     /// It is being handled.
     pub(super) const fn taken(&mut self, exception: u32) {
-        if exception == SYSTICK {
+        self.active |= 1 << (exception & 31);
+        let asked = self.asked >> (exception & 31) & 1 == 1;
+        self.asked &= !(1 << (exception & 31));
+        if exception == SYSTICK && !asked {
             self.tick.raised += 1;
         }
+    }
+
+    /// It is handled.
+    pub(super) const fn left(&mut self, exception: u32) {
+        self.active &= !(1 << (exception & 31));
     }
 
     /// Cycles until SysTick raises its exception, if it will.

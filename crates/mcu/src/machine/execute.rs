@@ -83,6 +83,7 @@ pub(super) fn handler(effect: &Effect) -> Handler {
         Effect::BranchRegister(..) | Effect::BranchLinkRegister(_) => branch_register,
         Effect::TableBranch(..) => table_branch,
         Effect::If | Effect::Nop => nop,
+        Effect::Float(_) => super::float::execute,
         _ => transfer::handler(effect).unwrap_or(compute),
     }
 }

@@ -5,6 +5,8 @@ mod block;
 mod devices;
 mod exceptions;
 mod execute;
+mod float;
+mod fpscr;
 mod memory;
 mod registers;
 mod retired;
@@ -14,6 +16,7 @@ mod transfer;
 pub use block::Block;
 pub(crate) use block::LONGEST;
 pub use devices::Stub;
+pub use fpscr::Fpscr;
 pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 pub use retired::{Noted, Retired, Timing, Untimed};
@@ -57,10 +60,19 @@ pub enum Reason {
     Bus(#[from] BusError),
     /// Not simulated, or no instruction at all. 16-bit encodings stand in the low half.
     #[error(
-        "the encoding {0:#x} is not simulated (no floating point, coprocessors or undefined instructions, and no DSP \
-         extension on a Cortex-M3)"
+        "the encoding {0:#x} is not simulated (no double or half precision, coprocessors or undefined instructions; no \
+         DSP extension and no floating point on a Cortex-M3)"
     )]
     Unknown(u32),
+    /// A floating-point instruction where CPACR does not allow it.
+    #[error(
+        "a floating-point instruction while the floating-point unit is off (UsageFault, NOCP): start-up code sets CP10 \
+         and CP11 in CPACR, 0xe000ed88"
+    )]
+    FloatsOff,
+    /// One where FPSCR asks for another rounding.
+    #[error("floats are rounded to nearest alone, but FPSCR or FPDSCR asks for another way")]
+    Rounding,
     /// There is no memory to fetch from.
     #[error("there is no code")]
     NoCode,
@@ -68,7 +80,7 @@ pub enum Reason {
     #[error("a branch to {0:#010x} with bit 0 clear leaves the Thumb state")]
     NotThumb(u32),
     /// SVC where it cannot be taken.
-    #[error("a supervisor call while exceptions are masked or handled")]
+    #[error("a supervisor call while exceptions of its priority are masked or handled")]
     Masked,
     /// A load or store by a stack pointer that has left RAM.
     #[error("{0}: the stack pointer has left RAM (a stack overflow)")]
@@ -188,9 +200,9 @@ impl Machine {
         self
     }
 
-    /// The same without the DSP extension, as a Cortex-M3 is. To be said before it runs.
-    pub fn without_dsp(mut self) -> Self {
-        self.code.lacks_dsp = true;
+    /// The same without the DSP and floating-point extensions, as a Cortex-M3 is. To be said before it runs.
+    pub fn without_extensions(mut self) -> Self {
+        self.code.lacks_extensions = true;
         self
     }
 
@@ -218,8 +230,7 @@ impl Machine {
     pub fn run<T: Timing>(&mut self, timing: &mut T, limit: u64) -> Stop {
         let end = self.executed.saturating_add(limit);
         loop {
-            let waiting = self.devices.pending(self.time(timing));
-            if let Some(number) = waiting.filter(|_| !self.registers.masks_exceptions())
+            if let Some(number) = self.due_exception(self.time(timing))
                 && let Err(reason) = self.enter(number, timing)
             {
                 return self.fault(reason);
@@ -241,9 +252,7 @@ impl Machine {
                         .map(|reason| self.fault(reason))
                 }
                 Pause::Undecoded => Some(self.fault(Reason::NoCode)),
-                Pause::Exception(_) if self.registers.masks_exceptions() => {
-                    Some(self.fault(Reason::Masked))
-                }
+                Pause::Exception(_) if !self.takes_calls() => Some(self.fault(Reason::Masked)),
                 Pause::Exception(number) => {
                     let entered = self.enter(number, timing);
                     entered.err().map(|reason| self.fault(reason))

@@ -1,5 +1,6 @@
 //! Core registers and flags.
 
+use super::fpscr::Fpscr;
 use crate::instruction::{Condition, Operands, Register};
 
 /// R0 to R15 and the application flags (APSR, A2.3.2).
@@ -19,6 +20,10 @@ pub struct Registers {
     pub greater_equal: u8,
     /// PRIMASK and its kin, by the numbers of MRS (B5.1.1). The stack pointer in use is R13, the other one stands here.
     pub special: [u32; 32],
+    /// S0 to S31.
+    pub floats: [u32; 32],
+    /// FPSCR
+    pub fpscr: Fpscr,
     /// R13 is PSP.
     on_process_stack: bool,
 }
@@ -27,11 +32,13 @@ pub(super) const IPSR: usize = 5;
 pub(super) const MSP: usize = 8;
 pub(super) const PSP: usize = 9;
 pub(super) const PRIMASK: usize = 16;
-const BASEPRI: usize = 17;
+pub(super) const BASEPRI: usize = 17;
 pub(super) const FAULTMASK: usize = 19;
 pub(super) const CONTROL: usize = 20;
 /// CONTROL.SPSEL
 const PROCESS_STACK: u32 = 2;
+/// CONTROL.FPCA: floating point has been used.
+pub(super) const FLOAT_CONTEXT: u32 = 4;
 
 impl Registers {
     /// The value of a register. The PC reads as the address of the instruction plus 4.
@@ -60,6 +67,12 @@ impl Registers {
     #[inline(always)]
     pub const fn set(&mut self, register: Register, value: u32) {
         self.core[register.number()] = value;
+    }
+
+    /// S0 to S31 by their numbers.
+    #[inline(always)]
+    pub(super) const fn float(&mut self, number: u8) -> &mut u32 {
+        &mut self.floats[(number & 31) as usize]
     }
 
     /// N and Z of a result.
@@ -172,12 +185,5 @@ impl Registers {
             self.set(Register::SP, self.special[new]);
             self.on_process_stack = process;
         }
-    }
-
-    /// Whether exceptions of configurable priority are kept waiting.
-    pub(super) const fn masks_exceptions(&self) -> bool {
-        (self.special[PRIMASK] | self.special[FAULTMASK]) & 1 != 0
-            || self.special[BASEPRI] != 0
-            || self.special[IPSR] != 0
     }
 }

@@ -337,7 +337,7 @@ const fn bit_band(address: u32) -> Option<(u32, u32)> {
     }
 }
 
-const fn aligned(address: u32) -> Result<u32, BusError> {
+pub(super) const fn aligned(address: u32) -> Result<u32, BusError> {
     if address & 3 == 0 {
         Ok(address)
     } else {

@@ -33,6 +33,8 @@ named! {
         Fetch = "flash wait, instructions",
         /// Data read from flash.
         Data = "flash wait, data",
+        /// Floating-point arithmetic beyond one cycle each, and what waits for it.
+        Float = "floating point",
     }
 }
 
@@ -133,7 +135,13 @@ impl Account {
                 Class::LoadMultiple,
                 Class::StoreMultiple,
                 Class::TableBranch,
+                Class::FloatLoad,
+                Class::FloatStore,
             ]),
+            Stall::Float => {
+                let beyond = beyond_one(&[Class::FloatAccumulate, Class::FloatMoveTwo]);
+                beyond + self.waits[stall as usize]
+            }
             Stall::Address | Stall::Refill | Stall::Fetch | Stall::Data => {
                 self.waits[stall as usize]
             }

@@ -62,6 +62,8 @@ pub(super) struct Core {
     /// What takes one cycle where it goes straight on.
     single: u32,
     pub(super) now: u64,
+    /// Until then the floating-point unit divides.
+    divides: u64,
     pub(super) before: Neighbour,
     pub(super) account: Account,
 }
@@ -81,6 +83,7 @@ impl Core {
             single,
             fetch: Fetch::new(flash, layout),
             now: 0,
+            divides: 0,
             before: Neighbour::BEHIND_REFILL,
             account: Account::default(),
         }
@@ -162,7 +165,21 @@ impl Core {
             Class::MultiplyLong => self.multiply_long(3, 5, operands) - 1,
             Class::MultiplyLongAccumulate => self.multiply_long(4, 7, operands) - 1,
             Class::Divide => divide(operands) - 1,
+            Class::FloatAccumulate => 2,
+            Class::FloatMoveTwo => 1,
             _ => 0,
+        }
+    }
+
+    /// What a floating-point instruction waits for whose first cycle is counted: a division, or a cycle for what was computed
+    /// just before (DDI 0439, notes of table 7-1).
+    fn float_wait(&mut self, before: Neighbour, facts: &Facts) {
+        let divides = self.divides.saturating_sub(self.now - 1);
+        let late = u64::from(before.facts.late & facts.reads != 0);
+        self.now += self.wait(Stall::Float, divides + late);
+        // Other instructions do not wait for it.
+        if facts.class == Class::FloatDivide {
+            self.divides = self.now - 1 + FLOAT_DIVISION;
         }
     }
 
@@ -225,6 +242,9 @@ impl Core {
         self.before = self.neighbour_of(retired, index);
         if retired.noted.is_skipped(index) {
             return;
+        }
+        if is_in(facts.class, FLOATS) {
+            self.float_wait(before, facts);
         }
         if is_in(facts.class, TRANSFERS) {
             let wait = self.address_wait(before, facts);
@@ -305,16 +325,27 @@ pub(super) const fn unaligned(class: Class, bytes: u8, access: u32) -> u64 {
     }
 }
 
+/// VDIV and VSQRT (DDI 0439, table 7-1).
+const FLOAT_DIVISION: u64 = 14;
+
 /// Loads and stores.
 #[rustfmt::skip]
 pub(super) const TRANSFERS: u32 = set(&[
     Class::Load, Class::Store, Class::StoreRegister, Class::LoadMultiple, Class::StoreMultiple, Class::TableBranch,
+    Class::FloatLoad, Class::FloatStore,
+]);
+
+/// What the floating-point unit does.
+#[rustfmt::skip]
+pub(super) const FLOATS: u32 = set(&[
+    Class::Float, Class::FloatMoveTwo, Class::FloatAccumulate, Class::FloatDivide, Class::FloatLoad, Class::FloatStore,
 ]);
 
 /// Those whose results can be forwarded to the address of the following access, or that have none.
 #[rustfmt::skip]
 const FORWARDED: u32 = set(&[
     Class::Load, Class::Store, Class::StoreRegister, Class::LoadMultiple, Class::StoreMultiple, Class::Branch, Class::Call,
+    Class::FloatLoad, Class::FloatStore,
 ]);
 
 /// UDIV and SDIV: 2 to 12 cycles by the leading zeros of both operands; the step is taken as linear in the

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::account::{Account, CacheUse};
+use super::account::{Account, CacheUse, Stall};
 use super::core::Core;
 use super::fetch::Cache;
 use super::schedule::Schedule;
@@ -53,6 +53,11 @@ impl Pipeline {
     /// Cycles so far.
     pub const fn now(&self) -> u64 {
         self.core.now
+    }
+
+    /// What was waited so far that is no part of a block's plan, in the order of [`Stall::ALL`].
+    pub(crate) const fn waits(&self) -> &[u64; Stall::ALL.len()] {
+        &self.core.account.waits
     }
 
     /// Everything so far.

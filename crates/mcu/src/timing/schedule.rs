@@ -3,7 +3,7 @@
 
 use super::Retired;
 use super::account::{Account, Stall};
-use super::core::{Core, Neighbour, TRANSFERS, is_in, unaligned};
+use super::core::{Core, FLOATS, Neighbour, TRANSFERS, is_in, unaligned};
 use crate::instruction::{Class, Condition, Facts};
 use crate::machine::Block;
 
@@ -18,7 +18,8 @@ enum Look {
     Operands,
     /// That instruction is the neighbour of the next one to be looked at, if it is not skipped.
     Neighbour,
-    /// All of an instruction beyond its first cycle: it is conditional, or its neighbour is not known beforehand.
+    /// All of an instruction beyond its first cycle: it is conditional, its neighbour is not known beforehand, or it waits
+    /// for the floating-point unit.
     Whole,
 }
 
@@ -125,7 +126,8 @@ impl Schedule {
     ) -> Before {
         let known = Before::Known(core.neighbour(&facts, address), Some(index));
         let is_conditional = facts.condition != Condition::Al;
-        let is_transfer = is_in(facts.class, TRANSFERS);
+        let is_float = is_in(facts.class, FLOATS);
+        let is_transfer = is_in(facts.class, TRANSFERS) && !is_float;
         let is_if = facts.class == Class::If && !is_conditional;
         match before {
             _ if core.is_single(facts.class) && is_conditional => Before::Conditional(index),
@@ -146,7 +148,7 @@ impl Schedule {
                 before
             }
             Before::Known(..) if is_if => known,
-            _ if is_conditional || is_transfer || is_if => {
+            _ if is_conditional || is_transfer || is_if || is_float => {
                 if let Before::Known(_, Some(before)) | Before::Conditional(before) = before {
                     self.look(before, &facts, Look::Neighbour);
                 }

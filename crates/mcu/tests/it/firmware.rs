@@ -8,11 +8,12 @@ use std::process::Command;
 
 use keymark_mcu::image::{Image, ImageError};
 use keymark_mcu::instruction::Register;
+use keymark_mcu::listing::Listing;
 use keymark_mcu::machine::{Fault, Machine, Reason, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Banded;
 use keymark_mcu::profiler::Profiler;
-use keymark_mcu::timing::Untimed;
+use keymark_mcu::timing::{Timing, Untimed};
 
 use crate::isa_qemu::present;
 
@@ -365,6 +366,42 @@ fn the_example_times_itself_as_keymark_does() {
     let mut names: Vec<(u8, &str)> = image.phase_names().collect();
     names.sort_unstable();
     assert_eq!(names, [(1, "hash"), (2, "average")]);
+}
+
+#[test]
+fn each_instruction_of_a_function_is_listed_with_its_cycles() {
+    let Some((_directory, elf)) = example() else {
+        return;
+    };
+    let elf = std::fs::read(elf).unwrap();
+    let (machine, profiler, _) = timed(&elf, "stm32f405");
+    let (part, image) = (
+        Microcontroller::find("stm32f405").unwrap(),
+        Image::parse(&elf).unwrap(),
+    );
+    for (name, spent) in profiler.flat() {
+        let symbol = image.code().iter().find(|one| one.name == name).unwrap();
+        let range = symbol.address..symbol.address + symbol.size;
+        let (mut listing, mut again) = Listing::new(&part, range, part.load(&image).unwrap());
+        assert_eq!(again.run(&mut listing, 10_000_000), Stop::Exit(0));
+        assert_eq!(again.executed(), machine.executed());
+        assert_eq!(
+            listing.now(),
+            profiler.now(),
+            "cut apart, {name} takes as long"
+        );
+        let lines = listing.lines().values();
+        let counted: u64 = lines.clone().map(|line| line.count).sum();
+        assert_eq!(counted, spent.instructions, "{name}");
+        let cycles: u64 = lines.clone().map(|line| line.cycles).sum();
+        // An exception between two instructions is nobody's.
+        assert!(
+            (spent.cycles - cycles).is_multiple_of(12),
+            "{name}: {cycles} of {spent:?}"
+        );
+        let waited: u64 = lines.flat_map(|line| line.waits.values()).sum();
+        assert!(waited < cycles, "{name}");
+    }
 }
 
 #[test]

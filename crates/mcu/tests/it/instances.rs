@@ -51,6 +51,7 @@ fn forms() -> Vec<String> {
         add(&form.replace("\\n", "\n"));
     }
     products(&mut add);
+    floats(&mut add);
     for kind in ["s", "q", "sh", "u", "uq", "uh"] {
         for lanes in ["add16", "asx", "sax", "sub16", "add8", "sub8"] {
             add(&format!("{kind}{lanes} r0, r1, r2"));
@@ -118,6 +119,46 @@ fn products(add: &mut impl FnMut(&str)) {
     }
 }
 
+/// Each with subnormal numbers and NaNs kept or not; the cumulative flags apart.
+fn floats(add: &mut impl FnMut(&str)) {
+    const BEFORE: &str =
+        "mov r4, #0\nmovt r4, #%f\nvmsr fpscr, r4\nvmov s0, s1, r0, r1\nvmov s2, s3, r2, r3\n";
+    const AFTER: &str = "\nvmov r0, s0\nvmrs r1, fpscr\nbic r1, #0x9f\nvmov r2, s1\nvmov r3, s2";
+    let mut computes = |form: &str| {
+        for _ in 0..4 {
+            add(&format!("{BEFORE}{form}{AFTER}"));
+        }
+    };
+    for op in [
+        "add", "sub", "mul", "nmul", "div", "mla", "mls", "nmla", "nmls", "fma", "fms", "fnma",
+        "fnms",
+    ] {
+        computes(&format!("v{op}.f32 s0, s1, s2"));
+        computes(&format!("v{op}.f32 s2, s2, s0"));
+    }
+    for op in ["abs", "neg", "sqrt", "mov"] {
+        computes(&format!("v{op}.f32 s0, s1"));
+    }
+    for e in ["", "e"] {
+        computes(&format!("vcmp{e}.f32 s1, s2"));
+        computes(&format!("vcmp{e}.f32 s1, #0"));
+        computes(&format!("vcmp{e}.f32 s0, s0\nvmrs apsr_nzcv, fpscr"));
+    }
+    for kind in ["s32", "u32"] {
+        computes(&format!("vcvt.{kind}.f32 s0, s1"));
+        computes(&format!("vcvtr.{kind}.f32 s0, s1"));
+        computes(&format!("vcvt.f32.{kind} s0, s1"));
+    }
+    for (kind, fraction) in [("s16", "%h"), ("u16", "%h"), ("s32", "%r"), ("u32", "%r")] {
+        computes(&format!("vcvt.{kind}.f32 s1, s1, #{fraction}"));
+        computes(&format!("vcvt.f32.{kind} s1, s1, #{fraction}"));
+    }
+    computes("it %t\nvadd%t.f32 s0, s1, s2");
+    for constant in ["1.0", "-31.0", "0.125", "1.9375", "-2.5"] {
+        computes(&format!("vmov.f32 s0, #{constant}"));
+    }
+}
+
 fn arithmetic(add: &mut impl FnMut(&str)) {
     for op in [
         "and", "bic", "orr", "orn", "eor", "add", "adc", "sub", "sbc", "rsb",
@@ -176,6 +217,8 @@ fn fill(form: &str, rng: &mut ChaCha8Rng) -> String {
                 let lsb = rng.random_range(0..32);
                 format!("#{lsb}, #{}", rng.random_range(1..=32 - lsb))
             }
+            // Half of them as after a reset.
+            "f" => (rng.random_range(-3i32..4).max(0) << 8).to_string(),
             "t" => then.to_owned(),
             "e" => otherwise.to_owned(),
             _ => panic!("no operand %{kind}"),
@@ -215,6 +258,38 @@ fn operand(rng: &mut ChaCha8Rng) -> u32 {
     }
 }
 
+/// Floats at which something changes.
+const FLOAT_CORNERS: [u32; 16] = [
+    0x0000_0001, // The least.
+    0x007f_ffff,
+    0x0080_0000, // The least normal one.
+    0x0080_0001,
+    0x3f80_0000, // 1
+    0x3f7f_ffff,
+    0x3f00_0000,
+    0x4b00_0001,
+    0x4effffff, // Below 2^31.
+    0x4f00_0000,
+    0x4f80_0000,
+    0x7f7f_ffff, // The greatest.
+    0x7f80_0000, // Infinity.
+    0x7f80_0001, // A signalling NaN.
+    0x7fc1_2345,
+    0x0000_0000,
+];
+
+fn float(rng: &mut ChaCha8Rng) -> u32 {
+    let sign = rng.random::<u32>() & 0x8000_0000;
+    let bits = match rng.random_range(0..5) {
+        0 => FLOAT_CORNERS[rng.random_range(0..FLOAT_CORNERS.len())],
+        // Of similar size, so that sums round and cancel; at the edge of what is normal; integers.
+        1 | 2 => rng.random_range(0x3e00_0000..0x4100_0000),
+        3 => rng.random_range(0x1000_0000..0x2000_0000),
+        _ => rng.random::<u32>() & 0x7fff_ffff,
+    };
+    sign | bits
+}
+
 /// A program in assembly, and what each of its instances is.
 pub struct Program {
     pub assembly: String,
@@ -234,7 +309,12 @@ pub fn program(seed: u64, of_each: usize) -> Program {
     for form in forms() {
         for _ in 0..of_each {
             let text = fill(&form, &mut rng);
-            let values: [u32; 4] = std::array::from_fn(|_| operand(&mut rng));
+            let draw = if text.contains("fpscr") {
+                float
+            } else {
+                operand
+            };
+            let values: [u32; 4] = std::array::from_fn(|_| draw(&mut rng));
             let flags = rng.random::<u32>() & 0xf80f_0000;
             for (register, value) in (0..).zip(values) {
                 assembly += &constant(register, value);
@@ -260,6 +340,7 @@ pub fn program(seed: u64, of_each: usize) -> Program {
 const START: &str = "
     .syntax unified
     .cpu cortex-m4
+    .fpu fpv4-sp-d16
     .thumb
     .word 0x20001800, reset + 1
     .rept 14
@@ -270,7 +351,10 @@ fault: movs r0, #0x18
     bkpt #0xab
     .thumb_func
     .global reset
-reset: ldr r8, =0x20010000
+reset: ldr r8, =0xe000ed88
+    mov r0, #0xf00000
+    str r0, [r8]
+    ldr r8, =0x20010000
     b begin
     .ltorg
 begin:

@@ -59,7 +59,7 @@ fn qemu(core: Core, elf: &Path) -> Command {
 }
 
 /// What the program writes in QEMU.
-fn qemu_output(core: Core, elf: &Path) -> String {
+pub fn qemu_output(core: Core, elf: &Path) -> String {
     let output = qemu(core, elf).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
@@ -74,7 +74,7 @@ fn qemu_output(core: Core, elf: &Path) -> String {
 ///
 /// One line of the log is one instruction, the last being the breakpoint that ends the program: it is
 /// retired in QEMU's count and in the simulator's.
-fn qemu_instructions(core: Core, elf: &Path) -> u64 {
+pub fn qemu_instructions(core: Core, elf: &Path) -> u64 {
     let version = Command::new("qemu-system-arm")
         .arg("--version")
         .output()
@@ -107,7 +107,7 @@ fn qemu_instructions(core: Core, elf: &Path) -> u64 {
 }
 
 /// Runs it in the simulator.
-fn simulate(elf: &[u8]) -> Machine {
+pub fn simulate(elf: &[u8]) -> Machine {
     let mut machine = Image::parse(elf).unwrap().machine(&LAYOUT).unwrap();
     assert_eq!(machine.run(&mut Untimed, 1_000_000_000), Stop::Exit(0));
     machine

@@ -32,8 +32,11 @@ fn what_is_no_instruction_is_a_fault_that_names_it() {
         (&[nop, 0xdeff], 0xdeff),              // udf #255
         (&[nop, 0xf7f0, 0xa000], 0xf7f0_a000), // udf.w #0
         (&[nop, 0xba80], 0xba80),              // hlt #0, of ARMv8
-        (&[nop, 0xee30, 0x0a00], 0xee30_0a00), // vadd.f32 s0, s0, s0
-        (&[nop, 0xed90, 0x0a00], 0xed90_0a00), // vldr s0, [r0]
+        (&[nop, 0xee30, 0x0b00], 0xee30_0b00), // vadd.f64 d0, d0, d0
+        (&[nop, 0xeeb2, 0x0a40], 0xeeb2_0a40), // vcvtb.f32.f16 s0, s0
+        (&[nop, 0xfe00, 0x0a00], 0xfe00_0a00), // vseleq.f32 s0, s0, s0, of ARMv8
+        (&[nop, 0xecb0, 0x0a21], 0xecb0_0a21), // vldm r0!, {s0-s32}
+        (&[nop, 0xee00, 0x0910], 0xee00_0910), // mcr p9
         (&[nop, 0xf850, 0x0800], 0xf850_0800), // a load without index or write-back
         (&[nop, 0xf84f, 0x0000], 0xf84f_0000), // a store relative to the PC
         (&[nop, 0xf0e0, 0x0000], 0xf0e0_0000), // no opcode 7
@@ -46,6 +49,34 @@ fn what_is_no_instruction_is_a_fault_that_names_it() {
         assert_eq!(stop, expected, "{encoding:#x}");
         assert_eq!((machine.executed(), machine.pc()), (1, START + 2));
     }
+}
+
+#[test]
+fn floats_are_off_until_start_up_code_allows_them() {
+    for code in [
+        [0xee30, 0x0a00], // vadd.f32 s0, s0, s0
+        [0xed90, 0x0a00], // vldr s0, [r0]
+        [0xee00, 0x0a10], // vmov s0, r0
+    ] {
+        let (machine, stop) = run(&[0xbf00, code[0], code[1]], &[]);
+        assert_eq!(stop, fault(START + 2, Reason::FloatsOff), "{code:x?}");
+        assert_eq!(machine.executed(), 1);
+        let text = stop.to_string();
+        assert!(text.contains("CPACR"), "{text}");
+    }
+    // On a Cortex-M3 there are none: vadd.f32 s0, s0, s0
+    let machine = machine(&[(START, &[0xee30, 0x0a00])]);
+    let mut machine = machine.without_extensions();
+    let stop = machine.run(&mut Untimed, 1);
+    assert_eq!(stop, fault(START, Reason::Unknown(0xee30_0a00)));
+}
+
+#[test]
+fn another_rounding_than_to_nearest_is_refused() {
+    // str r1, [r0] (CPACR); vmsr fpscr, r2; vadd.f32 s0, s0, s0
+    let code = [0x6001, 0xeee1, 0x2a10, 0xee30, 0x0a00];
+    let (_, stop) = run(&code, &[0xe000_ed88, 0xf << 20, 1 << 22]);
+    assert_eq!(stop, fault(START + 6, Reason::Rounding));
 }
 
 #[test]

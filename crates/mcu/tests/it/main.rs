@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod firmware;
+mod hard_float;
 mod instances;
 mod isa_properties;
 mod isa_qemu;

@@ -3,7 +3,7 @@
 use keymark_mcu::instruction::Class;
 use keymark_mcu::machine::Stop;
 use keymark_mcu::timing::{
-    Account, CacheShape, CoreTiming, FlashTiming, Pairing, Pipeline, Ports, Stall,
+    Account, CacheShape, CoreTiming, FlashTiming, Pairing, Pipeline, Ports, Stall, Untimed,
 };
 
 use crate::{LAYOUT, machine, set};
@@ -45,7 +45,10 @@ fn run_at(address: u32, core: CoreTiming, flash: FlashTiming, code: &[u16]) -> A
         0xbe00, 0x2018, 0x4902, 0xbeab, 0xbf00, 0xbf00, 0x0026, 0x0002,
     ];
     let all = [&[0xbe01], code, &end].concat();
-    let mut machine = machine(&[(address - 2, &all)]);
+    // Before that STR R1, [R0] to CPACR allows floating point; BX R2 goes there.
+    let mut machine = machine(&[(0x0800_3000, &[0x6001, 0x4710]), (address - 2, &all)]);
+    set(&mut machine, &[0xe000_ed88, 0xf << 20, (address - 2) | 1]);
+    machine.run(&mut Untimed, 2);
     let values = [0xdead_beef, 0x2000_0100, 0x1234_5678, 5, 0x2000_0200];
     set(&mut machine, &values);
     let mut pipeline = Pipeline::new(core, flash, &LAYOUT);
@@ -122,6 +125,28 @@ const RULES: &[Rule] = &[
     ("the same where these may not pair", HINDERED, &[0xf8d1, 0x5000, 0x6826], 4),
     ("NOP; LDR R5, [R1], #4; LDR R6, [R4]", M4, &[0xbf00, 0xf851, 0x5b04, 0x6826], 4),
     ("the same where these may not pair", HINDERED, &[0xbf00, 0xf851, 0x5b04, 0x6826], 5),
+    // Table 7-1 of DDI 0439 and its notes.
+    ("VADD, VABS, VMOV R5, S9, VMSR", M4, &[0xee30, 0x0a81, 0xeeb0, 0x2ac2, 0xee14, 0x5a90, 0xeee1, 0x3a10], 4),
+    ("VADD S0; VMOV R5, S0: consumed by what follows", M4, &[0xee30, 0x0a81, 0xee10, 0x5a10], 3),
+    ("VADD S0; NOP; VMOV R5, S0", M4, &[0xee30, 0x0a81, 0xbf00, 0xee10, 0x5a10], 3),
+    ("VABS S0; VMOV R5, S0: no arithmetic", M4, &[0xeeb0, 0x0ac2, 0xee10, 0x5a10], 2),
+    ("VMLA S0, S1, S2", M4, &[0xee00, 0x0a81], 3),
+    ("VMUL S0; VFMA S0, S1, S2: the addend is taken late", M4, &[0xee20, 0x0a81, 0xeea0, 0x0a81], 1 + 3),
+    ("VMUL S1; VFMA S0, S1, S2: but not a factor", M4, &[0xee60, 0x0a81, 0xeea0, 0x0a81], 1 + 1 + 3),
+    ("VDIV S0, S0, S1; five NOPs: they do not wait", M4, &[0xee80, 0x0a20, 0xbf00, 0xbf00, 0xbf00, 0xbf00, 0xbf00], 6),
+    ("VDIV S0, S0, S1; VMOV R5, S9: another waits for the unit", M4, &[0xee80, 0x0a20, 0xee14, 0x5a90], 14 + 1),
+    ("VDIV S0, S0, S1; VMOV R5, S0", M4, &[0xee80, 0x0a20, 0xee10, 0x5a10], 14 + 1 + 1),
+    ("VSQRT S0, S1; NOP; VSQRT S2, S1", M4, &[0xeeb1, 0x0ae0, 0xbf00, 0xeeb1, 0x1ae0], 14 + 1),
+    ("VMOV R5, R6, D1", M4, &[0xec56, 0x5b11], 2),
+    ("VLDR S0, [R1]", M4, &[0xed91, 0x0a00], 2),
+    ("VLDR D0, [R1]", M4, &[0xed91, 0x0b00], 3),
+    ("LDR R5, [R1]; VLDR S0, [R4]: no pair", M4, &[0x680d, 0xed94, 0x0a00], 4),
+    ("VSTR S0, [R1]", M4, &[0xed81, 0x0a00], 2),
+    ("VLDMIA R1!, {S0-S4}", M4, &[0xecb1, 0x0a05], 1 + 5),
+    ("VSTMIA R1!, {D0-D2}", M4, &[0xeca1, 0x0b06], 1 + 6),
+    ("ADDS R1, #4; VLDR S0, [R1]: no forwarding", M4, &[0x3104, 0xed91, 0x0a00], 1 + 1 + 2),
+    ("NOP; IT NE; VMOVNE S0, R0; VMOV R5, S9", M4, &[0xbf00, 0xbf18, 0xee00, 0x0a10, 0xee14, 0x5a90], 1 + 2),
+    ("CMP R1, R1; IT NE; VDIVNE: skipped; VMOV R5, S0", M4, &[0x4289, 0xbf18, 0xee80, 0x0a20, 0xee10, 0x5a10], 3),
     ("two narrow loads always pair", HINDERED, &[0x680d, 0x6826], 3),
 ];
 

@@ -19,8 +19,8 @@ pub(super) fn run(command: &McuCommand, archive: Option<&PathBuf>) -> Outcome {
         McuCommand::List(own) => list::run(own),
         McuCommand::Predict(own) => predict::run(own, archive),
         McuCommand::Explain(own) => explain::run(own),
-        McuCommand::Run(own) => firmware::run(own),
-        McuCommand::Compare(own) => firmware::compare(own),
+        McuCommand::Run(own) => firmware::run(own, archive),
+        McuCommand::Compare(own) => firmware::compare(own, archive),
         McuCommand::Profile(own) => profile::run(own),
         McuCommand::Storage(own) => storage::run(own),
     }

@@ -1,4 +1,4 @@
-//! Predictions as a run, so that they stand in the archive and in reports like any other.
+//! Predictions, and phases of programs, as a run, so that they stand in the archive and in reports like any other.
 
 use std::time::Duration;
 
@@ -9,10 +9,12 @@ use keymark_bench::{
     RunState, Settings, StoreIdentity, StoreKind,
 };
 use keymark_mcu::kernel::Kernel;
+use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::Stall;
 use keymark_report::answers::WAITING;
 use keymark_report::units;
+use keymark_stats::{Band, Seconds};
 
 use crate::exit::Failure;
 use crate::frame;
@@ -54,42 +56,56 @@ pub(super) fn note(prediction: &Prediction) -> String {
     )
 }
 
-/// The part, of which nothing was measured.
-fn device(prediction: &Prediction) -> StoreIdentity {
-    StoreIdentity::new(
-        DeviceName::new(prediction.name()),
-        StoreKind::REPORTED,
-        Provenance::Predicted,
-        format!("{}, simulated", prediction.target.mcu.product),
-    )
-}
+/// What a capability takes on a part of which nothing was measured, and the part by that name.
+pub(super) type Figure = (StoreIdentity, CaseRecord);
 
-fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
-    let capabilities = capabilities(prediction.kernel)?;
-    let first = capabilities.first();
-    let first = first.ok_or_else(|| Failure::failed("a kernel that no operation uses"))?;
+/// One from a time and its band.
+pub(super) fn figure(
+    name: String,
+    part: &Microcontroller,
+    capability: Capability,
+    (mean, band): (Seconds, Band),
+    note: String,
+) -> Figure {
+    let product = format!("{}, simulated", part.product);
+    let name = DeviceName::new(name);
+    let device = StoreIdentity::new(name, StoreKind::REPORTED, Provenance::Predicted, product);
     let case = Case {
         input_bytes: 32,
-        ..device(prediction).case(*first)
+        ..device.case(capability)
     };
-    Ok(CaseRecord {
-        published: Some(PublishedMean {
-            mean: prediction.seconds(),
-            n: None,
-            note: note(prediction),
-            band: Some(prediction.band()),
-        }),
+    let published = Some(PublishedMean {
+        mean,
+        n: None,
+        note,
+        band: Some(band),
+    });
+    let case = CaseRecord {
+        published,
         ..CaseRecord::new(case)
-    })
+    };
+    (device, case)
 }
 
 /// A run of these predictions, now.
 pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Record, Failure> {
-    let cases = predictions
-        .iter()
-        .map(case)
-        .collect::<Result<Vec<_>, _>>()?;
-    let stores = predictions.iter().map(device);
+    let one = |prediction: &Prediction| {
+        let capabilities = capabilities(prediction.kernel)?;
+        let first = capabilities.first();
+        let first = first.ok_or_else(|| Failure::failed("a kernel that no operation uses"))?;
+        let (mean, name) = (prediction.seconds(), prediction.name());
+        let time = (mean, prediction.band());
+        let part = &prediction.target.mcu;
+        Ok(figure(name, part, *first, time, note(prediction)))
+    };
+    let figures: Result<Vec<_>, Failure> = predictions.iter().map(one).collect();
+    Ok(of_figures(figures?, tolerance))
+}
+
+/// A run of these figures, now.
+pub(super) fn of_figures(figures: Vec<Figure>, tolerance: Duration) -> Record {
+    let (stores, cases): (Vec<_>, Vec<CaseRecord>) = figures.into_iter().unzip();
+    let stores = stores.into_iter();
     let stores = stores.unique_by(|store| store.device.clone()).collect();
     let plan = Plan {
         cases: cases.iter().map(|record| record.case.clone()).collect(),
@@ -98,9 +114,9 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
             ..Settings::default()
         },
     };
-    Ok(Record {
+    Record {
         state: RunState::Finished,
         cases,
         ..frame::record(plan, stores)
-    })
+    }
 }

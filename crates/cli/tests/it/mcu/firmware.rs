@@ -77,9 +77,46 @@ fn a_change_of_a_program_is_shown_on_several_parts() {
         "{}",
         rows[0]
     );
+    let [low, high] = ["change_low", "change_high"].map(|name| rows[0][name].as_f64().unwrap());
+    assert!(low < high && high < 0.0, "{}", rows[0]);
     place.stdout(&format!("mcu compare {before} {after} --fail-above 1%"));
     let slower = place.refused(&format!("mcu compare {after} {before} --fail-above 1%"), 1);
     assert_says(&slower, ["total on stm32f103 takes +"]);
+}
+
+#[test]
+fn the_instructions_of_a_function_are_shown_with_their_cycles() {
+    let place = Place::new(KEYMARK);
+    let elf = kernel("x25519-umaal-o2.elf");
+    let run = format!("mcu run {elf} --mcu stm32f405");
+    let rows = place.rows(&format!("{run} --annotate --json"));
+    let annotated = &rows[0]["annotated"];
+    assert_eq!(annotated["function"], "fe25519_mul");
+    let lines = annotated["lines"].as_array().unwrap();
+    let cycles = lines.iter().map(|line| line["cycles"].as_u64().unwrap());
+    let whole = rows[0]["functions"][0]["cycles"].as_u64();
+    assert_eq!(Some(cycles.sum::<u64>()), whole);
+    let said = place.stdout(&format!("{run} --annotate=fe25519_square"));
+    assert_says(&said, ["fe25519_square, by instruction", "count", "share"]);
+    let unknown = place.refused(&format!("{run} --annotate=nothing"), 2);
+    assert_says(&unknown, ["no function 'nothing' was executed"]);
+}
+
+#[test]
+fn a_phase_that_says_what_it_computes_is_kept() {
+    let place = Place::new(KEYMARK);
+    let elf = kernel("x25519-umaal-o2.elf");
+    let run = format!("mcu run {elf} --mcu stm32f405 --phase");
+    place.stdout(&format!("{run} 1=ladder"));
+    assert!(place.rows("runs --json").is_empty(), "it means nothing");
+    place.stdout(&format!("{run} 1=cv25519_decrypt"));
+    let shown = place.rows("show last --json");
+    assert_eq!(shown[0]["device"], "stm32f405:x25519-umaal-o2.elf");
+    assert_eq!(shown[0]["provenance"], "predicted");
+    assert_eq!(
+        [&shown[0]["algorithm"], &shown[0]["operation"]],
+        ["cv25519", "decrypt"]
+    );
 }
 
 #[test]

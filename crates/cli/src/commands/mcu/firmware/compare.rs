@@ -1,15 +1,18 @@
 //! `keymark mcu compare`
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use keymark_report::TableOf;
 use keymark_report::formats::ci::Test;
 use serde::Serialize;
 
 use super::finish;
+use super::kept::keep;
 use super::simulate::{Echo, Run};
 use crate::args::FirmwareComparison;
 use crate::commands::Outcome;
+use crate::exit::Exit;
 use crate::observers::print_json;
 use crate::output;
 
@@ -32,6 +35,9 @@ struct Row {
     name: String,
     before: Option<u64>,
     after: Option<u64>,
+    /// Of the whole and of phases: the least and the greatest change with one assumption varied, as shares.
+    change_low: Option<f64>,
+    change_high: Option<f64>,
 }
 
 impl Row {
@@ -45,17 +51,41 @@ impl Row {
         Some(self.after? as f64 / before as f64 - 1.0)
     }
 
-    fn change_in_words(&self) -> String {
-        let change = self.change();
-        change.map_or_else(
-            || "-".to_owned(),
-            |change| format!("{:+.2} %", 100.0 * change),
-        )
+    /// Both programs with the same assumption varied, which is why that is narrower than the bands of both.
+    fn change_band(&self, before: &Run, after: &Run) -> Option<(f64, f64)> {
+        let own = self.change()?;
+        let variations = |run: &Run| {
+            let number = run.phase_number(&self.name);
+            let is_whole = self.of == WHOLE;
+            let timing = run.profiler.timing();
+            timing.estimates(|phase| is_whole || Some(phase) == number)
+        };
+        let both = variations(before).into_iter().zip(variations(after));
+        let doubts = both.filter(|((assumption, _), _)| assumption.is_doubt());
+        let changes = doubts.map(|((_, before), (_, after))| after as f64 / before as f64 - 1.0);
+        Some(changes.fold((own, own), |(low, high), change| {
+            (low.min(change), high.max(change))
+        }))
+    }
+
+    fn band(&self) -> Option<String> {
+        let band = [self.change_low, self.change_high];
+        self.change_low.map(|_| band.map(percent).join(" to "))
     }
 }
 
-pub(in crate::commands::mcu) fn run(arguments: &FirmwareComparison) -> Outcome {
-    let (mut rows, mut tests) = (Vec::new(), Vec::new());
+fn percent(change: Option<f64>) -> String {
+    change.map_or_else(
+        || "-".to_owned(),
+        |change| format!("{:+.2} %", 100.0 * change),
+    )
+}
+
+pub(in crate::commands::mcu) fn run(
+    arguments: &FirmwareComparison,
+    archive: Option<&PathBuf>,
+) -> Outcome {
+    let (mut rows, mut tests, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     let test = |mcu: &str, name: &str, failure| Test {
         class: format!("keymark.mcu.{mcu}"),
         name: name.to_owned(),
@@ -70,11 +100,14 @@ pub(in crate::commands::mcu) fn run(arguments: &FirmwareComparison) -> Outcome {
             output::warning(&format!("on {mcu} the two programs write different things"));
         }
         rows.extend(differences(&before, &after));
+        runs.push((before, after));
     }
+    let (before, after): (Vec<_>, Vec<_>) = runs.iter().map(|(a, b)| (a, b)).unzip();
+    let kept = [before, after].map(|runs| keep(&runs, archive));
     if let Some(above) = arguments.fail_above {
         for row in rows.iter().filter(|row| row.of != FUNCTION) {
             let slower = row.change().is_some_and(|change| change > above);
-            let (name, mcu, change) = (&row.name, &row.mcu, row.change_in_words());
+            let (name, mcu, change) = (&row.name, &row.mcu, percent(row.change()));
             let failure = slower.then(|| format!("{name} on {mcu} takes {change} cycles"));
             tests.push(test(mcu, name, failure));
         }
@@ -84,7 +117,8 @@ pub(in crate::commands::mcu) fn run(arguments: &FirmwareComparison) -> Outcome {
     } else if !arguments.junit {
         print(&rows);
     }
-    finish(&tests, arguments.junit)
+    let otherwise = kept.into_iter().find(|kept| *kept != Exit::Fine);
+    finish(&tests, arguments.junit, otherwise.unwrap_or(Exit::Fine))
 }
 
 /// The whole, phases, and functions, those that changed most first.
@@ -102,8 +136,13 @@ fn differences(before: &Run, after: &Run) -> Vec<Row> {
         name,
         before: before_cycles,
         after: after_cycles,
+        change_low: None,
+        change_high: None,
     };
     let mut rows: Vec<Row> = both.into_iter().map(row).collect();
+    for row in rows.iter_mut().filter(|row| row.of != FUNCTION) {
+        (row.change_low, row.change_high) = row.change_band(before, after).unzip();
+    }
     let order = [WHOLE, PHASE, FUNCTION];
     rows.sort_by_key(|row| {
         let place = order.iter().position(|of| *of == row.of);
@@ -143,6 +182,7 @@ fn print(rows: &[Row]) {
         .value("before", |row| row.before)
         .value("after", |row| row.after)
         .value("difference", |row| format!("{:+}", row.difference()))
-        .value("change", |row| row.change_in_words());
+        .value("change", |row| percent(row.change()))
+        .value("band", |row| row.band());
     output::table(table);
 }

@@ -2,11 +2,14 @@
 
 mod budget;
 mod compare;
+mod kept;
+mod listing;
 mod simulate;
 
 pub(super) use compare::run as compare;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use keymark_mcu::profiler::Spent;
 use keymark_mcu::timing::{Phase, Stall};
@@ -22,9 +25,10 @@ use crate::exit::{Exit, Failure};
 use crate::file;
 use crate::observers::print_json;
 use crate::output;
+use listing::Annotated;
 use simulate::{Echo, Run};
 
-pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
+pub(super) fn run(arguments: &FirmwareArguments, archive: Option<&PathBuf>) -> Outcome {
     let (path, phases) = (&arguments.elf, &arguments.phase);
     let echo = match arguments.json || arguments.junit {
         true => Echo::Keep,
@@ -32,8 +36,13 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
     };
     let run = Run::new(path, &arguments.mcu, arguments.limit, phases, echo)?;
     let mut judged = budget::judge(&run, &arguments.budget, arguments.fail_above)?;
+    let annotated = arguments.annotate.as_deref();
+    let annotated = annotated.map(|wanted| listing::annotate(path, &run, wanted));
+    let annotated = annotated.transpose()?;
     if arguments.json {
-        print_json(&report(&run, &judged));
+        let mut report = report(&run, &judged);
+        report["annotated"] = json!(annotated);
+        print_json(&report);
     } else if !arguments.junit {
         output::heading(&format!(
             "{} on {} at {} (predicted)",
@@ -43,6 +52,7 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
         ));
         print_phases(&run);
         print_functions(&run, arguments.top);
+        annotated.iter().for_each(Annotated::print);
     }
     if let Some(folded) = &arguments.folded {
         let lines = run.profiler.folded(|number| run.phase_name(number));
@@ -56,18 +66,19 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
             failure: run.problem(),
         },
     );
-    finish(&judged, arguments.junit)
+    let kept = kept::keep(&[&run], archive);
+    finish(&judged, arguments.junit, kept)
 }
 
 /// Prints the tests where that is asked for, and fails by them.
-fn finish(tests: &[Test], junit: bool) -> Outcome {
+fn finish(tests: &[Test], junit: bool, otherwise: Exit) -> Outcome {
     if junit {
         output::print(&suite("mcu", tests).map_err(Failure::failed)?);
     }
     let failures = tests.iter().filter_map(|test| test.failure.clone());
     let failures: Vec<String> = failures.collect();
     match failures.is_empty() {
-        true => Ok(Exit::Fine),
+        true => Ok(otherwise),
         false => Err(Failure::failed(failures.join("\n"))),
     }
 }
@@ -142,7 +153,13 @@ fn print_phases(run: &Run) {
             let instructions = phase.account.instructions().max(1);
             format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
         });
-    for &stall in Stall::ALL {
+    // A column that most programs have nothing in.
+    let floats = run
+        .phases()
+        .iter()
+        .any(|(_, phase)| phase.account.stall(Stall::Float) > 0);
+    let shown = |stall: &&Stall| **stall != Stall::Float || floats;
+    for &stall in Stall::ALL.iter().filter(shown) {
         table = table.value(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
     }
     output::table(table);

@@ -24,6 +24,8 @@ const MOST_KEPT: usize = 1 << 20;
 /// A program with what it took.
 pub(super) struct Run {
     pub(super) mcu: Microcontroller,
+    /// The file's name.
+    pub(super) program: String,
     pub(super) profiler: Profiler,
     /// What it wrote, up to a limit.
     pub(super) written: Vec<u8>,
@@ -116,7 +118,9 @@ impl Run {
             name: name.to_owned(),
         });
         let names = phases.iter().cloned().chain(from_symbols).collect();
+        let program = path.file_name().unwrap_or_default();
         Ok(Self {
+            program: program.to_string_lossy().into_owned(),
             executed: machine.executed(),
             mcu,
             profiler,
@@ -137,6 +141,14 @@ impl Run {
         }
     }
 
+    /// The number of the phase of that name.
+    pub(super) fn phase_number(&self, name: &str) -> Option<u8> {
+        let phases = self.profiler.pipeline().phases().into_iter();
+        phases
+            .map(|phase| phase.number)
+            .find(|number| self.phase_name(*number) == name)
+    }
+
     /// The phases with their names.
     pub(super) fn phases(&self) -> Vec<(String, Phase)> {
         let phases = self.profiler.pipeline().phases().into_iter();
@@ -145,7 +157,6 @@ impl Run {
             .collect()
     }
 
-    /// Cycles in all.
     /// The time of a phase, with what its assumptions leave open.
     pub(super) fn band(&self, phase: &Phase) -> Band {
         let timing = self.profiler.timing();
@@ -153,6 +164,7 @@ impl Run {
         band(&self.mcu, phase.account.cycles(), &variations)
     }
 
+    /// Cycles in all.
     pub(super) fn cycles(&self) -> u64 {
         self.profiler.pipeline().now()
     }
