@@ -10,7 +10,7 @@ use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
 use keymark_bench::Profile;
 use keymark_report::exchange::Shipped;
-use keymark_stores::device::{Device, Wish};
+use keymark_stores::device::Wish;
 use keymark_stores::registry;
 use serde_json::json;
 
@@ -162,17 +162,22 @@ fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Re
 fn inserted() -> Result<String, Failure> {
     let looked = registry::look(&Wish::Inserted, &user::of_pinentry());
     let devices = looked.map_err(Failure::nothing_usable)?.devices;
-    let name = |one: &Box<dyn Device>| one.identity().device.to_string();
-    let (empty, with_keys): (Vec<_>, Vec<_>) = devices
-        .iter()
-        .partition(|one| one.capabilities().is_empty());
+    let named = devices.iter().map(|one| {
+        let name = one.identity().device.to_string();
+        if one.capabilities().is_empty() {
+            Err(name)
+        } else {
+            Ok(name)
+        }
+    });
+    let (with_keys, empty): (Vec<_>, Vec<_>) = named.partition_result();
     if !with_keys.is_empty() {
-        return Ok(with_keys.into_iter().map(name).join(","));
+        return Ok(with_keys.join(","));
     }
     Err(Failure::nothing_usable(if empty.is_empty() {
         "no card is inserted that could be measured; 'keymark devices' shows all".to_owned()
     } else {
-        let empty = empty.into_iter().map(name).join(", ");
+        let empty = empty.join(", ");
         format!(
             "the card has no keys yet ({empty}): 'gpg --card-edit' makes some on it, by 'admin' and 'generate'"
         )
