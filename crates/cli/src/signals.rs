@@ -6,7 +6,7 @@ use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, Signal};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{SigId, flag};
@@ -53,6 +53,8 @@ pub fn until_told() -> Result<impl FnOnce() + Send, Failure> {
 
 /// What keymark is told while programs run; besides, that one has ended, and that an alarm is due.
 pub fn to_hand_on() -> Result<Signals, Failure> {
+    // Whoever started keymark may have blocked it.
+    let _ = SigSet::from(Signal::SIGCHLD).thread_unblock();
     Signals::new(SIGNALS.iter().chain(&[SIGCHLD, SIGALRM])).map_err(uncaught)
 }
 
