@@ -7,6 +7,7 @@ use keymark_stats::Seconds;
 use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
+use crate::instruction::Architecture;
 use crate::machine::{Layout, Machine, Stub};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
 
@@ -338,7 +339,7 @@ impl Microcontroller {
         let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
         let machine = machine.with_registers(&self.registers, self.core.cpuid());
         Ok(match self.core {
-            Core::CortexM3 => machine.without_extensions(),
+            Core::CortexM3 => machine.with_architecture(Architecture::Armv7M),
             Core::CortexM4 => machine,
         })
     }
