@@ -21,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(mut machine) = image.machine(&part.layout) else {
         return;
     };
-    let mut pipeline = Pipeline::new(part.core.timing(), part.flash, &part.layout);
+    let mut pipeline = Pipeline::new(part.timing, part.flash, &part.layout);
     let stop = machine.run(&mut pipeline, INSTRUCTIONS);
     assert!(machine.executed() <= INSTRUCTIONS);
     if stop == Stop::Limit {

@@ -38,7 +38,7 @@ impl Listing {
         let range = range.start..range.end.min(range.start.saturating_add(MOST_BYTES));
         let machine = machine.with_boundaries(range.clone().step_by(2).chain([range.end]));
         let listing = Self {
-            timing: Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout),
+            timing: Pipeline::new(mcu.timing, mcu.flash, &mcu.layout),
             range,
             lines: BTreeMap::new(),
         };

@@ -7,6 +7,7 @@ use keymark_stats::Seconds;
 use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
+use crate::instruction::Architecture;
 use crate::machine::{Layout, Machine, Stub};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
 
@@ -27,6 +28,10 @@ fn shipped() -> impl Iterator<Item = Result<File, MicrocontrollerError>> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]
 pub enum Core {
+    /// ARMv6-M.
+    #[serde(rename = "cortex-m0plus")]
+    #[strum(to_string = "Cortex-M0+")]
+    CortexM0Plus,
     /// ARMv7-M.
     #[strum(to_string = "Cortex-M3")]
     CortexM3,
@@ -36,9 +41,10 @@ pub enum Core {
 }
 
 impl Core {
-    /// What its CPUID register reads as (DDI 0403E, B3.2.3): part number C23 or C24, of the first revision.
+    /// What its CPUID register reads as (DDI 0403E, B3.2.3): part number C60, C23 or C24, of the first revision.
     pub const fn cpuid(self) -> u32 {
         match self {
+            Self::CortexM0Plus => 0x410c_c600,
             Self::CortexM3 => 0x410f_c230,
             Self::CortexM4 => 0x410f_c240,
         }
@@ -47,8 +53,18 @@ impl Core {
     /// Its timing with memories that never wait.
     pub const fn timing(self) -> CoreTiming {
         match self {
+            Self::CortexM0Plus => CoreTiming::CORTEX_M0_PLUS,
             Self::CortexM3 => CoreTiming::CORTEX_M3,
             Self::CortexM4 => CoreTiming::CORTEX_M4,
+        }
+    }
+
+    /// Its instructions.
+    pub const fn architecture(self) -> Architecture {
+        match self {
+            Self::CortexM0Plus => Architecture::Armv6M,
+            Self::CortexM3 => Architecture::Armv7M,
+            Self::CortexM4 => Architecture::Armv7EM,
         }
     }
 }
@@ -84,8 +100,10 @@ pub struct Microcontroller {
     pub also: Vec<String>,
     /// The part and where it is used.
     pub product: String,
-    /// Decides on the instructions there are and their cycles.
+    /// Decides on the instructions there are.
     pub core: Core,
+    /// Their cycles with memories that never wait.
+    pub timing: CoreTiming,
     /// Cycles become time by it, and the wait states of flash hang on it.
     pub clock: Megahertz,
     /// Where flash and RAM lie, and how large they are.
@@ -145,12 +163,16 @@ struct File {
     also: Vec<String>,
     product: String,
     core: Core,
+    /// Of MUL: one, but for a Cortex-M0+ with the small multiplier.
+    multiply_cycles: Option<u8>,
     clock_mhz: Megahertz,
     /// The slowest that it can be set to; 1 MHz where nothing is said.
     #[serde(default = "Megahertz::one")]
     least_mhz: Megahertz,
+    /// Neither is there where flash is not simulated.
+    #[serde(default)]
     flash_base: u32,
-    flash_kib: u32,
+    flash_kib: Option<u32>,
     ram_base: u32,
     ram_kib: u32,
     #[serde(default)]
@@ -206,18 +228,27 @@ impl File {
         if file.ccm_kib > MOST_KIB {
             return Err(malformed(format!("ccm-kib must be at most {MOST_KIB}")));
         }
-        if !sizes.contains(&file.flash_kib) || !sizes.contains(&file.ram_kib) {
+        if file.flash_kib.is_some_and(|kib| !sizes.contains(&kib)) || !sizes.contains(&file.ram_kib)
+        {
             return Err(malformed(format!(
                 "flash-kib and ram-kib must be 1 to {MOST_KIB}"
             )));
         }
-        let above = file.flash_base.checked_add(file.flash_kib * 1024);
+        if !matches!(
+            (file.core, file.multiply_cycles),
+            (_, None | Some(1)) | (Core::CortexM0Plus, Some(32))
+        ) {
+            return Err(malformed(
+                "multiply-cycles must be 1, or 32 on a Cortex-M0+".to_owned(),
+            ));
+        }
+        let above = file.flash_base.checked_add(file.flash_size());
         if above.is_none_or(|end| end > file.ram_base)
             || file.ram_base.checked_add(file.ram_kib * 1024).is_none()
         {
             return Err(malformed("RAM must lie above flash".to_owned()));
         }
-        let seen = (file.flash_kib * 1024).next_power_of_two();
+        let seen = file.flash_size().next_power_of_two();
         if !file.flash_base.is_multiple_of(seen) {
             return Err(malformed(format!(
                 "flash-base must be a multiple of {seen:#x}, as flash is decoded"
@@ -255,12 +286,20 @@ impl File {
         })
     }
 
+    /// In bytes; `parse` has seen to it that they can be counted.
+    fn flash_size(&self) -> u32 {
+        self.flash_kib.unwrap_or_default() * 1024
+    }
+
     const fn flash(&self, wait_states: u8) -> FlashTiming {
         FlashTiming {
             read_bytes: self.flash.read_bytes,
             wait_states,
             reads_ahead: self.flash.reads_ahead,
-            ports: Ports::Shared,
+            ports: match self.core {
+                Core::CortexM0Plus => Ports::Single,
+                Core::CortexM3 | Core::CortexM4 => Ports::Shared,
+            },
             instruction_cache: self.flash.instruction_cache,
             data_cache: self.flash.data_cache,
         }
@@ -292,6 +331,11 @@ impl File {
             });
         };
         let flash = self.flash(wait.states);
+        let flash_size = self.flash_size();
+        let timing = CoreTiming {
+            multiply: self.multiply_cycles.unwrap_or(1),
+            ..self.core.timing()
+        };
         let name = if clock == self.clock_mhz {
             self.name
         } else {
@@ -302,10 +346,11 @@ impl File {
             also: self.also,
             product: self.product,
             core: self.core,
+            timing,
             clock,
             layout: Layout {
                 flash_base: self.flash_base,
-                flash_size: self.flash_kib * 1024,
+                flash_size,
                 ram_base: self.ram_base,
                 ram_size: self.ram_kib * 1024,
                 ccm_base: self.ccm_base,
@@ -334,13 +379,13 @@ impl Microcontroller {
 
     /// A machine of this part with that program in it.
     pub fn load(&self, image: &Image) -> Result<Machine, ImageError> {
+        if let Some(found) = image.armv7().filter(|_| self.core == Core::CortexM0Plus) {
+            return Err(ImageError::LargerCore(found));
+        }
         let machine = image.machine(&self.layout)?;
         let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
         let machine = machine.with_registers(&self.registers, self.core.cpuid());
-        Ok(match self.core {
-            Core::CortexM3 => machine.without_extensions(),
-            Core::CortexM4 => machine,
-        })
+        Ok(machine.with_architecture(self.core.architecture()))
     }
 
     /// The shipped part of that name, with `@MHz` for another clock.
@@ -432,6 +477,11 @@ mod tests {
             ),
             ("states = 2", "states = 200", "states"),
             ("cortex-m3", "cortex-m0", "cortex-m0"),
+            (
+                "clock-mhz = 72",
+                "clock-mhz = 72\nmultiply-cycles = 32",
+                "multiply-cycles",
+            ),
         ] {
             let error = Microcontroller::parse(&text.replace(from, to), "own");
             let error = error.unwrap_err().to_string();

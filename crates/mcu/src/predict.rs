@@ -120,17 +120,26 @@ const ROWS: [Row; 13] = [
         }
     }),
     doubt("refill of 1 cycle", |core, _| core.refill = 1),
-    doubt("refill of 3 cycles", |core, _| core.refill = 3),
+    doubt("refill of 3 cycles", |core, _| {
+        // The Cortex-M0+'s of one is in its manual.
+        if core.refill > 1 {
+            core.refill = 3;
+        }
+    }),
     doubt("computed addresses forwarded", |core, _| {
         core.address_dependency = 0;
     }),
     doubt("IT not folded", |core, _| core.it = Folding::Never),
     // Loads overlap only if they are narrow or aligned, and do not update their base.
     doubt("fewer loads overlap", |core, _| {
-        core.pairing = Pairing::Hindered;
+        if core.pairing == Pairing::Always {
+            core.pairing = Pairing::Hindered;
+        }
     }),
     doubt("data beside instructions", |_, flash| {
-        flash.ports = Ports::Apart;
+        if flash.ports == Ports::Shared {
+            flash.ports = Ports::Apart;
+        }
     }),
     doubt("one read ahead", |_, flash| flash.reads_ahead = 1),
     doubt("three reads ahead", |_, flash| {
@@ -170,9 +179,9 @@ impl Assumption {
 
     /// The model with this varied; `None` where that changes nothing.
     fn pipeline(self, mcu: &Microcontroller) -> Option<Pipeline> {
-        let (mut core, mut flash) = (mcu.core.timing(), mcu.flash);
+        let (mut core, mut flash) = (mcu.timing, mcu.flash);
         (ROWS[self.0].vary)(&mut core, &mut flash);
-        let changed = core != mcu.core.timing() || flash != mcu.flash;
+        let changed = core != mcu.timing || flash != mcu.flash;
         changed.then(|| Pipeline::new(core, flash, &mcu.layout))
     }
 }
@@ -233,7 +242,7 @@ impl Banded {
             })
             .collect();
         Self {
-            base: Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout),
+            base: Pipeline::new(mcu.timing, mcu.flash, &mcu.layout),
             variants_begun: vec![0; variants.len()],
             variants,
             left: outside,

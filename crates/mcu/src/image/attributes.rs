@@ -16,10 +16,19 @@ pub(super) fn foreign(section: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Tag_CPU_arch and Tag_CPU_arch_profile of the whole file; Armv7E-M where nothing is said.
+/// Its architecture, where ARMv6-M does not have all that it says.
+pub(super) fn armv7(section: &[u8]) -> Option<&'static str> {
+    match architecture(section).ok()?.0 {
+        10 => Some("Armv7-M"),
+        13 => Some("Armv7E-M"),
+        _ => None,
+    }
+}
+
+/// Tag_CPU_arch and Tag_CPU_arch_profile of the whole file; no architecture at all where nothing is said.
 fn architecture(section: &[u8]) -> Result<(u64, u64)> {
     const HEADER: usize = 1 + 4;
-    let (mut architecture, mut profile) = (13, 0);
+    let (mut architecture, mut profile) = (u64::MAX, 0);
     let mut bytes = EndianSlice::new(section, LittleEndian);
     bytes.skip(HEADER)?; // The format's version, the subsection's length.
     bytes.read_null_terminated_slice()?;

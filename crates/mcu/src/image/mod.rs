@@ -20,6 +20,7 @@ pub struct Image {
     symbols: Vec<Symbol>,
     code: Vec<Symbol>,
     entry: u32,
+    armv7: Option<&'static str>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,10 +67,16 @@ pub enum ImageError {
     Empty,
     /// For a core of another architecture.
     #[error(
-        "this program was compiled for {0}; the simulated cores are Cortex-M3 and M4: compile it with -mcpu=cortex-m3 or \
-         -mcpu=cortex-m4"
+        "this program was compiled for {0}; the simulated cores are Cortex-M0+, M3 and M4: compile it with \
+         -mcpu=cortex-m0plus, -mcpu=cortex-m3 or -mcpu=cortex-m4"
     )]
     OtherCore(&'static str),
+    /// For a larger core than the part has.
+    #[error(
+        "this program was compiled for {0}, but a Cortex-M0+ has ARMv6-M only: compile it with -mcpu=cortex-m0plus, or \
+         choose a part with another core with --mcu"
+    )]
+    LargerCore(&'static str),
     /// It lies where this part has no memory.
     #[error(
         "{bytes} bytes at {address:#010x} do not fit the memory, which is {layout}; link the program for this part, or \
@@ -159,7 +166,13 @@ impl Image {
             symbols: symbols::all(&elf),
             code: symbols::code(&elf),
             entry: u32::try_from(elf.entry).map_err(malformed)?,
+            armv7: attributes(&elf, file).and_then(attributes::armv7),
         })
+    }
+
+    /// The architecture that it was compiled for, where that is more than ARMv6-M.
+    pub const fn armv7(&self) -> Option<&'static str> {
+        self.armv7
     }
 
     /// The symbol of that name.

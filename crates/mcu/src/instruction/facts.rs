@@ -184,7 +184,44 @@ impl Effect {
     }
 }
 
+/// Which instructions a core has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Architecture {
+    /// Those of 16 bits and a few others (ARM DDI 0419); no unaligned access.
+    Armv6M,
+    /// Neither the DSP nor the floating-point extension.
+    Armv7M,
+    /// Both of them.
+    #[default]
+    Armv7EM,
+}
+
 impl Effect {
+    /// Whether that architecture has it, in so many bytes that begin with `first`.
+    pub(crate) fn belongs_to(&self, architecture: Architecture, size: u8, first: u16) -> bool {
+        match architecture {
+            Architecture::Armv6M => self.is_baseline(size, first),
+            Architecture::Armv7M => !self.is_extension(),
+            Architecture::Armv7EM => true,
+        }
+    }
+
+    /// DDI 0419, A5.2 and A5.3.
+    fn is_baseline(&self, size: u8, first: u16) -> bool {
+        match *self {
+            Self::CompareBranch(..) | Self::If => false,
+            Self::MaskExceptions { faultmask, .. } => !faultmask,
+            // There are no BASEPRI, BASEPRI_MAX and FAULTMASK.
+            Self::ReadSpecial(_, special) | Self::WriteSpecial { special, .. } => {
+                !(17..=19).contains(&special)
+            }
+            Self::BranchLink(_) | Self::Barrier => true,
+            // DSB and DMB.
+            Self::Nop => size == 2 || first == 0xf3bf,
+            _ => size == 2,
+        }
+    }
+
     /// Whether it may go elsewhere, or has to be seen to before what follows.
     pub(crate) fn ends_block(&self) -> bool {
         match *self {

@@ -157,6 +157,7 @@ impl Options {
     pub const fn for_core(core: Core) -> Self {
         Self {
             umaal: match core {
+                Core::CortexM0Plus => Umaal::Portable,
                 Core::CortexM3 => Umaal::Off,
                 Core::CortexM4 => Umaal::On,
             },
@@ -188,8 +189,14 @@ impl Options {
 
     /// Why this cannot run on such a core, if so.
     pub fn problem(&self, core: Core) -> Option<String> {
-        (self.umaal == Umaal::On && core == Core::CortexM3)
-            .then(|| format!("the {core} has no UMAAL"))
+        match core {
+            Core::CortexM0Plus => Some(format!(
+                "the kernels are compiled for ARMv7-M, and the {core} has ARMv6-M; 'keymark mcu run' takes a \
+                 program of your own"
+            )),
+            Core::CortexM3 if self.umaal == Umaal::On => Some(format!("the {core} has no UMAAL")),
+            Core::CortexM3 | Core::CortexM4 => None,
+        }
     }
 }
 

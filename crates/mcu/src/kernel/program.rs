@@ -163,7 +163,7 @@ impl Kernel {
 
     /// Runs it under the part's timing model.
     pub fn time(self, mcu: &Microcontroller, options: &Options) -> Result<Pipeline, KernelError> {
-        let mut pipeline = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
+        let mut pipeline = Pipeline::new(mcu.timing, mcu.flash, &mcu.layout);
         self.run(mcu, options, &mut pipeline)?;
         Ok(pipeline)
     }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Machine;
 use super::execute::{self, Done, Handler};
 use super::memory::Memory;
+use super::{Machine, transfer};
 use crate::decode;
-use crate::instruction::{Condition, Effect, Instruction, Register};
+use crate::instruction::{Architecture, Condition, Effect, Instruction, Register};
 
 /// The most instructions of a block: a bit each says which were skipped.
 pub(crate) const LONGEST: usize = 32;
@@ -48,6 +48,7 @@ pub struct Block {
     /// The address behind it.
     pub(super) after: u32,
     pub(super) first: Operation,
+    architecture: Architecture,
 }
 
 impl Block {
@@ -55,7 +56,12 @@ impl Block {
     pub(crate) const PASSING: usize = usize::MAX;
 
     /// There is one instruction at least.
-    fn new(number: usize, instructions: Vec<(u32, Instruction)>, after: u32) -> Self {
+    fn new(
+        number: usize,
+        instructions: Vec<(u32, Instruction)>,
+        after: u32,
+        architecture: Architecture,
+    ) -> Self {
         let mut first = None;
         let mut put = |run, effect, index| {
             let next = first.take().map(Box::new);
@@ -70,6 +76,9 @@ impl Block {
         for (index, (address, instruction)) in instructions.iter().enumerate().rev() {
             let (index, effect) = (index as u8, instruction.effect);
             put(execute::handler(&effect), effect, index);
+            if architecture == Architecture::Armv6M && transfer::may_be_unaligned(&effect) {
+                put(transfer::check_alignment, effect, index);
+            }
             if instruction.facts.condition != Condition::Al {
                 put(
                     execute::unless(instruction.facts.condition),
@@ -97,6 +106,7 @@ impl Block {
             first: first.unwrap_or_else(nothing),
             instructions,
             after,
+            architecture,
         }
     }
 
@@ -104,7 +114,8 @@ impl Block {
     #[cold]
     pub(super) fn shortened(&self, count: usize) -> Self {
         let instructions = self.instructions.iter().copied().take(count).collect();
-        Self::new(Self::PASSING, instructions, self.address(count))
+        let after = self.address(count);
+        Self::new(Self::PASSING, instructions, after, self.architecture)
     }
 
     /// The address of an instruction by its number, or that behind the last.
@@ -125,8 +136,8 @@ pub(super) struct Code {
     instructions: BTreeMap<u32, Instruction>,
     /// Addresses before which a block ends at the latest: where code gets another name.
     pub(super) boundaries: BTreeSet<u32>,
-    /// Whether neither the DSP nor the floating-point extension is known.
-    pub(super) lacks_extensions: bool,
+    /// Which instructions are known.
+    pub(super) architecture: Architecture,
 }
 
 /// The numbers of the blocks that begin at each halfword, from 1 on; 0 where none does.
@@ -193,7 +204,7 @@ impl Code {
         if instructions.is_empty() {
             return None;
         }
-        let block = Block::new(self.blocks.len(), instructions, next);
+        let block = Block::new(self.blocks.len(), instructions, next, self.architecture);
         self.blocks.push(block);
         let number = self.blocks.len() as u32;
         *self.entry(address)? = number;
@@ -225,10 +236,13 @@ impl Code {
             |address, instruction| decoded.push((address, instruction)),
         )?;
         for (address, mut instruction) in decoded {
-            if self.lacks_extensions && instruction.effect.is_extension() {
-                let encoding = u32::from(memory.half(address).ok()?) << 16
-                    | u32::from(memory.half(address.wrapping_add(2)).ok()?);
-                instruction.effect = Effect::Unknown(encoding);
+            let (first, size) = (memory.half(address).ok()?, instruction.facts.size);
+            let effect = &mut instruction.effect;
+            if !effect.belongs_to(self.architecture, size, first) {
+                *effect = Effect::Unknown(match size {
+                    2 => first.into(),
+                    _ => u32::from(first) << 16 | u32::from(memory.half(address + 2).ok()?),
+                });
             }
             memory.note_executed(address, u32::from(instruction.facts.size));
             self.instructions.insert(address, instruction);

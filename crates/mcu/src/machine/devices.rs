@@ -41,6 +41,8 @@ pub(super) const FLOAT_DEFAULTS: u32 = 0xe000_ef3c;
 const DEBUG: u32 = 0xe000_edfc;
 const TRACE: u32 = 0xe000_1000;
 const CYCLES: u32 = 0xe000_1004;
+/// Part number in CPUID.
+const CORTEX_M0_PLUS: u32 = 0xc60;
 /// Where the core's own registers lie.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
 /// DEMCR.TRCENA, DWT_CTRL.CYCCNTENA.
@@ -121,6 +123,7 @@ impl Devices {
     /// Writes the word there, at that cycle.
     pub(super) fn write(&mut self, address: u32, value: u32, now: u64) {
         match address {
+            CYCLES if !self.has_cycle_counter() => {}
             CYCLES => {
                 self.cycles = value;
                 let from = now.wrapping_sub(u64::from(value));
@@ -146,11 +149,17 @@ impl Devices {
         self.words.insert(address, follow);
         self.floats = self.word(COPROCESSORS) >> 20 & 1 == 1;
         if address == DEBUG || address == TRACE {
-            let counts =
-                self.word(DEBUG) & TRACE_ENABLE != 0 && self.word(TRACE) & CYCLES_ENABLE != 0;
+            let counts = self.word(DEBUG) & TRACE_ENABLE != 0
+                && self.word(TRACE) & CYCLES_ENABLE != 0
+                && self.has_cycle_counter();
             self.cycles = counted;
             self.cycles_from = counts.then(|| now.wrapping_sub(u64::from(counted)));
         }
+    }
+
+    /// The DWT of a Cortex-M0+ has none: it reads as zero.
+    const fn has_cycle_counter(&self) -> bool {
+        self.cpuid >> 4 & 0xfff != CORTEX_M0_PLUS
     }
 
     const fn cycle_count(&self, now: u64) -> u32 {

@@ -10,7 +10,7 @@ use super::exceptions::SUPERVISOR_CALL;
 use super::registers::{FAULTMASK, PRIMASK};
 use super::{BusError, Halt, Interrupted, Machine, Reason, transfer};
 use crate::instruction::{
-    Alu, Condition, Effect, Flags, Indirect, Long, NonZero, Register, Shift, Sign,
+    Alu, Architecture, Condition, Effect, Flags, Indirect, Long, NonZero, Register, Shift, Sign,
 };
 
 /// Whether an instruction simply went on.
@@ -239,7 +239,10 @@ fn control(machine: &mut Machine, operation: &Operation) -> Done {
         Effect::Breakpoint(number) => Halt::Breakpoint(number),
         Effect::SupervisorCall => Halt::Exception(SUPERVISOR_CALL),
         Effect::Barrier => Halt::Refetch,
-        Effect::Unknown(encoding) => Halt::Fault(Reason::Unknown(encoding)),
+        Effect::Unknown(encoding) => Halt::Fault(match machine.architecture {
+            Architecture::Armv6M => Reason::Baseline(encoding),
+            _ => Reason::Unknown(encoding),
+        }),
         _ => Halt::Fault(Reason::NoCode),
     };
     machine.noted.at = operation.index;

@@ -216,7 +216,7 @@ impl Memory {
 pub struct Layout {
     /// First address of flash. Flash is seen at address 0 as well, as when booting from it.
     pub flash_base: u32,
-    /// Bytes of flash.
+    /// Bytes of flash; none where it is not simulated.
     pub flash_size: u32,
     /// First address of RAM.
     pub ram_base: u32,
@@ -232,6 +232,13 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (flash, ram) = (self.flash_size >> 10, self.ram_size >> 10);
         let (at, ram_at) = (self.flash_base, self.ram_base);
+        if flash == 0 {
+            return write!(
+                f,
+                "{ram} KiB of RAM at {ram_at:#010x} alone: this part's flash is not simulated, so that programs are \
+                 linked for RAM"
+            );
+        }
         write!(
             f,
             "{flash} KiB of flash at {at:#010x} and {ram} KiB of RAM at {ram_at:#010x}"

@@ -21,7 +21,7 @@ pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 pub use retired::{Noted, Retired, Timing, Untimed};
 
-use crate::instruction::Register;
+use crate::instruction::{Architecture, Register};
 use block::Code;
 use devices::Devices;
 
@@ -64,6 +64,12 @@ pub enum Reason {
          DSP extension and no floating point on a Cortex-M3)"
     )]
     Unknown(u32),
+    /// The same where there is ARMv6-M alone.
+    #[error(
+        "the encoding {0:#x} is no instruction of ARMv6-M, and the Cortex-M0+ has no others: compile all of the program \
+         with -mcpu=cortex-m0plus"
+    )]
+    Baseline(u32),
     /// A floating-point instruction where CPACR does not allow it.
     #[error(
         "a floating-point instruction while the floating-point unit is off (UsageFault, NOCP): start-up code sets CP10 \
@@ -125,6 +131,7 @@ pub struct Machine {
     /// Flash and RAM.
     pub memory: Memory,
     code: Code,
+    architecture: Architecture,
     pc: u32,
     /// Where it goes on behind the block that is executed.
     next: u32,
@@ -159,6 +166,7 @@ impl Machine {
             registers,
             memory,
             code,
+            architecture: Architecture::default(),
             pc: entry & !1,
             next: 0,
             executed: 0,
@@ -200,9 +208,10 @@ impl Machine {
         self
     }
 
-    /// The same without the DSP and floating-point extensions, as a Cortex-M3 is. To be said before it runs.
-    pub fn without_extensions(mut self) -> Self {
-        self.code.lacks_extensions = true;
+    /// The same with that architecture instead of ARMv7E-M. To be said before it runs.
+    pub const fn with_architecture(mut self, architecture: Architecture) -> Self {
+        self.architecture = architecture;
+        self.code.architecture = architecture;
         self
     }
 

@@ -6,7 +6,8 @@ use super::block::Operation;
 use super::execute::{Done, Handler, executes, form};
 use super::{BusError, Halt, Interrupted, Machine};
 use crate::instruction::{
-    Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
+    Access, Architecture, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer,
+    Transfer,
 };
 
 macro_rules! by_access {
@@ -91,7 +92,7 @@ impl Machine {
         address: u32,
         error: BusError,
     ) -> Result<u32, Interrupted> {
-        if let Some((byte, bit)) = bit_band(address) {
+        if let Some((byte, bit)) = self.bit_band(address) {
             return Ok(self.read(Access::Byte, byte)? >> bit & 1);
         }
         let now = self.device(address, error)?;
@@ -108,7 +109,7 @@ impl Machine {
         value: u32,
         error: BusError,
     ) -> Result<(), Interrupted> {
-        if let Some((byte, bit)) = bit_band(address) {
+        if let Some((byte, bit)) = self.bit_band(address) {
             let old = self.read(Access::Byte, byte)?;
             return self.write(Access::Byte, byte, old & !(1 << bit) | (value & 1) << bit);
         }
@@ -121,6 +122,10 @@ impl Machine {
         };
         self.devices.write(word, merged, now);
         Ok(())
+    }
+
+    fn bit_band(&self, address: u32) -> Option<(u32, u32)> {
+        bit_band(address).filter(|_| self.architecture != Architecture::Armv6M)
     }
 
     /// The time, where there is a register: who executes tells it when it is asked.
@@ -179,6 +184,26 @@ pub(super) fn handler(effect: &Effect) -> Option<Handler> {
         Effect::StoreExclusive(..) => store_exclusive,
         _ => return None,
     })
+}
+
+/// Whether its address may be no multiple of what it moves, for what its own function knows.
+pub(super) const fn may_be_unaligned(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::Load(_) | Effect::LoadRegister(_) | Effect::Store(_) | Effect::StoreRegister(_)
+    )
+}
+
+/// Stands before such a one where the architecture has no unaligned access (DDI 0419, A3.2).
+pub(super) fn check_alignment(machine: &mut Machine, operation: &Operation) -> Done {
+    let (access, address) = match operation.effect {
+        Effect::Load(t) | Effect::Store(t) => (t.access, machine.address(&t).0),
+        Effect::LoadRegister(t) | Effect::StoreRegister(t) => (t.access, machine.scaled(&t)),
+        _ => return operation.go_on(machine),
+    };
+    machine.noted.put(operation.index, address, 0);
+    machine.check(aligned_for(access, address))?;
+    operation.go_on(machine)
 }
 
 /// Loads with a register as offset, from elsewhere than RAM, or to the PC (LoadWritePC, A2.3.1): apart, so that the rest
@@ -345,7 +370,7 @@ pub(super) const fn aligned(address: u32) -> Result<u32, BusError> {
     }
 }
 
-/// Exclusive accesses are to multiples of their size.
+/// Exclusive accesses, and all of ARMv6-M, are to multiples of their size.
 const fn aligned_for(access: Access, address: u32) -> Result<u32, BusError> {
     match access {
         Access::Word => aligned(address),

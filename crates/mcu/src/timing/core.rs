@@ -1,5 +1,6 @@
 //! The core's rules: how many cycles each instruction takes, after DDI 0337I (Cortex-M3 TRM, r2p1) and
-//! DDI 0439 (Cortex-M4 TRM), sections 3.3.1 (table) and 3.3.2 (load and store timings).
+//! DDI 0439 (Cortex-M4 TRM), sections 3.3.1 (table) and 3.3.2 (load and store timings), and table 3-1 of DDI 0484C
+//! (Cortex-M0+ TRM).
 
 use super::account::{Account, Stall};
 use super::fetch::Fetch;
@@ -23,11 +24,11 @@ pub(super) const fn is_in(class: Class, set: u32) -> bool {
     set >> (class as u32) & 1 == 1
 }
 
-/// What takes one cycle on both cores, touches no memory and, as far as it is here, goes nowhere else.
+/// What takes one cycle on all cores, touches no memory and, as far as it is here, goes nowhere else.
 #[rustfmt::skip]
 const PLAIN: u32 = set(&[
-    Class::Move, Class::Add, Class::AddCarry, Class::Logic, Class::Shift, Class::Multiply, Class::Umaal, Class::Dsp,
-    Class::Branch, Class::System,
+    Class::Move, Class::Add, Class::AddCarry, Class::Logic, Class::Shift, Class::Umaal, Class::Dsp,
+    Class::Branch,
 ]);
 
 /// The instruction before, as far as it matters to the one behind it.
@@ -72,6 +73,12 @@ impl Core {
     /// At the beginning of time, caches empty.
     pub(super) fn new(timing: CoreTiming, flash: FlashTiming, layout: &Layout) -> Self {
         let mut single = PLAIN;
+        if timing.multiply == 1 {
+            single |= set(&[Class::Multiply]);
+        }
+        if timing.system == 1 {
+            single |= set(&[Class::System]);
+        }
         if timing.long_multiply == LongMultiply::SingleCycle {
             single |= set(&[Class::MultiplyLong, Class::MultiplyLongAccumulate]);
         }
@@ -129,8 +136,8 @@ impl Core {
                     && self.may_pair(facts, address);
                 u64::from(!overlaps)
             }
-            // "STR Rx,[Ry,#imm] is always one cycle": the write buffer takes it.
-            Class::Store => 0,
+            // "STR Rx,[Ry,#imm] is always one cycle": the write buffer takes it, where there is one.
+            Class::Store => u64::from(self.timing.store) - 1,
             // Two cycles for the load and one for the addition, besides the refill.
             Class::TableBranch => 2,
             _ => u64::from(facts.bytes / 4),
@@ -158,9 +165,19 @@ impl Core {
         }
     }
 
+    /// Cycles of a 32-bit call or system instruction beyond the first, its refill apart.
+    pub(super) fn wide(&self, facts: &Facts) -> u64 {
+        match (facts.class, facts.size) {
+            (Class::Call, 4) => u64::from(self.timing.call) - 1,
+            (Class::System, 4) => u64::from(self.timing.system) - 1,
+            _ => 0,
+        }
+    }
+
     /// Cycles of a multiplication or division beyond the first.
     pub(super) fn arithmetic(&self, class: Class, operands: (u32, u32)) -> u64 {
         match class {
+            Class::Multiply => u64::from(self.timing.multiply) - 1,
             Class::MultiplyAccumulate => u64::from(self.timing.multiply_accumulate) - 1,
             Class::MultiplyLong => self.multiply_long(3, 5, operands) - 1,
             Class::MultiplyLongAccumulate => self.multiply_long(4, 7, operands) - 1,
@@ -191,6 +208,7 @@ impl Core {
                 let crosses = facts.size == 4 && address & 2 != 0;
                 !crosses && facts.writes & facts.address == 0
             }
+            Pairing::Never => false,
         }
     }
 
@@ -260,7 +278,8 @@ impl Core {
                 self.before = before;
             }
         } else {
-            let extra = self.arithmetic(facts.class, retired.noted.of(index));
+            let operands = retired.noted.of(index);
+            let extra = self.arithmetic(facts.class, operands) + self.wide(facts);
             self.now += self.extra(facts.class, extra);
         }
     }
@@ -269,6 +288,8 @@ impl Core {
     pub(super) const fn refill_of(&self, class: Class) -> u8 {
         match class {
             Class::Load | Class::LoadMultiple | Class::TableBranch => self.timing.load_refill,
+            // The table's figure for ISB is all of it.
+            Class::System if self.timing.system > 1 => 0,
             _ => self.timing.refill,
         }
     }
@@ -283,7 +304,7 @@ impl Core {
 
     /// Entering or leaving an exception.
     pub(super) const fn exception(&mut self) {
-        self.refill(EXCEPTION);
+        self.refill(self.timing.exception as u64);
     }
 
     /// Waits for the instruction that is a branch's target; gives the time when it is there.
@@ -307,9 +328,6 @@ impl Core {
         self.wait(Stall::Fetch, wait)
     }
 }
-
-/// Entering an exception takes 12 cycles (DDI 0337I, 3.9; DDI 0439, 3.9); leaving one moves as much.
-const EXCEPTION: u64 = 12;
 
 /// Cycles that an unaligned load takes more, being split: a byte-aligned word is three accesses (3.3.2, last
 /// paragraph).

@@ -207,10 +207,10 @@ impl Fetch {
         self.busy - 1
     }
 
-    /// Whether data there comes without a wait: from RAM, executing from flash.
+    /// Whether data there comes without a wait: from RAM, unless that is executed from.
     #[inline(always)]
     pub(super) fn is_free(&self, address: u32) -> bool {
-        address >= self.ram_base && self.source != Source::Ram
+        address >= self.ram_base && (self.source != Source::Ram || self.ports == Ports::Single)
     }
 
     /// Cycles waited for so many bytes of data from that address on; none outside flash.
@@ -219,7 +219,7 @@ impl Fetch {
         let words = bytes.div_ceil(4).max(1);
         if address >= self.ram_base {
             // Code in RAM shares the system bus with data: one of the two waits (DDI 0337, 1.2).
-            return u64::from(self.source == Source::Ram) * u64::from(words);
+            return u64::from(!self.is_free(address)) * u64::from(words);
         }
         if address.wrapping_sub(self.ccm.0) < self.ccm.1 {
             return 0;
@@ -253,7 +253,10 @@ impl Fetch {
                 }
             }
         }
-        ready - now
+        match self.ports {
+            Ports::Single => (ready - now).saturating_sub(1).max(self.each - 1),
+            Ports::Shared | Ports::Apart => ready - now,
+        }
     }
 }
 

@@ -43,15 +43,27 @@ pub enum Pairing {
     /// Not 32-bit instructions across a word boundary (they "might not pipeline optimally", DDI 0439,
     /// table 3-1, note b), nor those that update their base.
     Hindered,
+    /// None.
+    Never,
 }
 
 /// The core, with memories that never wait. All figures are cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreTiming {
+    /// MUL, which some Cortex-M0+ do a bit a cycle.
+    pub multiply: u8,
     /// 64-bit products.
     pub long_multiply: LongMultiply,
     /// MLA and MLS.
     pub multiply_accumulate: u8,
+    /// STR with an immediate offset.
+    pub store: u8,
+    /// BL, its refill apart.
+    pub call: u8,
+    /// MRS, MSR and barriers; where that is more than one, it includes the refill of ISB.
+    pub system: u8,
+    /// Entering an exception, or leaving one.
+    pub exception: u8,
     /// P: the pipeline's refill after a branch, 1 to 3 (DDI 0337, 3.3.1).
     pub refill: u8,
     /// More of it where the target is a 32-bit instruction across a word boundary.
@@ -70,8 +82,14 @@ impl CoreTiming {
     /// Cortex-M3 r1 and r2 (DDI 0337I). Of the range of P the manual's older text names the usual value:
     /// "if branch taken, pipeline reloads (two cycles are added)" (DDI 0337E, table 18-1).
     pub const CORTEX_M3: Self = Self {
+        multiply: 1,
         long_multiply: LongMultiply::EarlyTermination,
         multiply_accumulate: 2,
+        store: 1,
+        call: 1,
+        system: 1,
+        // DDI 0337I, 3.9; DDI 0439, 3.9. Leaving one moves as much.
+        exception: 12,
         refill: 2,
         unaligned_target: 1,
         load_refill: 3,
@@ -85,6 +103,25 @@ impl CoreTiming {
         long_multiply: LongMultiply::SingleCycle,
         multiply_accumulate: 1,
         ..Self::CORTEX_M3
+    };
+
+    /// Cortex-M0+ (DDI 0484C, table 3-1) with the fast multiplier: loads and stores take two cycles, POP with the PC three
+    /// and one a register. What only ARMv7-M has is never asked for.
+    pub const CORTEX_M0_PLUS: Self = Self {
+        multiply: 1,
+        long_multiply: LongMultiply::SingleCycle,
+        multiply_accumulate: 1,
+        store: 2,
+        call: 2,
+        system: 3,
+        // DDI 0484C, 3.6.1: the worst latency of an interrupt.
+        exception: 15,
+        refill: 1,
+        unaligned_target: 0,
+        load_refill: 2,
+        address_dependency: 0,
+        it: Folding::Never,
+        pairing: Pairing::Never,
     };
 }
 
@@ -108,6 +145,9 @@ pub enum Ports {
     Shared,
     /// For itself alone.
     Apart,
+    /// The same as `Shared`, where the core has one bus for all (Cortex-M0+): its table counts already that code and data
+    /// take turns.
+    Single,
 }
 
 /// Flash and what stands before it.

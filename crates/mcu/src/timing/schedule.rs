@@ -165,7 +165,8 @@ impl Schedule {
                 known
             }
             _ => {
-                self.extra(facts.class, core.arithmetic(facts.class, (0, 0)));
+                let extra = core.arithmetic(facts.class, (0, 0)) + core.wide(&facts);
+                self.extra(facts.class, extra);
                 known
             }
         }

@@ -193,7 +193,7 @@ fn arithmetic(add: &mut impl FnMut(&str)) {
 }
 
 /// Puts operands where a form has `%`.
-fn fill(form: &str, rng: &mut ChaCha8Rng) -> String {
+pub fn fill(form: &str, rng: &mut ChaCha8Rng) -> String {
     let (then, otherwise) = CONDITIONS[rng.random_range(0..CONDITIONS.len())];
     let mut parts = form.split('%');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -250,7 +250,7 @@ fn modified_immediate(rng: &mut ChaCha8Rng) -> u32 {
     }
 }
 
-fn operand(rng: &mut ChaCha8Rng) -> u32 {
+pub fn operand(rng: &mut ChaCha8Rng) -> u32 {
     match rng.random_range(0..3) {
         0 => CORNERS[rng.random_range(0..CORNERS.len())],
         1 => CORNERS[rng.random_range(0..CORNERS.len())].rotate_left(rng.random_range(0..32)),

@@ -44,6 +44,8 @@ pub fn present(tools: &[&str]) -> bool {
 fn qemu(core: Core, elf: &Path) -> Command {
     let mut command = Command::new("qemu-system-arm");
     let board = match core {
+        // A Cortex-M0: QEMU has no M0+.
+        Core::CortexM0Plus => "microbit",
         Core::CortexM3 => "mps2-an385",
         Core::CortexM4 => "mps2-an386",
     };

@@ -1,6 +1,6 @@
 //! How programs end that cannot go on, and what becomes of code that changes.
 
-use keymark_mcu::instruction::Register;
+use keymark_mcu::instruction::{Architecture, Register};
 use keymark_mcu::machine::{BusError, Fault, Machine, Reason, Stop};
 use keymark_mcu::timing::{Retired, Timing, Untimed};
 
@@ -66,7 +66,7 @@ fn floats_are_off_until_start_up_code_allows_them() {
     }
     // On a Cortex-M3 there are none: vadd.f32 s0, s0, s0
     let machine = machine(&[(START, &[0xee30, 0x0a00])]);
-    let mut machine = machine.without_extensions();
+    let mut machine = machine.with_architecture(Architecture::Armv7M);
     let stop = machine.run(&mut Untimed, 1);
     assert_eq!(stop, fault(START, Reason::Unknown(0xee30_0a00)));
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod baseline;
 mod firmware;
 mod hard_float;
 mod instances;

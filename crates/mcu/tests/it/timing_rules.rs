@@ -10,6 +10,9 @@ use crate::{LAYOUT, machine, set};
 
 const M3: CoreTiming = CoreTiming::CORTEX_M3;
 const M4: CoreTiming = CoreTiming::CORTEX_M4;
+const M0: CoreTiming = CoreTiming::CORTEX_M0_PLUS;
+/// With the small multiplier.
+const M0_SMALL: CoreTiming = CoreTiming { multiply: 32, ..M0 };
 /// The code begins two bytes behind a word boundary.
 const START: u32 = 0x0800_0002;
 
@@ -65,7 +68,20 @@ fn run_at(address: u32, core: CoreTiming, flash: FlashTiming, code: &[u16]) -> A
 
 /// Cycles of the code alone, without waits: the marker that ends it takes one.
 fn cycles(core: CoreTiming, code: &[u16]) -> u64 {
-    run_at(START, core, NO_WAIT, code).cycles() - 1
+    let flash = FlashTiming {
+        ports: ports_of(core),
+        ..NO_WAIT
+    };
+    run_at(START, core, flash, code).cycles() - 1
+}
+
+/// As `microcontroller` chooses them.
+fn ports_of(core: CoreTiming) -> Ports {
+    if core.call == M0.call {
+        Ports::Single
+    } else {
+        Ports::Shared
+    }
 }
 
 fn m3(code: &[u16]) -> u64 {
@@ -148,6 +164,32 @@ const RULES: &[Rule] = &[
     ("NOP; IT NE; VMOVNE S0, R0; VMOV R5, S9", M4, &[0xbf00, 0xbf18, 0xee00, 0x0a10, 0xee14, 0x5a90], 1 + 2),
     ("CMP R1, R1; IT NE; VDIVNE: skipped; VMOV R5, S0", M4, &[0x4289, 0xbf18, 0xee80, 0x0a20, 0xee10, 0x5a10], 3),
     ("two narrow loads always pair", HINDERED, &[0x680d, 0x6826], 3),
+    // Table 3-1 of DDI 0484C.
+    ("ADDS, ADCS, LSLS, EORS", M0, &[0x1818, 0x4158, 0x0058, 0x4043], 4),
+    ("MOV, ADD of high registers, SXTB, REV", M0, &[0x4681, 0x4481, 0xb245, 0xba05], 4),
+    ("MULS", M0, &[0x4343], 1),
+    ("MULS, bit by bit", M0_SMALL, &[0x4343], 32),
+    ("LDR R5, [R1]", M0, &[0x680d], 2),
+    ("LDR R5, [R1]; LDR R6, [R4]: no pair", M0, &[0x680d, 0x6826], 2 + 2),
+    ("ADDS R1, #4; LDR R5, [R1]: no dependency", M0, &[0x3104, 0x680d], 1 + 2),
+    ("LDR R5, literal", M0, &[0x4d00], 2),
+    ("STR R5, [R1]", M0, &[0x600d], 2),
+    ("STR R5, [R4, R3]: no more", M0, &[0x50e5], 2),
+    ("LDMIA R1!, {R5, R6}", M0, &[0xc960], 1 + 2),
+    ("STMIA R1!, {R5, R6, R7}", M0, &[0xc1e0], 1 + 3),
+    ("PUSH {R5, LR}; POP {R5, R6}", M0, &[0xb520, 0xbc60], 1 + 2 + 1 + 2),
+    ("ADR R5; ADDS R5, #1; PUSH {R4, R5}; POP {R6, PC}: to the next but one", M0, &[0xa502, 0x3501, 0xb430, 0xbd40, 0xbf00], 1 + 1 + (1 + 2) + (3 + 2)),
+    ("B to the next but one", M0, &[0xe000, 0xbf00], 2),
+    ("CMP R1, R1; BEQ: taken", M0, &[0x4289, 0xd000, 0xbf00], 1 + 2),
+    ("CMP R1, R1; BNE: not taken", M0, &[0x4289, 0xd100, 0xbf00], 1 + 1 + 1),
+    ("BL to the next but one", M0, &[0xf000, 0xf801, 0xbf00], 3),
+    ("ADR R5; ADDS R5, #1; BX R5 over two", M0, &[0xa502, 0x3501, 0x4728, 0xbf00, 0xbf00], 1 + 1 + 2),
+    ("ADR R5; ADDS R5, #1; BLX R5 over two", M0, &[0xa502, 0x3501, 0x47a8, 0xbf00, 0xbf00], 1 + 1 + 2),
+    ("ADR R5; MOV PC, R5", M0, &[0xa501, 0x46af, 0xbf00, 0xbf00], 1 + 2 + 1),
+    ("MRS R5, PRIMASK; MSR PRIMASK, R5", M0, &[0xf3ef, 0x8510, 0xf385, 0x8810], 3 + 3),
+    ("DSB; DMB", M0, &[0xf3bf, 0x8f4f, 0xf3bf, 0x8f5f], 3 + 3),
+    ("ISB", M0, &[0xf3bf, 0x8f6f], 3),
+    ("CPSID I; NOP", M0, &[0xb672, 0xbf00], 2),
 ];
 
 /// Wide loads across words and those that update their base may not pair.
@@ -268,6 +310,27 @@ fn code_in_ram_does_not_wait_for_flash_but_for_its_data() {
     // LDR R5, [R1] from the same RAM: one bus for both (DDI 0337, 1.2).
     let account = run_at(0x2000_0802, M3, waits(4), &[0x680d]);
     assert_eq!(account.stall(Stall::Data), 1);
+}
+
+#[test]
+fn a_single_bus_waits_for_flash_alone() {
+    let flash = |wait_states| FlashTiming {
+        read_bytes: 4,
+        wait_states,
+        reads_ahead: 1,
+        ports: Ports::Single,
+        ..NO_WAIT
+    };
+    // LDR R5, [R1] from RAM, executed there: its table counts that they take turns.
+    let account = run_at(0x2000_0802, M0, flash(1), &[0x680d, 0x680d]);
+    assert_eq!(account.cycles() - 1, 2 + 2, "{account:?}");
+    // LDR R5, literal: the wait state of its read.
+    let literal = [0x4d01, 0xbf00, 0xe001, 0xbf00, 0x1111, 0x2222];
+    let waited = |states| run_at(START, M0, flash(states), &literal).stall(Stall::Data);
+    assert_eq!([waited(0), waited(1)], [0, 1]);
+    // Narrow code: two instructions a read of two cycles.
+    let account = run_at(START, M0, flash(1), &[0xbf00; 64]);
+    assert_eq!(account.stall(Stall::Fetch), 0);
 }
 
 #[test]
