@@ -1,5 +1,6 @@
 //! What cases have taken in earlier runs: run by run, and to tell how long a plan will take.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::time::Duration;
@@ -58,13 +59,14 @@ impl Archive {
     fn past(&self, database: &Database, wanted: &CaseWords) -> Result<Vec<Past>, Fault> {
         let _snapshot = database.snapshot()?;
         let (algorithm, operation) = (wanted.word::<Algorithm>(), wanted.word::<Operation>());
+        // Runs of one machine mostly say the same.
         let mut environments: HashMap<String, Environment> = HashMap::new();
         let found = database.rows(CASES, &[&algorithm, &operation], |row| {
             let (case, run): (Case, String) = (json(row, 2)?, row.get(3)?);
-            if !environments.contains_key(&run) {
-                environments.insert(run.clone(), json(row, 6)?);
-            }
-            let environment = &environments[&run];
+            let environment = match environments.entry(row.get(6)?) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(json(row, 6)?),
+            };
             if !wanted.name(&case, environment.machine.as_deref()) {
                 return Ok(None);
             }
