@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::time::Duration;
 
+use itertools::Itertools as _;
 use keymark_bench::series::SeriesId;
 use keymark_bench::{
     Algorithm, Case, CaseKey, CaseRecord, Environment, Operation, Record, RunId, ServerLoad,
@@ -46,6 +47,9 @@ impl CaseWords {
 
 const CASES: &str = include_str!("queries/cases.sql");
 
+/// Cases whose means are asked for at once: a statement is no longer than SQLite takes.
+const AT_ONCE: usize = 5_000;
+
 impl Archive {
     /// The cases that are meant, in every finished run, the oldest first. Published figures and predictions have no
     /// history: neither comes from a run.
@@ -77,16 +81,19 @@ impl Archive {
                 started: row.get::<Word<_>>(1)?.0,
                 series: row.get::<Option<String>>(4)?.map(SeriesId),
                 case,
-                mean: Seconds::from_nanos(row.get::<Option<f64>>(7)?.unwrap_or_default()),
+                mean: Seconds(0.0),
             };
             Ok(Some((past, some_json(row, 5)?)))
         })?;
+        let found: Vec<_> = found.into_iter().flatten().collect();
+        let ids: Vec<i64> = found.iter().map(|(past, _)| past.id).collect();
+        let means = means_of_samples(database, &ids)?;
         let mut all = Vec::new();
-        for (past, load) in found.into_iter().flatten() {
+        for (past, load) in found {
             let mean = if past.case.load.pacing.rate().is_some() || load.is_some() {
                 self.mean_under_load(&past, load)?
             } else {
-                Some(past.mean).filter(|mean| mean.0 > 0.0)
+                means.get(&past.id).copied()
             };
             all.extend(mean.map(|mean| Past { mean, ..past }));
         }
@@ -133,6 +140,22 @@ impl Archive {
         }
         Ok(())
     }
+}
+
+/// The means of the operations that count, of these cases alone: a sum of blocks for each that was looked at took longer.
+fn means_of_samples(database: &Database, cases: &[i64]) -> Result<HashMap<i64, Seconds>, Fault> {
+    let mut means = HashMap::new();
+    for some in cases.chunks(AT_ONCE) {
+        let ids = some.iter().join(",");
+        let statement = format!(
+            "SELECT case_, CAST(sum(done_ns) AS double precision) / sum(done)
+             FROM block WHERE case_ IN ({ids}) GROUP BY case_ HAVING sum(done) > 0"
+        );
+        let found = database.rows(&statement, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let found = found.into_iter().filter(|(_, mean)| *mean > 0.0);
+        means.extend(found.map(|(id, mean): (i64, f64)| (id, Seconds::from_nanos(mean))));
+    }
+    Ok(means)
 }
 
 /// Mean latency of each case, from the newest run that has it.

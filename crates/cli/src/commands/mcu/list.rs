@@ -60,7 +60,10 @@ fn print_parts(parts: &[Microcontroller]) {
         .name("product", |part| part.product.clone())
         .value("clock", |part| part.clock.to_string())
         .value("wait states", |part| part.flash.wait_states.to_string())
-        .value("flash", |part| kibibytes(part.layout.flash_size))
+        .value("flash", |part| {
+            let size = part.layout.flash_size;
+            (size > 0).then(|| kibibytes(size))
+        })
         .value("RAM", |part| kibibytes(part.layout.ram_size));
     output::table(table);
     for part in parts {
