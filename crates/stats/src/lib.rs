@@ -11,6 +11,7 @@ mod blocks;
 mod change_points;
 mod control;
 mod dependence;
+mod dip;
 mod drift;
 mod estimate;
 mod holm;
