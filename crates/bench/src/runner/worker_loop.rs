@@ -49,12 +49,15 @@ const LOOK: Duration = Duration::from_millis(50);
 /// What stands where nothing was written.
 const BLANK: u8 = 0xAA;
 
-/// The outputs of one worker's operations, kept for the check after the block.
+/// The outputs of one worker's operations, kept for the check after the block. All of its memory has been written to
+/// before: a page that is new would be fetched between two operations.
 #[derive(Debug, Default)]
 pub(crate) struct Outputs {
     bytes: Vec<u8>,
     slot: usize,
     filled: Vec<Option<(usize, usize)>>,
+    /// Room for samples, empty.
+    samples: Vec<Sample>,
 }
 
 impl Outputs {
@@ -73,8 +76,13 @@ impl Outputs {
         if self.bytes.len() < wanted {
             self.bytes.resize(wanted, BLANK);
         }
+        if self.samples.capacity() < operations {
+            let blank = Sample::done(0, Timestamp(0), Timestamp(0));
+            self.samples = vec![blank; operations];
+            self.filled = vec![None; operations];
+        }
+        self.samples.clear();
         self.filled.clear();
-        self.filled.reserve(operations);
     }
 
     fn is_full(&self) -> bool {
@@ -263,7 +271,7 @@ pub(crate) fn work(
     outputs: &mut Outputs,
 ) -> WorkDone {
     let mut done = WorkDone {
-        samples: Vec::with_capacity(1024),
+        samples: std::mem::take(&mut outputs.samples),
         ..WorkDone::default()
     };
     let first = worker as usize % shared.inputs.len().max(1);
@@ -289,6 +297,8 @@ pub(crate) fn work(
     {
         done.failure.get_or_insert(error);
     }
+    let samples = done.samples.clone();
+    outputs.samples = std::mem::replace(&mut done.samples, samples);
     done
 }
 
