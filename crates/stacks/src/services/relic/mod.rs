@@ -12,7 +12,7 @@ use std::sync::Arc;
 use askama::Template;
 use keymark_bench::{Case, Dimension, Error, Family, KeyRef, Scope, Words};
 use keymark_load::Exchange;
-use keymark_stores::access::{Certificate, ProgramKey};
+use keymark_stores::access::{Access, Certificate, ProgramKey};
 use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::places::program;
 use keymark_stores::store::unsupported;
@@ -116,15 +116,14 @@ enum KeyAccess {
 }
 
 impl KeyAccess {
-    fn of(case: &Case, means: &Means<'_>, key: &KeyRef) -> Result<Self, Error> {
-        let store = means.keys.store();
-        let access = store.access(key)?;
+    fn of(case: &Case, means: &Means<'_>, access: Access) -> Result<Self, Error> {
         if let Some(file) = &access.file {
             let pem = private_key(file)?.private_key_to_pem_pkcs8();
             return Ok(Self::File(pem.map_err(failed)?));
         }
         if let Some((card, _)) = &access.card {
-            let home = means.homes()?.home_of(case, store.as_ref())?;
+            let home = means.homes()?;
+            let home = home.home_of(case, means.keys.store().as_ref())?;
             return Ok(Self::Card(home.home.scdaemon_socket()?, card.user_pin()?));
         }
         let module = access
@@ -174,9 +173,38 @@ impl Certificates {
 
     fn write(&self, place: &Path) -> Result<(), Error> {
         write_private(&place.join("chain.pem"), &self.chain)?;
-        let openpgp = self.openpgp.as_deref().unwrap_or_default();
-        write_private(&place.join("openpgp.key"), openpgp)
+        match &self.openpgp {
+            Some(openpgp) => write_private(&place.join("openpgp.key"), openpgp),
+            None => Ok(()),
+        }
     }
+
+    /// SHA-256 of the public key that a client's certificate has.
+    fn client(&self) -> Result<String, Error> {
+        let key = self.authority.public_key();
+        let key = key.and_then(|key| key.public_key_to_der());
+        Ok(hex::encode(sha256(&key.map_err(failed)?)))
+    }
+
+    fn asking(&self, form: &Form) -> Result<Asking, Error> {
+        let client = self.authority.to_pem().map_err(failed)?;
+        let told = percent_encode(&client, NON_ALPHANUMERIC).to_string();
+        Ok(Asking {
+            path: form.path,
+            content_type: "application/octet-stream",
+            headers: vec![
+                ("X-Forwarded-For", "127.0.0.1".to_owned()),
+                ("Ssl-Client-Cert", told),
+            ],
+            exchange: Arc::clone(&self.exchange),
+        })
+    }
+}
+
+fn form_of(case: &Case) -> Result<&'static Form, Error> {
+    let word: Option<String> = case.parameters.read(&FORM)?;
+    let form = FORMS.iter().find(|form| word.as_deref() == Some(form.word));
+    Ok(form.unwrap_or(&FORMS[0]))
 }
 
 fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
@@ -184,13 +212,11 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     if !is_known_to_programs(case.algorithm.family()) {
         return Err(unsupported("relic", capability));
     }
-    let word: Option<String> = case.parameters.read(&FORM)?;
-    let form = FORMS.iter().find(|form| word.as_deref() == Some(form.word));
-    let form = form.unwrap_or(&FORMS[0]);
+    let form = form_of(case)?;
     let key = means.keys.store().key(capability)?;
+    let access = means.keys.store().access(&key)?;
     let rsa = matches!(case.algorithm.family(), Family::Rsa(_));
-    let needs_rsa = matches!(form.exchange, MadeFor::OpenPgp(_))
-        || means.keys.store().access(&key)?.card.is_some();
+    let needs_rsa = matches!(form.exchange, MadeFor::OpenPgp(_)) || access.card.is_some();
     if needs_rsa && !rsa {
         return Err(Error::call(
             "starting relic",
@@ -198,23 +224,10 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
             "choose --algorithm rsa2048, or --parameter form=pe with a key in a file or a PKCS#11 token",
         ));
     }
-    let access = KeyAccess::of(case, means, &key)?;
+    let access = KeyAccess::of(case, means, access)?;
     let certificates = Certificates::of(case, means, &key, form.exchange)?;
-    let authority = &certificates.authority;
-    let told = percent_encode(&authority.to_pem().map_err(failed)?, NON_ALPHANUMERIC).to_string();
-    let client = authority
-        .public_key()
-        .and_then(|key| key.public_key_to_der());
-    let client = hex::encode(sha256(&client.map_err(failed)?));
-    let asking = Asking {
-        path: form.path,
-        content_type: "application/octet-stream",
-        headers: vec![
-            ("X-Forwarded-For", "127.0.0.1".to_owned()),
-            ("Ssl-Client-Cert", told),
-        ],
-        exchange: Arc::clone(&certificates.exchange),
-    };
+    let client = certificates.client()?;
+    let asking = certificates.asking(form)?;
     let mut running = Running::start("relic", asking, |directory, port| {
         let place = directory.private.path();
         certificates.write(place)?;
