@@ -9,10 +9,10 @@ use std::sync::Arc;
 use keymark_bench::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
+use keymark_bench::worker::WorkerProcess;
 use serde::{Deserialize, Serialize};
 
 use crate::card::{CardAccess, Slot};
-pub use crate::pkcs11::process::ModuleAccess;
 use crate::pkcs11_uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
 use crate::scheme::Scheme;
 use crate::test_key::{SealedKey, TestKey};
@@ -38,8 +38,21 @@ pub struct Access {
     pub file: Option<Arc<TestKey>>,
     /// The card that it is on, and where on it.
     pub card: Option<(Arc<dyn CardAccess>, Slot)>,
-    pub module: Option<ModuleAccess>,
+    pub module: Option<Arc<dyn ModuleAccess>>,
     pub errand: Option<Errand>,
+}
+
+/// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
+pub trait ModuleAccess: Debug + Send + Sync {
+    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
+    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
+    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error>;
+
+    /// The module's other tokens that would take a PIN.
+    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error>;
+
+    /// A process of keymark's with one worker, which does that with the key.
+    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error>;
 }
 
 /// Whether a program knows a key by its certificate only.
@@ -91,7 +104,7 @@ impl Access {
     }
 
     /// The token's way.
-    pub fn into_module(self) -> Result<ModuleAccess, Error> {
+    pub fn into_module(self) -> Result<Arc<dyn ModuleAccess>, Error> {
         let elsewhere = || Error::call("opening a key", "it is on no PKCS#11 token", "");
         self.module.ok_or_else(elsewhere)
     }

@@ -62,7 +62,7 @@ impl GnupgHomes {
             return self.card_home(&case.device, case.algorithm, store, card);
         }
         match access.module {
-            Some(module) => self.token_home(case, store, &module),
+            Some(module) => self.token_home(case, store, &*module),
             None => Err(unsupported("GnuPG", capability)),
         }
     }
@@ -128,7 +128,7 @@ impl GnupgHomes {
         &self,
         case: &Case,
         store: &dyn KeyStore,
-        access: &ModuleAccess,
+        access: &dyn ModuleAccess,
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
         let key = access.program_key(Certificate::Wanted)?;

@@ -233,7 +233,7 @@ impl Agents {
             SshAgent::OpenSsh => {
                 let agent = match (access.file, access.module) {
                     (Some(key), _) => self.ssh_agent(&key)?,
-                    (None, Some(module)) => self.token_agent(&module)?,
+                    (None, Some(module)) => self.token_agent(&*module)?,
                     (None, None) => return Err(unsupported("ssh-agent", capability)),
                 };
                 asking(agent.socket(), agent.clone())
@@ -269,7 +269,7 @@ impl Agents {
 
     /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
     /// what was on the token when it loaded the module.
-    fn token_agent(&self, access: &ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
+    fn token_agent(&self, access: &dyn ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
         let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
         let others = access.other_tokens_with_pin()?;
         if !others.is_empty() {

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use keymark_bench::workload::{KeyHandle, copy_answer};
+use keymark_bench::workload::copy_answer;
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::error::ErrorStack;
-
-use super::library::call;
 
 /// A private key.
 pub struct Elgamal {
@@ -78,25 +76,43 @@ impl Elgamal {
     }
 
     /// Decryption, with everything allocated.
-    pub(crate) fn decryptor(&self) -> Result<Box<dyn KeyHandle>, ErrorStack> {
+    pub(super) fn decryptor(&self) -> Result<Decryptor, ErrorStack> {
         // b·a^(p-1-x): one exponentiation, no inversion (Menezes et al., Handbook of Applied
         // Cryptography, 1996, algorithm 8.18).
         let (public, mut exponent) = (self.public(), BigNum::new()?);
         exponent.checked_sub(&public.p, &self.x)?;
         exponent.sub_word(1)?;
         exponent.set_const_time();
-        let (mut shared, mut message) = (BigNum::new()?, BigNum::new()?);
-        let mut ctx = BigNumContext::new()?;
-        Ok(call("BN_mod_exp", move |input, output| {
-            let (a, b) = input.split_at(input.len() / 2);
-            let decrypted = BigNum::from_slice(a)
-                .and_then(|a| shared.mod_exp(&a, &exponent, &public.p, &mut ctx))
-                .and_then(|()| BigNum::from_slice(b))
-                .and_then(|b| message.mod_mul(&b, &shared, &public.p, &mut ctx));
-            decrypted.map_err(|error| error.to_string())?;
-            let copied = copy_answer("BN_bn2bin", &message.to_vec(), output);
-            copied.map_err(|error| error.to_string())
-        }))
+        Ok(Decryptor {
+            public,
+            exponent,
+            shared: BigNum::new()?,
+            message: BigNum::new()?,
+            ctx: BigNumContext::new()?,
+        })
+    }
+}
+
+/// What decrypts.
+pub(super) struct Decryptor {
+    public: Arc<ElgamalPublic>,
+    exponent: BigNum,
+    shared: BigNum,
+    message: BigNum,
+    ctx: BigNumContext,
+}
+
+impl Decryptor {
+    pub(super) fn decrypt(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, String> {
+        let (a, b) = input.split_at(input.len() / 2);
+        let p = &self.public.p;
+        let decrypted = BigNum::from_slice(a)
+            .and_then(|a| self.shared.mod_exp(&a, &self.exponent, p, &mut self.ctx))
+            .and_then(|()| BigNum::from_slice(b))
+            .and_then(|b| self.message.mod_mul(&b, &self.shared, p, &mut self.ctx));
+        decrypted.map_err(|error| error.to_string())?;
+        let copied = copy_answer("BN_bn2bin", &self.message.to_vec(), output);
+        copied.map_err(|error| error.to_string())
     }
 }
 
@@ -118,8 +134,6 @@ impl ElgamalPublic {
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::workload::Input;
-
     use super::*;
 
     #[test]
@@ -129,8 +143,7 @@ mod tests {
         assert_eq!(bytes.len(), 512);
         let mut output = [0; 256];
         let mut decryptor = key.decryptor().unwrap();
-        let performed = decryptor.perform(&Input { bytes }, &mut output);
-        let length = performed.unwrap().length;
+        let length = decryptor.decrypt(&bytes, &mut output).unwrap();
         assert_eq!(&output[..length], b"\x02a session key");
     }
 }

@@ -32,7 +32,12 @@ pub(super) fn handle(
         Secret::Elgamal(_) if operation != Operation::Decrypt => {
             return Err(unsupported("the OpenSSL library", capability));
         }
-        Secret::Elgamal(elgamal) => return elgamal.decryptor().during("BN_sub"),
+        Secret::Elgamal(elgamal) => {
+            let mut decryptor = elgamal.decryptor().during("BN_sub")?;
+            return Ok(call("BN_mod_exp", move |input, output| {
+                decryptor.decrypt(input, output)
+            }));
+        }
         Secret::Evp(pkey) => pkey,
     };
     let made: Result<Box<dyn KeyHandle>, ErrorStack> = match (family, operation) {

@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
 pub(super) use self::pin::PipedPin;
 pub use self::serve::serve;
-pub use self::store::ModuleAccess;
 pub(super) use self::store::{ProcessStore, Wanted};
 use super::keys::KeyInfo;
 use super::module::ModuleFile;

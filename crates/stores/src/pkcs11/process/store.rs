@@ -17,7 +17,7 @@ use super::super::store::{Origin, Placed};
 use super::super::token::Owner;
 use super::client::TokenProcess;
 use super::{PipedPin, Request, RunErrand, TokenErrand, WorkersErrand};
-use crate::access::{Access, Certificate, KeyUse, ProgramKey};
+use crate::access::{Access, Certificate, KeyUse, ModuleAccess, ProgramKey};
 use crate::device::Run;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
@@ -167,27 +167,23 @@ impl ProcessKeys {
     }
 }
 
-/// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
-#[derive(Debug, Clone)]
-pub struct ModuleAccess {
+/// One of these keys.
+#[derive(Debug)]
+struct ProcessKey {
     keys: Arc<ProcessKeys>,
     capability: Capability,
 }
 
-impl ModuleAccess {
-    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
-    /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
-    pub fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
+impl ModuleAccess for ProcessKey {
+    fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error> {
         self.keys.program(self.capability, certificate)
     }
 
-    /// The module's other tokens that would take a PIN.
-    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+    fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
         self.keys.process.request(Request::OtherTokens)
     }
 
-    /// A process of keymark's with one worker, which does that with the key.
-    pub fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
+    fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
         self.keys.worker_apart(used.capability, used.scheme)
     }
 }
@@ -212,10 +208,10 @@ impl KeyStore for ProcessStore {
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
         Ok(Access {
-            module: Some(ModuleAccess {
+            module: Some(Arc::new(ProcessKey {
                 keys: Arc::clone(&self.keys),
                 capability: key.capability(),
-            }),
+            })),
             ..Access::default()
         })
     }
