@@ -72,11 +72,12 @@ zeitgitterd:
 	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv git:git
 	scripts/services zeitgitterd
 
-# The library of queues that the planner is held against, from PyPI.
+# What the library of queues Ciw, from PyPI, finds of the systems that the planner is held against; two minutes.
 ciw:
 	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv
 	[ -x target/ciw/bin/python ] || python3 -m venv target/ciw
 	target/ciw/bin/pip install -q --disable-pip-version-check --only-binary :all: $(CIW)
+	target/ciw/bin/python scripts/ciw-systems crates/cli/tests/it/ciw.jsonl
 
 build:
 	$(CARGO) build --locked $(KEYMARK)
@@ -198,7 +199,7 @@ packages-tls:
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and the programs of docs/your-program.md.
-packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd ciw
+packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    sqlite3:sqlite3 jq:jq pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
