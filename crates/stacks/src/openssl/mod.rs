@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use askama::Template;
 use keymark_bench::Error;
+use memchr::memmem;
 
 use crate::installed::{Program, SearchPath, Version};
 
@@ -130,13 +131,8 @@ impl OpenSslBuild {
 
 /// The text behind each place where `mark` stands, up to a NUL or the end of its line.
 fn starts<'c>(content: &'c [u8], mark: &'c [u8]) -> impl Iterator<Item = &'c str> {
-    let first = mark.first().copied().unwrap_or_default();
-    let places = content
-        .iter()
-        .enumerate()
-        .filter(move |(_, octet)| **octet == first);
-    places.filter_map(move |(at, _)| {
-        let behind = content.get(at..)?.strip_prefix(mark)?;
+    memmem::find_iter(content, mark).filter_map(move |at| {
+        let behind = content.get(at + mark.len()..)?;
         let end = behind
             .iter()
             .take(256)
