@@ -35,8 +35,14 @@ fn symbol(elf: &Elf<'_>, entry: &sym::Sym) -> Option<Symbol> {
         _ => return None,
     };
     let name: String = name.chars().take(LONGEST_NAME).collect();
+    // Without its prefix C++'s `f` is a type, and C's a function.
+    let mangled = name.starts_with("_Z") || name.starts_with("_R");
     Some(Symbol {
-        name: addr2line::demangle_auto(Cow::Owned(name), None).into_owned(),
+        name: if mangled {
+            addr2line::demangle_auto(Cow::Owned(name), None).into_owned()
+        } else {
+            name
+        },
         address: u32::try_from(entry.st_value).ok()? & !u32::from(is_function),
         size: u32::try_from(entry.st_size).ok()?,
         is_function,

@@ -188,9 +188,10 @@ fn labels_without_a_type_name_code() {
 
 #[test]
 fn names_of_cpp_and_rust_are_made_readable() {
-    let code = "bx lr\n.global _ZN4aead7encryptEPKhj, _RNvC6_123foo3bar, _ZN4core3ptr17h0123456789abcdefE, reset\n\
+    let code = "bx lr\n.global _ZN4aead7encryptEPKhj, _RNvC6_123foo3bar, _ZN4core3ptr17h0123456789abcdefE, reset, f\n\
          .thumb_func\nreset: nop\n.thumb_func\n_ZN4aead7encryptEPKhj: nop\n.thumb_func\n_RNvC6_123foo3bar: nop\n\
-         .thumb_func\n_ZN4core3ptr17h0123456789abcdefE: b .";
+         .thumb_func\n_ZN4core3ptr17h0123456789abcdefE: b .\n\
+         .thumb_func\nf: b .";
     let Some(elf) = build(&with_vectors(0x2000_1000, code)) else {
         return;
     };
@@ -206,6 +207,7 @@ fn names_of_cpp_and_rust_are_made_readable() {
     );
     assert_eq!(names[3], "123foo::bar");
     assert!(names[4].starts_with("core::ptr"), "{names:?}");
+    assert_eq!(names[5], "f", "which C++ has as a word for float");
 }
 
 /// Runs a program on that part with timing.
