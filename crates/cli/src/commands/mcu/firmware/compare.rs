@@ -125,10 +125,10 @@ pub(in crate::commands::mcu) fn run(
 fn differences(before: &Run, after: &Run) -> Vec<Row> {
     let mut both: BTreeMap<(&str, String), Both> = BTreeMap::new();
     for (of, name, cycles) in figures(before) {
-        both.entry((of, name)).or_default().0 = Some(cycles);
+        *both.entry((of, name)).or_default().0.get_or_insert(0) += cycles;
     }
     for (of, name, cycles) in figures(after) {
-        both.entry((of, name)).or_default().1 = Some(cycles);
+        *both.entry((of, name)).or_default().1.get_or_insert(0) += cycles;
     }
     let row = |((of, name), (before_cycles, after_cycles))| Row {
         mcu: before.mcu.name.clone(),
@@ -160,12 +160,19 @@ fn figures(run: &Run) -> Vec<(&'static str, String, u64)> {
     let phases = run.phases().into_iter();
     let phases = phases.map(|(name, phase)| (PHASE, name, phase.account.cycles()));
     let functions = run.profiler.flat().into_iter();
-    let functions = functions.map(|(name, spent)| (FUNCTION, name, spent.cycles));
+    let functions = functions.map(|(name, spent)| (FUNCTION, in_source(&name), spent.cycles));
     let whole = (WHOLE, "total".to_owned(), run.cycles());
     std::iter::once(whole)
         .chain(phases)
         .chain(functions)
         .collect()
+}
+
+/// A function's name in its source: which clones GCC makes of it differs from one build to the next.
+fn in_source(name: &str) -> String {
+    const CLONES: [&str; 4] = [".constprop.", ".isra.", ".part.", ".lto_priv."];
+    let clone = CLONES.iter().filter_map(|mark| name.find(mark)).min();
+    name[..clone.unwrap_or(name.len())].to_owned()
 }
 
 fn print(rows: &[Row]) {
@@ -185,4 +192,17 @@ fn print(rows: &[Row]) {
         .value("change", |row| percent(row.change()))
         .value("band", |row| row.band());
     output::table(table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_source;
+
+    #[test]
+    fn clones_of_a_function_are_that_function() {
+        for name in ["compress", "compress.constprop.0", "compress.isra.0.part.1"] {
+            assert_eq!(in_source(name), "compress");
+        }
+        assert_eq!(in_source("aead::seal(int)"), "aead::seal(int)");
+    }
 }
