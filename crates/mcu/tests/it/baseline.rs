@@ -11,7 +11,7 @@ use keymark_mcu::instruction::{Architecture, Register};
 use keymark_mcu::kernel::Options;
 use keymark_mcu::machine::{BusError, Fault, Layout, Machine, Reason, Stop};
 use keymark_mcu::microcontroller::{Core, Microcontroller};
-use keymark_mcu::predict::Banded;
+use keymark_mcu::predict::{Banded, band};
 use keymark_mcu::timing::{Pipeline, Untimed};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -449,6 +449,16 @@ fn what_is_in_its_manual_makes_no_band() {
             .iter()
             .all(|(_, cycles)| *cycles == own)
     );
+}
+
+#[test]
+fn what_no_manual_explains_is_in_a_cortex_m3s_band() {
+    let high = |name: &str| {
+        let part = Microcontroller::find(name).unwrap();
+        band(&part, 1_000_000, &[]).high.0 / part.clock.seconds(1_000_000).0
+    };
+    assert!((high("stm32f103") - 1.12).abs() < 1e-9);
+    assert!((high("stm32f405") - 1.0).abs() < 1e-9);
 }
 
 #[test]
