@@ -117,6 +117,15 @@ impl Row {
         summary.map(|summary| summary.mean.value).or(self.published)
     }
 
+    /// By what share the figure may be off that a row is read by, where it has one: a load's rate, or the mean time.
+    /// The inner is none without an interval.
+    pub(crate) fn doubt(&self) -> Option<Option<f64>> {
+        if self.under_load.is_some() {
+            return Some(self.throughput?.relative_half_width());
+        }
+        Some(self.summary.as_ref()?.mean.relative_half_width())
+    }
+
     /// Whether an operation takes no longer than users tolerate, on average: by the interval of the mean, which
     /// stands in the same row, or by the mean of an article. Percentiles have no upper bound in short runs.
     pub fn tolerable(&self, tolerance: Duration) -> Option<Answer> {
@@ -277,6 +286,17 @@ fn ratio<'l>(
             let (own, other) = Latencies::alike(latencies(index), latencies(baseline));
             paired(own, other, seed)
         }
+    }
+}
+
+/// What the rows are read by.
+pub(crate) fn figure_of(rows: &[Row]) -> &'static str {
+    let read = || rows.iter().filter(|row| row.doubt().is_some());
+    let is_load = |row: &Row| row.under_load.is_some();
+    match (read().any(is_load), read().all(is_load)) {
+        (false, _) => "mean",
+        (true, true) => "rate",
+        (true, false) => "figure",
     }
 }
 

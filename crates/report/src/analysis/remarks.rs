@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use keymark_bench::{Case, DeviceName, Plan, StopRule, Stopped};
-use keymark_stats::{Dependence, Drift, Estimate, MIN_BLOCKS, Ratio, Seconds, Warning};
+use keymark_stats::{Dependence, Drift, MIN_BLOCKS, Ratio, Warning};
 
-use super::{Analysis, Basis, FamilyBreakdown, Limit, Refused, Row};
+use super::{Analysis, Basis, FamilyBreakdown, Limit, Refused, Row, figure_of};
 use crate::{Remark, RemarkKind};
 use crate::{grouped, units};
 
@@ -144,9 +144,8 @@ impl Analysis {
 
     /// That most figures are hardly known, and what would help.
     fn coarse(&self) -> Option<Remark> {
-        let means = self.rows.iter().filter_map(|row| row.summary.as_ref());
-        let width = |mean: Estimate<Seconds>| mean.relative_half_width().unwrap_or(f64::INFINITY);
-        let mut widths: Vec<f64> = means.map(|summary| width(summary.mean)).collect();
+        let doubts = self.rows.iter().filter_map(Row::doubt);
+        let mut widths: Vec<f64> = doubts.map(|width| width.unwrap_or(f64::INFINITY)).collect();
         widths.sort_by(f64::total_cmp);
         let hardly = widths.iter().filter(|width| **width > HARDLY).count();
         let widest = *widths.last()?;
@@ -156,9 +155,10 @@ impl Analysis {
             } else {
                 "no interval yet".to_owned()
             };
+            let noun = figure_of(&self.rows);
             let what = match widths.len() {
-                1 => format!("the mean is hardly known ({worst})"),
-                all => format!("{hardly} of {all} means are known to no better than ±10 % ({worst})"),
+                1 => format!("the {noun} is hardly known ({worst})"),
+                all => format!("{hardly} of {all} {noun}s are known to no better than ±10 % ({worst})"),
             };
             let text = format!(
                 "this machine was busy, or the run too short: {what}; measure again when it is idle, or longer \

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use keymark_bench::case::Provenance;
 use keymark_bench::record::{Record, RunState};
 
-use crate::analysis::{Analysis, Row};
+use crate::analysis::{Analysis, Row, figure_of};
 use crate::grouped;
 use crate::units::{self, counted};
 
@@ -126,11 +126,12 @@ fn kinds(rows: &[Row]) -> String {
         .iter()
         .map(|(kind, number)| format!("{number} {kind}"))
         .collect();
+    let noun = figure_of(rows);
     match (kinds.iter().next(), said.as_slice()) {
-        (Some((kind, 1)), [_]) => format!("one mean, {kind}"),
-        (Some((kind, all)), [_]) => format!("all {all} means are {kind}"),
+        (Some((kind, 1)), [_]) => format!("one {noun}, {kind}"),
+        (Some((kind, all)), [_]) => format!("all {all} {noun}s are {kind}"),
         _ => format!(
-            "of {} means {}",
+            "of {} {noun}s {}",
             kinds.values().sum::<usize>(),
             said.join(", ")
         ),
@@ -140,12 +141,9 @@ fn kinds(rows: &[Row]) -> String {
 /// What may be off by all of itself is hardly known.
 const HARDLY: f64 = 1.0;
 
-/// By how much half of the means may be off, and the worst of them.
+/// By how much half of the figures may be off, and the worst of them.
 fn precision(rows: &[Row]) -> Option<String> {
-    let means = rows
-        .iter()
-        .filter_map(|row| Some(&row.summary.as_ref()?.mean));
-    let widths: Vec<Option<f64>> = means.map(|mean| mean.relative_half_width()).collect();
+    let widths: Vec<Option<f64>> = rows.iter().filter_map(Row::doubt).collect();
     let mut known: Vec<f64> = widths.iter().copied().flatten().collect();
     known.sort_by(f64::total_cmp);
     let open = widths.len() - known.len();
@@ -168,7 +166,7 @@ fn precision(rows: &[Row]) -> Option<String> {
         (Some(bounds), 0) => Some(bounds),
         (Some(bounds), open) => Some(format!(
             "{bounds}; {} without an interval",
-            counted(open, "mean")
+            counted(open, figure_of(rows))
         )),
     }
 }
