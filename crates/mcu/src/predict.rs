@@ -85,7 +85,7 @@ const fn unexplained(core: Core) -> f64 {
     }
 }
 
-/// The shortest and the longest duration of so many cycles, with one assumption varied.
+/// The shortest and the longest duration of so many cycles, with one assumption varied or as far as a core is not explained.
 pub fn band(mcu: &Microcontroller, cycles: u64, variations: &[(Assumption, u64)]) -> Band {
     let doubts = variations
         .iter()
