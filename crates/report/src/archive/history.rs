@@ -214,7 +214,7 @@ fn earlier_means(
     let mut cases: HashMap<(CaseKey, String), Vec<Seconds>> = HashMap::new();
     let mut read = 0;
     for (id, environment) in runs {
-        let Ok(environment) = serde_json::from_str::<Environment>(&environment) else {
+        let Ok(environment) = serde_json::from_slice::<Environment>(environment.as_bytes()) else {
             continue;
         };
         let alike = compared.iter().any(|record| {

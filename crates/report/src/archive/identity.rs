@@ -120,7 +120,7 @@ impl Parted<'_> {
 }
 
 fn read<T: DeserializeOwned>(whole: &str) -> Result<T, Fault> {
-    serde_json::from_str(whole).map_err(|error| {
+    serde_json::from_slice(whole.as_bytes()).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(error)).into()
     })
 }

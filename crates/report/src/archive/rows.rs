@@ -170,7 +170,7 @@ impl<T: Serialize> ToSql for Json<T> {
 
 impl<T: DeserializeOwned> FromSql for Json<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        serde_json::from_str(value.as_str()?)
+        serde_json::from_slice(value.as_bytes()?)
             .map(Self)
             .map_err(unreadable)
     }
