@@ -37,6 +37,7 @@ pub use servers::{Rates, RelativeRate};
 pub use under_load::{Busy, Loss, Saturated, UnderLoad};
 
 pub(crate) use beside::asks_the_same;
+pub(crate) use remarks::and;
 
 /// One case with its statistics.
 #[derive(Debug, Clone, PartialEq)]

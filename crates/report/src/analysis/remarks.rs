@@ -325,7 +325,8 @@ fn told(warning: &Warning) -> (RemarkKind, f64, String) {
     }
 }
 
-fn and(others: &[String]) -> String {
+/// ` (also …)`, a few by name.
+pub(crate) fn and(others: &[String]) -> String {
     match others {
         [] => String::new(),
         few if few.len() <= NAMED => format!(" (also {})", few.join("; ")),

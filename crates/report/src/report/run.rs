@@ -7,7 +7,7 @@ use super::gallery::Gallery;
 use crate::analysis::figures::PARTS;
 use crate::analysis::tables;
 use crate::analysis::{
-    Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, figures, key_use, servers,
+    Analysis, FamilyBreakdown, PublishedFigure, Row, Scaling, and, figures, key_use, servers,
 };
 use crate::answers::answers;
 use crate::compare::conditions;
@@ -112,14 +112,19 @@ impl Analysis {
             return Vec::new();
         }
         let mut blocks = vec![Block::Table(phases)];
-        blocks.extend(self.rows.iter().filter_map(|row| {
-            let load = row.under_load.as_ref()?;
+        let slow_client = |row: &&Row| {
+            let load = row.under_load.as_ref();
+            load.is_some_and(|load| load.limit == LoadLimit::Client)
+        };
+        let limited = self.rows.iter().filter(slow_client);
+        let limited: Vec<String> = limited.map(|row| row.case.to_string()).collect();
+        if let [first, others @ ..] = limited.as_slice() {
             let text = format!(
-                "{}: the client was the bottleneck and set the rate; give it more cores",
-                row.case
+                "{first}: the client was the bottleneck and set the rate; give it more cores{}",
+                and(others)
             );
-            (load.limit == LoadLimit::Client).then(|| Block::remark(RemarkKind::Limit, text))
-        }));
+            blocks.push(Block::remark(RemarkKind::Limit, text));
+        }
         blocks.extend(record.cases.iter().filter_map(|case| {
             let why = case.server_load.as_ref()?.unsteady.as_ref()?;
             let text = format!(
