@@ -42,7 +42,7 @@ pub fn title_of(analysis: &Analysis, record: &Record, figure: &Figure) -> Option
             predictions,
         } => of_predictions(*tolerance, predictions),
         Plot::Distributions { distributions } => of_distributions(distributions),
-        Plot::Histograms { .. } => None,
+        Plot::Histograms { .. } | Plot::Rates { .. } => None,
     }
 }
 

@@ -59,6 +59,7 @@ impl Plot {
     fn cap(&mut self, limit: usize) -> Option<Remark> {
         match self {
             Self::Means { means, .. } => cut(means, limit, "means"),
+            Self::Rates { rates } => cut(rates, limit, "rates"),
             Self::Security { means, .. } => cut(means, limit, "means"),
             Self::Distributions { distributions, .. } => cut(distributions, limit, "distributions"),
             Self::Histograms { histograms, .. } => cut(histograms, limit, "histograms"),

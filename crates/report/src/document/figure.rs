@@ -37,6 +37,14 @@ pub enum Plot {
         /// The dots.
         means: Vec<Mean>,
     },
+    /// Operations a second of servers and services under load, as dots with intervals.
+    #[strum_discriminants(strum(
+        message = "operations a second as dots with intervals: needs several cases of servers or services"
+    ))]
+    Rates {
+        /// The dots.
+        rates: Vec<Mean<PerSecond>>,
+    },
     /// What the time of operations is made of.
     #[strum_discriminants(strum(message = "parts of the time: needs several stacks, or parts"))]
     Layers {
@@ -170,7 +178,7 @@ impl Subject {
 
 /// One dot with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Mean {
+pub struct Mean<T = Seconds> {
     /// The case.
     #[serde(flatten)]
     pub of: Subject,
@@ -182,8 +190,8 @@ pub struct Mean {
     pub stack: StackName,
     /// The same with parameters and load, in words.
     pub way: String,
-    /// Mean time.
-    pub mean: Estimate<Seconds>,
+    /// Mean time, or rate.
+    pub mean: Estimate<T>,
 }
 
 /// The distribution of a case's durations.

@@ -10,10 +10,12 @@ use crate::{Figure, Kind, LoadCurve, LoadUnit, Plot, Stack, Statement, Topic};
 
 /// Bars on one axis from zero are told apart if the longest is no more than so many times the shortest.
 const TOLD: f64 = 50.0;
+/// Fewer loads of a server than these are no curve that anybody reads.
+const LOADS: usize = 3;
 
-/// The kind that shows what an answer is about: predictions and loads where it speaks of them; parts of the time of
-/// several keys through one program, unless it compares more cases between devices or the longest bar hides the others;
-/// means where it compares anything.
+/// The kind that shows what an answer is about: predictions and loads where it speaks of them, rates where servers had one
+/// or two loads; parts of the time of several keys through one program, unless it compares more cases between devices or
+/// the longest bar hides the others; means where it compares anything.
 /// Where it compares nothing: throughput of several workers, the distribution of a single case, or means.
 pub fn of_the_answer(answers: &[Statement], figures: &[Figure]) -> Option<Kind> {
     // A figure may be there with too little in it to be drawn.
@@ -31,7 +33,12 @@ pub fn of_the_answer(answers: &[Statement], figures: &[Figure]) -> Option<Kind> 
     let mut order = Vec::new();
     let mut wanted = |kind: Kind, if_said: bool| order.extend(if_said.then_some(kind));
     wanted(Kind::Predictions, true);
-    wanted(Kind::ResponseTimes, says(&[Topic::Servers]));
+    let several = figures.iter().any(|figure| {
+        matches!(&figure.plot, Plot::ResponseTimes { curves, .. }
+            if curves.iter().any(|curve| curve.points.len() >= LOADS))
+    });
+    wanted(Kind::ResponseTimes, several && says(&[Topic::Servers]));
+    wanted(Kind::Rates, says(&[Topic::Servers]));
     wanted(Kind::Layers, parts && says(&[Topic::Keys, Topic::Layers]));
     let compared = [Topic::Devices, Topic::Keys, Topic::Change];
     wanted(Kind::Means, says(&compared));
@@ -88,7 +95,7 @@ fn join(known: &mut Plot, more: Plot) {
         };
     }
     one_behind_the_other!(
-        Means: means, Security: means, Distributions: distributions, Histograms: histograms,
+        Means: means, Rates: rates, Security: means, Distributions: distributions, Histograms: histograms,
         Layers: stacks, Throughput: curves, Predictions: predictions
     );
 }

@@ -1,14 +1,14 @@
 //! Mean times as dots with intervals: per algorithm and device with a line at what users tolerate; run by run under the
-//! levels of a history; predictions with what their assumptions leave open; and over bits of security.
+//! levels of a history; rates of servers; predictions with what their assumptions leave open; and over bits of security.
 //!
 //! Figures of one magnitude lie on an axis from zero, others on a logarithmic one. A bar on a logarithmic axis begins
 //! wherever the axis does, so that its length says nothing; a dot is read by its place.
 
 use std::time::Duration;
 
-use itertools::Itertools;
+use itertools::{Itertools, MinMaxResult};
 use keymark_bench::Provenance;
-use keymark_stats::{Estimate, Quantity, Seconds};
+use keymark_stats::{Estimate, PerSecond, Quantity, Seconds};
 
 use super::names::{Hues, left_out, listed};
 use super::{CURVES, ROWS, about, drawable, fill, framed, span};
@@ -31,16 +31,10 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
     let (means, all) = drawable(means, ROWS, |mean| is_time(mean.mean.value))?;
     let times = means.iter().map(|mean| mean.mean.value.0);
     let (shortest, longest) = times.minmax_by(f64::total_cmp).into_option()?;
-    let (groups, order) = groups(&means);
-    let (series, names) = series(&means);
-    let mut marks = Vec::new();
+    let (groups, dots, names) = dots(&means, units::duration, said);
     let rule = tolerance_rule(Along::X, longest, tolerance);
     let near = rule.is_some();
-    marks.extend(rule);
-    for (row, &place) in order.iter().enumerate() {
-        let mean = means[place];
-        marks.push(mark(&mean.mean, row, series[place], &mean.of, said(mean)));
-    }
+    let marks = rule.into_iter().chain(dots).collect();
     let mut notes = Vec::new();
     notes.extend(left_out(means.len(), all, "figures"));
     if !near {
@@ -60,14 +54,61 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<C
     })
 }
 
-/// From zero where the shortest is still told from it.
+/// What servers and services do in a second; a single one has nothing beside it.
+pub(super) fn rates(title: &str, rates: &[Mean<PerSecond>]) -> Option<Chart> {
+    let (rates, all) = drawable(rates, ROWS, |rate| is_drawn(rate.mean.value.0))?;
+    let values = rates.iter().map(|rate| rate.mean.value.0);
+    let MinMaxResult::MinMax(least, most) = values.minmax_by(f64::total_cmp) else {
+        return None;
+    };
+    let said = |rate: &Mean<PerSecond>| {
+        let of = visible(&rate.of.label);
+        let estimate = units::estimated_rate(&rate.mean);
+        format!("{of}: {estimate}, {}", rate.of.provenance)
+    };
+    let (groups, marks, names) = dots(&rates, units::rate, said);
+    let x = spaced("operations a second", Unit::PerSecond, least, most);
+    let parts = rates.iter().map(|rate| (rate.of.provenance, said(rate)));
+    Some(Chart {
+        panels: vec![Panel::rows(groups, marks)],
+        keys: names.keys(),
+        notes: left_out(rates.len(), all, "rates").into_iter().collect(),
+        ..framed("rates", title, parts, SAID, x)
+    })
+}
+
 fn axis(shortest: f64, longest: f64) -> Scale {
-    let what = "mean time of an operation";
-    if longest <= shortest * APART {
-        Scale::new(what, Unit::Seconds, Spacing::Linear).within(Bounds::FromZero)
+    spaced(
+        "mean time of an operation",
+        Unit::Seconds,
+        shortest,
+        longest,
+    )
+}
+
+/// From zero where the least is still told from it.
+fn spaced(what: &str, unit: Unit, least: f64, most: f64) -> Scale {
+    if most <= least * APART {
+        Scale::new(what, unit, Spacing::Linear).within(Bounds::FromZero)
     } else {
-        Scale::new(what, Unit::Seconds, Spacing::Logarithmic)
+        Scale::new(what, unit, Spacing::Logarithmic)
     }
+}
+
+/// Rows by algorithm and operation with their dots, and what the dots' colours mean.
+fn dots<T: Quantity>(
+    means: &[&Mean<T>],
+    value: fn(T) -> String,
+    said: impl Fn(&Mean<T>) -> String,
+) -> (Vec<Group>, Vec<Mark>, Hues) {
+    let (groups, order) = groups(means, value);
+    let (series, names) = series(means);
+    let places = order.iter().enumerate();
+    let dots = places.map(|(row, &place)| {
+        let mean = means[place];
+        mark(&mean.mean, row, series[place], &mean.of, said(mean))
+    });
+    (groups, dots.collect(), names)
 }
 
 /// `2 s`
@@ -89,7 +130,11 @@ fn tolerance_rule(along: Along, longest: f64, tolerance: Seconds) -> Option<Mark
 
 /// A time that has a place on a logarithmic axis.
 pub(super) fn is_time(time: Seconds) -> bool {
-    time.0.is_finite() && time.0 > 0.0
+    is_drawn(time.0)
+}
+
+fn is_drawn(value: f64) -> bool {
+    value.is_finite() && value > 0.0
 }
 
 /// The interval of an estimate, from left to right.
@@ -99,11 +144,17 @@ pub(super) fn reach<T: Quantity>(estimate: &Estimate<T>, along: Along) -> Option
 }
 
 /// A dot in a row.
-fn mark(mean: &Estimate<Seconds>, row: usize, series: usize, of: &Subject, said: String) -> Mark {
+fn mark<T: Quantity>(
+    mean: &Estimate<T>,
+    row: usize,
+    series: usize,
+    of: &Subject,
+    said: String,
+) -> Mark {
     Mark::Dot(Dot {
         reach: reach(mean, Along::X),
         ..Dot::new(
-            (mean.value.0, row as f64),
+            (mean.value.to_f64(), row as f64),
             series,
             fill(of.provenance),
             about(&of.label, said),
@@ -126,30 +177,30 @@ fn said(mean: &Mean) -> String {
 }
 
 /// By device where there are several, else by way.
-fn series(means: &[&Mean]) -> (Vec<usize>, Hues) {
+fn series<T>(means: &[&Mean<T>]) -> (Vec<usize>, Hues) {
     let devices = Hues::of(means.iter().map(|mean| mean.of.device.as_str()));
-    // Rows have their names; of so many colours none would tell anything.
-    if devices.len() > CURVES {
-        return (vec![0; means.len()], Hues::default());
-    }
-    let name: fn(&Mean) -> &str = if devices.len() > 1 {
+    let name: fn(&Mean<T>) -> &str = if devices.len() > 1 {
         |mean| mean.of.device.as_str()
     } else {
         |mean| &mean.way
     };
     let names = Hues::of(means.iter().map(|mean| name(mean)));
+    // Rows have their names; of so many colours none would tell anything.
+    if names.len() > CURVES {
+        return (vec![0; means.len()], Hues::default());
+    }
     let numbers = means.iter().map(|mean| names.number(name(mean)));
     (numbers.collect(), names)
 }
 
 /// Rows by algorithm and operation, each with the place of its figure.
-fn groups(means: &[&Mean]) -> (Vec<Group>, Vec<usize>) {
+fn groups<T: Quantity>(means: &[&Mean<T>], value: fn(T) -> String) -> (Vec<Group>, Vec<usize>) {
     let devices = !means.iter().map(|mean| &mean.of.device).all_equal();
     let ways = !means.iter().map(|mean| &mean.way).all_equal();
     let operations = !means.iter().map(|mean| mean.operation).all_equal();
     let mut keys = means.iter().map(|mean| (mean.algorithm, mean.operation));
     let alone = keys.all_unique() && !devices && !ways;
-    let named = |mean: &Mean| {
+    let named = |mean: &Mean<T>| {
         let (algorithm, operation) = (mean.algorithm, mean.operation);
         let (key, own) = (
             format!("{algorithm} {operation}"),
@@ -167,7 +218,7 @@ fn groups(means: &[&Mean]) -> (Vec<Group>, Vec<usize>) {
     let found = grouped(0..means.len(), |place| named(means[*place]).0);
     let row = |place: &usize| Row {
         label: visible(&named(means[*place]).1).into_owned(),
-        value: units::duration(means[*place].mean.value),
+        value: value(means[*place].mean.value),
     };
     let groups = found.iter().map(|(heading, places)| Group {
         heading: Some(visible(heading).into_owned()),
@@ -262,7 +313,7 @@ pub(super) fn predictions(
             .enumerate()
             .map(|(row, one)| predicted(one, row)),
     );
-    let mut notes = vec!["Lines: the least and the most when one assumption is varied.".to_owned()];
+    let mut notes = vec!["Lines: the band of the assumptions.".to_owned()];
     notes.extend(left_out(shown.len(), all, "predictions"));
     let x = Scale::new("predicted time", Unit::Seconds, Spacing::Logarithmic);
     let parts = shown

@@ -38,6 +38,7 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
         Plot::Means { tolerance, means } => means::chart(title, *tolerance, means),
         Plot::Distributions { distributions } => distributions::chart(title, distributions),
         Plot::Histograms { histograms } => distributions::histograms(title, histograms),
+        Plot::Rates { rates } => means::rates(title, rates),
         Plot::Layers { stacks, left_out } => layers::chart(title, stacks, left_out),
         Plot::Throughput { curves } => throughput::chart(title, curves),
         Plot::ResponseTimes { load, curves } => load::chart(title, *load, curves),

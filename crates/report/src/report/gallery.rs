@@ -121,7 +121,7 @@ fn rank(kind: Kind, answer: Option<Kind>) -> Option<u8> {
         Kind::Histograms | Kind::Samples => Some(3),
         Kind::Security => Some(4),
         Kind::Means => Some(5),
-        Kind::Distributions => None,
+        Kind::Distributions | Kind::Rates => None,
     }
 }
 

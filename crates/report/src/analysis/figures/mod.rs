@@ -6,8 +6,8 @@ mod load;
 
 use std::collections::BTreeSet;
 
-use keymark_bench::{Case, Operation, Part, Parts, Record};
-use keymark_stats::{Estimate, Seconds};
+use keymark_bench::{Case, Operation, Pacing, Part, Parts, Record};
+use keymark_stats::{Estimate, PerSecond, Quantity, Seconds};
 
 use super::{Analysis, Row};
 use crate::grouped;
@@ -40,6 +40,7 @@ impl Analysis {
     /// All that can be drawn of a run. A report has a few of them.
     pub fn figures(&self, record: &Record) -> Vec<Figure> {
         let mut figures = of_rows(record, &self.rows);
+        figures.extend(rates(&self.rows));
         figures.extend(response_times(record, &self.rows));
         figures.extend(self.breakdowns.iter().filter_map(of_breakdown));
         for (_, title, wanted) in PARTS {
@@ -124,8 +125,19 @@ pub(crate) fn mean(row: &Row) -> Option<Mean> {
     Some(dot(&row.case, mean.or(published)?))
 }
 
+/// Of servers and services that do as much as they can: what arrives at a given rate tells that rate.
+fn rates(rows: &[Row]) -> Option<Figure> {
+    let loaded = rows
+        .iter()
+        .filter(|row| row.under_load.is_some() && !matches!(row.case.load.pacing, Pacing::Open(_)));
+    let rates = loaded.filter_map(|row| Some(dot(&row.case, row.throughput?)));
+    let rates: Vec<Mean<PerSecond>> = rates.collect();
+    (!rates.is_empty())
+        .then(|| Plot::Rates { rates }.titled("operations a second, with their 95 % intervals"))
+}
+
 /// The dot of a case.
-pub(crate) fn dot(case: &Case, mean: Estimate<Seconds>) -> Mean {
+pub(crate) fn dot<T: Quantity>(case: &Case, mean: Estimate<T>) -> Mean<T> {
     Mean {
         of: Subject::of(case),
         algorithm: case.algorithm,

@@ -20,7 +20,9 @@ use keymark_stats::{Band, Estimate, Method, PerSecond, Ratio, Seconds, UslError}
 use super::*;
 use crate::analysis::figures::dot;
 use crate::analysis::{Bounds, Row, Scaling};
+use crate::charts::Axis;
 use crate::document::Plot;
+use crate::pictures::chart;
 use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
 
 const RAW: StackName = StackName::RAW;
@@ -640,6 +642,38 @@ fn servers_are_told_by_their_keys() {
         "From 4 users (rsa2048, x25519) on, more gain less than 5 %."
     ));
     assert!(!says(pair(100), Topic::Servers, "on, more gain"));
+}
+
+/// What arrives at a given rate says nothing of what a server can do.
+#[test]
+fn servers_under_one_load_are_drawn_by_their_rates() {
+    let mut arriving = served("rsa3072", "x25519", None, 50, 5_000_000);
+    arriving.case.load.pacing = Pacing::Open("500/s".parse().unwrap());
+    let run = run(vec![
+        served("rsa2048", "x25519", None, 100, 3_000_000),
+        served("nistp256", "x25519", None, 200, 100_000),
+        arriving,
+    ]);
+    let figure = Analysis::of(&run, &[]).picture(&run).unwrap();
+    let Plot::Rates { rates } = &figure.plot else {
+        panic!("{:?}", figure.kind());
+    };
+    let drawn = rates.iter().map(|rate| rate.algorithm.to_string());
+    assert_eq!(Vec::from_iter(drawn), ["rsa2048", "nistp256"]);
+    let chart = chart(&figure).unwrap();
+    assert!(
+        chart
+            .summary
+            .contains("nistp256 handshake software nginx tls1.2 x25519 c=8: 2005/s ("),
+        "{}",
+        chart.summary
+    );
+    let Axis::Rows(groups) = &chart.panels[0].y else {
+        panic!("no rows");
+    };
+    let rows = groups.iter().flat_map(|group| &group.rows);
+    let rows = Vec::from_iter(rows.map(|row| row.value.as_str()));
+    assert_eq!(rows, ["1005/s", "2005/s"]);
 }
 
 #[test]
