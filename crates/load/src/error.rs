@@ -6,7 +6,7 @@ use crate::failure::Failure;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The TLS library cannot do what is wanted.
-    #[error("the client's OpenSSL does not support {0}; do not expect it")]
+    #[error("the client's OpenSSL does not support {0}; choose another")]
     Unsupported(String),
     /// The settings contradict themselves or are empty.
     #[error("{0}")]
@@ -37,7 +37,7 @@ pub enum Error {
     #[error("it was stopped")]
     Stopped,
     /// Of several clients' loads, a line says nothing.
-    #[error("line {number} of what clients told cannot be read: {error}")]
+    #[error("line {number} of the clients' reports cannot be read: {error}")]
     ClientLine {
         /// Which, from 1.
         number: u64,
@@ -45,13 +45,13 @@ pub enum Error {
         error: serde_json::Error,
     },
     /// Nothing of them is there.
-    #[error("no client has told a second of its load")]
+    #[error("no client has reported any load")]
     NoClient,
     /// They cannot be of one load.
     #[error("the clients began more than a day apart")]
     Apart,
     /// A thread that drove connections ended by a panic.
-    #[error("a thread of the client ended by a panic: please report this")]
+    #[error("a thread of the client panicked: please report this")]
     Panicked,
 }
 

@@ -80,10 +80,10 @@ pub struct Client {
 impl Client {
     /// What is to be known of it, if it did not load to the end.
     fn says(&self) -> Option<String> {
-        let without_end = self.end.is_none().then_some("told no end");
+        let without_end = self.end.is_none().then_some("reported no end");
         let why = self.lost.as_deref().or(without_end)?;
         let told = self.seconds.len();
-        Some(format!("{why}; loaded for {told} s as far as it told"))
+        Some(format!("{why}; it reported {told} s of load"))
     }
 }
 

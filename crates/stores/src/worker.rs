@@ -81,7 +81,7 @@ fn start_with(errand: &Errand, used: KeyUse) -> Result<WorkerProcess, Error> {
 
 /// Is such a worker, until keymark is gone.
 pub fn serve() -> Result<(), Error> {
-    let accepted = accept().during("being a worker")?;
+    let accepted = accept().during("running as a worker")?;
     let mut socket = &accepted.socket;
     let (errand, used): (Errand, KeyUse) = worker::read(&mut socket)?;
     worker::serve(&accepted.socket, &accepted.socket, open(&errand, used))

@@ -34,7 +34,7 @@ impl Question {
         };
         let what = named(first);
         let cost = first.cost.map_or_else(
-            || "of whose speed there is no figure".to_owned(),
+            || "its speed is not known".to_owned(),
             |figure| {
                 let time = units::duration(figure.time.value);
                 format!("{time} to {}, {}", first.operation, figure.provenance)
@@ -47,7 +47,7 @@ impl Question {
         let known = answers.iter().filter(|one| one.cost.is_some()).count();
         let rank = match known {
             0 => format!("One of the {fit} that fit"),
-            1 => format!("The only one of the {fit} that fit with a figure"),
+            1 => format!("Of the {fit} that fit, the only one with a figure"),
             _ => format!("Fastest of the {known} that fit and have a figure"),
         };
         format!("{rank}: {what} ({cost}).")
@@ -77,7 +77,7 @@ impl Question {
                     None => "not known",
                 }
             })
-            .label("known against it", |one| weaknesses(one))
+            .label("known issues", |one| weaknesses(one))
             .column(Column::name("from").leave(0), |one| {
                 one.cost.map(|figure| figure.source.clone())
             });
@@ -210,15 +210,15 @@ fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Slow(time) => {
             let enough = units::chosen(std::time::Duration::from_secs_f64(enough(*time)));
-            format!("with {enough} {what} would do ({})", units::duration(*time))
+            format!("with {enough}, {what} would do ({})", units::duration(*time))
         }
         Refusal::Few(rate) => format!("with {} {what} would do", units::rate(*rate)),
         Refusal::Closed(Some(_)) => format!("with closed firmware {what} would do"),
         Refusal::Closed(None) => {
-            format!("if its firmware need not be known to be open, {what} would do")
+            format!("with firmware of unknown openness, {what} would do")
         }
-        Refusal::Policy(policy, _) => format!("without {policy} {what} would do"),
-        Refusal::Incompatible(peer, _) => format!("without {peer} {what} would do"),
+        Refusal::Policy(policy, _) => format!("without {policy}, {what} would do"),
+        Refusal::Incompatible(peer, _) => format!("without {peer}, {what} would do"),
         Refusal::Quantum => format!("against today's computers {what} would do"),
         Refusal::NoFigure | Refusal::Weak(_) => format!("{what} would do"),
     }

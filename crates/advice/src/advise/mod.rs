@@ -153,7 +153,7 @@ impl fmt::Display for Refusal {
             Self::Few(rate) => write!(f, "does {}", units::rate(*rate)),
             Self::NoFigure => f.write_str("no figure of its speed"),
             Self::Incompatible(peer, Takes::Since(version)) => {
-                write!(f, "not taken by {peer}, but from {version} on")
+                write!(f, "taken by {peer} only from {version} on")
             }
             Self::Incompatible(peer, Takes::No) => write!(f, "not taken by {peer}"),
             Self::Incompatible(peer, Takes::Unknown | Takes::Yes) => {
@@ -340,7 +340,7 @@ impl Question {
         };
         let changes = asked.changes(&candidates);
         if answers.is_empty() && changes.is_none() {
-            said.push("No single constraint less would change that.".to_owned());
+            said.push("Dropping one constraint changes nothing.".to_owned());
         }
         said.extend(changes);
         sections.extend(asked.taken(&answers));

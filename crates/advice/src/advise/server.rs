@@ -59,7 +59,7 @@ impl Question {
             (Some(curve), Some(rsa)) => {
                 let cost = cost(curve, rsa, figures).map_or_else(
                     || {
-                        "what that costs, 'keymark tls suite dual' measures".to_owned()
+                        "'keymark tls suite dual' measures what that costs".to_owned()
                     },
                     |cost| {
                         let both = (1.0 - share) + share * cost.ratio;
@@ -130,13 +130,13 @@ fn exchange(figures: &Figures) -> Option<String> {
     Some(match fastest {
         Some(one) => format!(
             "Key exchange: {} was the fastest with forward secrecy ({} with {}); RSA key exchange \
-             has none, and TLS 1.3 no such.",
+             has none, and TLS 1.3 lacks it.",
             one.exchange,
             units::rate(PerSecond(one.rate.value.0)),
             one.algorithm
         ),
-        None => "Key exchange: X25519 or P-256, for forward secrecy, which RSA key exchange lacks; what each costs here, \
-                 'keymark tls suite key-exchange' measures."
+        None => "Key exchange: X25519 or P-256, for forward secrecy, which RSA key exchange lacks; \
+                 'keymark tls suite key-exchange' measures what each costs here."
             .to_owned(),
     })
 }

@@ -22,7 +22,7 @@ impl Question {
         } else {
             sections.extend(rows.iter().map(|row| self.of_key(row)));
         }
-        let legend = "* read in what somebody else says of the document. Processing is to verify and decrypt what exists \
+        let legend = "* read in somebody else's account of the document. Processing is to verify and decrypt what exists \
                       already (SP 800-57 part 1, 5.6.3).";
         sections.push(Section::bare(vec![basis(legend)]).first());
         sections.push(self.sources(&rows));
@@ -51,15 +51,15 @@ impl Question {
         Some(match (permit.is_empty(), refuse.is_empty()) {
             (true, true) => return None,
             (false, true) => format!(
-                "{key} is permitted at {date} by every policy in force that speaks of it ({}).",
+                "{key} is permitted on {date} by every policy in force that speaks of it ({}).",
                 names(&permit)
             ),
             (true, false) => format!(
-                "{key} is permitted at {date} by none of the policies in force that speak of it ({}).",
+                "{key} is permitted on {date} by none of the policies in force that speak of it ({}).",
                 names(&refuse)
             ),
             (false, false) => format!(
-                "{key} is permitted at {date} by {}, and not by {}.",
+                "{key} is permitted on {date} by {}, and not by {}.",
                 names(&permit),
                 names(&refuse)
             ),
@@ -78,7 +78,7 @@ impl Question {
                 found.map(|status| format!("{}{}", status.applying, mark(status.verified)))
             });
         }
-        let what = "to sign, with keys that only encrypt to do that; name three keys or fewer to see until when";
+        let what = "to sign, or to encrypt for keys that only encrypt; name up to three keys to see until when";
         let heading = format!("status at {}", self.date);
         Section::headed(heading, vec![Block::Table(table.table()), basis(what)]).first()
     }

@@ -21,7 +21,7 @@ pub struct StrengthArguments {
     /// The weakest keys of each kind with so many bits of security
     #[arg(long, value_name = "BITS", value_parser = level, conflicts_with = "keys")]
     pub level: Option<Strength>,
-    /// Status at this day [default: today]
+    /// Status on this day [default: today]
     #[arg(long, value_name = "DATE", value_parser = last_day)]
     pub until: Option<Date>,
     /// Only these policies, and without keys what they permit: nist, bsi, cnsa, anssi, ecrypt, sogis, openpgp, an id,
@@ -57,10 +57,10 @@ pub struct AdviseArguments {
     /// How long an operation may take
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "What is asked")]
     pub tolerance: Option<Duration>,
-    /// How many operations a second it does at least
+    /// The fewest operations a second it must do
     #[arg(long, value_name = "N", value_parser = rate, help_heading = "What is asked")]
     pub operations_per_second: Option<f64>,
-    /// What has to take it: gnupg-2.2, openssh-6.5, openssl-1.1.1, java-11, github, browsers, yubikey-5.2.3, …
+    /// What must accept it: gnupg-2.2, openssh-6.5, openssl-1.1.1, java-11, github, browsers, yubikey-5.2.3, …
     #[arg(long, value_name = "PROGRAM", help_heading = "What is asked")]
     pub compatible: Vec<Peer>,
     /// Only what a quantum computer does not break

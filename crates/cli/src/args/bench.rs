@@ -160,7 +160,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", help_heading = "How")]
     pub seed: Option<u64>,
 
-    /// What this machine is called among others, in 'keymark compare --by machine': not its host name, but a label
+    /// A label for this machine in 'keymark compare --by machine', in place of its host name
     #[arg(
         long,
         value_name = "LABEL",

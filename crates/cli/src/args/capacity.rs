@@ -38,13 +38,13 @@ pub struct CapacityArguments {
     /// Instead of a device: 740ms, a mixture with weights (150ms:95,300ms:5), or a .csv file of samples, a time a line
     #[arg(long, value_name = "TIME", value_parser = service_time)]
     pub service_time: Option<Service>,
-    /// Operations that arrive at random: 2/s, 500/min; of a range (1/s..20/s) --plot draws all, and the end is answered
+    /// Operations that arrive at random: 2/s, 500/min; --plot draws all of a range (1/s..20/s); the answer is for its end
     #[arg(long, value_name = "RATE", value_parser = rates)]
     pub rate: Option<Rates>,
     /// The same over a longer time: 1000000/day
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub operations: Option<PerSecond>,
-    /// How many times that rate the busiest time has
+    /// How many times that rate the peak is
     #[arg(long, value_name = "N", requires = "operations", value_parser = peak, default_value = "1")]
     pub peak: f64,
     /// Users instead, who ask again after each answer
@@ -56,7 +56,7 @@ pub struct CapacityArguments {
     /// 99 % of the operations take no longer [default: the queue does not grow; users wait no longer than an operation takes]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub p99: Option<Duration>,
-    /// So many tokens may be broken
+    /// This many tokens may be broken
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..10))]
     pub spare: u32,
     /// Seed of the simulation

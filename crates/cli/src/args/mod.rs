@@ -141,7 +141,7 @@ pub enum Command {
     Audit(AuditArguments),
     /// Say which device and key fit a purpose, what they cost, and why others do not
     Advise(Box<AdviseArguments>),
-    /// Say how many tokens a rate of operations takes, or so many users
+    /// Say how many tokens a rate of operations or a number of users takes
     Capacity(Box<CapacityArguments>),
     /// Say how strong keys are by every table, and until when policies allow them
     Strength(StrengthArguments),
@@ -311,7 +311,7 @@ fn one_of<T: Copy + Send + Sync + 'static>(
         let found = known.iter().find(|(_, word, _)| *word == wanted);
         found
             .map(|(value, ..)| *value)
-            .ok_or("no value is called so")
+            .ok_or("no value has that name")
     })
 }
 

@@ -47,7 +47,7 @@ pub struct ShareArguments {
 /// What a team's archive is told.
 #[derive(Debug, Clone, Args)]
 pub struct IdentityArguments {
-    /// Tell a team's archive serial numbers, and names of machines and people, too; its owner and you can read them
+    /// Also send a team's archive serial numbers, and names of machines and people; its owner and you can read them
     #[arg(long, help_heading = "Output")]
     identify: bool,
 }

@@ -142,7 +142,7 @@ pub struct RemoteArguments {
     #[arg(long, requires = "connect", conflicts_with_all = ["json", "told"])]
     pub tell: bool,
 
-    /// Instead of a load, take what several clients told of theirs
+    /// Instead of a load, read what several clients reported
     #[arg(long, value_name = "FILE", requires = "connect")]
     pub told: Option<PathBuf>,
 }

@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &StrengthArguments) -> Outcome {
     }
     if keys.is_empty() {
         return Err(Failure::nothing_usable(format!(
-            "no usual key is permitted at {date} by all of these policies; name keys to see what they say"
+            "no common key is permitted on {date} by all of these policies; name keys to see what they say"
         )));
     }
     let question = Question {

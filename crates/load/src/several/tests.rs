@@ -124,7 +124,7 @@ fn steady_is_what_all_clients_load() {
     );
     assert_eq!(load.elapsed_ns, 20 * SECOND);
     let says = load.clients["b"].as_deref();
-    assert_eq!(says, Some("no heartbeat; loaded for 7 s as far as it told"));
+    assert_eq!(says, Some("no heartbeat; it reported 7 s of load"));
     assert_eq!(load.totals.transactions, 50 * 27);
 }
 

@@ -103,7 +103,7 @@ pub enum ImageError {
     },
     /// Nothing to begin with.
     #[error(
-        "it would begin at {0:#010x}, which is no Thumb code of it with bit 0 set; put a vector table at its lowest address, \
+        "its entry {0:#010x} is not Thumb code of this program (bit 0 set); put a vector table at its lowest address, \
          or mark the function with .thumb_func and name it with ENTRY()"
     )]
     Entry(u32),

@@ -77,7 +77,7 @@ pub enum Reason {
     )]
     FloatsOff,
     /// One where FPSCR asks for another rounding.
-    #[error("floats are rounded to nearest alone, but FPSCR or FPDSCR asks for another way")]
+    #[error("only rounding to nearest is simulated, but FPSCR or FPDSCR sets another mode")]
     Rounding,
     /// There is no memory to fetch from.
     #[error("there is no code")]

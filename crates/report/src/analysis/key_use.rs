@@ -116,7 +116,7 @@ fn breakdown(spent: &[(&Case, Spent)]) -> Table {
         .value("private key, alone", |(_, spent)| spent.alone)
         .value("in the server", |(_, spent)| spent.traced)
         .if_any()
-        .optional(3, "of it waiting", |(_, spent)| spent.waited)
+        .optional(3, "waiting", |(_, spent)| spent.waited)
         .if_any()
         .value("rest of the handshake", |(_, spent)| difference(spent.rest))
         .optional(2, "HTTP", |(_, spent)| difference(spent.http))
@@ -183,7 +183,7 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
         .value("mean", |line| line.function.mean())
         .optional(3, "p99", |line| line.function.durations.quantile(0.99))
         .maybe(
-            waits.then(|| Column::value("of it waiting").leave(4)),
+            waits.then(|| Column::value("waiting").leave(4)),
             |line| {
                 line.function
                     .waited()

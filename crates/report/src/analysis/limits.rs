@@ -175,7 +175,7 @@ pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
             Some((workers, over)) => match between(&over) {
                 Between::More => {
                     let said = format!(
-                        "the library is the limit: {workers} processes do {} of what {workers} threads do; threads \
+                        "the library is the limit: {workers} processes do {} the work of {workers} threads; threads \
                          share a lock or connection in it",
                         units::estimated_gain(&over)
                     );
@@ -222,7 +222,7 @@ fn reached(curve: &Curve, bounds: &Bounds) -> Option<Finding> {
     };
     if let Some((workers, gain)) = curve.several().find(|level| near(level) && fills(level)) {
         let said = format!(
-            "the cores are the limit: {workers} do {} of what one does, on {} cores",
+            "the cores are the limit: {workers} do {} the work of one, on {} cores",
             units::estimated_gain(gain),
             bounds.cores
         );
@@ -230,7 +230,7 @@ fn reached(curve: &Curve, bounds: &Bounds) -> Option<Finding> {
     }
     let (workers, gain) = curve.several().next_back().filter(near)?;
     let said = format!(
-        "no limit seen: {workers} do {} of what one does",
+        "no limit seen: {workers} do {} the work of one",
         units::estimated_gain(gain)
     );
     Some(Finding::seen(Limit::NoneSeen, said))
@@ -251,7 +251,7 @@ fn shared(bounds: &Bounds, curve: &Curve, workers: u32, gain: Estimate<Ratio>) -
             lanes => &format!("it does up to {lanes:.0} at a time"),
         };
         let said = format!(
-            "the device is the limit: {workers} do {} of what one does, which waits for {} of its time: {at_a_time}",
+            "the device is the limit: {workers} do {} the work of one, which waits for {} of its time: {at_a_time}",
             units::estimated_gain(&gain),
             units::percent(waiting)
         );

@@ -71,7 +71,7 @@ impl Analysis {
         let published = "; published: 1 over the mean of one signature after the other, on the slowest and fastest of six \
                          machines (zeitgitter-2019)";
         let explained = format!(
-            "limit: what is busy nine tenths of the time or more, or all clients wait for; 'one client' waits for its own \
+            "limit: what is busy nine tenths of the time or more, or what all clients wait for; 'one client' waits for its own \
              answer{}",
             if some { published } else { "" }
         );

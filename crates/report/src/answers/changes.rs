@@ -89,7 +89,7 @@ fn unchanged(comparison: &Comparison, pairs: &[(usize, &Pair)], noise: &str) -> 
         return format!("without intervals nothing is certain; furthest apart: {furthest}");
     }
     format!(
-        "no change in {} is more than is explained{noise}",
+        "no change in {} is larger than explained{noise}",
         counted(all, "case")
     )
 }

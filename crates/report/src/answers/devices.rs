@@ -293,7 +293,7 @@ fn published(analysis: &Analysis) -> Option<Statement> {
     });
     let (times, figure, mean) = slower.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let text = format!(
-        "{} takes {} times as long for {} as was published of it ({} against {}).",
+        "{} takes {} times as long for {} as was published ({} against {}).",
         figure.case().device,
         crate::units::ratio(keymark_stats::Ratio(times)),
         what(figure.case()),

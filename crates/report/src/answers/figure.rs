@@ -206,7 +206,7 @@ pub(super) fn part(of: Seconds, whole: Seconds) -> String {
 /// `to sign`
 pub(super) fn to(operation: Operation) -> String {
     match operation {
-        Operation::Handshake => "to shake hands".to_owned(),
+        Operation::Handshake => "to handshake".to_owned(),
         Operation::Decrypt | Operation::Sign | Operation::Authenticate | Operation::Decapsulate => {
             format!("to {operation}")
         }

@@ -47,7 +47,7 @@ fn cause(comparison: &Comparison, slow: &Pair) -> Option<(String, usize)> {
         .position(|other| own != BUILT_IN && other.side == slow.side && other.old == control)?;
     let control = &comparison.pairs[place];
     let control_takes = format!(
-        "the OpenSSL that keymark brings takes {} times there",
+        "keymark's own OpenSSL takes {} times as long there",
         units::estimated_ratio(&control.ratio)
     );
     if slow.ratio.low?.0 <= control.ratio.high?.0 {

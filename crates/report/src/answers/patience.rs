@@ -178,7 +178,7 @@ fn queues(rows: &[&Row]) -> Option<Statement> {
     let growing: Vec<&&Row> = growing.collect();
     let first = growing.first()?.overload?;
     let text = format!(
-        "More arrives than can be served ({} of it), so the queue only grows: {}.",
+        "More arrives than can be served ({} of capacity), so the queue grows: {}.",
         units::percent(first.utilisation.0),
         listed(growing.iter().map(|row| &row.case))
     );

@@ -72,7 +72,7 @@ fn keys(loads: &[Figure<'_>]) -> Option<Statement> {
         let beside = match (other.is_below(first), known) {
             (true, _) if bound => String::new(),
             (true, _) => format!(" ({} fewer)", first.times(other)),
-            (false, true) => ", which is alike".to_owned(),
+            (false, true) => ", about the same".to_owned(),
             (false, false) => ", too uncertain to compare".to_owned(),
         };
         format!("; with {} {}{beside}", named(&other.row.case), words(other))

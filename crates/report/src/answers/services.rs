@@ -59,14 +59,14 @@ pub(super) fn services(analysis: &Analysis) -> Option<Statement> {
     let last = known.last().filter(|last| last.agent > first.agent);
     let last = last.map(|last| {
         format!(
-            " With {} it has {}, and they take {} of it.",
+            " With {} it is {}, and they take {} of the time.",
             last.scaling.case.algorithm,
             units::percent(last.agent),
             last.words()
         )
     });
     let text = format!(
-        "{} signatures by gpg at once take {} of {0} times one with {}: one gpg-agent makes them one after the other, but \
+        "{} signatures by gpg at once take {} of the time of {0} in a row with {}: one gpg-agent makes them one by one, but \
          that is {} of such a signature's time, and the rest (starting gpg, reading the key, writing) runs on {}.{}",
         first.most,
         first.words(),

@@ -54,7 +54,7 @@ fn of_loads(load: LoadUnit, curves: &[LoadCurve]) -> Option<String> {
             let (least, most) = knees?.into_iter().minmax_by(f64::total_cmp).into_option()?;
             let users = between(&least.to_string(), &most.to_string());
             let noun = if most > 1.0 { "users" } else { "user" };
-            Some(format!("from {users} {noun} on, more of them only wait"))
+            Some(format!("beyond {users} {noun}, more only wait"))
         }
         LoadUnit::Arrivals => {
             let first = |curve: &LoadCurve| curve.overloaded.iter().copied().reduce(f64::min);
@@ -125,7 +125,7 @@ fn of_predictions(tolerance: Seconds, predictions: &[Predicted]) -> Option<Strin
                 format!("{what} on {}", listed(on.iter().map(|one| &one.device)))
             });
             let keys = listed(keys);
-            Some(format!("longer than {limit} is predicted of {keys}"))
+            Some(format!("predicted to exceed {limit}: {keys}"))
         }
     }
 }
@@ -174,7 +174,7 @@ mod tests {
         };
         assert_eq!(
             users(&[Some(4.0), Some(16.0)]).as_deref(),
-            Some("from 4 to 16 users on, more of them only wait")
+            Some("beyond 4 to 16 users, more only wait")
         );
         assert_eq!(users(&[Some(4.0), None]), None);
         let rates = of_loads(LoadUnit::Arrivals, &[curve(None, vec![80.0, 60.0])]);
@@ -238,7 +238,7 @@ mod tests {
         let title = |predictions: &[Predicted]| of_predictions(Seconds(2.0), predictions);
         assert_eq!(
             title(&[one("slow", 6.5), one("fast", 1.3)]).as_deref(),
-            Some("longer than 2 s is predicted of rsa4096 decrypt on slow")
+            Some("predicted to exceed 2 s: rsa4096 decrypt on slow")
         );
         assert_eq!(
             title(&[one("fast", 1.3)]).as_deref(),

@@ -89,7 +89,7 @@ fn contradiction(record: &Record) -> Option<String> {
         (early, "it started before 1970"),
         (no_cores, "a processor without cores"),
         (nameless, "the series has no name"),
-        (no_runs, "a series of no runs"),
+        (no_runs, "a series without runs"),
     ];
     if let Some((_, reason)) = plain.into_iter().find(|(is, _)| *is) {
         return Some(reason.to_owned());
@@ -134,7 +134,7 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
     }
     let mut parts = record.parts.iter().flat_map(|parts| parts.0.values());
     if parts.any(|part| part.n == 0) {
-        return Some("a mean part of no operations".to_owned());
+        return Some("a mean part without operations".to_owned());
     }
     if let Some(load) = &record.server_load {
         if !record.blocks.is_empty() {
@@ -179,7 +179,7 @@ fn load_contradiction(load: &ServerLoad) -> Option<&'static str> {
         tried.rate >= 0.0 && share(tried.failed) && share(tried.unfinished)
     };
     if found.tried.iter().any(nobody) || found.best_users == 0 || found.knee_users == 0 {
-        return Some("a load of no users");
+        return Some("a load without users");
     }
     let within = found.rate_within_limit.is_none_or(|rate| rate > 0.0);
     (!within || !found.tried.iter().all(possible)).then_some("an impossible rate or share")

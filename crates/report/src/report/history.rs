@@ -186,7 +186,7 @@ pub fn series(runs: &[Record], rows: &[SeriesRow]) -> Document {
     let mut blocks = vec![Block::Table(table)];
     if runs.len() < MIN_RUNS {
         let text = format!(
-            "{} runs are too few to tell how much runs differ: make at least {MIN_RUNS}, better 5",
+            "{} runs are too few to show how much runs differ: make {MIN_RUNS} or more, ideally 5",
             runs.len()
         );
         blocks.push(Block::remark(RemarkKind::SingleRuns, text));

@@ -141,7 +141,7 @@ impl Analysis {
             let clients = case.server_load.iter().flat_map(|load| &load.clients);
             blocks.extend(clients.filter_map(|(name, lost)| {
                 let text = format!(
-                    "{}: {name} did not load to the end ({}); steady is what all clients load",
+                    "{}: {name} did not load to the end ({}); only time with all clients counts",
                     case.case,
                     lost.as_ref()?
                 );
@@ -180,7 +180,7 @@ impl Analysis {
         let pairs: Vec<_> = measured.filter_map(pair).collect();
         (!pairs.is_empty()).then(|| {
             Section::headed(
-                "twins beside the published figures (they differ by this host against the article's)",
+                "twins beside the published figures (they differ as this host and the article's do)",
                 vec![Block::Table(tables::twins(&pairs))],
             )
         })

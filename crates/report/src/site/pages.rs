@@ -25,7 +25,7 @@ pub enum Added {
 /// Two files want the same place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "two different things would have the path {0}; one of the records was made for that: check the names in them"
+    "two different things would have the path {0}; one record was crafted for that: check the names in them"
 )]
 pub struct Collision(pub String);
 

@@ -91,7 +91,7 @@ impl ScdaemonReader {
         }
         Err(Error::call(
             "writing scdaemon.conf",
-            format!("the reader's name {name:?} cannot stand in it"),
+            format!("the reader's name {name:?} cannot be put in it"),
             "use another reader, or measure with --stack raw",
         ))
     }

@@ -56,7 +56,7 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
         return Err(Error::call(
             "starting zeitgitterd",
             format!(
-                "{agents} agents have a copy of the key each, and {} keeps its key",
+                "{agents} agents each need a copy of the key, but {} exports none",
                 case.device
             ),
             "choose --parameter agents=1, or --device software",

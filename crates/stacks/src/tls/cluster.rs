@@ -256,7 +256,7 @@ impl Servers {
     }
 
     fn balancer(&self) -> Result<&Haproxy, Error> {
-        let none = || Error::call("starting a balancer", "none is the plan's", "");
+        let none = || Error::call("starting a balancer", "the plan has none", "");
         self.balancer.as_ref().ok_or_else(none)
     }
 

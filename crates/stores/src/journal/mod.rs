@@ -301,7 +301,7 @@ impl RunJournal {
             Some(begun) => begun,
             None => {
                 let (journals, run) = self.place.get().ok_or_else(|| {
-                    let reason = "there is no journal to undo that";
+                    let reason = "no journal can be kept to undo it";
                     Error::call(format!("writing to {token}"), reason, "is $HOME set?")
                 })?;
                 journals.begin(run, token)?

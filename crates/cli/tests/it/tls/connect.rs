@@ -182,7 +182,7 @@ fn what_several_clients_tell_is_one_run() {
     assert_eq!(output.status.code(), Some(3));
     assert_says(
         &said(&output),
-        ["line 1 of what clients told cannot be read"],
+        ["line 1 of the clients' reports cannot be read"],
     );
     ended(place.output(&format!("{connect} --users 1,2 --tell")), 2);
 }

@@ -9,7 +9,7 @@ use crate::units;
 use crate::{Figure, Plot, Stack, StackPart, Subject};
 
 /// What becomes of a step that adds nothing that is seen.
-const UNTOLD: &str = "what cannot be told from nothing is in the part that it stands on";
+const UNTOLD: &str = "what cannot be told from zero is counted in the layer below it";
 /// A bar that takes so many times the longest of the whole program's leaves them no room.
 const BEYOND: f64 = 4.0;
 

@@ -613,7 +613,7 @@ fn servers_are_told_by_their_keys() {
     let words = "nginx (tls1.2 x25519 c=8) does 2005 handshakes a second with nistp256 (128-bit security); with rsa2048 (112-bit security) \
                  1005 (2.00 times fewer).";
     assert!(says(pair(100), Topic::Servers, words));
-    assert!(says(pair(200), Topic::Servers, "2005, which is alike"));
+    assert!(says(pair(200), Topic::Servers, "2005, about the same"));
     assert!(says(
         pair(100),
         Topic::Servers,

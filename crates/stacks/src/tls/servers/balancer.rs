@@ -81,7 +81,7 @@ impl Balancer {
         (port, connections): (Option<NonZeroU16>, NonZeroU16),
     ) -> Result<Self, ServerError> {
         if backends.is_empty() || backends.iter().any(|backend| !backend.ip().is_loopback()) {
-            let reason = "its servers are some on loopback";
+            let reason = "it needs servers on loopback";
             return Err(Error::call("starting a balancer", reason, "").into());
         }
         let process = on_port(port, |port| {

@@ -52,7 +52,7 @@ pub enum Impossible {
     KeysInFilesAlone(&'static str),
     /// nginx has had `ssl_certificate` twice since 1.11.0.
     #[error(
-        "two certificates on one host are impossible with nginx {0}: it accepts them since 1.11.0"
+        "two certificates on one host are impossible with nginx {0}: they need 1.11.0 or later"
     )]
     TwoCertificates(Version),
     /// One RSA, one ECDSA.

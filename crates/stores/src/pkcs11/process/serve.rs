@@ -29,7 +29,7 @@ use crate::user::{self, Notice, Pin, PinSource, Pins, User};
 
 /// Is the process, until keymark is gone.
 pub fn serve() -> Result<(), Error> {
-    let failed = |error: io::Error| Error::call("being a PKCS#11 module's process", error, "");
+    let failed = |error: io::Error| Error::call("running a PKCS#11 module's process", error, "");
     let accepted = accept().map_err(failed)?;
     tell_in(&accepted.shared).map_err(failed)?;
     let line = Arc::new(Line(Mutex::new(accepted.socket)));
