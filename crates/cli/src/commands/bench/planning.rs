@@ -1,0 +1,210 @@
+//! From arguments to a plan: what is looked for, what is here, what of that is wanted.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use keymark_bench::{Case, DeviceName, Error, Plan, PlanError, Selection};
+use keymark_report::archive::LastMeans;
+use keymark_report::units;
+use keymark_stacks::inventory::Inventory;
+use keymark_stacks::plans::NamedPlan;
+use keymark_stacks::provider::Way;
+use keymark_stacks::registry;
+use keymark_stores::device::Wish;
+use keymark_stores::journal::Journals;
+use keymark_stores::user::User;
+
+use super::selection;
+use crate::args::BenchArguments;
+use crate::exit::Failure;
+use crate::{archive, frame, leftovers, output, user};
+
+/// A plan, and what it was made of.
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    pub(super) inventory: Inventory,
+    pub(super) journals: Option<Journals>,
+    wish: Wish,
+    selections: Vec<Selection>,
+}
+
+impl Planned {
+    /// What is wanted of what is here, if it can be measured and the user's consent and PINs fit.
+    pub(super) fn of(arguments: &BenchArguments) -> Result<Self, Failure> {
+        let (wish, user) = (wish(arguments), user::of_arguments(&arguments.run.card));
+        // Who has no home writes to no token.
+        let journals = Journals::of_user().ok();
+        let inventory = look(arguments, &wish, &user, journals.as_ref())?;
+        let consent_fits = || {
+            let present = inventory.present_tokens();
+            user::consent_fits(&arguments.run.card, &present).map_err(Failure::usage)
+        };
+        // Of what cannot be seen the plan says more.
+        if inventory.unseen.is_none() {
+            consent_fits()?;
+        }
+        let (plan, selections) = plan(arguments, &inventory)?;
+        consent_fits()?;
+        user::pins_fit(&arguments.run.card.pins, &inventory.tokens(&plan))
+            .map_err(Failure::usage)?;
+        inventory.check(&plan).map_err(Failure::usage)?;
+        Ok(Self {
+            plan,
+            inventory,
+            journals,
+            wish,
+            selections,
+        })
+    }
+
+    /// What a run would measure, and how long it would take.
+    pub(super) fn print(&self, archive: Option<&PathBuf>) {
+        let plan = &self.plan;
+        frame::print_cases(&plan.cases);
+        let cost = self.costs(archive);
+        let (preparing, measuring) = (
+            plan.expected_preparation(&cost),
+            plan.expected_duration(&cost),
+        );
+        let all = preparing.saturating_add(measuring);
+        let [all, preparing, measuring] = [all, preparing, measuring].map(units::time);
+        output::line(&format!(
+            "takes up to {all}: about {preparing} to prepare keys and agents, {measuring} to measure"
+        ));
+        output::line(&format!("seed {}", plan.settings.seed));
+    }
+
+    /// What one operation of a case costs: what it took last, or a guess.
+    pub(super) fn costs(&self, archive: Option<&PathBuf>) -> impl Fn(&Case) -> Duration {
+        // Only a guess is at stake, so an archive that cannot be read is no failure here.
+        let means: LastMeans = archive::open(archive)
+            .and_then(|archive| archive.last_means())
+            .unwrap_or_default();
+        move |case| {
+            let known = means.get(&case.key()).copied();
+            known.unwrap_or_else(|| self.inventory.guess(case))
+        }
+    }
+
+    /// Says what is not measured, though it is wanted.
+    pub(super) fn say_what_is_missing(&self) {
+        for (device, way, error) in missing(&self.inventory, &self.selections) {
+            output::warning(&format!("skipping stack {way} on {device}: {error}"));
+        }
+        // Of a device that was asked for by name, no row would tell.
+        if let Wish::Named(_) = self.wish {
+            let planned =
+                |name: &DeviceName| self.plan.cases.iter().any(|case| case.device == *name);
+            for name in self.inventory.names().iter().filter(|name| !planned(name)) {
+                output::warning(&format!(
+                    "skipping {name}: it offers nothing of this selection; 'keymark devices' lists what it offers"
+                ));
+            }
+        }
+    }
+}
+
+/// What is here, once what killed runs have left on tokens is removed from those that may be written to.
+fn look(
+    arguments: &BenchArguments,
+    wish: &Wish,
+    user: &User,
+    journals: Option<&Journals>,
+) -> Result<Inventory, Failure> {
+    let of_plan = arguments.named_plan().map(NamedPlan::stacks);
+    let stacks = of_plan.as_deref().or(arguments.selection.stack.as_deref());
+    let look = || Inventory::look(stacks, wish, user).map_err(Failure::nothing_usable);
+    let mut inventory = look()?;
+    let Some(journals) = journals.filter(|_| !arguments.run.dry_run) else {
+        return Ok(inventory);
+    };
+    if !leftovers::tidy(journals, &inventory, &arguments.run.card)? {
+        return Ok(inventory);
+    }
+    // A test key that is gone is no key to measure. Its owner's programs get the token back after the run.
+    let borrowed = inventory.borrowed.take();
+    drop(inventory);
+    let mut inventory = look()?;
+    inventory.borrowed = inventory.borrowed.take().or(borrowed);
+    Ok(inventory)
+}
+
+/// Which devices are looked for.
+fn wish(arguments: &BenchArguments) -> Wish {
+    match &arguments.selection.device {
+        None if arguments.named_plan().is_some() => Wish::Default,
+        None => Wish::Software,
+        Some(names) if names.iter().any(|name| name == "all") => Wish::All,
+        Some(names) => Wish::Named(names.clone()),
+    }
+}
+
+/// The plan, and the selections that it was made of.
+fn plan(
+    arguments: &BenchArguments,
+    inventory: &Inventory,
+) -> Result<(Plan, Vec<Selection>), Failure> {
+    let offers = inventory.offers();
+    let seed = arguments.run.seed();
+    let devices = selected(arguments, inventory)?;
+    let selections = selection::selections(arguments, &offers, devices);
+    let missing = missing(inventory, &selections).map(|(_, _, error)| error);
+    let missing = missing.chain(&inventory.unseen);
+    let settings = selection::settings(arguments, seed);
+    let plan = Plan::build(&selections, &offers, settings).map_err(|error| {
+        let mut message = error.to_string();
+        message.extend(missing.take(1).map(|missing| format!("\n  {missing}")));
+        match error {
+            PlanError::LacksOperation { .. }
+            | PlanError::UnknownDevice(_)
+            | PlanError::NoProcesses(_) => Failure::usage(message),
+            PlanError::NotOffered { .. } | PlanError::Nothing => Failure::nothing_usable(message),
+        }
+    })?;
+    // Ratios to anything else would not be what was asked for.
+    if let Some(baseline) = &arguments.baseline
+        && (0..plan.cases.len()).all(|index| plan.baseline(index).is_none())
+    {
+        return Err(Failure::usage(format!(
+            "the baseline '{baseline}' is not in the plan; measure it, too, or name another --baseline"
+        )));
+    }
+    Ok((plan, selections))
+}
+
+/// The ways that were wanted and are missing.
+fn missing<'a>(
+    inventory: &'a Inventory,
+    selections: &'a [Selection],
+) -> impl Iterator<Item = (&'a DeviceName, &'a Way, &'a Error)> {
+    inventory.missing().filter(|(device, way, _)| {
+        let sets = (
+            registry::dimensions_of(way.stack),
+            way.parameters.as_slice(),
+        );
+        let wanted = |selection: &Selection| {
+            selection.wants_device(device) && selection.wants_way(way.stack, way.standing, sets)
+        };
+        selections.iter().any(wanted)
+    })
+}
+
+/// The devices of the selection, by the names that the plan knows them by.
+fn selected(
+    arguments: &BenchArguments,
+    inventory: &Inventory,
+) -> Result<Option<Vec<DeviceName>>, Failure> {
+    if let Some(unknown) = inventory.unknown.first() {
+        let message = PlanError::UnknownDevice(DeviceName::new(unknown)).to_string();
+        // It may well be a card that nobody could look for.
+        let unseen = inventory.unseen.as_ref().map(ToString::to_string);
+        let occupied = inventory.occupied.first();
+        let occupied = occupied.map(|reader| format!("{reader}; {}", reader.advice()));
+        return Err(match unseen.or(occupied) {
+            Some(why) => Failure::nothing_usable(format!("{message}\n  {why}")),
+            None => Failure::usage(message),
+        });
+    }
+    let named = arguments.selection.device.as_ref();
+    Ok(named.map(|_| inventory.names()))
+}
