@@ -179,7 +179,7 @@ mcu-foreign: build
 packages-bench:
 	scripts/packages gpg:gpg gpg-agent:gpg-agent gpgconf:gpgconf cc:gcc make:make perl:perl git:git \
 	    /usr/lib/gnupg/scdaemon:scdaemon /usr/include/PCSC/winscard.h:libpcsclite-dev \
-	    pkg-config:pkg-config clang:clang ssh:openssh-client ssh-agent:openssh-client \
+	    pkg-config:pkg-config $(LIBRARIES)/libgmp.so:libgmp-dev clang:clang ssh:openssh-client ssh-agent:openssh-client \
 	    softhsm2-util:softhsm2
 
 # swtpm is a TPM, tpm2-abrmd its resource manager on a bus of its own, tpm2-pkcs11 the module before them.

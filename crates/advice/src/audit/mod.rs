@@ -14,9 +14,7 @@ pub mod weakness;
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::Date;
-use malachite_base::num::arithmetic::traits::Gcd as _;
-use malachite_base::num::basic::traits::One as _;
-use malachite_nz::natural::Natural;
+use rug::Integer;
 use serde::Serialize;
 
 pub use finding::{Finding, Kind, Level};
@@ -131,7 +129,7 @@ fn merge(found: Vec<FoundKey>) -> Vec<FoundKey> {
 /// among them.
 fn shared_factors(keys: &[FoundKey]) -> Vec<Option<Finding>> {
     let mut moduli: HashMap<&[u8], usize> = HashMap::new();
-    let mut numbers: Vec<Natural> = Vec::new();
+    let mut numbers: Vec<Integer> = Vec::new();
     let mut places: Vec<&Location> = Vec::new();
     for key in keys {
         let mut findings = key.findings.iter();
@@ -148,10 +146,10 @@ fn shared_factors(keys: &[FoundKey]) -> Vec<Option<Finding>> {
     }
     let common = batch_gcd::common_factors(&numbers);
     let sharing: Vec<usize> = (0..common.len())
-        .filter(|at| common[*at] != Natural::ONE)
+        .filter(|at| common[*at] != 1_u32)
         .collect();
     // The prime itself names the others, but for a key both of whose primes are shared.
-    let mut by_factor: HashMap<&Natural, Vec<usize>> = HashMap::new();
+    let mut by_factor: HashMap<&Integer, Vec<usize>> = HashMap::new();
     for at in &sharing {
         by_factor.entry(&common[*at]).or_default().push(*at);
     }
@@ -163,7 +161,7 @@ fn shared_factors(keys: &[FoundKey]) -> Vec<Option<Finding>> {
             return Some(other);
         }
         let mut others = sharing.iter().filter(|_| sharing.len() <= PARTNERS);
-        others.find(|other| **other != at && (&numbers[at]).gcd(&numbers[**other]) != Natural::ONE)
+        others.find(|other| **other != at && Integer::from(numbers[at].gcd_ref(&numbers[**other])) != 1_u32)
     };
     keys.iter()
         .map(|key| {

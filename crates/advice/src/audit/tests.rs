@@ -36,11 +36,11 @@ fn kinds(audit: &FoundKey) -> Vec<Kind> {
 }
 
 /// Primes of 89, 107, 127 and 521 bits: Mersenne's.
-fn prime(bits: u32) -> Natural {
-    (Natural::ONE << u64::from(bits)) - Natural::ONE
+fn prime(bits: u32) -> Integer {
+    (Integer::from(1_u32) << bits) - 1_u32
 }
 
-fn octets(number: &Natural) -> Vec<u8> {
+fn octets(number: &Integer) -> Vec<u8> {
     let text = format!("{number:x}");
     from_hex(&text)
 }
@@ -158,10 +158,10 @@ fn a_broken_hash_matters_where_it_is_verified() {
 
 #[test]
 fn weak_numbers_are_found_of_each_kind() {
-    let rsa = |n: &Natural, e: &[u8]| PublicKey::rsa(&octets(n), e);
+    let rsa = |n: &Integer, e: &[u8]| PublicKey::rsa(&octets(n), e);
     for (weak, kind) in [
         (
-            rsa(&(prime(2203) * Natural::from(3_u32)), &[1, 0, 1]),
+            rsa(&(prime(2203) * 3_u32), &[1, 0, 1]),
             Kind::SmallFactor,
         ),
         (rsa(&(prime(2203) * prime(2203)), &[1, 0, 1]), Kind::Fermat),

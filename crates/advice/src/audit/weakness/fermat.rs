@@ -1,9 +1,7 @@
 //! Primes that are too close: Fermat's factorisation finds them in a few steps. Böck, "Fermat Factorization in the
 //! Wild", IACR ePrint 2023/026 (CVE-2022-26320), whose hundred steps are kept here.
 
-use malachite_base::num::arithmetic::traits::{CeilingSqrt as _, Square as _};
-use malachite_base::num::factorization::traits::IsSquare as _;
-use malachite_nz::natural::Natural;
+use rug::Integer;
 
 use super::number;
 
@@ -15,15 +13,16 @@ pub fn factored_in(modulus: &[u8]) -> Option<u32> {
     if modulus <= 5_u32 {
         return None;
     }
-    let mut middle = (&modulus).ceiling_sqrt();
-    let mut square = (&middle).square() - &modulus;
+    let middle = Integer::from(&modulus - 1_u32).sqrt() + 1_u32;
+    let mut square = Integer::from(middle.square_ref()) - &modulus;
+    // (a + 1)² - a² = 2a + 1
+    let mut gap = (middle << 1_u32) + 1_u32;
     for step in 1..=STEPS {
-        if square.is_square() {
+        if square.is_perfect_square() {
             return Some(step);
         }
-        // (a + 1)² - a² = 2a + 1
-        square += (&middle << 1_u32) + Natural::from(1_u32);
-        middle += Natural::from(1_u32);
+        square += &gap;
+        gap += 2_u32;
     }
     None
 }

@@ -6,13 +6,19 @@ pub mod known;
 pub mod roca;
 pub mod small;
 
-use malachite_base::num::conversion::traits::PowerOf2Digits as _;
-use malachite_nz::natural::Natural;
+use rug::Integer;
+use rug::integer::Order;
 
 /// An unsigned number from its octets, the first of which weighs most.
-pub fn number(octets: &[u8]) -> Natural {
-    // Every octet is a digit.
-    Natural::from_power_of_2_digits_desc(8, octets.iter().copied()).unwrap_or_default()
+pub fn number(octets: &[u8]) -> Integer {
+    Integer::from_digits(octets, Order::Msf)
+}
+
+/// A power modulo a number that is not zero.
+pub fn power(base: &Integer, exponent: &Integer, modulus: &Integer) -> Integer {
+    // Only a negative exponent may have no power, and octets make none.
+    let power = base.pow_mod_ref(exponent, modulus);
+    power.map(Integer::from).unwrap_or_default()
 }
 
 /// The octets without zeros that lead.

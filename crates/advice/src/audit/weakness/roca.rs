@@ -7,11 +7,9 @@
 
 use std::sync::LazyLock;
 
-use malachite_base::num::arithmetic::traits::ModPow as _;
-use malachite_base::num::basic::traits::One as _;
-use malachite_nz::natural::Natural;
+use rug::Integer;
 
-use super::{bits, number};
+use super::{bits, number, power};
 
 /// The primes whose product divides the M of every length of key.
 const PRIMES: [u32; 39] = [
@@ -25,8 +23,8 @@ const PARTS: [u64; 13] = [16, 81, 25, 7, 11, 13, 17, 23, 29, 37, 41, 53, 83];
 /// The detector looks at no shorter modulus.
 const SHORTEST: u32 = 256;
 
-static PRODUCT: LazyLock<Natural> =
-    LazyLock::new(|| PRIMES.iter().map(|prime| Natural::from(*prime)).product());
+static PRODUCT: LazyLock<Integer> =
+    LazyLock::new(|| PRIMES.iter().map(|prime| Integer::from(*prime)).product());
 
 /// Whether a modulus has the fingerprint.
 pub fn has_fingerprint(modulus: &[u8]) -> bool {
@@ -34,19 +32,19 @@ pub fn has_fingerprint(modulus: &[u8]) -> bool {
 }
 
 /// Pohlig and Hellman: whether there is a logarithm in each of the subgroups. Which one it is, nobody needs.
-fn is_power_of_generator(modulus: &Natural) -> bool {
+fn is_power_of_generator(modulus: &Integer) -> bool {
     let product = &*PRODUCT;
-    let power =
-        |base: &Natural, exponent: u64| base.mod_pow(Natural::from(exponent), product.clone());
-    let rest = modulus % product;
-    power(&rest, ORDER) == Natural::ONE
+    let rest = Integer::from(modulus % product);
+    let power = |base: &Integer, exponent: u64| power(base, &exponent.into(), product);
+    power(&rest, ORDER) == 1_u32
         && PARTS.iter().all(|part| {
-            let generator = power(&Natural::from(GENERATOR), ORDER / part);
+            let generator = power(&Integer::from(GENERATOR), ORDER / part);
             let wanted = power(&rest, ORDER / part);
-            let mut reached = Natural::ONE;
+            let mut reached = Integer::from(1);
             (0..*part).any(|_| {
                 let found = reached == wanted;
-                reached = &reached * &generator % product;
+                reached *= &generator;
+                reached %= product;
                 found
             })
         })
@@ -93,9 +91,9 @@ mod tests {
 
     #[test]
     fn the_logarithm_has_to_be_one() {
-        assert!(is_power_of_generator(&Natural::from(GENERATOR)));
-        assert!(is_power_of_generator(&Natural::ONE));
-        assert!(!is_power_of_generator(&Natural::from(3_u32)));
+        assert!(is_power_of_generator(&Integer::from(GENERATOR)));
+        assert!(is_power_of_generator(&Integer::from(1)));
+        assert!(!is_power_of_generator(&Integer::from(3_u32)));
         assert!(!has_fingerprint(&GENERATOR.to_be_bytes()));
     }
 }

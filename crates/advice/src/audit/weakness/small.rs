@@ -3,11 +3,9 @@
 use std::sync::LazyLock;
 
 use keymark_bench::Family;
-use malachite_base::num::arithmetic::traits::{Gcd as _, ModPow as _};
-use malachite_base::num::basic::traits::{One as _, Zero as _};
-use malachite_nz::natural::Natural;
+use rug::Integer;
 
-use super::{bits, number};
+use super::{bits, number, power};
 use crate::audit::finding::{Finding, Kind};
 
 /// Factors below this are looked for: what has one is no product of two primes, but damaged. badkeys has the same bound.
@@ -29,35 +27,35 @@ pub fn exponent(e: &[u8]) -> Option<Finding> {
 }
 
 /// The product of the primes in question: one division tells whether any of them divides.
-static PRODUCT: LazyLock<Natural> = LazyLock::new(|| {
+static PRODUCT: LazyLock<Integer> = LazyLock::new(|| {
     let is_prime = |number: &u32| {
         (2..*number)
             .take_while(|d| d * d <= *number)
             .all(|d| !number.is_multiple_of(d))
     };
-    (2..FACTORS).filter(is_prime).map(Natural::from).product()
+    (2..FACTORS).filter(is_prime).map(Integer::from).product()
 });
 
 /// The smallest factor of a modulus, if it is small. Zero is divisible by all.
 pub fn factor(modulus: &[u8]) -> Option<u32> {
     let number = number(modulus);
-    if number == Natural::ZERO {
+    if number == 0_u32 {
         return Some(2);
     }
     // All small primes that divide it: of divisors in ascending order the first is one of them.
-    let small = (&*PRODUCT % &number).gcd(number);
-    let divides = |divisor: &u32| (&small % Natural::from(*divisor)) == Natural::ZERO;
-    (small != Natural::ONE).then(|| (2..FACTORS).find(divides))?
+    let small = Integer::from(&*PRODUCT % &number).gcd(&number);
+    let divides = |divisor: &u32| small.is_divisible_u(*divisor);
+    (small != 1_u32).then(|| (2..FACTORS).find(divides))?
 }
 
 /// Why the number of a DSA key is not in the subgroup that it should be in (FIPS 186-4, A.2.2; SP 800-56A, 5.6.2.3.1).
 pub fn outside_of_subgroup([p, q, g, y]: [&[u8]; 4]) -> Option<&'static str> {
     let [p, q, g, y] = [p, q, g, y].map(number);
-    if q <= 1_u32 || p <= q || (&p - Natural::ONE) % &q != 0_u32 {
+    if q <= 1_u32 || p <= q || !Integer::from(&p - 1_u32).is_divisible(&q) {
         return Some("q does not divide p - 1");
     }
     let is_inside =
-        |element: &Natural| *element > 1_u32 && *element < p && element.mod_pow(&q, &p) == 1_u32;
+        |element: &Integer| *element > 1_u32 && *element < p && power(element, &q, &p) == 1_u32;
     if !is_inside(&g) {
         return Some("its generator is not of the order q");
     }
@@ -67,7 +65,7 @@ pub fn outside_of_subgroup([p, q, g, y]: [&[u8]; 4]) -> Option<&'static str> {
 /// Whether a public number modulo p is 0, 1 or p - 1, whose powers anybody knows.
 pub fn is_trivial([p, y]: [&[u8]; 2]) -> bool {
     let [p, y] = [p, y].map(number);
-    y <= 1_u32 || y >= p || y == &p - Natural::ONE
+    y <= 1_u32 || y >= p || y == p - 1_u32
 }
 
 /// u of the points of Curve25519 whose order divides 8 (Bernstein, "Curve25519", 2006, "small subgroup").
