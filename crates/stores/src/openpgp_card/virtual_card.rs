@@ -135,11 +135,6 @@ impl CardMaker {
         Self { notice, ..self }
     }
 
-    /// The device's times, if it is a twin.
-    pub fn profile(&self) -> Option<&Profile> {
-        self.profile.as_deref()
-    }
-
     /// The name it is selected by.
     pub fn device(&self) -> DeviceName {
         self.identity.device.clone()
@@ -169,7 +164,6 @@ impl CardMaker {
             serial,
             algorithms,
             state,
-            ..FirmwareOptions::default()
         };
         let firmware = Firmware::new(options).during("making a virtual card")?;
         let card: Box<dyn Card> = match &self.profile {
@@ -208,7 +202,7 @@ impl Device for CardMaker {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let Some(profile) = self.profile() else {
+        let Some(profile) = &self.profile else {
             return Vec::new();
         };
         let services = profile.services.iter();

@@ -33,11 +33,6 @@ pub struct SoftwareStore {
 }
 
 impl SoftwareStore {
-    /// Adds a key under a label.
-    pub fn add(&self, label: impl Into<String>, key: Arc<TestKey>) {
-        self.keys.lock().insert(label.into(), key);
-    }
-
     /// Has that test key for a capability, as another process of keymark has it.
     pub(crate) fn take_over(&self, capability: Capability, key: Arc<TestKey>) {
         let mut keys = self.keys.lock();

@@ -20,9 +20,6 @@ pub enum CardFault {
     /// The card lost power since it was last spoken to; PINs have to be verified anew.
     #[error("the card was reset")]
     Reset,
-    /// A card that says nothing.
-    #[error("the card does not answer")]
-    Mute,
     /// A twin needs longer than the device it stands for.
     #[error(
         "this CPU needed {needed:?} for what the profile does in {profile:?}: the device is too fast to be \

@@ -82,7 +82,7 @@ fn serve(mut stream: UnixStream, mut connection: Connection) {
             },
             Err(CardFault::Removed) => Response::Removed,
             Err(CardFault::Reset) => Response::Reset,
-            Err(CardFault::Mute | CardFault::TooSlow { .. }) => Response::Mute,
+            Err(CardFault::TooSlow { .. }) => Response::Mute,
         };
         if wire::write(&mut stream, &response).is_err() {
             return;

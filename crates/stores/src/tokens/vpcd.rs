@@ -154,7 +154,7 @@ impl Vpcd {
         let _ = self.stream.shutdown(Shutdown::Both);
         match fault {
             CardFault::Removed => Ok(()),
-            CardFault::Reset | CardFault::Mute | CardFault::TooSlow { .. } => {
+            CardFault::Reset | CardFault::TooSlow { .. } => {
                 Err(VpcdError(format!("the card stopped answering: {fault}")))
             }
         }

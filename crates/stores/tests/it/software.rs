@@ -1,7 +1,5 @@
 //! Test keys in memory: what they are asked and how they leave.
 
-use std::sync::Arc;
-
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef};
@@ -15,11 +13,10 @@ use openssl::pkey::PKey;
 fn an_operation_that_the_key_lacks_is_refused() {
     let store = SoftwareStore::default();
     let ed25519: Algorithm = "ed25519".parse().unwrap();
-    store.add("key", Arc::new(TestKey::generate(ed25519).unwrap()));
+    let signs = Capability::new(ed25519, Operation::Sign);
     let reference = KeyRef {
-        algorithm: ed25519,
         operation: Operation::Decrypt,
-        label: "key".to_owned(),
+        ..store.key(signs).unwrap()
     };
     let error = store.open(&reference, None).err().unwrap().to_string();
     assert_eq!(error, "the OpenSSL library has no decrypt with ed25519");
@@ -28,7 +25,7 @@ fn an_operation_that_the_key_lacks_is_refused() {
         ..reference.clone()
     };
     let error = store.open(&other, None).err().unwrap().to_string();
-    assert_eq!(error, "the key 'key' has no decrypt with cv25519");
+    assert_eq!(error, "the key 'ed25519 sign' has no decrypt with cv25519");
     let missing = KeyRef {
         label: "other".to_owned(),
         operation: Operation::Sign,

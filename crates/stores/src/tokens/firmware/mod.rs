@@ -9,8 +9,6 @@ mod flash;
 mod state;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use iso7816::Status;
@@ -65,8 +63,6 @@ pub struct FirmwareOptions {
     pub algorithms: AllowedAlgorithms,
     /// Folder that keeps the state; without it the card forgets all with the process.
     pub state: Option<PathBuf>,
-    /// Whether the user's finger is on the button.
-    pub button: Button,
 }
 
 impl Default for FirmwareOptions {
@@ -75,45 +71,22 @@ impl Default for FirmwareOptions {
             serial: None,
             algorithms: AllowedAlgorithms::all(),
             state: None,
-            button: Button::pressed(),
         }
     }
 }
 
-/// The token's button.
-#[derive(Debug, Clone)]
-pub struct Button {
-    pressed: Arc<AtomicBool>,
-    clock: Arc<MonotonicClock>,
-}
+/// The user's, which rests on the token's button.
+#[derive(Default)]
+struct Finger(MonotonicClock);
 
-impl Button {
-    /// A finger rests on it.
-    pub fn pressed() -> Self {
-        Self {
-            pressed: Arc::new(AtomicBool::new(true)),
-            clock: Arc::default(),
-        }
-    }
-
-    /// Takes the finger off: what needs a touch waits 15 s for one and fails.
-    pub fn release(&self) {
-        self.pressed.store(false, Ordering::Relaxed);
-    }
-}
-
-impl trussed::platform::UserInterface for Button {
+impl trussed::platform::UserInterface for Finger {
     fn check_user_presence(&mut self) -> Level {
-        if self.pressed.load(Ordering::Relaxed) {
-            Level::Normal
-        } else {
-            Level::None
-        }
+        Level::Normal
     }
 
     /// Timeouts of user presence count this.
     fn uptime(&mut self) -> Duration {
-        Duration::from_nanos(self.clock.now().0)
+        Duration::from_nanos(self.0.now().0)
     }
 }
 
@@ -121,13 +94,13 @@ impl trussed::platform::UserInterface for Button {
 struct Board {
     rng: OsRng,
     store: Store<'static>,
-    button: Button,
+    finger: Finger,
 }
 
 impl trussed::platform::Platform for Board {
     type R = OsRng;
     type S = Store<'static>;
-    type UI = Button;
+    type UI = Finger;
 
     fn rng(&mut self) -> &mut OsRng {
         &mut self.rng
@@ -137,8 +110,8 @@ impl trussed::platform::Platform for Board {
         self.store
     }
 
-    fn user_interface(&mut self) -> &mut Button {
-        &mut self.button
+    fn user_interface(&mut self) -> &mut Finger {
+        &mut self.finger
     }
 }
 
@@ -216,7 +189,7 @@ impl Firmware {
                 external: mount(open("external.flash")?)?,
                 volatile: mount(Flash::ram())?,
             },
-            button: options.button.clone(),
+            finger: Finger::default(),
         };
         let channel: &'static TrussedChannel = Box::leak(Box::new(TrussedChannel::new()));
         let (requester, responder) = channel
