@@ -2,25 +2,23 @@
 
 use std::ptr;
 
-use cryptoki::context::Pkcs11;
-use cryptoki::mechanism::MechanismType;
+use cryptoki::context::{Function, Pkcs11};
+use cryptoki::mechanism::dsa::{HedgeType, SignAdditionalContext};
+use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
+use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
+use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsOaepParams, PkcsOaepSource, PkcsPssParams};
+use cryptoki::mechanism::{Mechanism as Asked, MechanismType};
 use cryptoki::slot::Slot;
-use cryptoki_sys::{
-    CK_MECHANISM, CK_MECHANISM_TYPE, CK_RSA_PKCS_MGF_TYPE, CK_RSA_PKCS_OAEP_PARAMS,
-    CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKG_MGF1_SHA1, CKG_MGF1_SHA256,
-    CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKM_ECDH1_DERIVE, CKM_ECDSA, CKM_ECDSA_SHA256,
-    CKM_ECDSA_SHA384, CKM_ECDSA_SHA512, CKM_EDDSA, CKM_ML_DSA, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM,
-    CKM_ML_KEM_KEY_PAIR_GEN, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA_1,
-    CKM_SHA256, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKR_OK, CKZ_DATA_SPECIFIED,
-};
+use cryptoki::types::Ulong;
+use cryptoki_sys::{CK_MECHANISM_TYPE, CK_ULONG, CKR_OK};
 use serde::{Deserialize, Serialize};
 
 use super::Calls;
 
-/// The table: each mechanism with its number, the keys it takes, and the parameter that it is used with (3.1 §6.1.9 and
-/// §6.1.14 have digest and salt said even where the mechanism's name has them).
+/// The table: each mechanism as the crate has it, with the parameter that it is used with (3.1 §6.1.9 and §6.1.14 have digest
+/// and salt said even where the mechanism's name has them), and the keys it takes.
 macro_rules! mechanisms {
-    ($($(#[$doc:meta])* $name:ident = $number:ident, $keys:ident, $parameter:expr;)+) => {
+    ($($(#[$doc:meta])* $name:ident = $asked:expr, $keys:ident;)+) => {
         /// A mechanism that keymark has a use for, with the parameter that it is used with.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         pub enum Mechanism {
@@ -30,11 +28,16 @@ macro_rules! mechanisms {
         impl Mechanism {
             const ALL: &[Self] = &[$(Self::$name,)+];
 
-            pub(crate) const fn row(self) -> Row {
-                let (number, keys, parameter) = match self {
-                    $(Self::$name => ($number, Keys::$keys, $parameter),)+
-                };
-                Row { number, keys, parameter }
+            pub(crate) fn asked(self) -> Asked<'static> {
+                match self {
+                    $(Self::$name => $asked,)+
+                }
+            }
+
+            const fn keys(self) -> Keys {
+                match self {
+                    $(Self::$name => Keys::$keys,)+
+                }
             }
         }
     };
@@ -42,39 +45,39 @@ macro_rules! mechanisms {
 
 mechanisms! {
     /// Signs a DigestInfo, and decrypts.
-    RsaPkcs = CKM_RSA_PKCS, Rsa, Parameter::None;
+    RsaPkcs = Asked::RsaPkcs, Rsa;
     /// Of a SHA-256 digest, with 32 bytes of salt.
-    RsaPss = CKM_RSA_PKCS_PSS, Rsa, PSS;
+    RsaPss = Asked::RsaPkcsPss(PSS), Rsa;
     /// With SHA-256 and MGF1 with it.
-    RsaOaepSha256 = CKM_RSA_PKCS_OAEP, Rsa, oaep(CKM_SHA256, CKG_MGF1_SHA256);
+    RsaOaepSha256 = oaep(MechanismType::SHA256, PkcsMgfType::MGF1_SHA256), Rsa;
     /// The same with SHA-1. Which digests it takes no token says.
-    RsaOaepSha1 = CKM_RSA_PKCS_OAEP, Rsa, oaep(CKM_SHA_1, CKG_MGF1_SHA1);
+    RsaOaepSha1 = oaep(MechanismType::SHA1, PkcsMgfType::MGF1_SHA1), Rsa;
     /// Of a message.
-    Sha256RsaPkcs = CKM_SHA256_RSA_PKCS, Rsa, Parameter::None;
+    Sha256RsaPkcs = Asked::Sha256RsaPkcs, Rsa;
     /// Of a message.
-    Sha256RsaPss = CKM_SHA256_RSA_PKCS_PSS, Rsa, PSS;
+    Sha256RsaPss = Asked::Sha256RsaPkcsPss(PSS), Rsa;
     /// Of a digest.
-    Ecdsa = CKM_ECDSA, OfCurve, Parameter::None;
+    Ecdsa = Asked::Ecdsa, OfCurve;
     /// Of a message.
-    EcdsaSha256 = CKM_ECDSA_SHA256, OfCurve, Parameter::None;
+    EcdsaSha256 = Asked::EcdsaSha256, OfCurve;
     /// Of a message.
-    EcdsaSha384 = CKM_ECDSA_SHA384, OfCurve, Parameter::None;
+    EcdsaSha384 = Asked::EcdsaSha384, OfCurve;
     /// Of a message.
-    EcdsaSha512 = CKM_ECDSA_SHA512, OfCurve, Parameter::None;
+    EcdsaSha512 = Asked::EcdsaSha512, OfCurve;
     /// Of a message.
-    Eddsa = CKM_EDDSA, OfCurve, Parameter::None;
-    /// Without a key derivation function.
-    Ecdh = CKM_ECDH1_DERIVE, OfCurve, Parameter::None;
+    Eddsa = Asked::Eddsa(EddsaParams::new(EddsaSignatureScheme::Pure)), OfCurve;
+    /// With the peer that each derivation has.
+    Ecdh = ecdh(&[]), OfCurve;
     /// Of a message, hedged or not as the token likes (3.2 §6.67). Which parameter sets it has no token says.
-    MlDsa = CKM_ML_DSA, OfParameterSet, Parameter::None;
+    MlDsa = Asked::MlDsa(SignAdditionalContext::new(HedgeType::Preferred, None)), OfParameterSet;
     /// 3.2 §6.68
-    MlKem = CKM_ML_KEM, OfParameterSet, Parameter::None;
+    MlKem = Asked::MlKem, OfParameterSet;
     /// There are such keys.
-    MlDsaKeys = CKM_ML_DSA_KEY_PAIR_GEN, OfParameterSet, Parameter::None;
+    MlDsaKeys = Asked::MlDsaKeyPairGen, OfParameterSet;
     /// There are such keys.
-    MlKemKeys = CKM_ML_KEM_KEY_PAIR_GEN, OfParameterSet, Parameter::None;
+    MlKemKeys = Asked::MlKemKeyPairGen, OfParameterSet;
     /// There are keys of X25519 or X448.
-    MontgomeryKeys = CKM_EC_MONTGOMERY_KEY_PAIR_GEN, OfCurve, Parameter::None;
+    MontgomeryKeys = Asked::EccMontgomeryKeyPairGen, OfCurve;
 }
 
 /// What the lengths of keys are counted in.
@@ -88,11 +91,21 @@ enum Keys {
 }
 
 /// With a salt as long as the digest (RFC 8017 §9.1).
-const PSS: Parameter = Parameter::Pss(CK_RSA_PKCS_PSS_PARAMS {
-    hashAlg: CKM_SHA256,
-    mgf: CKG_MGF1_SHA256,
-    sLen: 32,
-});
+const PSS: PkcsPssParams = PkcsPssParams {
+    hash_alg: MechanismType::SHA256,
+    mgf: PkcsMgfType::MGF1_SHA256,
+    s_len: Ulong::new(32),
+};
+
+/// Without a label (3.1 §6.1.7, §6.1.8).
+fn oaep(digest: MechanismType, mgf: PkcsMgfType) -> Asked<'static> {
+    PkcsOaepParams::new(digest, mgf, PkcsOaepSource::empty()).into()
+}
+
+/// Without a key derivation function.
+pub(crate) fn ecdh(peer: &[u8]) -> Asked<'_> {
+    Asked::Ecdh1Derive(Ecdh1DeriveParams::new(EcKdf::null(), peer))
+}
 
 /// What a token says of a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,8 +131,8 @@ impl Calls {
     pub fn mechanisms(&self, client: &Pkcs11, slot: Slot) -> (usize, Vec<MechanismInfo>) {
         let listed = self.listed(slot);
         let known = Mechanism::ALL.iter().copied();
-        let known = known.filter(|kind| listed.contains(&kind.row().number));
-        let infos = known.filter_map(|kind| self.info(client, slot, kind));
+        let known = known.filter(|kind| listed.contains(&kind.asked().mechanism_type()));
+        let infos = known.filter_map(|kind| info(client, slot, kind));
         (listed.len(), infos.collect())
     }
 
@@ -138,98 +151,54 @@ impl Calls {
         mechanisms.truncate(there);
         mechanisms
     }
+}
 
-    fn info(&self, client: &Pkcs11, slot: Slot, kind: Mechanism) -> Option<MechanismInfo> {
-        let asked = MechanismType::try_from(kind.row().number).ok()?;
-        let info = client.get_mechanism_info(slot, asked).ok()?;
-        let (smallest, largest) = (info.min_key_size() as u64, info.max_key_size() as u64);
-        let unit = unit(kind, largest);
-        Some(MechanismInfo {
-            kind,
-            smallest: smallest * unit,
-            largest: largest * unit,
-            sign: info.sign(),
-            decrypt: info.decrypt(),
-            derive: info.derive(),
-            decapsulate: info.decapsulate() && self.decapsulate.is_some(),
-        })
-    }
+fn info(client: &Pkcs11, slot: Slot, kind: Mechanism) -> Option<MechanismInfo> {
+    let asked = kind.asked().mechanism_type();
+    let info = client.get_mechanism_info(slot, asked).ok()?;
+    let (smallest, largest) = (info.min_key_size() as u64, info.max_key_size() as u64);
+    let unit = unit(kind, largest);
+    Some(MechanismInfo {
+        kind,
+        smallest: smallest * unit,
+        largest: largest * unit,
+        sign: info.sign(),
+        decrypt: info.decrypt(),
+        derive: info.derive(),
+        decapsulate: info.decapsulate() && client.is_fn_supported(Function::DecapsulateKey),
+    })
 }
 
 /// How many bits the numbers of a token count.
 const fn unit(kind: Mechanism, largest: u64) -> u64 {
     // No RSA key has as few bits.
     const FEWEST_BITS: u64 = 1024;
-    match kind.row().keys {
+    match kind.keys() {
         Keys::OfParameterSet => 0,
         Keys::Rsa if largest > 0 && largest < FEWEST_BITS => 8,
         Keys::Rsa | Keys::OfCurve => 1,
     }
 }
 
-/// What the table says of a mechanism.
-pub(crate) struct Row {
-    number: CK_MECHANISM_TYPE,
-    keys: Keys,
-    parameter: Parameter,
-}
-
-enum Parameter {
-    None,
-    Pss(CK_RSA_PKCS_PSS_PARAMS),
-    Oaep(CK_RSA_PKCS_OAEP_PARAMS),
-}
-
-impl Row {
-    /// As the C functions take it: it points into this, which has to stay where it is until they return.
-    pub(crate) const fn mechanism(&mut self) -> CK_MECHANISM {
-        let (parameter, length) = match &mut self.parameter {
-            Parameter::None => (ptr::null_mut(), 0),
-            Parameter::Pss(pss) => (
-                ptr::from_mut(pss).cast(),
-                size_of::<CK_RSA_PKCS_PSS_PARAMS>(),
-            ),
-            Parameter::Oaep(oaep) => (
-                ptr::from_mut(oaep).cast(),
-                size_of::<CK_RSA_PKCS_OAEP_PARAMS>(),
-            ),
-        };
-        CK_MECHANISM {
-            mechanism: self.number,
-            pParameter: parameter,
-            ulParameterLen: length as CK_ULONG,
-        }
-    }
-}
-
-/// Without a label (3.1 §6.1.7, §6.1.8).
-const fn oaep(digest: CK_MECHANISM_TYPE, mgf: CK_RSA_PKCS_MGF_TYPE) -> Parameter {
-    Parameter::Oaep(CK_RSA_PKCS_OAEP_PARAMS {
-        hashAlg: digest,
-        mgf,
-        source: CKZ_DATA_SPECIFIED,
-        pSourceData: ptr::null_mut(),
-        ulSourceDataLen: 0,
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use cryptoki_sys::CK_MECHANISM;
+
     use super::*;
 
     #[test]
     fn parameters_are_as_long_as_they_are_said_to_be() {
-        let mut pkcs = Mechanism::Sha256RsaPkcs.row();
-        let mechanism = pkcs.mechanism();
-        assert!(mechanism.pParameter.is_null() && mechanism.ulParameterLen == 0);
-        assert_eq!(mechanism.mechanism, 0x40);
+        let pkcs = CK_MECHANISM::from(&Mechanism::Sha256RsaPkcs.asked());
+        assert!(pkcs.pParameter.is_null() && pkcs.ulParameterLen == 0);
+        assert_eq!(pkcs.mechanism, 0x40);
         // Three and five words of eight bytes.
-        for (mut row, number, length) in [
-            (Mechanism::RsaPss.row(), 0x0d, 24),
-            (Mechanism::Sha256RsaPss.row(), 0x43, 24),
-            (Mechanism::RsaOaepSha256.row(), 0x09, 40),
+        for (kind, number, length) in [
+            (Mechanism::RsaPss, 0x0d, 24),
+            (Mechanism::Sha256RsaPss, 0x43, 24),
+            (Mechanism::RsaOaepSha256, 0x09, 40),
         ] {
-            let mechanism = row.mechanism();
+            let asked = kind.asked();
+            let mechanism = CK_MECHANISM::from(&asked);
             assert_eq!(
                 (mechanism.mechanism, mechanism.ulParameterLen),
                 (number, length)

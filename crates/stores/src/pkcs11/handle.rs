@@ -4,18 +4,21 @@
 //! afterwards (`collect`); hashing and DigestInfo come before (`arm`). Sessions of a token that limits them are
 //! opened when a block begins and closed when it ends, so that the cases of a run are not in each other's way.
 
+use std::ffi::c_ulong;
 use std::sync::Arc;
 
-use cryptoki::object::ObjectHandle;
+use cryptoki::context::Function;
+use cryptoki::error::{Error as CryptokiError, Result as Called};
+use cryptoki::object::{Attribute, KeyType, ObjectClass, ObjectHandle};
 use cryptoki::session::Session;
+use cryptoki::types::{AuthPin, Ulong};
 use keymark_bench::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_native::cryptoki::{Derived, Fault, Mechanism, Operator};
-use zeroize::Zeroizing;
+use keymark_native::cryptoki::{Mechanism, Operator};
 
 use super::capabilities::{Work, asked_for};
-use super::codes::{refused, refused_oaep};
+use super::codes::{failed, refused_oaep};
 use super::keys::{self, KeyPin};
 use super::token::Token;
 use super::uri::ObjectPart;
@@ -35,8 +38,10 @@ pub(super) struct SessionHandle {
     per_block: bool,
     operator: Option<Operator>,
     work: Work,
+    /// What a shared secret becomes.
+    secret: Vec<Attribute>,
     data: Vec<u8>,
-    derived: Option<Derived>,
+    derived: Option<ObjectHandle>,
 }
 
 impl SessionHandle {
@@ -61,6 +66,7 @@ impl SessionHandle {
             per_block,
             operator: None,
             work,
+            secret: secret(work),
             data: Vec::new(),
             derived: None,
         };
@@ -80,24 +86,40 @@ impl SessionHandle {
             calls: self.token.module.calls,
             session,
             key: self.key,
-            pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),
+            pin: pin.map(|pin| AuthPin::from(pin.expose().to_owned())),
         })
     }
 
-    fn performed(&self, result: Result<usize, Fault>) -> Result<Performed, Error> {
+    fn performed(&self, result: Called<usize>) -> Result<Performed, Error> {
         match result {
             Ok(length) => Ok(Performed { length, cpu: None }),
-            Err(fault) => {
+            Err(error) => {
+                let is_pin = matches!(error, CryptokiError::Pkcs11(_, Function::Login));
                 let is_oaep = self.work == Work::Decrypt(Mechanism::RsaOaepSha256);
-                let explained = if is_oaep { refused_oaep } else { refused };
-                let error = explained(fault);
-                if let (KeyPin::EachUse, "C_Login") = (self.pin, fault.call) {
+                let explained = if is_oaep { refused_oaep } else { failed };
+                let error = explained(error);
+                if is_pin {
                     self.token.refused_later(&error);
                 }
                 Err(error)
             }
         }
     }
+}
+
+/// Of a key agreement: an object of the session, whose value may be read.
+fn secret(work: Work) -> Vec<Attribute> {
+    let (Work::Derive(length) | Work::Decapsulate(length)) = work else {
+        return Vec::new();
+    };
+    vec![
+        Attribute::Class(ObjectClass::SECRET_KEY),
+        Attribute::KeyType(KeyType::GENERIC_SECRET),
+        Attribute::Token(false),
+        Attribute::Sensitive(false),
+        Attribute::Extractable(true),
+        Attribute::ValueLen(Ulong::new(length as c_ulong)),
+    ]
 }
 
 fn not_entered() -> Error {
@@ -136,18 +158,18 @@ impl KeyHandle for SessionHandle {
     }
 
     fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        let operator = self.operator.as_mut().ok_or_else(not_entered)?;
-        let data = &self.data;
+        let operator = self.operator.as_ref().ok_or_else(not_entered)?;
+        let (data, secret) = (&self.data, &self.secret);
         // No octet of a secret is there yet.
-        let keep = |secret| {
-            self.derived = Some(secret);
+        let keep = |derived| {
+            self.derived = Some(derived);
             0
         };
         let done = match self.work {
             Work::Sign(by) => operator.sign(by, data, output),
             Work::Decrypt(by) => operator.decrypt(by, data, output),
-            Work::Derive(length) => operator.derive(data, length).map(keep),
-            Work::Decapsulate(length) => operator.decapsulate(data, length).map(keep),
+            Work::Derive(_) => operator.derive(data, secret).map(keep),
+            Work::Decapsulate(_) => operator.decapsulate(data, secret).map(keep),
         };
         self.performed(done)
     }
@@ -157,8 +179,8 @@ impl KeyHandle for SessionHandle {
         match self.derived.take() {
             None => Ok(performed.length),
             Some(derived) => {
-                let operator = self.operator.as_mut().ok_or_else(not_entered)?;
-                operator.take_value(derived, output).map_err(refused)
+                let operator = self.operator.as_ref().ok_or_else(not_entered)?;
+                operator.take_value(derived, output).map_err(failed)
             }
         }
     }

@@ -2,8 +2,8 @@
 //! in software.
 //!
 //! A module is a library of somebody's, which may crash, hang and print: it is looked at and used in processes of its own
-//! ([`process`]). Setting up goes through the crate `cryptoki`; what is timed are the
-//! C functions themselves ([`keymark_native::cryptoki`]). Sessions are read-only, so that no test key outlives its run, but
+//! ([`process`]). All goes through the crate `cryptoki`; what is timed is one call of each C function
+//! ([`keymark_native::cryptoki`]). Sessions are read-only, so that no test key outlives its run, but
 //! for those in which test keys are written: for other programs, to a token of keymark's own, which is gone with the
 //! run, or to one that its user has named ([`persistent_keys`]).
 

@@ -269,9 +269,10 @@ pub(super) fn explained(file: &Path, error: Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use keymark_native::cryptoki::Fault;
+    use cryptoki::context::Function;
+    use cryptoki::error::{Error as CryptokiError, RvError};
 
-    use super::super::codes::refused;
+    use super::super::codes::failed;
     use super::*;
 
     #[test]
@@ -359,17 +360,20 @@ mod tests {
     #[test]
     fn a_refusal_says_what_the_module_needs() {
         let said = |file: &str, code| {
-            let call = "C_Initialize";
-            explained(Path::new(file), refused(Fault { call, code })).to_string()
+            let refused = CryptokiError::Pkcs11(code, Function::Initialize);
+            explained(Path::new(file), failed(refused)).to_string()
         };
-        let nss = said("/usr/lib/libsoftokn3.so", 7);
+        let nss = said("/usr/lib/libsoftokn3.so", RvError::ArgumentsBad);
         assert!(
             nss.contains("CKR_ARGUMENTS_BAD") && nss.contains("configdir"),
             "{nss}"
         );
-        let azure = said("/opt/azurecloudhsm/lib64/libazcloudhsm_pkcs11.so", 5);
+        let azure = said(
+            "/opt/azurecloudhsm/lib64/libazcloudhsm_pkcs11.so",
+            RvError::GeneralError,
+        );
         assert!(azure.contains("azcloudhsm_client"), "{azure}");
-        let other = said("/usr/lib/libother.so", 5);
+        let other = said("/usr/lib/libother.so", RvError::GeneralError);
         assert!(other.contains("see its own log"), "{other}");
     }
 }

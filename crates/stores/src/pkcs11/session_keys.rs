@@ -4,8 +4,7 @@
 
 use std::ffi::c_ulong;
 
-use cryptoki::mechanism::vendor_defined::VendorDefinedMechanism;
-use cryptoki::mechanism::{Mechanism, MechanismType};
+use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{Attribute, KeyType, ObjectClass};
 use cryptoki::session::Session;
 use cryptoki::types::Ulong;
@@ -132,9 +131,6 @@ pub(super) fn generate(
 
 /// The type of the family's keys, and the mechanism that makes them.
 fn form(family: Family) -> Option<(KeyType, Mechanism<'static>)> {
-    // The crate knows these by their numbers only.
-    let by_number =
-        |mechanism| Mechanism::VendorDefined(VendorDefinedMechanism::new::<()>(mechanism, None));
     match family {
         Family::Rsa(_) => Some((KeyType::RSA, Mechanism::RsaPkcsKeyPairGen)),
         Family::Weierstrass(_) => Some((KeyType::EC, Mechanism::EccKeyPairGen)),
@@ -144,14 +140,8 @@ fn form(family: Family) -> Option<(KeyType, Mechanism<'static>)> {
         Family::Cv25519 | Family::Cv448 => {
             Some((KeyType::EC_MONTGOMERY, Mechanism::EccMontgomeryKeyPairGen))
         }
-        Family::MlDsa(_) => Some((
-            KeyType::ML_DSA,
-            by_number(MechanismType::ML_DSA_KEY_PAIR_GEN),
-        )),
-        Family::MlKem(_) => Some((
-            KeyType::ML_KEM,
-            by_number(MechanismType::ML_KEM_KEY_PAIR_GEN),
-        )),
+        Family::MlDsa(_) => Some((KeyType::ML_DSA, Mechanism::MlDsaKeyPairGen)),
+        Family::MlKem(_) => Some((KeyType::ML_KEM, Mechanism::MlKemKeyPairGen)),
         Family::Dsa(_) | Family::Elgamal(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
             None
         }

@@ -247,7 +247,8 @@ impl KeyStore for TokenStore {
 
 #[cfg(test)]
 mod tests {
-    use keymark_native::cryptoki::Fault;
+    use cryptoki::context::Function;
+    use cryptoki::error::{Error as CryptokiError, RvError};
 
     use super::super::codes;
     use super::*;
@@ -255,10 +256,10 @@ mod tests {
     #[test]
     fn a_token_that_takes_no_test_key_is_said_to_want_one_of_its_own_named() {
         let said = |code| {
-            let call = "C_CreateObject";
-            no_test_key(codes::refused(Fault { call, code })).to_string()
+            let refused = CryptokiError::Pkcs11(code, Function::CreateObject);
+            no_test_key(codes::failed(refused)).to_string()
         };
-        let opensc = said(0x07);
+        let opensc = said(RvError::ArgumentsBad);
         for part in [
             "C_CreateObject failed: CKR_ARGUMENTS_BAD",
             "accepts no test key",
@@ -267,6 +268,6 @@ mod tests {
             assert!(opensc.contains(part), "{opensc}");
         }
         // What means something else keeps it.
-        assert!(said(0xb1).contains("no more sessions"));
+        assert!(said(RvError::SessionCount).contains("no more sessions"));
     }
 }

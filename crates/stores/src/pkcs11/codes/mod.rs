@@ -2,7 +2,6 @@
 
 use cryptoki::error::{Error as CryptokiError, Rv, RvError};
 use keymark_bench::{Error, ReturnCode};
-use keymark_native::cryptoki::Fault;
 
 use crate::sayings;
 
@@ -20,33 +19,7 @@ fn meaning(name: &str) -> (&'static str, &'static str) {
     ))
 }
 
-/// A call that a module refused, with the name of its code.
-pub(super) fn refused(fault: Fault) -> Error {
-    explained(fault.call, fault.code)
-}
-
-fn explained(call: impl Into<String>, code: u64) -> Error {
-    let name = name(code);
-    let (reason, advice) = meaning(&name);
-    // All codes have 32 bits, wherever CK_ULONG has 64.
-    Error::refused(call, ReturnCode::named(name, code as u32), reason, advice)
-}
-
-/// The same of RSA-OAEP with SHA-256, which tokens refuse that know no digest but SHA-1.
-pub(super) fn refused_oaep(fault: Fault) -> Error {
-    let name = name(fault.code);
-    match name.as_str() {
-        "CKR_ARGUMENTS_BAD" | "CKR_MECHANISM_PARAM_INVALID" => Error::refused(
-            fault.call,
-            ReturnCode::named(name, fault.code as u32),
-            "the token does not accept SHA-256 for OAEP",
-            "older tokens accept --scheme oaep-sha1",
-        ),
-        _ => refused(fault),
-    }
-}
-
-/// What went wrong in the crate that calls the module.
+/// What went wrong in the crate that calls the module: most often a call that the module refused, with the name of its code.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "the others have words of their own"
@@ -54,12 +27,36 @@ pub(super) fn refused_oaep(fault: Fault) -> Error {
 pub(super) fn failed(error: CryptokiError) -> Error {
     let calling = "calling a PKCS#11 module";
     match error {
-        CryptokiError::Pkcs11(code, function) => explained(format!("C_{function:?}"), number(code)),
+        CryptokiError::Pkcs11(code, function) => {
+            let code = number(code);
+            let name = name(code);
+            let (reason, advice) = meaning(&name);
+            // All codes have 32 bits, wherever CK_ULONG has 64.
+            let code = ReturnCode::named(name, code as u32);
+            Error::refused(format!("C_{function:?}"), code, reason, advice)
+        }
         CryptokiError::NullFunctionPointer => {
             let reason = "it lacks a function that every module has";
             Error::call(calling, reason, "is it the right file?")
         }
         error => Error::call(calling, error, ""),
+    }
+}
+
+/// The same of RSA-OAEP with SHA-256, which tokens refuse that know no digest but SHA-1.
+pub(super) fn refused_oaep(error: CryptokiError) -> Error {
+    let by_digest = matches!(
+        returned(&error),
+        Some(RvError::ArgumentsBad | RvError::MechanismParamInvalid)
+    );
+    match (by_digest, failed(error)) {
+        (true, Error::Refused { call, code, .. }) => Error::refused(
+            call,
+            code,
+            "the token does not accept SHA-256 for OAEP",
+            "older tokens accept --scheme oaep-sha1",
+        ),
+        (_, error) => error,
     }
 }
 
@@ -130,7 +127,13 @@ const NEWER: &[(u64, &str)] = &[
 
 #[cfg(test)]
 mod tests {
+    use cryptoki::context::Function;
+
     use super::*;
+
+    fn refused(function: Function, code: u64) -> CryptokiError {
+        Rv::from(code).into_result(function).unwrap_err()
+    }
 
     /// Those that have a name.
     fn codes() -> impl Iterator<Item = (u64, String)> {
@@ -139,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn every_code_has_its_name_and_its_number_by_both_ways() {
+    fn every_code_has_its_name_and_its_number() {
         // Of PKCS#11 3.2 §5.1, the first, the last, and some between.
         for (number, spelled) in [
             (0x001, "CKR_CANCEL"),
@@ -155,17 +158,8 @@ mod tests {
         }
         assert_eq!(codes().count(), 103);
         for (code, name) in codes() {
-            let call = "C_Sign";
-            let direct = refused(Fault { call, code });
-            let Rv::Error(through) = Rv::from(code) else {
-                panic!("{name} is an error");
-            };
-            let through = failed(CryptokiError::Pkcs11(
-                through,
-                cryptoki::context::Function::Sign,
-            ));
-            assert_eq!(direct, through);
-            let known = direct.code().unwrap();
+            let said = failed(refused(Function::Sign, code));
+            let known = said.code().unwrap();
             assert_eq!(
                 (known.name.as_ref(), u64::from(known.number)),
                 (name.as_str(), code)
@@ -197,40 +191,27 @@ mod tests {
 
     #[test]
     fn codes_of_vendors_and_of_the_future_keep_their_number() {
-        let said = |code| {
-            refused(Fault {
-                call: "C_Login",
-                code,
-            })
-            .to_string()
-        };
+        let said = |code| failed(refused(Function::Login, code)).to_string();
         assert!(said(0x8000_0123).contains("CKR_VENDOR_DEFINED+0x123"));
         assert!(said(0x3ff).contains("CKR_0x3ff"));
     }
 
     #[test]
     fn a_token_without_sha_256_for_oaep_says_what_it_takes() {
-        let fault = |code| Fault {
-            call: "C_DecryptInit",
-            code,
-        };
+        let error = |code| refused(Function::DecryptInit, code);
         for code in [0x07, 0x71] {
-            let said = refused_oaep(fault(code)).to_string();
+            let said = refused_oaep(error(code)).to_string();
             assert!(
                 said.contains("CKR_") && said.contains("oaep-sha1"),
                 "{said}"
             );
         }
-        assert_eq!(refused_oaep(fault(0x30)), refused(fault(0x30)));
+        assert_eq!(refused_oaep(error(0x30)), failed(error(0x30)));
     }
 
     #[test]
     fn a_wrong_pin_says_what_to_do() {
-        let fault = Fault {
-            call: "C_Login",
-            code: 0xa0,
-        };
-        let said = refused(fault).to_string();
+        let said = failed(refused(Function::Login, 0xa0)).to_string();
         for part in [
             "C_Login failed: CKR_PIN_INCORRECT",
             "sent once",
