@@ -5,8 +5,8 @@
 
 #![no_main]
 
-use keymark_mcu::decode::{ItBlock, decode};
-use keymark_mcu::instruction::Register;
+use keymark_mcu::decode::decode;
+use keymark_mcu::instruction::{Flags, Register};
 use keymark_mcu::machine::{Layout, Machine, Memory, Stop};
 use keymark_mcu::timing::Untimed;
 use libfuzzer_sys::fuzz_target;
@@ -35,9 +35,9 @@ fuzz_target!(|data: &[u8]| {
         .map(|half| u16::from_le_bytes([half[0], half[1]]))
         .collect();
     for (&first, &second) in halves.iter().zip(halves.iter().cycle().skip(1)) {
-        for place in [ItBlock::InBlock, ItBlock::Outside] {
+        for flags in [Flags::Keep, Flags::Set] {
             for address in [LAYOUT.ram_base, 0, u32::MAX - 1] {
-                let _ = decode(first, second, address, place);
+                let _ = decode(first, second, address, flags);
             }
         }
     }

@@ -3,8 +3,8 @@
 use super::thumb16::{immediate_shift, shifted_data};
 use super::{bits, operands, register as field};
 use crate::instruction::{
-    Alu, BitField, Effect, Extend, Flags, Half, Halves, ImmediateCarry, LaneKind, Lanes, Long,
-    LongDsp, LongOperands, Multiply, Operands, Register, Saturating, Shift, Sign, Unary,
+    Alu, BitField, Effect, Extend, Flags, Half, Halves, Lane, Lanes, Long, LongDsp, LongOperands,
+    Multiply, Operands, Register, Saturating, Shift, Sign, Unary,
 };
 
 /// The sixteen opcodes shared by immediate and shifted-register forms; `None` where there is none.
@@ -40,21 +40,16 @@ fn set_flags(first: u32) -> Flags {
 }
 
 /// ThumbExpandImm_C, A5.3.2.
-pub(super) fn expand_immediate(immediate: u32) -> (u32, ImmediateCarry) {
+pub(super) fn expand_immediate(immediate: u32) -> (u32, Option<bool>) {
     let byte = immediate & 0xff;
     match immediate >> 8 & 0xf {
-        0 => (byte, ImmediateCarry::Keep),
-        1 => (byte << 16 | byte, ImmediateCarry::Keep),
-        2 => (byte << 24 | byte << 8, ImmediateCarry::Keep),
-        3 => (byte * 0x0101_0101, ImmediateCarry::Keep),
+        0 => (byte, None),
+        1 => (byte << 16 | byte, None),
+        2 => (byte << 24 | byte << 8, None),
+        3 => (byte * 0x0101_0101, None),
         _ => {
             let value = (0x80 | byte & 0x7f).rotate_right(immediate >> 7 & 0x1f);
-            let carry = if value >> 31 == 1 {
-                ImmediateCarry::Set
-            } else {
-                ImmediateCarry::Clear
-            };
-            (value, carry)
+            (value, Some(value >> 31 == 1))
         }
     }
 }
@@ -80,10 +75,7 @@ pub(super) fn modified_immediate(first: u32, second: u32) -> Option<Effect> {
 /// A5.3.3
 pub(super) fn plain_immediate(first: u32, second: u32, pc: u32) -> Option<Effect> {
     let r = operands(first, second);
-    let plain = |alu, value| {
-        let carry = ImmediateCarry::Keep;
-        Some(Effect::DataImmediate(alu, Flags::Keep, r, carry, value))
-    };
+    let plain = |alu, value| Some(Effect::DataImmediate(alu, Flags::Keep, r, None, value));
     let imm12 = immediate12(first, second);
     let (lsb, low) = (amount5(second) as u8, bits(second, 0, 5) as u8);
     let bit_field = |field, width| Some(Effect::BitField(field, r, (lsb, width)));
@@ -155,19 +147,14 @@ pub(super) fn register(first: u32, second: u32) -> Option<Effect> {
 
 /// A5.3.13 and A5.3.14
 fn parallel(op1: u32, op2: u32, r: Operands) -> Option<Effect> {
-    use LaneKind::{
-        Signed, SignedHalving, SignedSaturating, Unsigned, UnsignedHalving, UnsignedSaturating,
-    };
     use Lanes::{Add8, Add16, Asx, Sax, Sub8, Sub16};
     // Four of eight each; the last of them is undefined.
     let lanes = [[Add8, Add16, Asx], [Sub8, Sub16, Sax]];
     let lanes = lanes[(op1 >> 2 & 1) as usize].get((op1 & 3) as usize)?;
-    let kinds = [
-        [Signed, SignedSaturating, SignedHalving],
-        [Unsigned, UnsignedSaturating, UnsignedHalving],
-    ];
-    let kind = kinds[(op2 >> 2 & 1) as usize].get((op2 & 3) as usize)?;
-    Some(Effect::Parallel(*lanes, *kind, r))
+    let sign = [Sign::Signed, Sign::Unsigned][(op2 >> 2 & 1) as usize];
+    let lane = [Lane::Wraps, Lane::Saturates, Lane::Halves];
+    let lane = lane.get((op2 & 3) as usize)?;
+    Some(Effect::Parallel(*lanes, sign, *lane, r))
 }
 
 /// A5.3.15

@@ -5,28 +5,20 @@ mod float;
 mod memory32;
 mod thumb16;
 
-use crate::instruction::{Condition, Effect, Instruction, Operands, Register};
-
-/// Whether the instruction stands in an IT block, where most 16-bit forms keep the flags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ItBlock {
-    /// In an IT block.
-    InBlock,
-    /// Anywhere else.
-    Outside,
-}
+use crate::instruction::{Condition, Effect, Flags, Instruction, Operands, Register};
 
 /// True where the first halfword begins a 32-bit instruction (A5.1).
 pub const fn is_wide(first: u16) -> bool {
     first >> 11 >= 0b11101
 }
 
-/// Decodes one instruction at `address`; `second` is the following halfword, used by wide ones only.
-pub fn decode(first: u16, second: u16, address: u32, place: ItBlock) -> (Effect, u8) {
+/// Decodes one instruction at `address`; `second` is the following halfword, used by wide ones only. `flags` is what most
+/// 16-bit forms do to them: in an IT block they keep them.
+pub fn decode(first: u16, second: u16, address: u32, flags: Flags) -> (Effect, u8) {
     if is_wide(first) {
         (wide(u32::from(first), u32::from(second), address), 4)
     } else {
-        (thumb16::decode(u32::from(first), address, place), 2)
+        (thumb16::decode(u32::from(first), address, flags), 2)
     }
 }
 
@@ -56,16 +48,16 @@ pub fn decode_at(
     halfword: impl Fn(u32) -> Option<u16>,
     mut place: impl FnMut(u32, Instruction),
 ) -> Option<()> {
-    let fetch = |address: u32, where_: ItBlock| {
+    let fetch = |address: u32, flags: Flags| {
         let first = halfword(address)?;
         let second = if is_wide(first) {
             halfword(address.wrapping_add(2))?
         } else {
             0
         };
-        Some((first, decode(first, second, address, where_)))
+        Some((first, decode(first, second, address, flags)))
     };
-    let (first, (effect, size)) = fetch(address, ItBlock::Outside)?;
+    let (first, (effect, size)) = fetch(address, Flags::Set)?;
     place(address, Instruction::new(effect, size, Condition::Al));
     if effect != Effect::If {
         return Some(());
@@ -73,7 +65,7 @@ pub fn decode_at(
     let mut next = address.wrapping_add(2);
     for condition in it_conditions(first) {
         // What is not there faults when it is executed.
-        let Some((_, (effect, size))) = fetch(next, ItBlock::InBlock) else {
+        let Some((_, (effect, size))) = fetch(next, Flags::Keep) else {
             break;
         };
         // Breakpoints are unconditional even there (A7.7.17).

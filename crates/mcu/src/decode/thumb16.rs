@@ -1,18 +1,13 @@
 //! 16-bit encodings, A5.2.
 
-use super::{ItBlock, bits, low_register, register, signed};
+use super::{bits, low_register, register, signed};
 use crate::instruction::{
-    Access, Alu, Condition, Direction, Effect, Extend, Flags, ImmediateCarry, Index, Indirect,
-    MultipleTransfer, Multiply, NonZero, Operands, Register, ScaledTransfer, Shift, Transfer,
-    Unary,
+    Access, Alu, Condition, Direction, Effect, Extend, Flags, Index, Indirect, MultipleTransfer,
+    Multiply, Operands, Register, ScaledTransfer, Shift, Transfer, Unary,
 };
 
 /// Decodes one; `address` is its own.
-pub(super) fn decode(half: u32, address: u32, place: ItBlock) -> Effect {
-    let flags = match place {
-        ItBlock::InBlock => Flags::Keep,
-        ItBlock::Outside => Flags::Set,
-    };
+pub(super) fn decode(half: u32, address: u32, flags: Flags) -> Effect {
     let pc = address.wrapping_add(4);
     let (rd, words) = (low_register(half, 8), bits(half, 0, 8) << 2);
     let near = (pc & !3).wrapping_add(words);
@@ -33,13 +28,7 @@ pub(super) fn decode(half: u32, address: u32, place: ItBlock) -> Effect {
 }
 
 fn data_immediate(alu: Alu, flags: Flags, d: Register, n: Register, value: u32) -> Effect {
-    Effect::DataImmediate(
-        alu,
-        flags,
-        Operands::new(d, n, n),
-        ImmediateCarry::Keep,
-        value,
-    )
+    Effect::DataImmediate(alu, flags, Operands::new(d, n, n), None, value)
 }
 
 /// A5.2.1
@@ -201,14 +190,11 @@ fn miscellaneous(half: u32, pc: u32) -> Effect {
             faultmask: bits(half, 0, 1) == 1,
         },
         _ => match half >> 8 & 0xf {
-            0b0001 | 0b0011 | 0b1001 | 0b1011 => Effect::CompareBranch(
-                r.d,
-                match half >> 11 & 1 {
-                    0 => NonZero::Clear,
-                    _ => NonZero::Set,
-                },
-                pc.wrapping_add(bits(half, 3, 5) << 1 | bits(half, 9, 1) << 6),
-            ),
+            0b0001 | 0b0011 | 0b1001 | 0b1011 => Effect::CompareBranch {
+                rn: r.d,
+                nonzero: bits(half, 11, 1) == 1,
+                target: pc.wrapping_add(bits(half, 3, 5) << 1 | bits(half, 9, 1) << 6),
+            },
             0b0010 => match bits(half, 6, 2) {
                 0 => extend(Extend::Sxth),
                 1 => extend(Extend::Sxtb),

@@ -102,7 +102,7 @@ impl Effect {
             }
             Self::Branch(_)
             | Self::BranchConditional(..)
-            | Self::CompareBranch(..)
+            | Self::CompareBranch { .. }
             | Self::BranchRegister(..) => Facts::of(Class::Branch, 0),
             Self::TableBranch(access, r) => {
                 Facts::of(Class::TableBranch, 0).moving(access.bytes(), r.n.bit() | r.m.bit())
@@ -209,7 +209,7 @@ impl Effect {
     /// DDI 0419, A5.2 and A5.3.
     fn is_baseline(&self, size: u8, first: u16) -> bool {
         match *self {
-            Self::CompareBranch(..) | Self::If => false,
+            Self::CompareBranch { .. } | Self::If => false,
             Self::MaskExceptions { faultmask, .. } => !faultmask,
             // There are no BASEPRI, BASEPRI_MAX and FAULTMASK.
             Self::ReadSpecial(_, special) | Self::WriteSpecial { special, .. } => {
@@ -231,7 +231,7 @@ impl Effect {
             Self::LoadMultiple(t) => t.list & Register::PC.bit() != 0,
             Self::Branch(_)
             | Self::BranchConditional(..)
-            | Self::CompareBranch(..)
+            | Self::CompareBranch { .. }
             | Self::BranchLink(_)
             | Self::BranchRegister(..)
             | Self::BranchLinkRegister(_)

@@ -99,7 +99,8 @@ impl Instruction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named as in the architecture manual")]
 pub enum Effect {
-    DataImmediate(Alu, Flags, Operands, ImmediateCarry, u32),
+    /// With the carry of a constant that is rotated (ThumbExpandImm_C, A5.3.2).
+    DataImmediate(Alu, Flags, Operands, Option<bool>, u32),
     DataRegister(Alu, Flags, Operands),
     DataShifted(Alu, Flags, Operands, (Shift, u8)),
     /// LSL, LSR, ASR, ROR by a register.
@@ -116,7 +117,7 @@ pub enum Effect {
     Saturate(Sign, Operands, u8, (Shift, u8)),
     /// SSAT16, USAT16.
     Saturate16(Sign, Operands, u8),
-    Parallel(Lanes, LaneKind, Operands),
+    Parallel(Lanes, Sign, Lane, Operands),
     Select(Operands),
     /// PKHBT (`Lsl`) and PKHTB (`Asr`).
     Pack(Operands, (Shift, u8)),
@@ -145,8 +146,12 @@ pub enum Effect {
     Branch(u32),
     /// `B<c>`: the condition stands in the instruction.
     BranchConditional(Condition, u32),
-    /// CBZ (`Clear`) and CBNZ (`Set`).
-    CompareBranch(Register, NonZero, u32),
+    /// CBZ and CBNZ.
+    CompareBranch {
+        rn: Register,
+        nonzero: bool,
+        target: u32,
+    },
     /// BL
     BranchLink(u32),
     /// BX, MOV PC, and ADD PC (with Rn the PC).

@@ -91,14 +91,6 @@ pub enum Flags {
     Set,
 }
 
-/// What the immediate shifter does to carry (ThumbExpandImm_C, A5.3.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ImmediateCarry {
-    Keep,
-    Clear,
-    Set,
-}
-
 /// A7.4.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray)]
 pub enum Shift {
@@ -242,19 +234,13 @@ pub enum Lanes {
 
 /// What becomes of a lane's sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaneKind {
-    /// S…: wraps, sets GE.
-    Signed,
-    /// Q…: saturates.
-    SignedSaturating,
-    /// SH…: halves.
-    SignedHalving,
-    /// U…
-    Unsigned,
-    /// UQ…
-    UnsignedSaturating,
-    /// UH…
-    UnsignedHalving,
+pub enum Lane {
+    /// S…, U…: sets GE.
+    Wraps,
+    /// Q…, UQ…
+    Saturates,
+    /// SH…, UH…
+    Halves,
 }
 
 /// SXTB and its kin.
@@ -292,15 +278,6 @@ pub enum BitField {
 pub enum Sign {
     Signed,
     Unsigned,
-}
-
-/// CBNZ or CBZ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NonZero {
-    /// Branches on zero.
-    Clear,
-    /// Branches on anything else.
-    Set,
 }
 
 /// How a register becomes the PC.

@@ -3,8 +3,8 @@
 //! extension.
 
 use crate::instruction::{
-    Alu, BitField, Extend, Flags, Half, Halves, ImmediateCarry, LaneKind, Lanes, Long, LongDsp,
-    Multiply, Operands, Register, Saturating, Shift, Sign, Unary,
+    Alu, BitField, Extend, Flags, Half, Halves, Lane, Lanes, Long, LongDsp, Multiply, Operands,
+    Register, Saturating, Shift, Sign, Unary,
 };
 use crate::machine::registers::Registers;
 
@@ -88,16 +88,6 @@ impl Registers {
         }
         if !matches!(alu, Alu::Cmp | Alu::Cmn | Alu::Tst | Alu::Teq) {
             self.set(rd, result);
-        }
-    }
-
-    /// The carry of a modified immediate constant.
-    #[inline(always)]
-    pub(super) const fn immediate_carry(&self, carry: ImmediateCarry) -> bool {
-        match carry {
-            ImmediateCarry::Keep => self.carry,
-            ImmediateCarry::Clear => false,
-            ImmediateCarry::Set => true,
         }
     }
 
@@ -272,28 +262,14 @@ fn absolute_differences(n: u32, m: u32) -> u32 {
         .sum()
 }
 
-/// SignedSat, A2.2.1: the value, and whether it was cut.
-const fn signed_sat(value: i64, bits: u32) -> (i64, bool) {
-    let (low, high) = (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1);
-    if value < low {
-        (low, true)
-    } else if value > high {
-        (high, true)
-    } else {
-        (value, false)
-    }
-}
-
-/// UnsignedSat, A2.2.1.
-const fn unsigned_sat(value: i64, bits: u32) -> (i64, bool) {
-    let high = (1i64 << bits) - 1;
-    if value < 0 {
-        (0, true)
-    } else if value > high {
-        (high, true)
-    } else {
-        (value, false)
-    }
+/// SignedSat and UnsignedSat, A2.2.1: the value, and whether it was cut.
+fn saturated(sign: Sign, bits: u32, value: i64) -> (i64, bool) {
+    let (low, high) = match sign {
+        Sign::Signed => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
+        Sign::Unsigned => (0, (1i64 << bits) - 1),
+    };
+    let within = value.clamp(low, high);
+    (within, within != value)
 }
 
 /// SXTB and its kin, of a rotated register.
@@ -332,14 +308,14 @@ impl Registers {
     pub(super) fn saturating(&mut self, saturating: Saturating, r: Operands) {
         let (n, m) = self.operands(r);
         let (n, m) = (i64::from(n as i32), i64::from(m as i32));
-        let (doubled, cut) = signed_sat(2 * n, 32);
+        let (doubled, cut) = saturated(Sign::Signed, 32, 2 * n);
         let (sum, first) = match saturating {
             Saturating::Qadd => (m + n, false),
             Saturating::Qsub => (m - n, false),
             Saturating::Qdadd => (m + doubled, cut),
             Saturating::Qdsub => (m - doubled, cut),
         };
-        let (result, second) = signed_sat(sum, 32);
+        let (result, second) = saturated(Sign::Signed, 32, sum);
         self.saturated |= first || second;
         self.set(r.d, result as u32);
     }
@@ -361,31 +337,23 @@ impl Registers {
     }
 
     fn saturate_value(&mut self, sign: Sign, bits: u8, value: i64) -> i64 {
-        let (result, cut) = match sign {
-            Sign::Signed => signed_sat(value, u32::from(bits)),
-            Sign::Unsigned => unsigned_sat(value, u32::from(bits)),
-        };
+        let (result, cut) = saturated(sign, u32::from(bits), value);
         self.saturated |= cut;
         result
     }
 
     /// SADD16 and its 35 kin.
-    pub(super) fn parallel(&mut self, lanes: Lanes, kind: LaneKind, r: Operands) {
+    pub(super) fn parallel(&mut self, lanes: Lanes, sign: Sign, sums: Lane, r: Operands) {
         let (n, m) = self.operands(r);
-        let signed = matches!(
-            kind,
-            LaneKind::Signed | LaneKind::SignedSaturating | LaneKind::SignedHalving
-        );
         let width = match lanes {
             Lanes::Add8 | Lanes::Sub8 => 8,
             _ => 16,
         };
         let lane = |value: u32, position: u32| {
             let value = value >> (position * width) & ((1 << width) - 1);
-            if signed {
-                i64::from((value << (32 - width)) as i32 >> (32 - width))
-            } else {
-                i64::from(value)
+            match sign {
+                Sign::Signed => i64::from((value << (32 - width)) as i32 >> (32 - width)),
+                Sign::Unsigned => i64::from(value),
             }
         };
         let (mut result, mut greater_equal) = (0, 0);
@@ -398,16 +366,21 @@ impl Registers {
                 Lanes::Sax => (1 - position, position == 0),
             };
             let (a, b) = (lane(n, position), lane(m, other));
-            // Of an unsigned sum GE is the carry, of a difference that there was no borrow.
-            let (sum, least) = if add { (a + b, 1 << width) } else { (a - b, 0) };
-            let (value, ge) = lane_result(kind, sum, width, least);
+            let sum = if add { a + b } else { a - b };
+            let value = match sums {
+                Lane::Wraps => sum,
+                Lane::Saturates => saturated(sign, width, sum).0,
+                Lane::Halves => sum >> 1,
+            };
             result |= (value as u32 & ((1 << width) - 1)) << (position * width);
-            if ge {
+            // Of an unsigned sum GE is the carry, of a difference that there was no borrow.
+            let least = i64::from(add && sign == Sign::Unsigned) << width;
+            if sum >= least {
                 let bits = if width == 8 { 0b1 } else { 0b11 };
                 greater_equal |= bits << (position * width / 8);
             }
         }
-        if matches!(kind, LaneKind::Signed | LaneKind::Unsigned) {
+        if sums == Lane::Wraps {
             self.greater_equal = greater_equal;
         }
         self.set(r.d, result);
@@ -425,16 +398,5 @@ impl Registers {
             result | from & 0xff << (8 * byte)
         });
         self.set(r.d, selected);
-    }
-}
-
-/// A lane's value, and whether its GE bits are set: where unsigned, from `least` on.
-const fn lane_result(kind: LaneKind, sum: i64, width: u32, least: i64) -> (i64, bool) {
-    match kind {
-        LaneKind::Signed => (sum, sum >= 0),
-        LaneKind::Unsigned => (sum, sum >= least),
-        LaneKind::SignedSaturating => (signed_sat(sum, width).0, false),
-        LaneKind::UnsignedSaturating => (unsigned_sat(sum, width).0, false),
-        LaneKind::SignedHalving | LaneKind::UnsignedHalving => (sum >> 1, false),
     }
 }

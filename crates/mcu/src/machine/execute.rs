@@ -10,7 +10,7 @@ use super::exceptions::SUPERVISOR_CALL;
 use super::registers::{FAULTMASK, PRIMASK};
 use super::{BusError, Halt, Interrupted, Machine, Reason, transfer};
 use crate::instruction::{
-    Alu, Architecture, Condition, Effect, Flags, Indirect, Long, NonZero, Register, Shift, Sign,
+    Alu, Architecture, Condition, Effect, Flags, Indirect, Long, Register, Shift, Sign,
 };
 
 /// Whether an instruction simply went on.
@@ -78,7 +78,7 @@ pub(super) fn handler(effect: &Effect) -> Handler {
         }
         Effect::Branch(_) => branch,
         Effect::BranchConditional(condition, _) => by_condition!(condition, branch_if),
-        Effect::CompareBranch(..) => compare_branch,
+        Effect::CompareBranch { .. } => compare_branch,
         Effect::BranchLink(_) => branch_link,
         Effect::BranchRegister(..) | Effect::BranchLinkRegister(_) => branch_register,
         Effect::TableBranch(..) => table_branch,
@@ -121,7 +121,7 @@ executes! { data_register<ALU: u8, SET: bool>, Effect::DataRegister(_, _, r), |m
 
 executes! { data_immediate<ALU: u8, SET: bool>, Effect::DataImmediate(_, _, r, carry, value), |machine, operation| {
     let registers = &mut machine.registers;
-    let (n, carry) = (registers.get(r.n), registers.immediate_carry(carry));
+    let (n, carry) = (registers.get(r.n), carry.unwrap_or(registers.carry));
     registers.alu(Alu::VARIANTS[ALU as usize], SET, r.d, (n, value), carry);
 } }
 
@@ -197,7 +197,7 @@ fn compute_dsp(machine: &mut Machine, operation: &Operation) -> Done {
         Effect::Saturating(saturating, r) => registers.saturating(saturating, r),
         Effect::Saturate(sign, r, bits, shift) => registers.saturate(sign, bits, r, shift),
         Effect::Saturate16(sign, r, bits) => registers.saturate16(sign, bits, r),
-        Effect::Parallel(lanes, kind, r) => registers.parallel(lanes, kind, r),
+        Effect::Parallel(lanes, sign, lane, r) => registers.parallel(lanes, sign, lane, r),
         Effect::Select(r) => registers.select(r),
         Effect::Pack(r, (shift, amount)) => {
             let (n, m) = registers.operands(r);
@@ -259,8 +259,8 @@ executes! { branch_if<CONDITION: u8>, Effect::BranchConditional(_, target), |mac
     }
 } }
 
-executes! { compare_branch, Effect::CompareBranch(rn, nonzero, target), |machine, operation| {
-    if (machine.registers.get(rn) != 0) == (nonzero == NonZero::Set) {
+executes! { compare_branch, Effect::CompareBranch { rn, nonzero, target }, |machine, operation| {
+    if (machine.registers.get(rn) != 0) == nonzero {
         machine.next = target;
     }
 } }

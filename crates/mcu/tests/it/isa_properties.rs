@@ -1,7 +1,7 @@
 //! What holds for any code and any operands.
 
-use keymark_mcu::decode::{ItBlock, decode, is_wide, it_conditions};
-use keymark_mcu::instruction::{Instruction, Register};
+use keymark_mcu::decode::{decode, is_wide, it_conditions};
+use keymark_mcu::instruction::{Flags, Instruction, Register};
 use keymark_mcu::machine::{Machine, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::timing::{Pipeline, Untimed};
@@ -69,8 +69,8 @@ proptest! {
         address in prop_oneof![any::<u32>(), Just(u32::MAX - 1), Just(0)],
         in_block: bool,
     ) {
-        let place = if in_block { ItBlock::InBlock } else { ItBlock::Outside };
-        let (operation, size) = decode(first, second, address, place);
+        let flags = if in_block { Flags::Keep } else { Flags::Set };
+        let (operation, size) = decode(first, second, address, flags);
         prop_assert_eq!(size, if is_wide(first) { 4 } else { 2 });
         prop_assert!(it_conditions(first).len() <= 4);
         for condition in it_conditions(first) {
