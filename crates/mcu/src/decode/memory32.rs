@@ -1,9 +1,7 @@
 //! 32-bit encodings of loads and stores: A5.3.5 to A5.3.10.
 
 use super::{bits, operands, register};
-use crate::instruction::{
-    Access, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer, Transfer,
-};
+use crate::instruction::{Access, Direction, Effect, MultipleTransfer, Offset, Register, Transfer};
 
 /// A5.3.5
 pub(super) fn multiple(first: u32, second: u32) -> Option<Effect> {
@@ -23,31 +21,32 @@ pub(super) fn multiple(first: u32, second: u32) -> Option<Effect> {
     })
 }
 
-fn index(pre: u32, write_back: u32) -> Index {
+/// By P, U and W; P = 0 and W = 0 is something else.
+fn offset(pre: u32, up: u32, write_back: u32, magnitude: u32) -> Option<Offset> {
+    let offset = match up {
+        0 => -(magnitude as i16),
+        _ => magnitude as i16,
+    };
     match (pre, write_back) {
-        (0, _) => Index::Post,
-        (_, 0) => Index::Offset,
-        _ => Index::Pre,
+        (0, 0) => None,
+        (0, _) => Some(Offset::Post(offset)),
+        (_, 0) => Some(Offset::Plain(offset)),
+        _ => Some(Offset::Pre(offset)),
     }
 }
 
 /// A5.3.6
 pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Effect> {
-    let (pre, back) = (bits(first, 8, 1), bits(first, 5, 1));
-    if (pre, back) == (0, 0) {
+    let (pre, up, back) = (bits(first, 8, 1), bits(first, 7, 1), bits(first, 5, 1));
+    let Some(offset) = offset(pre, up, back, bits(second, 0, 8) << 2) else {
         return exclusive_or_table(first, second);
-    }
-    let magnitude = (bits(second, 0, 8) << 2) as i32;
+    };
     let rt2 = register(second, 8);
     let transfer = Transfer {
         access: Access::Word,
         rt: register(second, 12),
         rn: register(first, 0),
-        index: index(pre, back),
-        offset: match bits(first, 7, 1) {
-            0 => -magnitude,
-            _ => magnitude,
-        },
+        offset,
     };
     Some(match bits(first, 4, 1) {
         0 => Effect::StoreDouble(rt2, transfer),
@@ -64,8 +63,7 @@ fn exclusive_or_table(first: u32, second: u32) -> Option<Effect> {
             access,
             rt: register(second, 12),
             rn: r.n,
-            index: Index::Offset,
-            offset,
+            offset: Offset::Plain(offset),
         };
         Some(match load {
             true => Effect::LoadExclusive(transfer),
@@ -73,7 +71,7 @@ fn exclusive_or_table(first: u32, second: u32) -> Option<Effect> {
         })
     };
     if bits(first, 7, 1) == 0 {
-        return exclusive(Access::Word, r.d, (bits(second, 0, 8) << 2) as i32);
+        return exclusive(Access::Word, r.d, (bits(second, 0, 8) << 2) as i16);
     }
     match (bits(second, 4, 4), load) {
         (0, true) => Some(Effect::TableBranch(Access::Byte, r)),
@@ -89,40 +87,25 @@ fn single(
     first: u32,
     second: u32,
     access: Access,
-    immediate: fn(Transfer) -> Effect,
-    scaled: fn(ScaledTransfer) -> Effect,
+    effect: fn(Transfer) -> Effect,
 ) -> Option<Effect> {
-    let (rt, rn) = (register(second, 12), register(first, 0));
-    let at = |index, offset| {
-        Some(immediate(Transfer {
-            access,
-            rt,
-            rn,
-            index,
-            offset,
-        }))
-    };
-    if bits(first, 7, 1) == 1 {
-        return at(Index::Offset, bits(second, 0, 12) as i32);
-    }
-    if bits(second, 11, 1) == 0 {
-        let transfer = ScaledTransfer {
-            access,
-            rt,
-            rn,
-            rm: register(second, 0),
-            shift: bits(second, 4, 2) as u8,
-        };
-        return (bits(second, 6, 5) == 0).then(|| scaled(transfer));
-    }
-    let (pre, up, back) = (bits(second, 10, 1), bits(second, 9, 1), bits(second, 8, 1));
-    let magnitude = bits(second, 0, 8) as i32;
-    // P = 0 and W = 0 is undefined; P U W = 1 1 0 is the unprivileged form, the same here.
-    if (pre, back) == (0, 0) {
+    let offset = if bits(first, 7, 1) == 1 {
+        Offset::Plain(bits(second, 0, 12) as i16)
+    } else if bits(second, 6, 6) == 0 {
+        Offset::Scaled(register(second, 0), bits(second, 4, 2) as u8)
+    } else if bits(second, 11, 1) == 1 {
+        // P = 0 and W = 0 is undefined; P U W = 1 1 0 is the unprivileged form, the same here.
+        let (pre, up, back) = (bits(second, 10, 1), bits(second, 9, 1), bits(second, 8, 1));
+        offset(pre, up, back, bits(second, 0, 8))?
+    } else {
         return None;
-    }
-    let offset = if up == 1 { magnitude } else { -magnitude };
-    at(index(pre, back), offset)
+    };
+    Some(effect(Transfer {
+        access,
+        rt: register(second, 12),
+        rn: register(first, 0),
+        offset,
+    }))
 }
 
 /// A5.3.10
@@ -136,7 +119,7 @@ pub(super) fn store(first: u32, second: u32) -> Option<Effect> {
     if register(first, 0) == Register::PC {
         return None;
     }
-    single(first, second, access, Effect::Store, Effect::StoreRegister)
+    single(first, second, access, Effect::Store)
 }
 
 /// A5.3.7 to A5.3.9
@@ -162,5 +145,5 @@ pub(super) fn load(first: u32, second: u32, pc: u32) -> Option<Effect> {
         };
         return Some(Effect::LoadLiteral(access, rt, address));
     }
-    single(first, second, access, Effect::Load, Effect::LoadRegister)
+    single(first, second, access, Effect::Load)
 }

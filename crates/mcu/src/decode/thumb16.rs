@@ -2,8 +2,8 @@
 
 use super::{bits, low_register, register, signed};
 use crate::instruction::{
-    Access, Alu, Condition, Direction, Effect, Extend, Flags, Index, Indirect, MultipleTransfer,
-    Multiply, Operands, Register, ScaledTransfer, Shift, Transfer, Unary,
+    Access, Alu, Condition, Direction, Effect, Extend, Flags, Indirect, MultipleTransfer, Multiply,
+    Offset, Operands, Register, Shift, Transfer, Unary,
 };
 
 /// Decodes one; `address` is its own.
@@ -139,8 +139,7 @@ fn load_store(half: u32) -> Effect {
         access,
         rt,
         rn,
-        index: Index::Offset,
-        offset: (offset << scale) as i32,
+        offset: Offset::Plain((offset << scale) as i16),
     };
     match half >> 11 & 1 {
         0 => Effect::Store(transfer),
@@ -149,22 +148,21 @@ fn load_store(half: u32) -> Effect {
 }
 
 fn register_offset(half: u32, rt: Register, rn: Register) -> Effect {
-    let scaled = |access| ScaledTransfer {
+    let scaled = |access| Transfer {
         access,
         rt,
         rn,
-        rm: low_register(half, 6),
-        shift: 0,
+        offset: Offset::Scaled(low_register(half, 6), 0),
     };
     match bits(half, 9, 3) {
-        0 => Effect::StoreRegister(scaled(Access::Word)),
-        1 => Effect::StoreRegister(scaled(Access::Half)),
-        2 => Effect::StoreRegister(scaled(Access::Byte)),
-        3 => Effect::LoadRegister(scaled(Access::SignedByte)),
-        4 => Effect::LoadRegister(scaled(Access::Word)),
-        5 => Effect::LoadRegister(scaled(Access::Half)),
-        6 => Effect::LoadRegister(scaled(Access::Byte)),
-        _ => Effect::LoadRegister(scaled(Access::SignedHalf)),
+        0 => Effect::Store(scaled(Access::Word)),
+        1 => Effect::Store(scaled(Access::Half)),
+        2 => Effect::Store(scaled(Access::Byte)),
+        3 => Effect::Load(scaled(Access::SignedByte)),
+        4 => Effect::Load(scaled(Access::Word)),
+        5 => Effect::Load(scaled(Access::Half)),
+        6 => Effect::Load(scaled(Access::Byte)),
+        _ => Effect::Load(scaled(Access::SignedHalf)),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What follows from an effect for timing: its class, the registers written and addressed with.
 
 use crate::instruction::{
-    Alu, Condition, Effect, Extend, Index, Long, MultipleTransfer, Multiply, Operands, Register,
-    ScaledTransfer, Transfer,
+    Alu, Condition, Effect, Extend, Long, MultipleTransfer, Multiply, Offset, Operands, Register,
+    Transfer,
 };
 use crate::named::named;
 
@@ -125,32 +125,29 @@ impl Effect {
     fn facts_of_transfer(&self) -> Facts {
         match *self {
             Self::Load(t) | Self::LoadExclusive(t) => {
-                Facts::of(Class::Load, t.rt.bit() | indexed(t.rn, t.index))
-                    .moving(t.access.bytes(), t.rn.bit())
-            }
-            Self::LoadRegister(t) => {
-                Facts::of(Class::Load, t.rt.bit()).moving(t.access.bytes(), t.rn.bit() | t.rm.bit())
+                Facts::of(Class::Load, t.rt.bit() | indexed(t))
+                    .moving(t.access.bytes(), addressed(t))
             }
             Self::LoadLiteral(access, rt, _) => {
                 Facts::of(Class::Load, rt.bit()).moving(access.bytes(), 0)
             }
             Self::Store(t) => {
-                Facts::of(Class::Store, indexed(t.rn, t.index)).moving(t.access.bytes(), t.rn.bit())
-            }
-            // "Treated more like an LDR", 3.3.2.
-            Self::StoreRegister(t) => {
-                Facts::of(Class::StoreRegister, 0).moving(t.access.bytes(), t.rn.bit() | t.rm.bit())
+                let class = match t.offset {
+                    // "Treated more like an LDR", 3.3.2.
+                    Offset::Scaled(..) => Class::StoreRegister,
+                    _ => Class::Store,
+                };
+                Facts::of(class, indexed(t)).moving(t.access.bytes(), addressed(t))
             }
             Self::StoreExclusive(rd, t) => {
                 Facts::of(Class::StoreRegister, rd.bit()).moving(t.access.bytes(), t.rn.bit())
             }
             Self::LoadDouble(rt2, t) => {
                 let loaded = t.rt.bit() | rt2.bit();
-                Facts::of(Class::LoadMultiple, loaded | indexed(t.rn, t.index))
-                    .moving(8, t.rn.bit())
+                Facts::of(Class::LoadMultiple, loaded | indexed(t)).moving(8, t.rn.bit())
             }
             Self::StoreDouble(_, t) => {
-                Facts::of(Class::StoreMultiple, indexed(t.rn, t.index)).moving(8, t.rn.bit())
+                Facts::of(Class::StoreMultiple, indexed(t)).moving(8, t.rn.bit())
             }
             Self::LoadMultiple(t) => Facts::of(Class::LoadMultiple, t.list | written(t))
                 .moving(4 * t.list.count_ones() as u8, t.rn.bit()),
@@ -222,28 +219,6 @@ impl Effect {
         }
     }
 
-    /// Whether it may go elsewhere, or has to be seen to before what follows.
-    pub(crate) fn ends_block(&self) -> bool {
-        match *self {
-            Self::Load(Transfer { rt, .. })
-            | Self::LoadRegister(ScaledTransfer { rt, .. })
-            | Self::LoadLiteral(_, rt, _) => rt == Register::PC,
-            Self::LoadMultiple(t) => t.list & Register::PC.bit() != 0,
-            Self::Branch(_)
-            | Self::BranchConditional(..)
-            | Self::CompareBranch { .. }
-            | Self::BranchLink(_)
-            | Self::BranchRegister(..)
-            | Self::BranchLinkRegister(_)
-            | Self::TableBranch(..)
-            | Self::Barrier
-            | Self::Breakpoint(_)
-            | Self::SupervisorCall
-            | Self::Unknown(_) => true,
-            _ => false,
-        }
-    }
-
     /// Whether it needs to know where it stands, other than for an address.
     pub(crate) fn reads_pc(&self) -> bool {
         match *self {
@@ -276,10 +251,18 @@ fn written(t: MultipleTransfer) -> u16 {
 }
 
 /// The base, where it changes.
-fn indexed(rn: Register, index: Index) -> u16 {
-    match index {
-        Index::Offset => 0,
-        Index::Pre | Index::Post => rn.bit(),
+fn indexed(t: Transfer) -> u16 {
+    match t.offset {
+        Offset::Plain(_) | Offset::Scaled(..) => 0,
+        Offset::Pre(_) | Offset::Post(_) => t.rn.bit(),
+    }
+}
+
+/// What the address is made of.
+fn addressed(t: Transfer) -> u16 {
+    match t.offset {
+        Offset::Scaled(rm, _) => t.rn.bit() | rm.bit(),
+        _ => t.rn.bit(),
     }
 }
 

@@ -93,6 +93,22 @@ impl Instruction {
         };
         Self { effect, facts }
     }
+
+    /// Whether it may go elsewhere, or has to be seen to before what follows.
+    pub(crate) const fn ends_block(&self) -> bool {
+        self.facts.writes & Register::PC.bit() != 0
+            || matches!(
+                self.facts.class,
+                Class::Branch | Class::Call | Class::TableBranch
+            )
+            || matches!(
+                self.effect,
+                Effect::Barrier
+                    | Effect::Breakpoint(_)
+                    | Effect::SupervisorCall
+                    | Effect::Unknown(_)
+            )
+    }
 }
 
 /// What an instruction does, its operands ready for use.
@@ -127,11 +143,9 @@ pub enum Effect {
     /// From the least significant bit, of so many.
     BitField(BitField, Operands, (u8, u8)),
     Load(Transfer),
-    LoadRegister(ScaledTransfer),
     /// Relative to the PC; the address is ready.
     LoadLiteral(Access, Register, u32),
     Store(Transfer),
-    StoreRegister(ScaledTransfer),
     /// LDRD and STRD: this register as well.
     LoadDouble(Register, Transfer),
     StoreDouble(Register, Transfer),

@@ -37,18 +37,7 @@ pub struct Transfer {
     pub access: Access,
     pub rt: Register,
     pub rn: Register,
-    pub index: Index,
-    pub offset: i32,
-}
-
-/// One value moved, at a scaled register from a base register.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ScaledTransfer {
-    pub access: Access,
-    pub rt: Register,
-    pub rn: Register,
-    pub rm: Register,
-    pub shift: u8,
+    pub offset: Offset,
 }
 
 /// A list of registers moved.
@@ -135,15 +124,17 @@ impl Access {
     }
 }
 
-/// How the base register takes part.
+/// How far from the base register, and whether that moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Index {
+pub enum Offset {
     /// `[Rn, #offset]`
-    Offset,
+    Plain(i16),
     /// `[Rn, #offset]!`
-    Pre,
+    Pre(i16),
     /// `[Rn], #offset`
-    Post,
+    Post(i16),
+    /// `[Rn, Rm, LSL #shift]`
+    Scaled(Register, u8),
 }
 
 /// Where the list of LDM and STM goes from the base.

@@ -194,7 +194,7 @@ impl Code {
         while let Some(instruction) = self.instruction(next, memory) {
             instructions.push((next, instruction));
             next = next.wrapping_add(u32::from(instruction.facts.size));
-            if instruction.effect.ends_block()
+            if instruction.ends_block()
                 || instructions.len() == LONGEST
                 || self.boundaries.contains(&next)
             {

@@ -6,8 +6,7 @@ use super::block::Operation;
 use super::execute::{Done, Handler, executes, form};
 use super::{BusError, Halt, Interrupted, Machine};
 use crate::instruction::{
-    Access, Architecture, Direction, Effect, Index, MultipleTransfer, Register, ScaledTransfer,
-    Transfer,
+    Access, Architecture, Direction, Effect, MultipleTransfer, Offset, Register, Transfer,
 };
 
 macro_rules! by_access {
@@ -142,18 +141,16 @@ impl Machine {
     #[inline(always)]
     fn address(&self, t: &Transfer) -> (u32, u32) {
         let base = self.registers.get(t.rn);
-        let moved = base.wrapping_add_signed(t.offset);
-        match t.index {
-            Index::Offset => (moved, base),
-            Index::Pre => (moved, moved),
-            Index::Post => (base, moved),
+        let moved = |offset: i16| base.wrapping_add_signed(offset.into());
+        match t.offset {
+            Offset::Plain(offset) => (moved(offset), base),
+            Offset::Pre(offset) => (moved(offset), moved(offset)),
+            Offset::Post(offset) => (base, moved(offset)),
+            Offset::Scaled(rm, shift) => {
+                let offset = self.registers.get(rm) << (shift & 3);
+                (base.wrapping_add(offset), base)
+            }
         }
-    }
-
-    #[inline(always)]
-    fn scaled(&self, t: &ScaledTransfer) -> u32 {
-        let offset = self.registers.get(t.rm) << (t.shift & 3);
-        self.registers.get(t.rn).wrapping_add(offset)
     }
 
     /// The lowest address of a multiple transfer, and what the base becomes.
@@ -173,11 +170,10 @@ impl Machine {
 pub(super) fn handler(effect: &Effect) -> Option<Handler> {
     Some(match *effect {
         Effect::Load(t) if t.rt != Register::PC => by_access!(t.access, load),
-        Effect::Load(_) | Effect::LoadRegister(_) | Effect::LoadLiteral(..) => load_any,
+        Effect::Load(_) | Effect::LoadLiteral(..) => load_any,
         Effect::LoadDouble(..) => load_double,
         Effect::LoadMultiple(_) => load_multiple,
         Effect::Store(t) => by_access!(t.access, store),
-        Effect::StoreRegister(_) => store_any,
         Effect::StoreDouble(..) => store_double,
         Effect::StoreMultiple(_) => store_multiple,
         Effect::LoadExclusive(_) => load_exclusive,
@@ -188,26 +184,17 @@ pub(super) fn handler(effect: &Effect) -> Option<Handler> {
 
 /// Whether its address may be no multiple of what it moves, for what its own function knows.
 pub(super) const fn may_be_unaligned(effect: &Effect) -> bool {
-    matches!(
-        effect,
-        Effect::Load(_) | Effect::LoadRegister(_) | Effect::Store(_) | Effect::StoreRegister(_)
-    )
+    matches!(effect, Effect::Load(_) | Effect::Store(_))
 }
 
-/// Stands before such a one where the architecture has no unaligned access (DDI 0419, A3.2).
-pub(super) fn check_alignment(machine: &mut Machine, operation: &Operation) -> Done {
-    let (access, address) = match operation.effect {
-        Effect::Load(t) | Effect::Store(t) => (t.access, machine.address(&t).0),
-        Effect::LoadRegister(t) | Effect::StoreRegister(t) => (t.access, machine.scaled(&t)),
-        _ => return operation.go_on(machine),
-    };
+// Stands before such a one where the architecture has no unaligned access (DDI 0419, A3.2).
+executes! { pub(super) check_alignment, Effect::Load(t) | Effect::Store(t), |machine, operation| {
+    let (address, _) = machine.address(&t);
     machine.noted.put(operation.index, address, 0);
-    machine.check(aligned_for(access, address))?;
-    operation.go_on(machine)
-}
+    machine.check(aligned_for(t.access, address))?;
+} }
 
-/// Loads with a register as offset, from elsewhere than RAM, or to the PC (LoadWritePC, A2.3.1): apart, so that the rest
-/// need no stack.
+/// Loads from elsewhere than RAM, or to the PC (LoadWritePC, A2.3.1): apart, so that the rest need no stack.
 #[inline(never)]
 fn load_any(machine: &mut Machine, operation: &Operation) -> Done {
     let (access, rt, address, back) = match operation.effect {
@@ -215,7 +202,6 @@ fn load_any(machine: &mut Machine, operation: &Operation) -> Done {
             let (address, base) = machine.address(&t);
             (t.access, t.rt, address, Some((t.rn, base)))
         }
-        Effect::LoadRegister(t) => (t.access, t.rt, machine.scaled(&t), None),
         Effect::LoadLiteral(access, rt, address) => (access, rt, address, None),
         _ => return Ok(()),
     };
@@ -284,23 +270,13 @@ executes! { load_multiple, Effect::LoadMultiple(t), |machine, operation| {
     });
 } }
 
-/// Stores with a register as offset, or to elsewhere than plain RAM.
+/// Stores to elsewhere than plain RAM.
 #[inline(never)]
-fn store_any(machine: &mut Machine, operation: &Operation) -> Done {
-    let (access, rt, address, (rn, base)) = match operation.effect {
-        Effect::Store(t) => {
-            let (address, base) = machine.address(&t);
-            (t.access, t.rt, address, (t.rn, base))
-        }
-        Effect::StoreRegister(t) => {
-            let base = (t.rn, machine.registers.get(t.rn));
-            (t.access, t.rt, machine.scaled(&t), base)
-        }
-        _ => return Ok(()),
-    };
+fn store_any(machine: &mut Machine, operation: &Operation, t: Transfer) -> Done {
+    let (address, base) = machine.address(&t);
     machine.noted.put(operation.index, address, 0);
-    machine.write(access, address, machine.registers.get(rt))?;
-    machine.registers.set(rn, base);
+    machine.write(t.access, address, machine.registers.get(t.rt))?;
+    machine.registers.set(t.rn, base);
     operation.go_on(machine)
 }
 
@@ -308,7 +284,7 @@ executes! { store<ACCESS: u8>, Effect::Store(t), |machine, operation| {
     let (address, base) = machine.address(&t);
     let value = machine.registers.get(t.rt);
     if machine.put_in_ram(Access::VARIANTS[ACCESS as usize], address, value).is_none() {
-        return store_any(machine, operation);
+        return store_any(machine, operation, t);
     }
     machine.noted.put(operation.index, address, 0);
     machine.registers.set(t.rn, base);
