@@ -11,6 +11,7 @@ use keymark_report::exchange::published;
 use keymark_stats::Seconds;
 
 use super::figure::{Failure, Figure, Limit, median, time};
+use super::unmarked;
 
 /// Executions of each kind, in turns.
 const TURNS: usize = 5;
@@ -48,7 +49,7 @@ fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
     let elf = tempfile::NamedTempFile::new()?;
     std::fs::write(
         elf.path(),
-        kernel.elf_without_markers(&target.mcu, &target.options)?,
+        unmarked::elf_without_markers(kernel, &target.mcu, &target.options)?,
     )?;
     let mcu = &target.mcu;
     let (mut functional, mut timed, mut qemu) = (Vec::new(), Vec::new(), Vec::new());

@@ -20,6 +20,8 @@ mod raw;
 mod setting;
 mod signature;
 mod spawn;
+#[path = "../../../mcu/tests/it/unmarked.rs"]
+mod unmarked;
 mod view;
 
 use std::ffi::OsString;

@@ -6,7 +6,7 @@ use super::{Crt, Kernel, Key, Options, Square, Umaal, Window};
 use crate::image::{Image, ImageError};
 use crate::machine::{Machine, Stop};
 use crate::microcontroller::Microcontroller;
-use crate::timing::{Pipeline, Retired, Timing, Untimed};
+use crate::timing::{Pipeline, Timing, Untimed};
 
 /// Several times what the longest kernel needs: beyond it something is wrong.
 const INSTRUCTION_LIMIT: u64 = 10_000_000_000;
@@ -16,22 +16,6 @@ static ELF: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels/elf");
 /// The results that the default inputs must have, in hexadecimal, as kernels write them
 /// (`kernels/expected.py`, which knows nothing of the kernels' arithmetic).
 static EXPECTED: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels/expected");
-
-#[derive(Default)]
-struct Markers {
-    addresses: Vec<u32>,
-    last: u32,
-}
-
-impl Timing for Markers {
-    fn retire(&mut self, retired: &Retired<'_>) {
-        self.last = retired.last().map_or(0, |(address, _)| address);
-    }
-
-    fn marker(&mut self, _: u8) {
-        self.addresses.push(self.last);
-    }
-}
 
 /// Why a kernel gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -100,31 +84,6 @@ impl Kernel {
         Ok(image)
     }
 
-    fn not_loaded(self, mcu: &Microcontroller) -> impl Fn(ImageError) -> KernelError + Copy {
-        move |source| KernelError::Image {
-            kernel: self,
-            mcu: mcu.name.clone(),
-            source,
-        }
-    }
-
-    /// The program with these options, for a machine that knows no markers: they are NOPs.
-    pub fn elf_without_markers(
-        self,
-        mcu: &Microcontroller,
-        options: &Options,
-    ) -> Result<Vec<u8>, KernelError> {
-        const NOP: [u8; 2] = 0xbf00u16.to_le_bytes();
-        let of_image = self.not_loaded(mcu);
-        let mut markers = Markers::default();
-        self.run(mcu, options, &mut markers)?;
-        let mut image = self.image(options).map_err(of_image)?;
-        for address in markers.addresses {
-            image.replace(address, &NOP).map_err(of_image)?;
-        }
-        Ok(image.to_elf())
-    }
-
     /// Runs it with its default input to the end, and checks its result.
     pub fn run<T: Timing>(
         self,
@@ -132,9 +91,12 @@ impl Kernel {
         options: &Options,
         timing: &mut T,
     ) -> Result<Machine, KernelError> {
-        let of_image = self.not_loaded(mcu);
-        let image = self.image(options).map_err(of_image)?;
-        let mut machine = mcu.load(&image).map_err(of_image)?;
+        let loaded = self.image(options).and_then(|image| mcu.load(&image));
+        let mut machine = loaded.map_err(|source| KernelError::Image {
+            kernel: self,
+            mcu: mcu.name.clone(),
+            source,
+        })?;
         let stop = machine.run(timing, INSTRUCTION_LIMIT);
         if stop != Stop::Exit(0) {
             return Err(KernelError::Stopped {

@@ -14,6 +14,7 @@ use keymark_mcu::machine::{Layout, Machine, Stop};
 use keymark_mcu::microcontroller::Core;
 use keymark_mcu::timing::Untimed;
 
+use crate::unmarked::elf_without_markers;
 use crate::{part, skipped};
 
 /// The memories of QEMU's mps2 boards, as much of them as is needed.
@@ -135,7 +136,7 @@ fn compare(kernel: Kernel, umaal: Umaal, opt: Optimisation, count: Count) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kernel.elf");
     // QEMU faults at markers.
-    let elf = kernel.elf_without_markers(&mcu, &options).unwrap();
+    let elf = elf_without_markers(kernel, &mcu, &options).unwrap();
     std::fs::write(&path, elf).unwrap();
     let output = String::from_utf8(machine.output().to_vec()).unwrap();
     assert_eq!(

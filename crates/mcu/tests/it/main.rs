@@ -13,6 +13,7 @@ mod isa_table;
 mod kernels;
 mod kernels_build;
 mod timing_rules;
+mod unmarked;
 
 use std::io::Write as _;
 
