@@ -18,7 +18,11 @@ impl Analysis {
     /// first table's main column.
     pub fn picture(&self, record: &Record) -> Option<Figure> {
         let all = self.figures(record);
-        let kind = pictures::of_the_answer(&answers(self, record), &all)?;
+        let answer = pictures::of_the_answer(&answers(self, record), &all);
+        self.small(record, answer?, &all)
+    }
+
+    fn small(&self, record: &Record, kind: Kind, all: &[Figure]) -> Option<Figure> {
         let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
         let few = |figure: &Figure| matches!(&figure.plot, Plot::Means { means, .. } if means.len() <= FEW);
         let column = if kind == Kind::Means && !all.iter().any(few) {
@@ -26,8 +30,8 @@ impl Analysis {
         } else {
             None
         };
-        let mut fitting = all.into_iter().filter(|figure| figure.kind() == kind);
-        let figure = column.or_else(|| fitting.find(|figure| pictures::chart(figure).is_some()))?;
+        let fits = |figure: &&Figure| figure.kind() == kind && pictures::chart(figure).is_some();
+        let figure = column.or_else(|| all.iter().find(fits).cloned())?;
         Some(self.titled(record, figure))
     }
 }
@@ -35,8 +39,13 @@ impl Analysis {
 /// More means than these are no small picture.
 const FEW: usize = 12;
 
-/// Pictures that have no place yet, each with what it shows in plain words.
-pub(super) struct Gallery(Vec<(String, Figure)>);
+/// Pictures that have no place yet.
+pub(super) struct Gallery {
+    /// What stands below the answer where there is room for one.
+    small: Option<Figure>,
+    /// Each with what it shows in plain words.
+    all: Vec<(String, Figure)>,
+}
 
 impl Analysis {
     /// One of them under a title that says what is seen, where the intervals carry that.
@@ -52,6 +61,7 @@ impl Gallery {
     pub(super) fn of(analysis: &Analysis, record: &Record, answers: &[Statement]) -> Self {
         let all = analysis.figures(record);
         let answer = pictures::of_the_answer(answers, &all);
+        let small = answer.and_then(|kind| analysis.small(record, kind, &all));
         let all = all
             .into_iter()
             .filter_map(|figure| drifted(&analysis.rows, figure));
@@ -69,12 +79,13 @@ impl Gallery {
         let figures = ranked.into_iter();
         let figures =
             figures.map(|(_, figure)| (figure.title.clone(), analysis.titled(record, figure)));
-        Self(figures.collect())
+        let all = figures.collect();
+        Self { small, all }
     }
 
     /// What the answer is about: of more means than a screen holds a few, and all of them are left.
-    pub(super) fn first(&mut self, small: Option<Figure>) -> Option<Block> {
-        match (small, self.0.first()) {
+    pub(super) fn first(&mut self) -> Option<Block> {
+        match (self.small.take(), self.all.first()) {
             (Some(small), Some((_, whole)))
                 if [small.kind(), whole.kind()] == [Kind::Means; 2] && small != *whole =>
             {
@@ -95,9 +106,9 @@ impl Gallery {
     }
 
     fn take(&mut self, wanted: impl Fn(&str, &Figure) -> bool) -> Option<Block> {
-        let mut figures = self.0.iter();
+        let mut figures = self.all.iter();
         let place = figures.position(|(plain, figure)| wanted(plain, figure))?;
-        Some(Block::Figure(self.0.remove(place).1))
+        Some(Block::Figure(self.all.remove(place).1))
     }
 }
 

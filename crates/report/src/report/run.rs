@@ -37,7 +37,7 @@ impl Analysis {
         let answers = answers(self, record);
         let mut gallery = Gallery::of(self, record, &answers);
         let mut sections = self.overview(by, articles);
-        let answer = gallery.first(self.picture(record));
+        let answer = gallery.first();
         sections.push(self.main(record));
         if let Some(first) = sections.first_mut() {
             first.blocks.extend(answer);
