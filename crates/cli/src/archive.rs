@@ -32,7 +32,6 @@ pub(crate) fn open_to_read(named: Option<&PathBuf>) -> Result<Archive, ArchiveEr
 pub(crate) fn newest(archive: &Archive) -> Result<Vec<Record>, Failure> {
     let mut lines = archive.runs()?;
     lines.retain(|line| line.state != RunState::Published && line.samples > 0);
-    lines.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| b.id.0.cmp(&a.id.0)));
     let newest = lines.iter().take(RUNS);
     let load = |id: &str| archive.load(&RunSelector::Id(id.to_owned()));
     newest.map(|line| Ok(load(&line.id.0)?)).collect()
