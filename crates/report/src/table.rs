@@ -1,5 +1,5 @@
-//! The main table for programs: one flat JSON object a row, and CSV. Times are in seconds. The names of its columns are
-//! the interface of `--json` and of CSV, and what they mean stands in docs/output.md.
+//! The main table for programs: one flat JSON object a row, and CSV; and a series' table as CSV. Times are in seconds. The
+//! names of columns are the interface of `--json` and of CSV, and what they mean stands in docs/output.md.
 
 use keymark_bench::Parameters;
 use keymark_stats::Summary;
@@ -7,12 +7,13 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use crate::analysis::{Row, Saturated, UnderLoad};
+use crate::report::SeriesRow;
 use crate::visible::no_formula;
 
 /// What stands in a column of a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-enum Value {
+pub enum Value {
     /// A word, a text from outside, or a number.
     Plain(Json),
     /// What a stack distinguishes: an object in JSON, and in CSV one cell such as `protection=cached`.
@@ -38,17 +39,17 @@ fn word(word: impl ToString) -> Option<Value> {
     plain(word.to_string())
 }
 
-type Of = fn(&Row) -> Option<Value>;
-
 /// Columns with their names, and what stands in them, if the row has it.
+pub type Columns<R> = [(&'static str, fn(&R) -> Option<Value>)];
+
 macro_rules! columns {
     ($row:ident => $($name:ident: $value:expr,)*) => {
         &[$((stringify!($name), |$row| $value)),*]
     };
 }
 
-/// Every column, and what stands in it.
-const COLUMNS: &[(&str, Of)] = columns! { row =>
+/// Of a run's cases.
+pub const RUN: &Columns<Row> = columns! { row =>
     device: word(&row.case.device),
     store: word(row.case.store),
     algorithm: word(row.case.algorithm),
@@ -109,6 +110,20 @@ const COLUMNS: &[(&str, Of)] = columns! { row =>
     id: plain(row.id.0),
 };
 
+/// Of a series' cases.
+pub const SERIES: &Columns<SeriesRow> = columns! { row =>
+    device: word(&row.case.device),
+    algorithm: word(row.case.algorithm),
+    operation: word(row.case.operation),
+    stack: word(row.case.way()),
+    provenance: word(row.case.provenance),
+    runs: plain(row.runs),
+    mean_s: plain(row.mean_s.value.0),
+    ci_low_s: plain(row.mean_s.low?.0),
+    ci_high_s: plain(row.mean_s.high?.0),
+    between_runs: plain(row.between_runs?.0),
+};
+
 fn summary(row: &Row) -> Option<&Summary> {
     row.summary.as_ref()
 }
@@ -141,20 +156,24 @@ pub struct FlatRow<'a>(&'a Row);
 
 impl Serialize for FlatRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(COLUMNS.iter().map(|(name, of)| (name, of(self.0))))
+        serializer.collect_map(RUN.iter().map(|(name, of)| (name, of(self.0))))
     }
 }
 
 /// Rows as CSV with a header line.
-pub fn csv(rows: &[Row], out: impl std::io::Write) -> Result<(), csv::Error> {
+pub fn csv<R>(
+    columns: &Columns<R>,
+    rows: &[R],
+    out: impl std::io::Write,
+) -> Result<(), csv::Error> {
     let mut writer = csv::WriterBuilder::new()
         .has_headers(false)
         .from_writer(out);
     if !rows.is_empty() {
-        writer.write_record(COLUMNS.iter().map(|(name, _)| name))?;
+        writer.write_record(columns.iter().map(|(name, _)| name))?;
     }
     for row in rows {
-        let cells = COLUMNS.iter().map(|(_, of)| of(row).map(Value::in_csv));
+        let cells = columns.iter().map(|(_, of)| of(row).map(Value::in_csv));
         writer.serialize(cells.collect::<Vec<_>>())?;
     }
     writer.flush().map_err(csv::Error::from)

@@ -8,15 +8,13 @@ mod openmetrics;
 mod tests;
 
 use keymark_bench::case::Case;
-use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
-use serde::Serialize;
+use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use crate::analysis::Row;
 use crate::exchange::json;
 use crate::render::{self, Exported, Format, FormatError, html, latex, markdown};
 use crate::report::{SeriesRow, series_rows};
 use crate::table;
-use crate::visible::no_formula;
 
 /// All there are.
 pub static FORMATS: &[&Format] = &[
@@ -48,8 +46,6 @@ pub struct Measured {
     pub operations: Option<u64>,
     /// Runs behind the figures.
     pub runs: u64,
-    /// By how much these differ (standard deviation), if there are several.
-    pub between_runs: Option<Ratio>,
     /// Operations that failed.
     pub failed: u64,
     /// Why the case ended early, if it did.
@@ -68,7 +64,6 @@ impl From<&Row> for Measured {
             p99: summary.and_then(|summary| Some(summary.p99?.value)),
             operations: row.n(),
             runs: 1,
-            between_runs: None,
             failed: row.failed as u64,
             failure: row.failure.clone().or_else(|| {
                 let overload = row.overload.as_ref()?;
@@ -91,7 +86,6 @@ impl From<&SeriesRow> for Measured {
             p99: None,
             operations: None,
             runs: row.runs as u64,
-            between_runs: row.between_runs,
             failed: 0,
             failure: None,
         }
@@ -126,45 +120,14 @@ static CSV: Format = Format {
     write: |exported, out| {
         let mut text = Vec::new();
         match exported {
-            Exported::Runs { runs: [_], .. } => table::csv(&exported.rows(), &mut text)?,
+            Exported::Runs { runs: [_], .. } => {
+                table::csv(table::RUN, &exported.rows(), &mut text)?;
+            }
             Exported::Runs { .. } => return Err(FormatError::SeveralRuns),
-            Exported::Series { .. } => series_csv(&measured(exported), &mut text)?,
+            Exported::Series { runs, .. } => {
+                table::csv(table::SERIES, &series_rows(runs), &mut text)?;
+            }
         }
         Ok(out.write_all(&text)?)
     },
 };
-
-#[derive(Serialize)]
-struct Line {
-    device: String,
-    algorithm: String,
-    operation: String,
-    stack: String,
-    provenance: String,
-    runs: u64,
-    mean_s: Option<f64>,
-    ci_low_s: Option<f64>,
-    ci_high_s: Option<f64>,
-    between_runs: Option<f64>,
-}
-
-/// A series, with a header line.
-fn series_csv(cases: &[Measured], out: impl std::io::Write) -> Result<(), csv::Error> {
-    let mut writer = csv::Writer::from_writer(out);
-    for measured in cases {
-        let (case, mean) = (&measured.case, measured.mean);
-        writer.serialize(Line {
-            device: no_formula(case.device.as_str()).into_owned(),
-            algorithm: case.algorithm.to_string(),
-            operation: case.operation.to_string(),
-            stack: case.way(),
-            provenance: case.provenance.to_string(),
-            runs: measured.runs,
-            mean_s: mean.map(|mean| mean.value.0),
-            ci_low_s: mean.and_then(|mean| Some(mean.low?.0)),
-            ci_high_s: mean.and_then(|mean| Some(mean.high?.0)),
-            between_runs: measured.between_runs.map(|share| share.0),
-        })?;
-    }
-    writer.flush().map_err(csv::Error::from)
-}

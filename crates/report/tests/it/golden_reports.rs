@@ -47,7 +47,7 @@ fn golden_records_have_every_form() {
         };
         let document = report(vec![part], None);
         let mut csv = Vec::new();
-        table::csv(&analysis.rows, &mut csv).unwrap();
+        table::csv(table::RUN, &analysis.rows, &mut csv).unwrap();
         for (form, content) in [
             ("csv", String::from_utf8(csv).unwrap()),
             ("markdown", markdown::render(&document).unwrap()),

@@ -173,7 +173,7 @@ fn the_report_of_a_run() {
     insta::assert_snapshot!("narrow", plain(&document, Width::Columns(100)));
     let analysis = Analysis::of(&record, &layers());
     let mut csv = Vec::new();
-    table::csv(&analysis.rows[..2], &mut csv).unwrap();
+    table::csv(table::RUN, &analysis.rows[..2], &mut csv).unwrap();
     insta::assert_snapshot!("csv", String::from_utf8(csv).unwrap());
 }
 
