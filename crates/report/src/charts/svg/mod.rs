@@ -11,6 +11,7 @@ mod layout;
 mod marks;
 mod paint;
 
+use std::collections::HashSet;
 use std::fmt::{Arguments, Write as _};
 use std::sync::Arc;
 
@@ -52,15 +53,20 @@ pub enum Breadth {
 
 /// The chart as an SVG file of its own, which may stand in HTML as it is.
 pub fn draw(chart: &Chart, theme: Theme) -> String {
-    draw_within(chart, theme, Breadth::Page)
+    draw_within(chart, theme, Breadth::Page, &mut HashSet::new())
 }
 
-/// The same for so much room; text has the same size in each.
-pub fn draw_within(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
+/// The same for so much room, where text has the same size, and for a page in which these identifiers are used.
+pub fn draw_within(
+    chart: &Chart,
+    theme: Theme,
+    breadth: Breadth,
+    used: &mut HashSet<String>,
+) -> String {
     let layout = Layout::of(chart, breadth);
     let mut canvas = Canvas {
         chart,
-        paint: Paint::new(theme, prefix(chart, theme, breadth)),
+        paint: Paint::new(theme, prefix(chart, theme, breadth, used)),
         layout,
         marks: String::new(),
     };
@@ -74,8 +80,8 @@ pub fn draw_within(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
     canvas.to_string()
 }
 
-/// Identifiers in it begin with this: several pictures may stand in one page, in both themes.
-fn prefix(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
+/// Identifiers in it begin with this: several pictures may stand in one page, in both themes, and one of them twice.
+fn prefix(chart: &Chart, theme: Theme, breadth: Breadth, used: &mut HashSet<String>) -> String {
     // FNV-1a: the same in every build, as a hash of the standard library is not.
     let text = format!("{} {} {}", chart.kind, chart.title, chart.summary);
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -85,7 +91,11 @@ fn prefix(chart: &Chart, theme: Theme, breadth: Breadth) -> String {
         Breadth::Page => "",
         Breadth::Narrow => "n",
     };
-    format!("k{:08x}{}{narrow}", hash >> 32, &theme.word()[..1])
+    let mut prefix = format!("k{:08x}{}{narrow}", hash >> 32, &theme.word()[..1]);
+    while !used.insert(prefix.clone()) {
+        prefix.push('x');
+    }
+    prefix
 }
 
 /// A place, as paths have it.

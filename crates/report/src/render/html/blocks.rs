@@ -113,25 +113,10 @@ impl Placed {
         // Nothing in it is text that has not been escaped.
         let forms = [(Breadth::Page, "wide"), (Breadth::Narrow, "narrow")];
         let forms = forms.map(|(breadth, class)| {
-            let drawn = self.unique(svg::draw_within(&chart, Theme::Light, breadth));
+            let drawn = svg::draw_within(&chart, Theme::Light, breadth, &mut self.used);
             format!("<div class=\"{class}\">{drawn}</div>")
         });
         format!("<figure>{}</figure>", forms.concat())
-    }
-
-    fn unique(&mut self, svg: String) -> String {
-        let named = svg.split_once("aria-labelledby=\"");
-        let Some((prefix, _)) = named.and_then(|(_, rest)| rest.split_once("-title")) else {
-            return svg;
-        };
-        let mut own = prefix.to_owned();
-        while !self.used.insert(own.clone()) {
-            own.push('x');
-        }
-        if own == prefix {
-            return svg;
-        }
-        svg.replace(&format!("{prefix}-"), &format!("{own}-"))
     }
 }
 
