@@ -80,9 +80,7 @@ impl Figures {
                 }
                 continue;
             }
-            let time = row.summary.as_ref().map(|summary| summary.mean);
-            let time = time.or_else(|| row.published.map(Estimate::bare));
-            let (Some(time), true) = (time, case.is_alone()) else {
+            let (Some(time), true) = (row.time(), case.is_alone()) else {
                 continue;
             };
             let owner = match case.provenance {

@@ -89,11 +89,7 @@ pub fn counted<N: PartialEq + From<u8> + fmt::Display>(number: N, what: &str) ->
 
 /// `959 ms (945–972)`: what the assumptions of a prediction leave open.
 pub fn banded_duration(value: Seconds, band: Band) -> String {
-    estimated_duration(&Estimate {
-        low: Some(band.low),
-        high: Some(band.high),
-        ..Estimate::bare(value)
-    })
+    estimated_duration(&Estimate::banded(value, band))
 }
 
 /// `2 s`, `450 µs`: a time that somebody chose, which is exact.

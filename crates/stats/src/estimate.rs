@@ -189,6 +189,17 @@ impl<T> Estimate<T> {
     }
 }
 
+impl Estimate<Seconds> {
+    /// A prediction, with its band in place of an interval.
+    pub const fn banded(value: Seconds, band: Band) -> Self {
+        Self {
+            low: Some(band.low),
+            high: Some(band.high),
+            ..Self::bare(value)
+        }
+    }
+}
+
 /// A number with a unit, convertible to and from the plain number.
 pub trait Quantity: Copy {
     /// Wraps a plain number given in the quantity's own unit.

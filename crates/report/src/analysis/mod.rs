@@ -114,8 +114,21 @@ impl Row {
 
     /// The mean: measured, or as published.
     pub fn mean(&self) -> Option<Seconds> {
-        let summary = self.summary.as_ref();
-        summary.map(|summary| summary.mean.value).or(self.published)
+        Some(self.time()?.value)
+    }
+
+    /// The same with its interval, which an article's is without.
+    pub fn time(&self) -> Option<Estimate<Seconds>> {
+        let measured = self.summary.as_ref().map(|summary| summary.mean);
+        measured.or(self.published.map(Estimate::bare))
+    }
+
+    /// The same, a prediction's with its band.
+    pub(crate) fn banded_time(&self) -> Option<Estimate<Seconds>> {
+        match (&self.summary, self.published, self.band) {
+            (None, Some(mean), Some(band)) => Some(Estimate::banded(mean, band)),
+            _ => self.time(),
+        }
     }
 
     /// By what share the figure may be off that a row is read by, where it has one: a load's rate, or the mean time.

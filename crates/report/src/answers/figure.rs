@@ -121,16 +121,11 @@ impl Deref for Figure<'_> {
 impl<'a> Figure<'a> {
     /// The mean time; an article's is taken as it is.
     pub(super) fn of(row: &'a Row) -> Option<Self> {
-        let (low, high) = match (&row.summary, row.published, row.band) {
-            (Some(summary), ..) => (summary.mean.low, summary.mean.high),
-            (None, _, Some(band)) => (Some(band.low), Some(band.high)),
-            (None, published, None) => (published, published),
-        };
-        let bounds = Bounded::from(Estimate {
-            low,
-            high,
-            ..Estimate::bare(row.mean()?)
-        });
+        let mut time = row.banded_time()?;
+        if row.summary.is_none() && row.band.is_none() {
+            (time.low, time.high) = (Some(time.value), Some(time.value));
+        }
+        let bounds = Bounded::from(time);
         (bounds.value > 0.0).then_some(Self { row, bounds })
     }
 

@@ -55,10 +55,9 @@ pub struct Measured {
 impl From<&Row> for Measured {
     fn from(row: &Row) -> Self {
         let summary = row.summary.as_ref();
-        let published = row.published.map(Estimate::bare);
         Self {
             case: row.case.clone(),
-            mean: summary.map(|summary| summary.mean).or(published),
+            mean: row.time(),
             throughput: row.throughput,
             median: summary.map(|summary| summary.median.value),
             p99: summary.and_then(|summary| Some(summary.p99?.value)),

@@ -332,11 +332,7 @@ fn predicted(one: &Predicted, row: usize) -> Mark {
         label: format!("{} {}", one.what, one.device),
         provenance: Provenance::Predicted,
     };
-    let within = Estimate {
-        low: Some(one.band.low),
-        high: Some(one.band.high),
-        ..Estimate::bare(one.time)
-    };
+    let within = Estimate::banded(one.time, one.band);
     mark(&within, row, 0, &of, said_of_model(one))
 }
 

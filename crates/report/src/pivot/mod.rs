@@ -44,18 +44,7 @@ pub struct Entry<'r> {
 impl<'r> Entry<'r> {
     /// A case of a run.
     pub fn of(row: &'r Row, shown: Shown) -> Self {
-        let mean = || match (&row.summary, row.published) {
-            (Some(summary), _) => Some(summary.mean),
-            (None, Some(mean)) => Some(row.band.map_or_else(
-                || Estimate::bare(mean),
-                |band| Estimate {
-                    low: Some(band.low),
-                    high: Some(band.high),
-                    ..Estimate::bare(mean)
-                },
-            )),
-            (None, None) => None,
-        };
+        let mean = || row.banded_time().map(Figured::Time);
         let summary = row.summary.as_ref();
         let told_by_it = summary.filter(|summary| summary.is_told_by_median());
         let median = told_by_it.map(|summary| Figured::Median {
@@ -72,8 +61,8 @@ impl<'r> Entry<'r> {
             case: Cow::Borrowed(&row.case),
             article: None,
             cell: match shown {
-                Shown::Typical => median.or_else(|| mean().map(Figured::Time)),
-                Shown::Mean => mean().map(Figured::Time),
+                Shown::Typical => median.or_else(mean),
+                Shown::Mean => mean(),
                 Shown::Rate => row.throughput.map(Figured::Rate),
             },
             without,

@@ -120,9 +120,7 @@ const fn a(operation: Operation) -> &'static str {
 }
 
 pub(crate) fn mean(row: &Row) -> Option<Mean> {
-    let published = row.published.map(Estimate::bare);
-    let mean = row.summary.as_ref().map(|summary| summary.mean);
-    Some(dot(&row.case, mean.or(published)?))
+    Some(dot(&row.case, row.time()?))
 }
 
 /// Of servers and services that do as much as they can: what arrives at a given rate tells that rate.
