@@ -5,6 +5,7 @@
 //! device can be that only if a worker alone waits for so long, *T* − *P* with *P* of processor time; processors
 //! only if *G* comes near *cores · T/P*; what threads of one process share only if processes do more.
 
+use derive_more::Display;
 use keymark_bench::{Case, Load, Worker};
 use keymark_stats::{Estimate, Level, Ratio, Seconds, gain};
 
@@ -47,47 +48,41 @@ pub struct Finding {
 }
 
 /// Why nothing can be said.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Display)]
 pub enum Undecided {
     /// Intervals lie on both sides.
+    #[display(
+        "the limit is not known: intervals are too wide or missing; measure longer (--total-time, or more --runs)"
+    )]
     Imprecise,
     /// A level was watched for this time only.
+    #[display(
+        "the limit is not known: some were measured for only {}; measure longer (--total-time, or more --runs)",
+        units::duration(*_0)
+    )]
     TooShort(Seconds),
     /// Threads gain little, and processes were not measured.
+    #[display("the limit may be the library or the device: as many --processes show which")]
     ThreadsAlone,
     /// The same, and what is done one at a time is what they calculate: no device is asked for so long.
+    #[display(
+        "the limit may be a lock in the library, or other programs on the cores: as many --processes show which"
+    )]
     ThreadsCalculating,
     /// More is done one at a time than a worker waits for, by processes too: other programs are in the way, or a lock
     /// that processes share.
+    #[display(
+        "the device alone does not explain the limit: other programs take the cores, or processes share a lock"
+    )]
     Calculation,
 }
 
 impl From<Undecided> for Finding {
     fn from(why: Undecided) -> Self {
-        let said: &str = match why {
-            Undecided::Imprecise => {
-                "the limit is not known: intervals are too wide or missing; measure longer (--total-time, or more \
-                 --runs)"
-            }
-            Undecided::TooShort(watched) => &format!(
-                "the limit is not known: some were measured for only {}; measure longer (--total-time, or more --runs)",
-                units::duration(watched)
-            ),
-            Undecided::ThreadsAlone => {
-                "the limit may be the library or the device: as many --processes show which"
-            }
-            Undecided::ThreadsCalculating => {
-                "the limit may be a lock in the library, or other programs on the cores: as many --processes show \
-                 which"
-            }
-            Undecided::Calculation => {
-                "the device alone does not explain the limit: other programs take the cores, or processes share a lock"
-            }
-        };
         Self {
             limit: Limit::Undecided,
             why: Some(why),
-            said: said.to_owned(),
+            said: why.to_string(),
         }
     }
 }
