@@ -67,11 +67,7 @@ impl Archive {
     pub fn open(path: &Path) -> Result<Self> {
         if Self::is_on_a_server(path) {
             let connected = Postgres::connect(path).map_err(|fault| fault.of(path));
-            return Ok(Self {
-                database: Database::Postgres(Box::new(connected?)),
-                path: path.into(),
-                parting: Some(Parting::default()),
-            });
+            return Ok(Self::of(path, Database::Postgres(Box::new(connected?))));
         }
         let refused = |error| ArchiveError::of_io(path, error);
         // Nobody else's: serial numbers and labels of devices are in it. SQLite gives its log the same mode.
@@ -90,11 +86,7 @@ impl Archive {
             .mode(0o600)
             .open(path)
             .map_err(refused)?;
-        Ok(Self {
-            database: Database::Sqlite(open::connect(path)?),
-            path: path.into(),
-            parting: None,
-        })
+        Ok(Self::of(path, Database::Sqlite(open::connect(path)?)))
     }
 
     /// The same for who only reads: an archive that cannot be written is read as it is.
@@ -107,13 +99,17 @@ impl Archive {
                 if File::open(path).is_ok() =>
             {
                 let database = Database::Sqlite(open::connect_to_read(path)?);
-                Ok(Self {
-                    database,
-                    path: path.into(),
-                    parting: None,
-                })
+                Ok(Self::of(path, database))
             }
             opened => opened,
+        }
+    }
+
+    fn of(path: &Path, database: Database) -> Self {
+        Self {
+            path: path.into(),
+            parting: matches!(database, Database::Postgres(_)).then(Parting::default),
+            database,
         }
     }
 
