@@ -135,7 +135,21 @@ fn chord_max(x: &[f64], begin: usize, end: usize, gap: impl Fn(f64, f64) -> f64)
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::dip;
+
+    proptest! {
+        #[test]
+        fn any_sample_has_a_dip_in_its_range(
+            mut x in prop::collection::vec(0..1_000_u16, 2..100)
+        ) {
+            x.sort_unstable();
+            let x: Vec<f64> = x.into_iter().map(f64::from).collect();
+            let least = 0.5 / x.len() as f64;
+            prop_assert!((least - 1e-9..=0.25 + 1e-9).contains(&dip(&x)));
+        }
+    }
 
     #[test]
     fn equally_spaced_points_have_the_smallest_dip() {

@@ -37,15 +37,15 @@ pub use drift::{Drift, drift};
 pub use estimate::{Band, CONFIDENCE, Estimate, Method, PerSecond, Quantity, Ratio, Seconds};
 pub use holm::{holm, holm_levels};
 pub use mean::{RunningMean, mean};
-pub use modality::{MIN_DIP, Modality, Modes, modality};
+pub use modality::{MIN_DIP, Modes, modality};
 pub use pairing::{MIN_STRETCHES, difference, paired_difference};
 pub use quantile::{Sorted, median, quantile};
 pub use queue::{Demand, Distribution, QUEUE_PRECISION, Queue, Response, ServiceTimes};
-pub use ratio::{differs, independent, paired};
+pub use ratio::{independent, paired};
 pub use runs::{
     BetweenRuns, LogRatio, MIN_RUNS, deviation_of_runs, estimate_of_runs, mean_of_runs,
 };
-pub use spread::{Outliers, extremes, median_absolute_deviation, outliers, standard_deviation};
+pub use spread::{Outliers, extremes, outliers, standard_deviation};
 pub use summary::{Summary, Warning};
 pub use throughput::{Window, gain, independent_gain, throughput};
-pub use usl::{LackOfFit, Level, Usl, UslError, fit as fit_usl};
+pub use usl::{Level, Usl, UslError, fit as fit_usl};

@@ -58,17 +58,6 @@ impl RunningMean {
         self.blocks.push(Cluster { total, size });
     }
 
-    /// Number of blocks that held a sample.
-    pub fn blocks(&self) -> usize {
-        self.blocks.len()
-    }
-
-    /// Mean so far; `None` without samples.
-    pub fn mean(&self) -> Option<Seconds> {
-        let shifted = ratio_of_sums(self.blocks.iter().copied()).value;
-        (!self.blocks.is_empty()).then(|| Seconds::from_nanos(self.offset + shifted))
-    }
-
     /// Whether the half-width of Student's t interval over blocks, widened for their dependence, is at most
     /// this share of the mean.
     ///
@@ -136,6 +125,5 @@ mod tests {
         assert!(
             running.is_within(width * (1.0 + 1e-9)) && !running.is_within(width * (1.0 - 1e-9))
         );
-        assert!((running.mean().unwrap().0 - mean.value.0).abs() < 1e-18);
     }
 }

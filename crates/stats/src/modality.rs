@@ -7,8 +7,6 @@
 //! itself. Steps are the peaks of a smoothed histogram that stand out from the valleys beside them by more than counts
 //! do by chance (prominence: Edelsbrunner, Letscher & Zomorodian 2002).
 
-use serde::{Deserialize, Serialize};
-
 use crate::blocks::Blocks;
 use crate::dependence::ranks;
 use crate::dip::dip;
@@ -41,19 +39,8 @@ const CRITICAL: [(f64, f64); 8] = [
     (5000.0, 0.6252),
 ];
 
-/// Result of the dip test.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Modality {
-    /// The dip, from 1/(2n) to 1/4.
-    pub dip: f64,
-    /// The dip that unimodal samples of this size exceed once in a hundred cases.
-    pub critical: f64,
-    /// The steps, if the dip is significant and large.
-    pub modes: Option<Modes>,
-}
-
 /// Separate groups of durations.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
     /// How many there are at least, two or more; small ones may be hidden.
     pub count: usize,
@@ -82,8 +69,9 @@ impl Modes {
     }
 }
 
-/// The dip test on all samples; `None` where they are worth less than ten independent ones, too few for any verdict.
-pub fn modality(blocks: &Blocks) -> Option<Modality> {
+/// The steps, if the dip of all samples is significant and large; `None` also where they are worth less than ten independent
+/// ones, too few for any verdict.
+pub fn modality(blocks: &Blocks) -> Option<Modes> {
     of_sorted(&Sorted::of(blocks), design_effect(blocks))
 }
 
@@ -117,23 +105,15 @@ fn design_effect(blocks: &Blocks) -> f64 {
     }
 }
 
-fn of_sorted(sorted: &Sorted, design_effect: f64) -> Option<Modality> {
+fn of_sorted(sorted: &Sorted, design_effect: f64) -> Option<Modes> {
     let worth = (sorted.as_slice().len() as f64 / design_effect) as usize;
     if worth < 10 {
         return None;
     }
     let dip = dip(&spread_ties(sorted.as_slice()));
-    let critical = critical_dip(worth);
-    let modes = if dip >= MIN_DIP && dip > critical {
-        modes(sorted, design_effect)
-    } else {
-        None
-    };
-    Some(Modality {
-        dip,
-        critical,
-        modes,
-    })
+    (dip >= MIN_DIP && dip > critical_dip(worth))
+        .then(|| modes(sorted, design_effect))
+        .flatten()
 }
 
 /// Spreads equal values over one clock tick: what a coarse clock rounds
@@ -153,7 +133,7 @@ fn spread_ties(sorted: &[u64]) -> Vec<f64> {
     spread
 }
 
-/// Interpolated in 1/√n, where √n × dip is nearly a line.
+/// The dip that unimodal samples of this size exceed once in a hundred cases: interpolated in 1/√n, where √n × dip is nearly a line.
 fn critical_dip(n: usize) -> f64 {
     let root = (n as f64).sqrt();
     let above = CRITICAL.iter().position(|&(size, _)| size >= n as f64);
@@ -310,15 +290,10 @@ mod tests {
                 }),
                 sample(n, seed, |u, v| 120.0 + 2.0 * normal(u, v)),
             ] {
-                assert_eq!(of_sorted(&s, 1.0).unwrap().modes, None, "{n}");
+                assert_eq!(of_sorted(&s, 1.0), None, "{n}");
             }
         }
-        assert_eq!(
-            of_sorted(&Sorted::from_vec(vec![5; 50]), 1.0)
-                .unwrap()
-                .modes,
-            None
-        );
+        assert_eq!(of_sorted(&Sorted::from_vec(vec![5; 50]), 1.0), None);
     }
 
     #[test]
@@ -333,7 +308,7 @@ mod tests {
                 };
                 1e6 * if upper { second } else { 1.0 } * (0.03 * normal(u, v)).exp()
             });
-            let modes = of_sorted(&s, 1.0).unwrap().modes.unwrap();
+            let modes = of_sorted(&s, 1.0).unwrap();
             assert!((modes.lower.0 / 1e-3 - 1.0).abs() < 0.02, "{modes:?}");
             assert!(
                 (modes.upper.0 / 1e-3 / second - 1.0).abs() < 0.03,
@@ -364,15 +339,13 @@ mod tests {
     fn steps_are_counted() {
         for seed in 0..20 {
             for most in [1, 2, 6] {
-                let found = modality(&attempts(seed, most)).unwrap().modes;
+                let found = modality(&attempts(seed, most));
                 let count = found.map_or(1, |modes| modes.count);
                 assert_eq!(count, most as usize, "seed {seed}: {found:?}");
             }
         }
         let said = |most| {
             modality(&attempts(1, most))
-                .unwrap()
-                .modes
                 .unwrap()
                 .said(|time| format!("{:.0} µs", time.0 * 1e6))
         };
@@ -399,7 +372,7 @@ mod tests {
                 (round, (0..20).map(one).collect())
             }));
             assert!(design_effect(&blocks) > 15.0);
-            assert_eq!(modality(&blocks).unwrap().modes, None, "seed {seed}");
+            assert_eq!(modality(&blocks), None, "seed {seed}");
         }
     }
 }

@@ -1,17 +1,13 @@
-//! Spread: standard deviation with its interval, extremes, MAD, and outliers.
+//! Spread: standard deviation with its interval, extremes, and outliers.
 //!
 //! Standard deviation: percentile bootstrap over blocks or batches (Davison &
-//! Hinkley 1997, §3.8), from their sizes, sums and sums of squares. MAD:
-//! median absolute deviation from the median (Hampel, "The Influence Curve and
-//! its Role in Robust Estimation", 1974), not rescaled. Outliers by Tukey's fences
-//! ("Exploratory Data Analysis", 1977, §2C-2D): mild beyond 1.5 and severe beyond 3
-//! interquartile ranges from the quartiles; counted and reported, never removed.
-
-use serde::{Deserialize, Serialize};
+//! Hinkley 1997, §3.8), from their sizes, sums and sums of squares. Outliers by Tukey's
+//! outer fences ("Exploratory Data Analysis", 1977, §2C-2D), 3 interquartile ranges
+//! from the quartiles; counted and reported, never removed.
 
 use crate::blocks::Blocks;
 use crate::estimate::{Estimate, Method, NS, Ratio, Seconds};
-use crate::quantile::{Sorted, lower_neighbour, median};
+use crate::quantile::{Sorted, lower_neighbour};
 use crate::resample::{Cluster, MIN_UNITS, RESAMPLES, Stream, draw, percentile, rng};
 
 /// Standard deviation (n − 1) of the durations; `None` below two samples, no
@@ -69,42 +65,18 @@ pub fn extremes(sorted: &Sorted) -> Option<(Seconds, Seconds)> {
     ))
 }
 
-/// Median absolute deviation from the median; `None` without samples.
-pub fn median_absolute_deviation(sorted: &Sorted) -> Option<Seconds> {
-    let centre = sorted.quantile_ns(0.5)?;
-    let away = |&ns: &u64| (ns as f64 - centre).abs();
-    let mut deviations: Vec<f64> = sorted.as_slice().iter().map(away).collect();
-    median(&mut deviations).map(Seconds::from_nanos)
-}
-
 /// Where the outer fences stand, in ranges between the quartiles.
 const SEVERE: f64 = 3.0;
 
-/// Samples outside the fences. A severe outlier is not counted as mild too.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// Samples outside the outer fences.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outliers {
-    /// Number of samples below Q1 − 3 IQR.
-    pub low_severe: usize,
-    /// Number of samples from Q1 − 3 IQR to Q1 − 1.5 IQR.
-    pub low_mild: usize,
-    /// Number of samples from Q3 + 1.5 IQR to Q3 + 3 IQR.
-    pub high_mild: usize,
+    /// Number of them on both sides.
+    pub severe: usize,
     /// Number of samples above Q3 + 3 IQR.
     pub high_severe: usize,
     /// Share of all measured time spent in samples above Q3 + 3 IQR.
     pub high_severe_time: Ratio,
-}
-
-impl Outliers {
-    /// Number of severe outliers on both sides.
-    pub fn severe(&self) -> usize {
-        self.low_severe + self.high_severe
-    }
-
-    /// Number of all outliers.
-    pub fn total(&self) -> usize {
-        self.severe() + self.low_mild + self.high_mild
-    }
 }
 
 /// Tukey's outer fences of values of which there is one at least, with quartiles that are among them.
@@ -125,9 +97,8 @@ pub fn outliers(sorted: &Sorted) -> Option<Outliers> {
     let (q1, q3) = (sorted.quantile_ns(0.25)?, sorted.quantile_ns(0.75)?);
     let range = (q3 - q1).max(1.0);
     let x = sorted.as_slice();
-    let below = |fence: f64| x.partition_point(|&ns| (ns as f64) < fence);
-    let above = |fence: f64| x.len() - x.partition_point(|&ns| (ns as f64) <= fence);
-    let (low_severe, high_severe) = (below(q1 - SEVERE * range), above(q3 + SEVERE * range));
+    let low_severe = x.partition_point(|&ns| (ns as f64) < q1 - SEVERE * range);
+    let high_severe = x.len() - x.partition_point(|&ns| (ns as f64) <= q3 + SEVERE * range);
     let time = |part: &[u64]| part.iter().map(|&ns| ns as f64).sum::<f64>();
     let all = time(x);
     let share = if all > 0.0 {
@@ -136,9 +107,7 @@ pub fn outliers(sorted: &Sorted) -> Option<Outliers> {
         0.0
     };
     Some(Outliers {
-        low_severe,
-        low_mild: below(q1 - 1.5 * range) - low_severe,
-        high_mild: above(q3 + 1.5 * range) - high_severe,
+        severe: low_severe + high_severe,
         high_severe,
         high_severe_time: Ratio(share),
     })
@@ -169,39 +138,21 @@ mod tests {
     }
 
     #[test]
-    fn mad_by_hand() {
-        for (values, want) in [
-            (vec![1, 1, 2, 2, 4, 6, 9], 1.0),
-            (vec![1, 2, 3, 4], 1.0),
-            (vec![1, 2, 4, 100], 1.5),
-            (vec![7], 0.0),
-            (vec![5, 5], 0.0),
-            (vec![1, 10], 4.5),
-        ] {
-            let mad = median_absolute_deviation(&Sorted::from_vec(values.clone())).unwrap();
-            assert!((mad.0 * NS - want).abs() < 1e-9, "{values:?}: {mad:?}");
-        }
-    }
-
-    #[test]
     fn fences_by_hand() {
-        // Quartiles 102 and 106, range 4: fences 90, 96, 112, 118.
+        // Quartiles 102 and 106, range 4: fences 90 and 118.
         let mut x = vec![100, 101, 102, 102, 103, 104, 105, 106, 106, 107, 108];
-        assert_eq!(outliers(&Sorted::from_vec(x.clone())).unwrap().total(), 0);
+        assert_eq!(outliers(&Sorted::from_vec(x.clone())).unwrap().severe, 0);
         x.extend([89, 95, 113, 500]);
         x.extend([102, 102, 106, 106]);
         let o = outliers(&Sorted::from_vec(x.clone())).unwrap();
-        assert_eq!(
-            (o.low_severe, o.low_mild, o.high_mild, o.high_severe),
-            (1, 1, 1, 1)
-        );
+        assert_eq!((o.severe, o.high_severe), (2, 1));
         let all: u64 = x.iter().sum();
         assert!((o.high_severe_time.0 - 500.0 / all as f64).abs() < 1e-12);
     }
 
     #[test]
     fn constant_data_have_none() {
-        assert_eq!(outliers(&Sorted::from_vec(vec![7; 9])).unwrap().total(), 0);
-        assert_eq!(outliers(&Sorted::from_vec(vec![0])).unwrap().total(), 0);
+        assert_eq!(outliers(&Sorted::from_vec(vec![7; 9])).unwrap().severe, 0);
+        assert_eq!(outliers(&Sorted::from_vec(vec![0])).unwrap().severe, 0);
     }
 }

@@ -1,17 +1,15 @@
 //! Everything said about one case, and the warnings that follow from it.
 
-use serde::{Deserialize, Serialize};
-
 use crate::blocks::Blocks;
 use crate::control::{AtMeanSpeed, Controlled};
 use crate::dependence::{Dependence, RunDependence};
 use crate::drift::{Drift, drift};
 use crate::estimate::{Estimate, Method, Ratio, Seconds};
 use crate::mean::mean;
-use crate::modality::{Modality, Modes, modality};
+use crate::modality::{Modes, modality};
 use crate::quantile::{MEDIAN, Sorted, quantile};
 use crate::resample::dependence_of;
-use crate::spread::{Outliers, extremes, median_absolute_deviation, outliers, standard_deviation};
+use crate::spread::{Outliers, extremes, outliers, standard_deviation};
 
 /// Drift is warned of beyond this share of the median ...
 const DRIFT: f64 = 0.05;
@@ -31,7 +29,7 @@ const ALIKE: f64 = 0.3;
 const WIDENED: f64 = 1.5;
 
 /// Statistics of one case's durations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Number of samples.
     pub n: usize,
@@ -50,18 +48,15 @@ pub struct Summary {
     pub p99: Option<Estimate<Seconds>>,
     /// Standard deviation; `None` for a single sample.
     pub stddev: Option<Estimate<Seconds>>,
-    /// Median absolute deviation from the median, not rescaled.
-    pub mad: Seconds,
-    /// Samples beyond Tukey's fences.
+    /// Samples beyond Tukey's outer fences.
     pub outliers: Outliers,
     /// Trend over the case; `None` with too few blocks.
     pub drift: Option<Drift>,
-    /// Dip test on the medians of blocks; `None` with too few of them.
-    pub modality: Option<Modality>,
+    /// The steps in which the durations come, if they do.
+    pub modes: Option<Modes>,
     /// How much neighbouring blocks are alike; 0 where there are too few to tell.
     pub dependence: Dependence,
     /// What the mean was before it was corrected for the machine's speed, where that helps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controlled: Option<Controlled>,
 }
 
@@ -72,7 +67,7 @@ impl Summary {
             mean: found.mean,
             // What is left of these is the case's own.
             drift: drift(&found.blocks),
-            modality: modality(&found.blocks),
+            modes: modality(&found.blocks),
             dependence: dependence_in(&found.blocks, run),
             controlled: Some(found.before),
             ..self
@@ -92,10 +87,9 @@ impl Summary {
             p90: quantile(blocks, &sorted, 0.9, run)?,
             p99: quantile(blocks, &sorted, 0.99, run).filter(|p99| p99.high.is_some()),
             stddev: standard_deviation(blocks, seed),
-            mad: median_absolute_deviation(&sorted)?,
             outliers: outliers(&sorted)?,
             drift: drift(blocks),
-            modality: modality(blocks),
+            modes: modality(blocks),
             dependence: dependence_in(blocks, run),
             controlled: None,
         })
@@ -119,7 +113,7 @@ impl Summary {
             }
             Some(_) => {}
         }
-        let samples = Ratio(self.outliers.severe() as f64 / self.n as f64);
+        let samples = Ratio(self.outliers.severe as f64 / self.n as f64);
         let time = self.outliers.high_severe_time;
         if samples.0 > SEVERE || time.0 > SEVERE_TIME {
             warnings.push(Warning::SevereOutliers { samples, time });
@@ -129,7 +123,7 @@ impl Summary {
         if shown && self.dependence.widening > WIDENED {
             warnings.push(Warning::Dependent(self.dependence));
         }
-        if let Some(modes) = self.modality.and_then(|m| m.modes) {
+        if let Some(modes) = self.modes {
             warnings.push(Warning::Steps(modes));
         }
         warnings

@@ -15,10 +15,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::dependence::{mean_and_squares, variance};
+use crate::dependence::variance;
 use crate::estimate::{Estimate, Method, PerSecond};
 use crate::resample::{Cluster, Stream, draw, percentile, ratio_of_sums, rng};
 use crate::special::chi_square_sf;
@@ -40,7 +39,7 @@ pub enum UslError {
 }
 
 /// A fitted scalability law.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Usl {
     /// λ: throughput of one worker.
     pub lambda: Estimate<PerSecond>,
@@ -48,27 +47,15 @@ pub struct Usl {
     pub sigma: Estimate<f64>,
     /// κ: coherency, the cost of each pair of workers.
     pub kappa: Estimate<f64>,
-    /// Share of the variance of the throughputs explained (R²); `None` if they are all equal.
-    pub r_squared: Option<f64>,
-    /// Test of fit; `None` without residual degrees of freedom or variance.
-    pub lack_of_fit: Option<LackOfFit>,
-}
-
-/// χ² test of the fit against the windows' own variance.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LackOfFit {
-    /// χ² per residual degree of freedom; about 1 if the law holds.
-    pub chi_square_per_df: f64,
-    /// Residual degrees of freedom.
-    pub df: usize,
-    /// Probability of a worse fit if the law holds.
-    pub p_value: f64,
+    /// Probability of a worse fit if the law holds, by a χ² test against the windows' own variance; `None` without residual
+    /// degrees of freedom or variance.
+    pub p_value: Option<f64>,
 }
 
 impl Usl {
     /// Whether the law does not describe these data; its parameters then mean little.
     pub fn rejected(&self) -> bool {
-        self.lack_of_fit.is_some_and(|test| test.p_value < REJECT)
+        self.p_value.is_some_and(|p_value| p_value < REJECT)
     }
 
     /// Throughput the law gives for `n` workers.
@@ -104,11 +91,9 @@ pub fn fit(levels: &[Level], seed: u64) -> Result<Usl, UslError> {
         lambda: estimate(0).widened(),
         sigma: estimate(1).widened(),
         kappa: estimate(2).widened(),
-        r_squared: None,
-        lack_of_fit: None,
+        p_value: None,
     };
-    usl.r_squared = r_squared(&points, &usl);
-    usl.lack_of_fit = known.then(|| lack_of_fit(&points, &usl)).flatten();
+    usl.p_value = known.then(|| p_value(&points, &usl)).flatten();
     Ok(usl)
 }
 
@@ -204,26 +189,13 @@ fn resample(points: &[Point], seed: u64) -> [Vec<f64>; 3] {
     draws
 }
 
-fn r_squared(points: &[Point], usl: &Usl) -> Option<f64> {
-    let rates: Vec<f64> = points.iter().map(|p| p.rate).collect();
-    let (_, total) = mean_and_squares(&rates);
-    let off = points.iter().map(|p| p.rate - usl.throughput(p.n).0);
-    let left: f64 = off.map(|off| off.powi(2)).sum();
-    (total > 0.0).then(|| 1.0 - left / total)
-}
-
-fn lack_of_fit(points: &[Point], usl: &Usl) -> Option<LackOfFit> {
+fn p_value(points: &[Point], usl: &Usl) -> Option<f64> {
     // A parameter held at its bound of zero is not a fitted one.
     let free = 1 + usize::from(usl.sigma.value > 0.0) + usize::from(usl.kappa.value > 0.0);
     let df = points.len().checked_sub(free).filter(|&df| df > 0)?;
     let term = |p: &Point| (p.rate / usl.throughput(p.n).0 - 1.0).powi(2) / p.variance;
     let chi: f64 = points.iter().map(term).sum();
-    let p_value = chi_square_sf(chi, df as f64);
-    Some(LackOfFit {
-        chi_square_per_df: chi / df as f64,
-        df,
-        p_value,
-    })
+    Some(chi_square_sf(chi, df as f64))
 }
 
 /// Windows measured at one concurrency.
