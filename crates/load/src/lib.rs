@@ -1,7 +1,7 @@
 //! Drives a TLS server, or a service of HTTP, on which keymark measures a private key.
 //!
-//! A [`Target`] says where the server is and what every handshake must be; [`Settings`] say who asks ([`Demand`]), how
-//! long, and on how many threads. [`run`] drives it and yields a [`Measurement`]; [`search`] finds the best throughput
+//! A [`Target`] says where the server is and what every handshake must be; [`Settings`] say who asks
+//! ([`Load`](keymark_bench::Load)), how long, and on how many threads. [`run`] drives it and yields a [`Measurement`]; [`search`] finds the best throughput
 //! over users, and the highest rate under a limit of latency.
 //!
 //! A transaction is a TCP connection, a **full** TLS handshake, one `GET` with `Connection: close`, and its whole answer.
@@ -14,9 +14,9 @@
 //! later, when the thread has nothing else to do: all else is the same.
 //!
 //! Each core has one thread with an event loop over sockets that do not block; threads share nothing while they run. In a
-//! **closed loop** ([`Users`]) a user asks, waits for the answer, pauses, and asks again; after a failure it
-//! waits at least ten milliseconds. In an **open loop** ([`Arrivals`]) transactions are due by a schedule, and latency
-//! counts from when one was *due* (no coordinated omission). Who decides is pure and has its time from outside: demand,
+//! **closed loop** a user asks, waits for the answer, pauses, and asks again; after a failure it
+//! waits at least ten milliseconds. In an **open loop** transactions are due by a schedule, and latency
+//! counts from when one was *due* (no coordinated omission). Who decides is pure and has its time from outside:
 //! turns (`worker/source.rs`), the steady state, the search.
 //!
 //! A record keeps ([`keymark_bench::server_load`]) durations of each phase in HDR histograms of three digits and failures,
@@ -26,7 +26,6 @@
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
-mod demand;
 mod descriptors;
 mod error;
 mod failure;
@@ -48,7 +47,6 @@ mod target;
 mod tls;
 mod worker;
 
-pub use demand::{Arrivals, Demand, Spacing, Users};
 pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
 pub use key_exchange::{KeyExchange, TlsVersion};

@@ -213,18 +213,13 @@ const BUSY: Ratio = Ratio(0.9);
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroU32;
+    use keymark_bench::Load;
 
     use super::*;
-    use crate::demand::{Demand, Users};
 
     #[test]
     fn only_the_steady_state_says_whether_the_client_was_the_limit() {
-        let alone = Demand::Users(Users {
-            count: NonZeroU32::MIN,
-            pause: Duration::ZERO,
-        });
-        let settings = Settings::new(alone, Duration::from_secs(4));
+        let settings = Settings::new(Load::single(), Duration::from_secs(4));
         let limit = |settled, elapsed| {
             let mut measured = Measurement::of(&settings, Vec::new());
             measured.busiest = [1000, 950, 930, 100].map(Duration::from_millis).into();

@@ -74,7 +74,7 @@ pub fn run<'a>(
 ) -> Result<Measurement, Error> {
     settings.check()?;
     let threads = settings.threads.get();
-    make_room(settings.most_in_flight(), threads)?;
+    make_room(settings.connections(), threads)?;
     // The load is stopped by whoever asks for it, or by one of its threads that cannot go on.
     let stop = AtomicBool::new(false);
     let job = Job {

@@ -3,15 +3,18 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::demand::Demand;
+use keymark_bench::{Load, Pacing};
+
 use crate::error::Error;
 use crate::tls::Weak;
 
 /// A load's settings; [`Settings::new`] has sensible ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Who asks.
-    pub demand: Demand,
+    /// Who asks: users in a closed loop, or arrivals in an open one.
+    pub load: Load,
+    /// So many connections at most are open at once for arrivals; what is due then waits, and its wait counts.
+    pub most_in_flight: NonZeroU32,
     /// In which users come one after the other; arrivals are not concerned.
     pub ramp: Duration,
     /// How long transactions begin; what is then under way is cut off and counts neither way.
@@ -65,10 +68,14 @@ impl Default for Timeouts {
 }
 
 impl Settings {
-    /// Any demand, on one thread.
-    pub fn new(demand: Demand, duration: Duration) -> Self {
+    /// Connections that an open loop may have at once.
+    pub const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
+
+    /// Any load, on one thread.
+    pub fn new(load: Load, duration: Duration) -> Self {
         Self {
-            demand,
+            load,
+            most_in_flight: Self::IN_FLIGHT,
             ramp: Duration::ZERO,
             duration,
             warm_up: Duration::from_secs(1),
@@ -82,10 +89,10 @@ impl Settings {
     }
 
     /// Connections that may be open at once.
-    pub const fn most_in_flight(&self) -> u32 {
-        match self.demand {
-            Demand::Users(users) => users.count.get(),
-            Demand::Arrivals(arrivals) => arrivals.most_in_flight.get(),
+    pub(crate) const fn connections(&self) -> u32 {
+        match self.load.pacing {
+            Pacing::Closed | Pacing::Thinking(_) => self.load.concurrency.get(),
+            Pacing::Open(_) => self.most_in_flight.get(),
         }
     }
 
@@ -93,13 +100,12 @@ impl Settings {
         if self.duration.is_zero() {
             return Err(Error::Settings("a load needs a duration"));
         }
-        match self.demand {
-            Demand::Arrivals(arrivals) if !(1e-3..=1e9).contains(&arrivals.rate.0) => {
-                Err(Error::Settings(
-                    "arrivals need a rate between one in 1000 seconds and 1,000,000,000 a second",
-                ))
-            }
-            Demand::Users(_) | Demand::Arrivals(_) => Ok(()),
+        let rate = self.load.pacing.rate();
+        if rate.is_some_and(|rate| rate.per_second() < 1e-3) {
+            return Err(Error::Settings(
+                "arrivals need a rate between one in 1000 seconds and 1,000,000,000 a second",
+            ));
         }
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! When operations are due in an open loop, and how long users think.
+//! When operations are due in an open loop, and how long users think. Pure: all randomness comes from a seed.
 
 use std::time::Duration;
 
@@ -8,27 +8,56 @@ use rand_chacha::ChaCha8Rng;
 use crate::{Rate, Stretch, nanoseconds};
 
 /// More arrivals than this are not counted one by one: their number is known to one in a thousand without (the standard
-/// deviation of a Poisson distribution is the root of its mean), and nobody serves as many in a block.
+/// deviation of a Poisson distribution is the root of its mean), and nobody serves as many at once.
 const UNCOUNTED: f64 = 1e6;
 
-/// Arrivals of a Poisson process, one after the other, for ever.
+/// Arrivals of a Poisson process since its start, one after the other, for ever.
 #[derive(Debug, Clone)]
-struct Poisson {
+pub struct Poisson {
     rng: ChaCha8Rng,
-    rate: Rate,
-    last_s: f64,
+    per_second: f64,
+    next_s: f64,
 }
 
 impl Poisson {
-    /// Goes on at that moment, if it is too far away to come to it: how many arrivals are expected until then. What
-    /// comes after does not hang on what came before.
-    fn skip_to(&mut self, moment: Duration) -> u64 {
-        let expected = (moment.as_secs_f64() - self.last_s) * self.rate.per_second();
-        if expected <= UNCOUNTED {
-            return 0;
+    /// Of so many a second. Those of different streams of a seed are independent, and together one process of the rates' sum
+    /// (Cox & Lewis 1966, §8.2).
+    pub fn new(per_second: f64, seed: u64, stream: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(stream);
+        let mut arrivals = Self {
+            rng,
+            per_second,
+            next_s: 0.0,
+        };
+        arrivals.advance();
+        arrivals
+    }
+
+    /// When the next one is due.
+    pub fn due(&self) -> Duration {
+        Duration::from_secs_f64(self.next_s.min(1e9))
+    }
+
+    fn advance(&mut self) {
+        // Inverse transform: gaps are exponential with mean 1/rate; 1 - u avoids ln 0.
+        self.next_s += -(1.0 - self.rng.random::<f64>()).ln() / self.per_second;
+    }
+
+    /// How many come until that moment, from the next one on; it goes on from there.
+    pub fn due_by(&mut self, moment: Duration) -> u64 {
+        let expected = (moment.as_secs_f64() - self.next_s) * self.per_second;
+        let mut come = 0;
+        if expected > UNCOUNTED {
+            come = expected as u64;
+            // What comes after does not hang on what came before.
+            self.next_s = moment.as_secs_f64();
         }
-        self.last_s = moment.as_secs_f64();
-        expected as u64
+        while self.due() <= moment {
+            come += 1;
+            self.advance();
+        }
+        come
     }
 }
 
@@ -36,9 +65,9 @@ impl Iterator for Poisson {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
-        // Inverse transform: gaps are exponential with mean 1/rate; 1 - u avoids ln 0.
-        self.last_s += -(1.0 - self.rng.random::<f64>()).ln() / self.rate.per_second();
-        Some(Duration::from_secs_f64(self.last_s.min(1e9)))
+        let due = self.due();
+        self.advance();
+        Some(due)
     }
 }
 
@@ -47,11 +76,11 @@ impl Iterator for Poisson {
 /// longer.
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
-    arrivals: std::iter::Peekable<Poisson>,
+    /// From the first that nobody has claimed.
+    arrivals: Poisson,
     claimed: u64,
-    /// The same arrivals, and the first that has not come yet.
+    /// The same, from the first that has not come yet.
     later: Poisson,
-    to_come: Duration,
     /// How many have come.
     come: u64,
     /// Where the next block begins.
@@ -63,13 +92,10 @@ pub(crate) struct Queue {
 impl Queue {
     /// An empty one.
     pub(crate) fn new(rate: Rate, workers: usize, seed: u64) -> Self {
-        let rng = ChaCha8Rng::seed_from_u64(seed);
-        let last_s = 0.0;
-        let mut later = Poisson { rng, rate, last_s };
+        let arrivals = Poisson::new(rate.per_second(), seed, 0);
         Self {
-            arrivals: later.clone().peekable(),
-            to_come: later.next().unwrap_or_default(),
-            later,
+            later: arrivals.clone(),
+            arrivals,
             come: 0,
             claimed: 0,
             now: Duration::ZERO,
@@ -91,9 +117,11 @@ impl Queue {
     /// The next arrival, for a worker that is free from `free` on; `None` when it would begin with it at
     /// `until` or later: it stays in the queue.
     pub(crate) fn claim(&mut self, free: Duration, until: Duration) -> Option<Duration> {
-        let due = self.arrivals.next_if(|due| free.max(*due) < until)?;
+        if free.max(self.arrivals.due()) >= until {
+            return None;
+        }
         self.claimed += 1;
-        Some(due)
+        self.arrivals.next()
     }
 
     /// Ends a block in which each worker was free, with nothing begun, at the moment named; nothing named is
@@ -102,31 +130,34 @@ impl Queue {
         let begun = self.now;
         self.now = stopped.iter().copied().min().unwrap_or(begun).max(begun);
         self.free = stopped;
-        let now = self.now;
-        self.come += self.later.skip_to(now);
-        while self.to_come <= now {
-            self.come += 1;
-            self.to_come = self.later.next().unwrap_or(Duration::MAX);
-        }
+        self.come += self.later.due_by(self.now);
         Stretch {
-            length_ns: nanoseconds(now - begun),
+            length_ns: nanoseconds(self.now - begun),
             waiting: self.come.saturating_sub(self.claimed),
         }
     }
 }
 
-/// The pauses of one user.
-pub(super) struct Thoughts(ChaCha8Rng);
+/// The pauses of one user, who has the same in each run with one seed.
+#[derive(Debug)]
+pub struct Thoughts(ChaCha8Rng);
 
 impl Thoughts {
-    pub(super) fn new(seed: u64, worker: u32) -> Self {
+    /// Those of that user.
+    pub fn new(seed: u64, user: u32) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(worker.into());
+        rng.set_stream(user.into());
         Self(rng)
     }
 
+    /// What is left of one at a moment taken at random, the equilibrium renewal process (Cox 1962, "Renewal Theory", §2.2
+    /// and §5.2), for users who are to begin as if they had always been there. It has the distribution 1 − (1 − x)².
+    pub fn first(&mut self, longest: Duration) -> Duration {
+        longest.mul_f64(1.0 - (1.0 - self.0.random::<f64>()).sqrt())
+    }
+
     /// The next one: uniform between zero and `longest`.
-    pub(super) fn next(&mut self, longest: Duration) -> Duration {
+    pub fn next(&mut self, longest: Duration) -> Duration {
         longest.mul_f64(self.0.random::<f64>())
     }
 }
@@ -150,6 +181,47 @@ mod tests {
         );
         assert_ne!(other.next(longest), pauses[0]);
         assert_eq!(Thoughts::new(7, 0).next(longest), pauses[0]);
+        assert_ne!(Thoughts::new(8, 0).next(longest), pauses[0]);
+        let nothing = [Thoughts::first, Thoughts::next].map(|of| of(one, Duration::ZERO));
+        assert_eq!(nothing, [Duration::ZERO; 2]);
+    }
+
+    #[test]
+    fn a_residual_pause_is_a_third_of_the_longest_on_average() {
+        let longest = Duration::from_secs(5);
+        let first = |user| Thoughts::new(1, user).first(longest).as_secs_f64();
+        let mean = (0..4000).map(first).sum::<f64>() / 4000.0;
+        assert!((mean - 5.0 / 3.0).abs() < 0.06, "{mean}");
+    }
+
+    #[test]
+    fn streams_together_have_the_rate_and_its_spread() {
+        let within = |due: &Duration| *due < Duration::from_secs(10);
+        let times = |stream| Poisson::new(1000.0 / 3.0, 9, stream).take_while(within);
+        let all: Vec<Duration> = (0..3).flat_map(times).collect();
+        assert!(all.len().abs_diff(10_000) < 400, "{}", all.len());
+        let mut counts = [0_u32; 100];
+        for time in &all {
+            counts[time.as_millis() as usize / 100] += 1;
+        }
+        let spread = counts
+            .iter()
+            .map(|count| (f64::from(*count) - 100.0).powi(2));
+        let index = spread.sum::<f64>() / 100.0 / 100.0;
+        assert!((0.6..1.5).contains(&index), "{index}");
+    }
+
+    #[test]
+    fn what_is_due_is_counted_from_the_next_on() {
+        let mut arrivals = Poisson::new(1000.0, 3, 0);
+        let times: Vec<Duration> = arrivals.clone().take(500).collect();
+        assert_eq!(arrivals.due_by(times[99]), 100);
+        assert_eq!(arrivals.due(), times[100]);
+        assert_eq!(
+            (arrivals.next(), arrivals.due_by(times[0])),
+            (Some(times[100]), 0)
+        );
+        assert_eq!(arrivals.due_by(times[499]), 399);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Prepare, warm up, measure, verify, clean up: drives any [`Stack`] and knows none.
 
 mod alone;
-pub(crate) mod arrivals;
+pub mod arrivals;
 pub(crate) mod block;
 mod progress;
 mod schedule;

@@ -1,10 +1,7 @@
-use std::num::NonZeroU32;
-
 use keymark_bench::server_load::{Durations, LoadLimit, Second, Totals};
-use keymark_stats::PerSecond;
+use keymark_bench::{Load, Pacing};
 
 use super::*;
-use crate::demand::{Arrivals, Demand, Spacing};
 
 /// Transactions of 200 ms, one after the other, by so many users; all of a client's seconds but for the lost ones.
 fn second(number: u64, users: u64) -> ClientSecond {
@@ -63,11 +60,10 @@ fn end(client: &str, seconds: u64) -> String {
 }
 
 fn settings() -> Settings {
-    let arrivals = Demand::Arrivals(Arrivals {
-        rate: PerSecond(1.0),
-        spacing: Spacing::Poisson,
-        most_in_flight: NonZeroU32::MIN,
-    });
+    let arrivals = Load {
+        pacing: Pacing::Open("1/s".parse().unwrap()),
+        ..Load::single()
+    };
     Settings::new(arrivals, Duration::from_secs(20))
 }
 

@@ -1,19 +1,19 @@
 //! The estimator against queues whose answers are known, and against a simulation made another way.
 
+use keymark_bench::runner::arrivals::Thoughts;
 use keymark_bench::server_load::Durations;
 use keymark_stats::{Estimate, RunDependence, throughput};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::demand::Thoughts;
 
 /// N users who think for up to `think`, and one server that takes them in the order of their coming.
 #[derive(Clone, Copy)]
 struct Repair {
     users: u32,
     think: Duration,
-    first: fn(&mut Thoughts) -> Duration,
+    first: fn(&mut Thoughts, Duration) -> Duration,
     service: fn(&mut ChaCha8Rng) -> Duration,
 }
 
@@ -33,7 +33,7 @@ impl Repair {
             users,
             think: Duration::from_secs(1),
             // All begin together.
-            first: Thoughts::pause,
+            first: Thoughts::next,
             service,
         }
     }
@@ -42,9 +42,10 @@ impl Repair {
     fn simulate(&self, until: Duration, seed: u64) -> Vec<(Duration, Duration)> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
         let mut users: Vec<Thoughts> = (0..self.users)
-            .map(|user| Thoughts::new(self.think, seed, user))
+            .map(|user| Thoughts::new(seed, user))
             .collect();
-        let mut next: Vec<Duration> = users.iter_mut().map(self.first).collect();
+        let first = |user| (self.first)(user, self.think);
+        let mut next: Vec<Duration> = users.iter_mut().map(first).collect();
         let mut free = Duration::ZERO;
         let mut done = Vec::new();
         loop {
@@ -56,7 +57,7 @@ impl Repair {
             }
             free = free.max(start) + (self.service)(&mut rng);
             done.push((start, free));
-            next[user] = free + users[user].pause();
+            next[user] = free + users[user].next(self.think);
         }
     }
 
@@ -142,11 +143,11 @@ fn a_single_user_and_a_saturated_server_are_known_for_constant_service() {
 fn step_by_step(queue: Repair, seconds: u64, seed: u64) -> (f64, f64) {
     const STEP: f64 = 1e-4;
     let mut users: Vec<Thoughts> = (0..queue.users)
-        .map(|user| Thoughts::new(queue.think, seed, user))
+        .map(|user| Thoughts::new(seed, user))
         .collect();
     let mut due: Vec<Option<f64>> = users
         .iter_mut()
-        .map(|user| Some((queue.first)(user).as_secs_f64()))
+        .map(|user| Some((queue.first)(user, queue.think).as_secs_f64()))
         .collect();
     let mut line = std::collections::VecDeque::new();
     let (mut left, mut count, mut waited) = (0.0, 0.0, 0.0);
@@ -164,7 +165,7 @@ fn step_by_step(queue: Repair, seconds: u64, seed: u64) -> (f64, f64) {
             if left >= SERVICE.as_secs_f64() {
                 left = 0.0;
                 line.pop_front();
-                due[user] = Some(now + users[user].pause().as_secs_f64());
+                due[user] = Some(now + users[user].next(queue.think).as_secs_f64());
                 if now > warm_up {
                     count += 1.0;
                     waited += now - since;

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use crate::demand::{Arrivals, Demand, Schedule, Thoughts, Users};
+use keymark_bench::runner::arrivals::{Poisson, Thoughts};
+use keymark_bench::{Pacing, Rate};
+
 use crate::settings::Settings;
 
 /// A user whose transaction failed waits this long at least, so that a server that refuses is not asked without end.
@@ -42,6 +44,8 @@ pub(crate) enum Source {
 #[derive(Debug)]
 pub(crate) struct Loop {
     thoughts: Vec<Thoughts>,
+    /// The longest pause.
+    longest: Duration,
     due: BinaryHeap<Reverse<(Duration, usize)>>,
     /// Users who have had a transaction.
     had: Vec<bool>,
@@ -51,7 +55,7 @@ pub(crate) struct Loop {
 
 #[derive(Debug)]
 pub(crate) struct Queue {
-    schedule: Schedule,
+    arrivals: Poisson,
     free: Vec<usize>,
     slots: usize,
     most: usize,
@@ -59,12 +63,10 @@ pub(crate) struct Queue {
 
 impl Source {
     pub(crate) fn new(settings: &Settings, share: Share) -> Self {
-        let seed = settings.seed;
-        match &settings.demand {
-            Demand::Users(users) => Self::Users(Loop::new(users, settings, share)),
-            Demand::Arrivals(arrivals) => {
-                Self::Arrivals(Box::new(Queue::new(arrivals, seed, share)))
-            }
+        match settings.load.pacing {
+            Pacing::Closed => Self::Users(Loop::new(Duration::ZERO, settings, share)),
+            Pacing::Thinking(longest) => Self::Users(Loop::new(longest, settings, share)),
+            Pacing::Open(rate) => Self::Arrivals(Box::new(Queue::new(rate, settings, share))),
         }
     }
 
@@ -78,8 +80,7 @@ impl Source {
                 scheduled: None,
             }),
             Self::Arrivals(queue) => {
-                let scheduled = Some(queue.schedule.next());
-                queue.schedule.advance();
+                let scheduled = queue.arrivals.next();
                 let slot = queue.free.pop().unwrap_or_else(|| {
                     queue.slots += 1;
                     queue.slots - 1
@@ -95,7 +96,7 @@ impl Source {
             Self::Users(users) => users.due.peek().map(|Reverse((due, _))| *due),
             Self::Arrivals(queue) => {
                 let room = !queue.free.is_empty() || queue.slots < queue.most;
-                room.then(|| queue.schedule.next())
+                room.then(|| queue.arrivals.due())
             }
         }
     }
@@ -116,25 +117,25 @@ impl Source {
         }
     }
 
-    /// Arrivals that were due before `end` and have not begun.
+    /// Arrivals that were due by `end` and have not begun.
     pub(crate) fn waiting(self, end: Duration) -> u64 {
         match self {
             Self::Users(_) => 0,
-            Self::Arrivals(queue) => queue.schedule.due_before(end),
+            Self::Arrivals(mut queue) => queue.arrivals.due_by(end),
         }
     }
 }
 
 impl Loop {
-    fn new(users: &Users, settings: &Settings, share: Share) -> Self {
-        let count = users.count.get();
+    fn new(longest: Duration, settings: &Settings, share: Share) -> Self {
+        let count = settings.load.concurrency.get();
         let mine = (share.thread..count).step_by(share.threads as usize);
         let mut due = BinaryHeap::new();
         let mut thoughts = Vec::new();
         for user in mine {
-            let mut of_user = Thoughts::new(users.pause, settings.seed, user);
+            let mut of_user = Thoughts::new(settings.seed, user);
             let there = settings.ramp.mul_f64(f64::from(user) / f64::from(count));
-            due.push(Reverse((there + of_user.first(), thoughts.len())));
+            due.push(Reverse((there + of_user.first(longest), thoughts.len())));
             thoughts.push(of_user);
         }
         Self {
@@ -142,6 +143,7 @@ impl Loop {
             had: vec![false; thoughts.len()],
             settled: thoughts.is_empty().then_some(Duration::ZERO),
             thoughts,
+            longest,
             due,
         }
     }
@@ -153,7 +155,7 @@ impl Loop {
                 self.settled = Some(now);
             }
         }
-        let pause = self.thoughts[user].pause();
+        let pause = self.thoughts[user].next(self.longest);
         let pause = match ending {
             Ending::Success => pause,
             Ending::Failure => pause.max(AFTER_FAILURE),
@@ -163,10 +165,11 @@ impl Loop {
 }
 
 impl Queue {
-    fn new(arrivals: &Arrivals, seed: u64, share: Share) -> Self {
-        let most = arrivals.most_in_flight.get().div_ceil(share.threads);
+    fn new(rate: Rate, settings: &Settings, share: Share) -> Self {
+        let most = settings.most_in_flight.get().div_ceil(share.threads);
+        let own = rate.per_second() / f64::from(share.threads);
         Self {
-            schedule: Schedule::new(arrivals, seed, share.thread, share.threads),
+            arrivals: Poisson::new(own, settings.seed, share.thread.into()),
             free: Vec::new(),
             slots: 0,
             most: most as usize,
@@ -178,10 +181,9 @@ impl Queue {
 mod tests {
     use std::num::NonZeroU32;
 
-    use keymark_stats::PerSecond;
+    use keymark_bench::Load;
 
     use super::*;
-    use crate::demand::Spacing;
 
     const ALONE: Share = Share {
         thread: 0,
@@ -189,17 +191,14 @@ mod tests {
     };
     const MS: Duration = Duration::from_millis(1);
 
-    fn users(count: u32) -> Demand {
-        Demand::Users(Users {
-            count: NonZeroU32::new(count).unwrap(),
-            pause: Duration::ZERO,
-        })
+    fn users(count: u32) -> Load {
+        Load::closed(NonZeroU32::new(count).unwrap())
     }
 
-    fn settings(demand: Demand) -> Settings {
+    fn settings(load: Load) -> Settings {
         Settings {
             seed: 1,
-            ..Settings::new(demand, Duration::from_secs(1))
+            ..Settings::new(load, Duration::from_secs(1))
         }
     }
 
@@ -258,21 +257,27 @@ mod tests {
 
     #[test]
     fn an_arrival_that_waits_keeps_its_time() {
-        let demand = Demand::Arrivals(Arrivals {
-            rate: PerSecond(100.0),
-            spacing: Spacing::Constant,
+        let open = Load {
+            pacing: Pacing::Open("100/s".parse().unwrap()),
+            ..Load::single()
+        };
+        let two_at_once = Settings {
             most_in_flight: NonZeroU32::new(2).unwrap(),
-        });
-        let mut source = Source::new(&settings(demand), ALONE);
+            ..settings(open)
+        };
+        let mut source = Source::new(&two_at_once, ALONE);
         let late = 500 * MS;
+        let due = Poisson::new(100.0, two_at_once.seed, 0).take_while(|due| *due <= late);
+        let due: Vec<Duration> = due.collect();
+        assert!(due.len().abs_diff(50) < 25, "{due:?}");
         let scheduled = |turn: Option<Turn>| turn.unwrap().scheduled.unwrap();
-        assert_eq!(scheduled(source.take(late)), Duration::ZERO);
-        assert_eq!(scheduled(source.take(late)), 10 * MS);
+        assert_eq!(scheduled(source.take(late)), due[0]);
+        assert_eq!(scheduled(source.take(late)), due[1]);
         assert_eq!((source.take(late), source.next()), (None, None));
         source.ended(1, late, Ending::Failure);
         let turn = source.take(late);
         assert_eq!(turn.unwrap().slot, 1);
-        assert_eq!(scheduled(turn), 20 * MS);
-        assert_eq!(source.waiting(late), 47);
+        assert_eq!(scheduled(turn), due[2]);
+        assert_eq!(source.waiting(late), due.len() as u64 - 3);
     }
 }

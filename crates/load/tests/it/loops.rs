@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::clock::MonotonicClock;
+use keymark_bench::runner::arrivals::Poisson;
 use keymark_bench::server_load::{Durations, LoadLimit, TriedDemand};
+use keymark_bench::{Load, Pacing};
 use keymark_load::{
-    Arrivals, Certificate, Demand, Measurement, NoSteadyState, Observer, Progress, Settings,
-    Spacing, Target, Users, run, search,
+    Certificate, Measurement, NoSteadyState, Observer, Progress, Settings, Target, run, search,
 };
 use keymark_load::{KeyExchange, TlsVersion};
 use keymark_stats::PerSecond;
@@ -26,25 +27,30 @@ fn whole(measured: &Measurement) -> Durations {
     all
 }
 
-fn arrivals(rate: f64, most: u32, seconds: u64) -> Settings {
-    Settings::new(
-        Demand::Arrivals(Arrivals {
-            rate: PerSecond(rate),
-            spacing: Spacing::Constant,
-            most_in_flight: NonZeroU32::new(most).unwrap(),
-        }),
-        Duration::from_secs(seconds),
-    )
+/// An open loop, and when its arrivals are due.
+fn arrivals(rate: f64, most: u32, seconds: u64) -> (Settings, Vec<Duration>) {
+    let open = Load {
+        pacing: Pacing::Open(rate.try_into().unwrap()),
+        ..Load::single()
+    };
+    let settings = Settings {
+        most_in_flight: NonZeroU32::new(most).unwrap(),
+        ..Settings::new(open, Duration::from_secs(seconds))
+    };
+    let due = Poisson::new(rate, settings.seed, 0).take_while(|due| *due <= settings.duration);
+    let due = due.collect();
+    (settings, due)
 }
 
 #[test]
 fn an_open_loop_counts_the_wait_behind_a_stall() {
     const STALL: Duration = Duration::from_millis(600);
     let server = Server::start(&p256(), Behaviour::StallOnce(STALL));
-    // Fifty arrivals a second: thirty are due during the stall, whether there is room for them or one is open at once.
+    // Fifty arrivals a second: some thirty are due during the stall, whether there is room for them or one is open at once.
     for most in [100, 1] {
         server.seen.0.store(0, Ordering::Relaxed);
-        let measured = load(&target(&server), &arrivals(50.0, most, 2));
+        let (settings, due) = arrivals(50.0, most, 2);
+        let measured = load(&target(&server), &settings);
         all_well(&measured);
         let whole = whole(&measured);
         let long = |than: Duration| -> u64 {
@@ -53,13 +59,20 @@ fn an_open_loop_counts_the_wait_behind_a_stall() {
             buckets.map(|(_, count)| count).sum()
         };
         // Arrivals in the first half of the stall wait for the other half at least, and each of them says so.
-        assert!(long(STALL / 2) >= 14, "{most}: {}", long(STALL / 2));
+        let half = due[0] + STALL / 2;
+        let in_half = due.iter().filter(|due| **due < half).count();
+        assert!(in_half > 5, "{due:?}");
+        let waited = long(STALL / 2);
+        assert!(
+            waited >= in_half as u64 - 1,
+            "{most}: {waited} of {in_half}"
+        );
         assert!(long(STALL * 9 / 10) >= 1);
         if most == 1 {
-            let half = (STALL / 2).as_nanos() as u64;
+            let half = half.as_nanos() as u64;
             let first = measured.sample.iter().filter(|it| it.scheduled_ns < half);
             let late = first.filter(|it| it.start_ns > it.scheduled_ns + 100_000_000);
-            assert!(late.count() >= 13);
+            assert!(late.count() >= in_half - 2);
         }
     }
 }
@@ -80,10 +93,11 @@ fn a_closed_loop_does_not_see_them() {
 #[test]
 fn arrivals_that_never_began_are_told() {
     let server = Server::start(&p256(), Behaviour::Slow(Duration::from_millis(100)));
-    let measured = load(&target(&server), &arrivals(100.0, 2, 1));
+    let (settings, due) = arrivals(100.0, 2, 1);
+    let measured = load(&target(&server), &settings);
     let begun = measured.totals.transactions + measured.cut_off;
     assert!(measured.failures.is_empty());
-    assert_eq!(begun + measured.waiting, 100);
+    assert_eq!(begun + measured.waiting, due.len() as u64);
     assert!(measured.waiting > 50);
 }
 
@@ -137,10 +151,7 @@ fn what_is_counted_agrees_with_itself() {
 fn users_think_between_transactions() {
     let server = Server::start(&p256(), Behaviour::Serve);
     let mut settings = users(10, 1500);
-    settings.demand = Demand::Users(Users {
-        count: NonZeroU32::new(10).unwrap(),
-        pause: Duration::from_millis(200),
-    });
+    settings.load.pacing = Pacing::Thinking(Duration::from_millis(200));
     let measured = load(&target(&server), &settings);
     all_well(&measured);
     // No user has more than one transaction in each pause of no length, nor fewer than in pauses of 200 ms and as much for

@@ -9,9 +9,9 @@ use keymark_bench::{Case, CaseRecord, Error, Plan, ServerLoad, nanoseconds};
 use super::running::Running;
 use super::{FAMILY, Means, Services};
 use crate::gnupg::homes::GnupgHomes;
+use crate::tls::Keys;
 use crate::tls::measuring::{Client, Relay, Watch, keys_of};
 use crate::tls::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
-use crate::tls::{Keys, saturating};
 
 /// Ten clients of a service that takes tenths of a second settle late.
 const SHORTEST: Duration = Duration::from_secs(8);
@@ -80,10 +80,9 @@ impl Loads for Loading<'_> {
 
     fn drive(&mut self, case: &Case, its: &mut Running, stretch: Stretch) -> Result<Driven, Error> {
         let before = its.processor_time()?;
-        let demand = saturating::demand(case.load);
         let mut observer = Relay::of(case, self.watch);
         let client = &self.measuring.client;
-        let measured = client.drive(&its.service, demand, stretch, &mut observer)?;
+        let measured = client.drive(&its.service, case.load, stretch, &mut observer)?;
         let process = its.process.as_mut();
         let ended = process.and_then(|process| process.check().err());
         let settled = measured.settled;

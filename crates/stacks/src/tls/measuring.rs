@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Case, CaseRecord, Clock, During as _, Error, Pacing, Plan, Saturation, ServerLoad, nanoseconds,
+    Case, CaseRecord, Clock, During as _, Error, Load, Pacing, Plan, Saturation, ServerLoad,
+    nanoseconds,
 };
 use keymark_load::{
-    Asked, Certificate, ClientLine, Demand, Expected, Fingerprint, Measurement, Progress, Settings,
-    Target, Timeouts, Weak,
+    Asked, Certificate, ClientLine, Expected, Fingerprint, Measurement, Progress, Settings, Target,
+    Timeouts, Weak,
 };
 
 use super::cluster::{Cluster, Starting};
@@ -20,8 +21,6 @@ use super::keys::Keys;
 use super::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
 use super::saturating;
 
-/// Connections that an open loop may have at once.
-pub(super) const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 /// So long a server may be busy, after a load, with what nobody waits for.
 const DRAIN: Duration = Duration::from_secs(120);
 
@@ -63,16 +62,16 @@ impl Client<'_> {
     pub(crate) fn drive<'t>(
         &self,
         asked: impl Into<Asked<'t>>,
-        demand: Demand,
+        load: Load,
         stretch: Stretch,
         observer: &mut Relay<'_>,
     ) -> Result<Measurement, Error> {
-        let settings = self.settings(demand, stretch);
+        let settings = self.settings(load, stretch);
         let until = (self.clock, self.interrupt);
         keymark_load::run(asked, &settings, until, observer).during("loading the server")
     }
 
-    pub(crate) fn settings(&self, demand: Demand, stretch: Stretch) -> Settings {
+    pub(crate) fn settings(&self, load: Load, stretch: Stretch) -> Settings {
         Settings {
             threads: self.threads,
             seed: stretch.seed,
@@ -81,7 +80,7 @@ impl Client<'_> {
             ramp: stretch.ramp,
             weak: self.weak,
             timeouts: self.timeouts,
-            ..Settings::new(demand, stretch.duration)
+            ..Settings::new(load, stretch.duration)
         }
     }
 }
@@ -132,12 +131,12 @@ impl Measuring<'_> {
         cluster: &mut Cluster,
     ) -> Result<Saturation, Error> {
         let mut seeds = seed..;
-        saturating::search(case.load.concurrency, p99, |demand| {
+        saturating::search(case.load.concurrency, p99, |load| {
             let step = saturating::step(self.client.duration);
             // The same pauses and arrivals each time would be no chance.
             let stretch = Stretch::alone(step, seeds.next().unwrap_or(seed));
             let mut observer = Relay::of(case, watch);
-            let measured = self.client.drive(target, demand, stretch, &mut observer)?;
+            let measured = self.client.drive(target, load, stretch, &mut observer)?;
             cluster.check()?;
             let _ = cluster.drain(DRAIN);
             if self.client.interrupt.load(Ordering::Relaxed) {
@@ -183,7 +182,8 @@ struct Loading<'a> {
 struct UnderLoad {
     cluster: Cluster,
     target: Target,
-    demand: Demand,
+    /// That of the case, or the best that was found.
+    load: Load,
     saturation: Option<Saturation>,
     key_use: KeyUse,
     /// Of all loads and drains.
@@ -198,13 +198,13 @@ impl Loads for Loading<'_> {
         let (all, seed) = (self.measuring, self.plan.settings.seed);
         let mut cluster = all.start(case)?;
         let target = target(case, &cluster)?;
-        let (demand, saturation) = match Handshake::of(case)?.search {
+        let (load, saturation) = match Handshake::of(case)?.search {
             Some(Saturating { p99 }) => {
                 let found = all.saturation(case, p99, &target, seed, self.watch, &mut cluster)?;
                 let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
-                (saturating::users(best), Some(found))
+                (Load::closed(best), Some(found))
             }
-            None => (saturating::demand(case.load), None),
+            None => (case.load, None),
         };
         let keys = keys_of(all.keys, case)?;
         let clock = (all.client.clock, seed);
@@ -212,7 +212,7 @@ impl Loads for Loading<'_> {
             key_use: KeyUse::begin(case, keys, &cluster, clock)?,
             cluster,
             target,
-            demand,
+            load,
             saturation,
             handshakes: 0,
             killed: None,
@@ -232,7 +232,7 @@ impl Loads for Loading<'_> {
             observer.killing = Some((&mut its.cluster, stretch.duration / 2));
         }
         let client = &self.measuring.client;
-        let measured = client.drive(&its.target, its.demand, stretch, &mut observer);
+        let measured = client.drive(&its.target, its.load, stretch, &mut observer);
         let killed = observer.killed.transpose();
         let (measured, killed) = (measured?, killed?);
         let processor = its.cluster.processor_time()?.saturating_sub(before);
@@ -348,7 +348,7 @@ fn connections(case: &Case, search: Option<Saturating>) -> NonZeroU16 {
     let with_arrivals = search.is_some_and(|search| search.p99.is_some());
     let users = match case.load.pacing {
         Pacing::Closed | Pacing::Thinking(_) if !with_arrivals => case.concurrency(),
-        Pacing::Open(_) | Pacing::Closed | Pacing::Thinking(_) => IN_FLIGHT.get(),
+        Pacing::Open(_) | Pacing::Closed | Pacing::Thinking(_) => Settings::IN_FLIGHT.get(),
     };
     let room = users.saturating_mul(2).clamp(256, 16_384);
     NonZeroU16::new(room as u16).unwrap_or(NonZeroU16::MAX)

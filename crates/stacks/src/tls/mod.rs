@@ -12,7 +12,7 @@ pub(crate) mod measuring;
 pub(crate) mod outcome;
 mod remote;
 pub(crate) mod rounds;
-pub(crate) mod saturating;
+mod saturating;
 pub mod servers;
 pub(crate) mod trust;
 

@@ -22,7 +22,7 @@ use super::handshake::Handshake;
 use super::measuring::{Client, Relay, Watch};
 use super::outcome::{self, Loaded};
 use super::rounds::Stretch;
-use super::{saturating, trust};
+use super::trust;
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
@@ -367,18 +367,17 @@ impl Asking<'_> {
             let why = "only possible for servers that keymark has started";
             return Err(Error::call("looking for the server's limits", why, ""));
         }
-        let demand = saturating::demand(case.load);
         let how = Stretch {
             ramp: self.ramp,
             ..Stretch::alone(self.client.duration, seed)
         };
         let server = self.remote.describe(reached);
         if let Some(told) = self.told {
-            let settings = self.client.settings(demand, how);
+            let settings = self.client.settings(case.load, how);
             return Ok(joined(told, &settings, server));
         }
         let mut observer = Relay::of(case, watch);
-        let measured = self.client.drive(&target, demand, how, &mut observer)?;
+        let measured = self.client.drive(&target, case.load, how, &mut observer)?;
         if let Some(tell) = watch.lines() {
             tell(ClientLine::End((&measured).into()));
         }

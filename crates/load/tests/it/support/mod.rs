@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use keymark_bench::Load;
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
-    Certificate, Demand, Expected, Failure, Fingerprint, KeyExchange, Measurement, Settings,
-    Target, TlsVersion, Users, run,
+    Certificate, Expected, Failure, Fingerprint, KeyExchange, Measurement, Settings, Target,
+    TlsVersion, run,
 };
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
@@ -269,10 +270,7 @@ pub fn only(version: SslVersion) -> impl FnOnce(&mut SslContextBuilder) {
 
 pub fn users(count: u32, milliseconds: u64) -> Settings {
     Settings::new(
-        Demand::Users(Users {
-            count: NonZeroU32::new(count).unwrap(),
-            pause: Duration::ZERO,
-        }),
+        Load::closed(NonZeroU32::new(count).unwrap()),
         Duration::from_millis(milliseconds),
     )
 }
