@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use keymark_bench::{
-    Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction, Tried, TriedDemand,
-    nanoseconds,
+    Durations, LoadLimit, Second, ServerLoad, Steady, Tried, TriedDemand, nanoseconds,
 };
 use keymark_stats::Ratio;
 
@@ -13,7 +12,6 @@ use crate::failure::Failure;
 use crate::recorder::{ClientSecond, add_counts};
 use crate::settings::Settings;
 use crate::steady::{Completions, NoSteadyState, Span};
-use crate::tls::Negotiated;
 use crate::worker::Report;
 
 /// A load that is over, or was stopped.
@@ -21,26 +19,12 @@ use crate::worker::Report;
 pub struct Measurement {
     /// As it was asked for, with its seed.
     pub settings: Settings,
-    /// From the start to the cut-off.
-    pub elapsed: Duration,
-    /// Second by second: durations by phase, failures.
-    pub seconds: Vec<Second>,
+    /// As it is kept; what follows from all of it comes with [`Measurement::record`].
+    pub load: ServerLoad,
     /// In which of each second the busiest of the client's threads did not wait.
     pub busiest: Vec<Duration>,
-    /// Processor time of the client's threads.
-    pub processor: Duration,
     /// What failed, by class.
     pub failures: BTreeMap<Failure, u64>,
-    /// Sums, of which siege's figures are made.
-    pub totals: Totals,
-    /// What was agreed on, and in how many handshakes that were as expected.
-    pub negotiated: BTreeMap<Negotiated, u64>,
-    /// Some whole transactions, each as likely to be here as any other, by their end.
-    pub sample: Vec<Transaction>,
-    /// Transactions that were under way at the cut-off: neither successes nor failures.
-    pub cut_off: u64,
-    /// Arrivals that were due and had not begun at the cut-off.
-    pub waiting: u64,
     /// When the load was settled, since its start; `None` if it never was.
     pub settled: Option<Duration>,
     pub(crate) completions: Completions,
@@ -51,39 +35,35 @@ impl Measurement {
         let mut reports = reports.into_iter();
         let mut all = Self {
             settings: settings.clone(),
-            elapsed: Duration::ZERO,
-            seconds: Vec::new(),
+            load: ServerLoad {
+                client: client(),
+                seed: settings.seed,
+                ..ServerLoad::default()
+            },
             busiest: Vec::new(),
-            processor: Duration::ZERO,
             failures: BTreeMap::new(),
-            totals: Totals::default(),
-            negotiated: BTreeMap::new(),
-            sample: Vec::new(),
-            cut_off: 0,
-            waiting: 0,
             settled: Some(Duration::ZERO),
             completions: Completions::default(),
         };
         let mut reservoir = None;
         for report in reports.by_ref() {
-            all.elapsed = all.elapsed.max(report.ended);
-            all.cut_off += report.cut_off;
-            all.waiting += report.waiting;
+            all.load.elapsed_ns = all.load.elapsed_ns.max(nanoseconds(report.ended));
+            all.load.cut_off += report.cut_off;
+            all.load.waiting += report.waiting;
             all.settled = all
                 .settled
                 .zip(report.settled)
                 .map(|(one, other)| one.max(other));
-            add_counts(&mut all.negotiated, report.negotiated);
             let recorder = report.recorder;
             all.take_in(Duration::ZERO, &recorder.seconds);
-            all.totals.add(&recorder.totals);
+            all.load.totals.add(&recorder.totals);
             add_counts(&mut all.failures, recorder.failures);
             match &mut reservoir {
                 None => reservoir = Some(recorder.reservoir),
                 Some(sum) => sum.add(recorder.reservoir),
             }
         }
-        all.sample = reservoir.map_or_else(Vec::new, |kept| kept.transactions());
+        all.load.sample = reservoir.map_or_else(Vec::new, |kept| kept.transactions());
         let least = settings.warm_up;
         all.settled = all.settled.map(|settled| settled.max(least));
         all
@@ -93,13 +73,14 @@ impl Measurement {
     pub(crate) fn take_in(&mut self, offset: Duration, seconds: &[ClientSecond]) {
         // Seconds of different clients begin at different times: histograms are put together within half a second.
         let from = offset.as_secs_f64().round() as usize;
-        let length = self.seconds.len().max(from + seconds.len());
-        self.seconds.resize_with(length, Second::default);
+        let length = self.load.seconds.len().max(from + seconds.len());
+        self.load.seconds.resize_with(length, Second::default);
         self.busiest.resize(length, Duration::ZERO);
         for (at, told) in (from..).zip(seconds) {
-            self.seconds[at].add(&told.second);
+            self.load.seconds[at].add(&told.second);
             self.busiest[at] = self.busiest[at].max(Duration::from_nanos(told.busiest_ns));
-            self.processor += Duration::from_nanos(told.processor_ns);
+            let processor_ns = &mut self.load.client_cpu_ns;
+            *processor_ns = processor_ns.saturating_add(told.processor_ns);
             for (millisecond, count) in &told.ends {
                 let end = Duration::from_millis(told.number * 1000 + u64::from(*millisecond));
                 self.completions.push(offset + end, *count);
@@ -114,7 +95,7 @@ impl Measurement {
     /// If there is none.
     fn window(&self) -> Result<Span, NoSteadyState> {
         let settled = self.settled.ok_or(NoSteadyState::NeverSettled)?;
-        Span::between(settled, self.elapsed)
+        Span::between(settled, Duration::from_nanos(self.load.elapsed_ns))
     }
 
     /// The steady state.
@@ -132,7 +113,7 @@ impl Measurement {
     pub fn tried(&self, demand: TriedDemand) -> Result<Tried, NoSteadyState> {
         let steady = self.steady()?;
         let (mut whole, mut failed) = (Durations::default(), 0);
-        let seconds = (0..).zip(&self.seconds);
+        let seconds = (0..).zip(&self.load.seconds);
         for (_, second) in seconds.filter(|(number, _)| steady.has(*number)) {
             whole.add(&second.whole);
             failed += second.failed();
@@ -150,8 +131,8 @@ impl Measurement {
     /// Transactions that were due and had not ended at the cut-off, as a share of all that were due: many if arrivals pile
     /// up.
     fn unfinished(&self) -> Ratio {
-        let left = self.cut_off + self.waiting;
-        let all = self.totals.transactions + self.totals.failed + left;
+        let (totals, left) = (&self.load.totals, self.load.cut_off + self.load.waiting);
+        let all = totals.transactions + totals.failed + left;
         Ratio(left as f64 / all.max(1) as f64)
     }
 
@@ -160,7 +141,7 @@ impl Measurement {
         let failures = self.failures.iter();
         let reached = failures.filter(|(failure, _)| failure.has_reached_the_server());
         let reached: u64 = reached.map(|(_, count)| count).sum();
-        self.totals.transactions + reached + self.cut_off
+        self.load.totals.transactions + reached + self.load.cut_off
     }
 
     /// What limited the steady state.
@@ -180,22 +161,13 @@ impl Measurement {
 
     /// As it is kept, with everything that the server was. What is known of the server beside its answers is left out.
     pub fn record(self, server: BTreeMap<String, String>) -> ServerLoad {
-        let steady = self.steady();
+        let (steady, limit) = (self.steady(), self.limit());
         ServerLoad {
             server,
-            client: client(),
-            seed: self.settings.seed,
-            elapsed_ns: nanoseconds(self.elapsed),
             unsteady: steady.as_ref().err().map(ToString::to_string),
             steady: steady.ok(),
-            client_cpu_ns: nanoseconds(self.processor),
-            limit: self.limit(),
-            seconds: self.seconds,
-            sample: self.sample,
-            totals: self.totals,
-            cut_off: self.cut_off,
-            waiting: self.waiting,
-            ..ServerLoad::default()
+            limit,
+            ..self.load
         }
     }
 }
@@ -224,7 +196,7 @@ mod tests {
             let mut measured = Measurement::of(&settings, Vec::new());
             measured.busiest = [1000, 950, 930, 100].map(Duration::from_millis).into();
             measured.settled = settled;
-            measured.elapsed = Duration::from_secs(elapsed);
+            measured.load.elapsed_ns = nanoseconds(Duration::from_secs(elapsed));
             measured.limit()
         };
         let settled = Some(Duration::from_secs(1));

@@ -44,10 +44,12 @@ pub fn probe(
     let numbers = ChaCha8Rng::seed_from_u64(clock.now().0);
     let mut means = Means::new(target.into(), clock, (weak, *timeouts), numbers)?;
     let conversation = alone(&mut means, stop)?;
-    let agreed = means.spoken.negotiated().into_keys().next();
     let nothing = || Failure::Tls("nothing was agreed on".to_owned());
     Ok(Probed {
-        negotiated: agreed.ok_or_else(|| Error::Transaction(nothing()))?,
+        negotiated: means
+            .spoken
+            .agreed()
+            .ok_or_else(|| Error::Transaction(nothing()))?,
         chain: conversation.chain(),
         body: conversation.body(),
     })

@@ -37,10 +37,10 @@ pub struct ClientEnd {
 impl From<&Measurement> for ClientEnd {
     fn from(measured: &Measurement) -> Self {
         Self {
-            elapsed_ns: nanoseconds(measured.elapsed),
-            cut_off: measured.cut_off,
-            waiting: measured.waiting,
-            sample: measured.sample.clone(),
+            elapsed_ns: measured.load.elapsed_ns,
+            cut_off: measured.load.cut_off,
+            waiting: measured.load.waiting,
+            sample: measured.load.sample.clone(),
         }
     }
 }
@@ -134,30 +134,31 @@ pub fn joined(
     server: BTreeMap<String, String>,
 ) -> ServerLoad {
     let mut all = Measurement::of(settings, Vec::new());
-    let (mut steady_end, mut settled) = (Duration::MAX, Some(settings.warm_up));
+    let (mut steady_end, mut settled) = (u64::MAX, Some(settings.warm_up));
     for client in clients.values() {
         let Some(last) = client.seconds.last() else {
             continue;
         };
         all.take_in(client.offset, &client.seconds);
-        all.totals.add(&last.totals);
+        all.load.totals.add(&last.totals);
         let its = last.settled_ns.map(Duration::from_nanos);
         let its = its.map(|its| client.offset + its.max(settings.warm_up));
         settled = settled.zip(its).map(|(one, other)| one.max(other));
         let told = Duration::from_secs(client.seconds.len() as u64);
         let end = client.end.as_ref();
         let end = end.map_or(told, |end| Duration::from_nanos(end.elapsed_ns));
-        steady_end = steady_end.min(client.offset + end);
-        all.elapsed = all.elapsed.max(client.offset + end);
+        let end = nanoseconds(client.offset + end);
+        steady_end = steady_end.min(end);
+        all.load.elapsed_ns = all.load.elapsed_ns.max(end);
         if let Some(end) = &client.end {
-            all.cut_off += end.cut_off;
-            all.waiting += end.waiting;
+            all.load.cut_off += end.cut_off;
+            all.load.waiting += end.waiting;
         }
     }
     all.settled = settled;
-    all.sample = sample(clients, settings, all.totals.transactions);
-    let elapsed_ns = nanoseconds(all.elapsed);
-    all.elapsed = steady_end.min(all.elapsed);
+    all.load.sample = sample(clients, settings, all.load.totals.transactions);
+    let elapsed_ns = all.load.elapsed_ns;
+    all.load.elapsed_ns = steady_end.min(elapsed_ns);
     let says = clients.iter();
     let says = says.map(|(name, client)| (name.clone(), client.says()));
     ServerLoad {

@@ -4,9 +4,6 @@
 //! 1.2 the list of groups is that of the certificate's curves, too (RFC 8422 §5.1.1): the client offers P-256
 //! beside X25519, and whether the server took X25519 is checked here.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use keymark_bench::Algorithm;
 
 use super::{Weak, leaf};
@@ -28,13 +25,9 @@ pub(crate) struct Seen<'a> {
     pub(crate) leaf: &'a [u8],
 }
 
-/// What client and server agreed on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// What client and server agreed on, beside version and key exchange, which were asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Negotiated {
-    /// The protocol's version.
-    pub version: TlsVersion,
-    /// The key exchange with its group.
-    pub key_exchange: KeyExchange,
     /// The cipher suite.
     pub cipher: CipherSuite,
     /// The server's certificate.
@@ -43,20 +36,7 @@ pub struct Negotiated {
     pub key: Option<Algorithm>,
 }
 
-impl fmt::Display for Negotiated {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = self.key.map_or("unknown", Algorithm::name);
-        let Self {
-            version,
-            key_exchange,
-            cipher,
-            ..
-        } = self;
-        write!(f, "{version} {key_exchange} {cipher} {key}")
-    }
-}
-
-/// Checks handshakes, and counts what was agreed on. A certificate is read once, while it stays the same.
+/// Checks handshakes. A certificate is read once, while it stays the same.
 #[derive(Debug)]
 pub(crate) struct Checker {
     expected: Expected,
@@ -64,8 +44,8 @@ pub(crate) struct Checker {
     leaf: Vec<u8>,
     fingerprint: Fingerprint,
     key: Option<Algorithm>,
-    /// How often what was agreed on.
-    pub(crate) counts: BTreeMap<Negotiated, u64>,
+    /// What was agreed on in the last handshake that was as expected.
+    pub(crate) agreed: Option<Negotiated>,
 }
 
 impl Checker {
@@ -76,7 +56,7 @@ impl Checker {
             leaf: Vec::new(),
             fingerprint: Fingerprint::of(&[]),
             key: None,
-            counts: BTreeMap::new(),
+            agreed: None,
         }
     }
 
@@ -95,16 +75,13 @@ impl Checker {
         let cipher = seen.cipher.filter(agrees).ok_or(Expectation::Cipher)?;
         let exchange = seen.key_exchange;
         let exchange = exchange.filter(|exchange| *exchange == wanted.key_exchange);
-        let key_exchange = exchange.ok_or(Expectation::KeyExchange)?;
+        exchange.ok_or(Expectation::KeyExchange)?;
         self.check_leaf(seen.leaf)?;
-        let agreed = Negotiated {
-            version,
-            key_exchange,
+        self.agreed = Some(Negotiated {
             cipher,
             certificate: self.fingerprint,
             key: self.key,
-        };
-        *self.counts.entry(agreed).or_default() += 1;
+        });
         Ok(())
     }
 
@@ -222,17 +199,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_agreed_on_is_counted() {
+    fn what_was_agreed_on_last_is_told() {
         let expected = Expected {
             certificate: Certificate::Any,
             ..expected()
         };
         let mut checker = Checker::new(expected, Weak::Refused);
-        for leaf in [b"a", b"a", b"b", b"a"] {
+        assert_eq!(checker.agreed, None);
+        for leaf in [b"a", b"a", b"b"] {
             checker.check(Seen { leaf, ..seen() }).unwrap();
+            assert_eq!(checker.agreed.unwrap().certificate, Fingerprint::of(leaf));
         }
-        let counts: Vec<u64> = checker.counts.into_values().collect();
-        assert_eq!(counts.iter().sum::<u64>(), 4);
-        assert_eq!(counts.len(), 2);
     }
 }

@@ -1,6 +1,5 @@
 //! One transaction: connection, handshake, request, answer.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::{io, mem};
@@ -138,11 +137,11 @@ impl Spoken<'_> {
         }
     }
 
-    /// What was agreed on, and how often.
-    pub(crate) fn negotiated(self) -> BTreeMap<Negotiated, u64> {
+    /// What was agreed on last.
+    pub(crate) const fn agreed(&self) -> Option<Negotiated> {
         match self {
-            Self::Tls { checker, .. } => checker.counts,
-            Self::Http { .. } => BTreeMap::new(),
+            Self::Tls { checker, .. } => checker.agreed,
+            Self::Http { .. } => None,
         }
     }
 

@@ -5,7 +5,7 @@ mod conversation;
 mod source;
 mod timer;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::recorder::{Recent, Recorder};
 use crate::sample::Reservoir;
 use crate::settings::Settings;
 use crate::target::Asked;
-use crate::tls::{Negotiated, Stop};
+use crate::tls::Stop;
 
 /// How often timeouts are looked at.
 const SCAN: Duration = Duration::from_millis(10);
@@ -54,7 +54,6 @@ pub(crate) struct Job<'a> {
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) recorder: Recorder,
-    pub(crate) negotiated: BTreeMap<Negotiated, u64>,
     pub(crate) settled: Option<Duration>,
     pub(crate) ended: Duration,
     pub(crate) cut_off: u64,
@@ -175,7 +174,6 @@ impl<'a> Worker<'a> {
             settled: self.source.settled(),
             waiting: self.source.waiting(ended),
             cut_off: self.open + self.late,
-            negotiated: self.means.spoken.negotiated(),
             recorder: self.recorder,
             ended,
         }

@@ -283,7 +283,7 @@ pub fn load(target: &Target, settings: &Settings) -> Measurement {
 /// All that failed did so for one reason, and nothing succeeded.
 pub fn only_failure(measured: &Measurement) -> Failure {
     let failures = &measured.failures;
-    assert_eq!(measured.totals.transactions, 0);
+    assert_eq!(measured.load.totals.transactions, 0);
     assert_eq!(failures.len(), 1, "{failures:?}");
     failures.keys().next().unwrap().clone()
 }
@@ -292,5 +292,5 @@ pub fn only_failure(measured: &Measurement) -> Failure {
 pub fn all_well(measured: &Measurement) {
     let failures = &measured.failures;
     assert!(failures.is_empty(), "{failures:?}");
-    assert!(measured.totals.transactions > 0);
+    assert!(measured.load.totals.transactions > 0);
 }
