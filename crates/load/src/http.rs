@@ -19,7 +19,7 @@ pub(crate) fn request(host: &str, path: &str) -> Vec<u8> {
 
 /// A request with that body.
 pub(crate) fn request_with(service: &Service, body: &[u8]) -> Vec<u8> {
-    let head = head(service.method, &service.host, &service.path);
+    let head = head("POST", &service.host, &service.path);
     let (kind, length) = (service.content_type, body.len());
     let headers = service.headers.iter();
     let headers: String = headers

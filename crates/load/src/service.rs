@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::failure::Expectation;
 
-/// A service, and what is asked of it. Each transaction is a TCP connection, one request with `Connection: close`, and its
+/// A service, and what is asked of it. Each transaction is a TCP connection, one `POST` with `Connection: close`, and its
 /// whole answer, which is checked when the client has nothing else to do: no transaction waits for that.
 #[derive(Clone)]
 pub struct Service {
@@ -14,8 +14,6 @@ pub struct Service {
     pub address: SocketAddr,
     /// The request's `Host`.
     pub host: String,
-    /// The request's method.
-    pub method: &'static str,
     /// The request's path, with its leading slash.
     pub path: String,
     /// What the body of a request is (RFC 9110 §8.3).
@@ -26,9 +24,23 @@ pub struct Service {
     pub exchange: Arc<dyn Exchange>,
 }
 
+impl Service {
+    /// One on this machine whose port is not known yet, asked without other headers.
+    pub fn post(path: &str, content_type: &'static str, exchange: Arc<dyn Exchange>) -> Self {
+        Self {
+            address: ([127, 0, 0, 1], 0).into(),
+            host: "localhost".to_owned(),
+            path: path.to_owned(),
+            content_type,
+            headers: Vec::new(),
+            exchange,
+        }
+    }
+}
+
 impl Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Service({} {}{})", self.method, self.address, self.path)
+        write!(f, "Service(POST {}{})", self.address, self.path)
     }
 }
 

@@ -97,12 +97,7 @@ impl Exchange for Stamps {
 fn load(address: SocketAddr, observer: &mut dyn Observer) -> Measurement {
     let service = Service {
         address,
-        host: "localhost".to_owned(),
-        method: "POST",
-        path: "/stamp".to_owned(),
-        content_type: "text/plain",
-        headers: Vec::new(),
-        exchange: Arc::new(Stamps),
+        ..Service::post("/stamp", "text/plain", Arc::new(Stamps))
     };
     let mut settings = users(2, 1500);
     settings.timeouts = Timeouts {

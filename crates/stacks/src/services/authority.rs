@@ -54,11 +54,7 @@ impl RunningAuthority {
             let mut service = Service {
                 address: *socket,
                 host: address.host().to_owned(),
-                method: "POST",
-                path: path.to_owned(),
-                content_type: CONTENT_TYPE,
-                headers: Vec::new(),
-                exchange: by(None)?,
+                ..Service::post(path, CONTENT_TYPE, by(None)?)
             };
             match first(&service, until) {
                 Ok((signer, algorithm)) => {

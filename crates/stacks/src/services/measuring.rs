@@ -42,47 +42,46 @@ impl Measuring<'_> {
         let cases = plan.cases.iter().enumerate();
         let own = cases.filter(|(_, case)| stacks.contains(&case.stack));
         let own = own.map(|(index, _)| index).collect();
-        let mut loading = Loading {
-            measuring: self,
-            plan,
-            watch,
-        };
-        let interrupt = self.client.interrupt;
-        in_rounds(&mut loading, plan, own, records, (interrupt, observer));
+        let seen_by = (self.client.interrupt, observer, watch);
+        in_rounds(self, plan, own, records, seen_by);
     }
 }
 
-/// The loads of a run, with who watches them.
-struct Loading<'a> {
-    measuring: &'a Measuring<'a>,
-    plan: &'a Plan,
-    watch: &'a mut dyn Watch,
-}
-
-impl Loads for Loading<'_> {
+impl Loads for Measuring<'_> {
     type Server = Running;
 
-    fn begin(&mut self, case: &Case) -> Result<(Running, Rounds), Error> {
-        let all = self.measuring;
-        let running = match all.services {
+    fn begin(
+        &self,
+        case: &Case,
+        plan: &Plan,
+        _: &mut dyn Watch,
+    ) -> Result<(Running, Rounds), Error> {
+        let running = match self.services {
             Services::Started(found) => {
                 let means = Means {
-                    keys: keys_of(all.keys, case)?,
-                    homes: &all.homes,
+                    keys: keys_of(self.keys, case)?,
+                    homes: &self.homes,
                 };
                 found.start(case, &means)?
             }
             Services::Running(authority) => authority.running(),
         };
-        let rounds = Rounds::of(self.plan, case, all.client.duration, SHORTEST);
+        let rounds = Rounds::of(plan, case, self.client.duration, SHORTEST);
         Ok((running, rounds))
     }
 
-    fn drive(&mut self, case: &Case, its: &mut Running, stretch: Stretch) -> Result<Driven, Error> {
+    fn drive(
+        &self,
+        case: &Case,
+        its: &mut Running,
+        stretch: Stretch,
+        watch: &mut dyn Watch,
+    ) -> Result<Driven, Error> {
         let before = its.processor_time()?;
-        let mut observer = Relay::of(case, self.watch);
-        let client = &self.measuring.client;
-        let measured = client.drive(&its.service, case.load, stretch, &mut observer)?;
+        let mut observer = Relay::of(case, watch);
+        let measured = self
+            .client
+            .drive(&its.service, case.load, stretch, &mut observer)?;
         let process = its.process.as_mut();
         let ended = process.and_then(|process| process.check().err());
         let settled = measured.settled;

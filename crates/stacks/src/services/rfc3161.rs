@@ -4,12 +4,13 @@ use std::process::Command;
 use std::sync::Arc;
 
 use keymark_bench::{Case, Error};
+use keymark_load::Service;
 use keymark_stores::places::program;
 use keymark_stores::store::unsupported;
 use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 
-use super::running::{Asking, Running};
+use super::running::Running;
 use super::signers::{Certified, failed};
 use super::timestamp::Timestamps;
 use super::{Found, Means, RFC3161, ServiceKind};
@@ -44,13 +45,9 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     let (public, pem) = made().map_err(failed)?;
     let Certified { signers, chain, .. } =
         Certified::by_new_authority(case.algorithm, public, Purpose::Timestamping)?;
-    let asking = Asking {
-        path: "/api/v1/timestamp",
-        content_type: CONTENT_TYPE,
-        headers: Vec::new(),
-        exchange: Arc::new(Timestamps(signers)),
-    };
-    let mut running = Running::start("timestamp-authority", asking, |directory, port| {
+    let exchange = Arc::new(Timestamps(signers));
+    let service = Service::post("/api/v1/timestamp", CONTENT_TYPE, exchange);
+    let mut running = Running::start("timestamp-authority", service, |directory, port| {
         let named = |name: &str| directory.private.path().join(name);
         let (key, certificates) = (named("key.pem"), named("chain.pem"));
         write_private(&key, &pem)?;

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use keymark_bench::{Error, MonotonicClock, ServiceCpu, nanoseconds};
-use keymark_load::{Exchange, Service, ask};
+use keymark_load::{Service, ask};
 use keymark_stores::places::process::TICK;
 use procfs::{CurrentSI as _, KernelStats};
 
@@ -18,14 +17,6 @@ use crate::tls::servers::running::{Served, on_port};
 
 /// Until it answers.
 const READY: Duration = Duration::from_secs(30);
-
-/// How one kind is asked.
-pub(crate) struct Asking {
-    pub(crate) path: &'static str,
-    pub(crate) content_type: &'static str,
-    pub(crate) headers: Vec<(&'static str, String)>,
-    pub(crate) exchange: Arc<dyn Exchange>,
-}
 
 /// It is gone with the value; its agents after it.
 #[derive(Debug)]
@@ -42,18 +33,9 @@ impl Running {
     /// Starts it at a free port, and waits for a right answer. `configured` writes what it needs into its directory.
     pub(crate) fn start(
         name: &'static str,
-        asking: Asking,
+        service: Service,
         configured: impl Fn(&ServerDirectory, u16) -> Result<Command, Error>,
     ) -> Result<Self, Error> {
-        let service = Service {
-            address: ([127, 0, 0, 1], 0).into(),
-            host: "localhost".to_owned(),
-            method: "POST",
-            path: asking.path.to_owned(),
-            content_type: asking.content_type,
-            headers: asking.headers,
-            exchange: asking.exchange,
-        };
         let process = on_port(None, |port| {
             let directory = ServerDirectory::empty()?;
             let mut command = configured(&directory, port)?;

@@ -8,10 +8,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use askama::Template;
 use keymark_bench::{Case, During as _, Error, Operation};
+use keymark_load::Service;
 use keymark_stores::places::program;
 
 use super::agents::Agents;
-use super::running::{Asking, Running};
+use super::running::Running;
 use super::tag::Tags;
 use super::{AGENTS, Found, Means, ServiceKind, ZEITGITTERD};
 use crate::installed::{BroughtBy, Program};
@@ -72,14 +73,10 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     }
     let key = home.key(Operation::Sign)?.fingerprint.clone();
     let (signer, _) = home.signer()?;
-    let asking = Asking {
-        path: "/",
-        content_type: "application/x-www-form-urlencoded",
-        headers: Vec::new(),
-        exchange: Arc::new(Tags { signer }),
-    };
+    let kind = "application/x-www-form-urlencoded";
+    let service = Service::post("/", kind, Arc::new(Tags { signer }));
     let behind = Agents::of(home, agents)?;
-    let mut running = Running::start("zeitgitterd", asking, |directory, port| {
+    let mut running = Running::start("zeitgitterd", service, |directory, port| {
         let repository = directory.private.path().join("repository");
         make_repository(&repository)?;
         let configuration = Configuration {

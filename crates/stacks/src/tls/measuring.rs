@@ -111,13 +111,9 @@ impl Measuring<'_> {
     ) -> Vec<CaseRecord> {
         let records = plan.cases.iter().cloned().map(CaseRecord::new);
         let mut records: Vec<CaseRecord> = records.collect();
-        let mut loading = Loading {
-            measuring: self,
-            plan,
-            watch,
-        };
-        let (all, interrupt) = ((0..records.len()).collect(), self.client.interrupt);
-        in_rounds(&mut loading, plan, all, &mut records, (interrupt, observer));
+        let all = (0..records.len()).collect();
+        let seen_by = (self.client.interrupt, observer, watch);
+        in_rounds(self, plan, all, &mut records, seen_by);
         records
     }
 
@@ -171,15 +167,8 @@ impl Measuring<'_> {
     }
 }
 
-/// The loads of a run, with who watches them.
-struct Loading<'a> {
-    measuring: &'a Measuring<'a>,
-    plan: &'a Plan,
-    watch: &'a mut dyn Watch,
-}
-
 /// A server that runs, and what is known of its case beside the loads.
-struct UnderLoad {
+pub(crate) struct UnderLoad {
     cluster: Cluster,
     target: Target,
     /// That of the case, or the best that was found.
@@ -191,23 +180,28 @@ struct UnderLoad {
     killed: Option<Duration>,
 }
 
-impl Loads for Loading<'_> {
+impl Loads for Measuring<'_> {
     type Server = UnderLoad;
 
-    fn begin(&mut self, case: &Case) -> Result<(UnderLoad, Rounds), Error> {
-        let (all, seed) = (self.measuring, self.plan.settings.seed);
-        let mut cluster = all.start(case)?;
+    fn begin(
+        &self,
+        case: &Case,
+        plan: &Plan,
+        watch: &mut dyn Watch,
+    ) -> Result<(UnderLoad, Rounds), Error> {
+        let seed = plan.settings.seed;
+        let mut cluster = self.start(case)?;
         let target = target(case, &cluster)?;
         let (load, saturation) = match Handshake::of(case)?.search {
             Some(Saturating { p99 }) => {
-                let found = all.saturation(case, p99, &target, seed, self.watch, &mut cluster)?;
+                let found = self.saturation(case, p99, &target, seed, watch, &mut cluster)?;
                 let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
                 (Load::closed(best), Some(found))
             }
             None => (case.load, None),
         };
-        let keys = keys_of(all.keys, case)?;
-        let clock = (all.client.clock, seed);
+        let keys = keys_of(self.keys, case)?;
+        let clock = (self.client.clock, seed);
         let server = UnderLoad {
             key_use: KeyUse::begin(case, keys, &cluster, clock)?,
             cluster,
@@ -217,22 +211,24 @@ impl Loads for Loading<'_> {
             handshakes: 0,
             killed: None,
         };
-        Ok((server, all.rounds(case, self.plan)?))
+        Ok((server, self.rounds(case, plan)?))
     }
 
     fn drive(
-        &mut self,
+        &self,
         case: &Case,
         its: &mut UnderLoad,
         stretch: Stretch,
+        watch: &mut dyn Watch,
     ) -> Result<Driven, Error> {
         let before = its.cluster.processor_time()?;
-        let mut observer = Relay::of(case, self.watch);
+        let mut observer = Relay::of(case, watch);
         if one_is_killed(Handshake::of(case)?.arrangement) {
             observer.killing = Some((&mut its.cluster, stretch.duration / 2));
         }
-        let client = &self.measuring.client;
-        let measured = client.drive(&its.target, its.load, stretch, &mut observer);
+        let measured = self
+            .client
+            .drive(&its.target, its.load, stretch, &mut observer);
         let killed = observer.killed.transpose();
         let (measured, killed) = (measured?, killed?);
         let processor = its.cluster.processor_time()?.saturating_sub(before);
@@ -265,8 +261,8 @@ impl Loads for Loading<'_> {
         if ended.is_some() {
             return Ok(());
         }
-        let clock = self.measuring.client.clock;
-        its.key_use.end(its.handshakes, &its.cluster, clock, load)
+        its.key_use
+            .end(its.handshakes, &its.cluster, self.client.clock, load)
     }
 }
 

@@ -4,35 +4,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use keymark_bench::{CaseRecord, Ending, Error, ServerLoad, Stopped};
 
-/// A load, and how the server ended if it did before its time.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) load: ServerLoad,
-    pub(crate) ended: Option<Error>,
-}
-
-impl From<ServerLoad> for Loaded {
-    fn from(load: ServerLoad) -> Self {
-        Self { load, ended: None }
-    }
-}
+use super::rounds::Driven;
 
 /// Notes what came of a case.
-pub(crate) fn note(record: &mut CaseRecord, load: Result<Loaded, Error>, interrupt: &AtomicBool) {
+pub(crate) fn note(record: &mut CaseRecord, load: Result<Driven, Error>, interrupt: &AtomicBool) {
     record.ending = Some(ending(&load, interrupt));
-    record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
+    record.server_load = load.ok().map(|driven| Box::new(driven.load));
 }
 
 /// How a case ended.
-fn ending(load: &Result<Loaded, Error>, interrupt: &AtomicBool) -> Ending {
+fn ending(load: &Result<Driven, Error>, interrupt: &AtomicBool) -> Ending {
     match load {
-        Ok(Loaded {
+        Ok(Driven {
             ended: Some(error), ..
         }) => Ending::failed(error.to_string()),
         // What fails then does so because it was to end.
         _ if interrupt.load(Ordering::Relaxed) => Stopped::Interrupted.into(),
         Err(error) => error.clone().into(),
-        Ok(Loaded { load, .. }) if load.totals.transactions == 0 => {
+        Ok(Driven { load, .. }) if load.totals.transactions == 0 => {
             Ending::failed(why_nothing(load))
         }
         Ok(_) => Stopped::RuleMet.into(),

@@ -20,8 +20,8 @@ use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
 use super::measuring::{Client, Relay, Watch};
-use super::outcome::{self, Loaded};
-use super::rounds::Stretch;
+use super::outcome;
+use super::rounds::{Driven, Stretch};
 use super::trust;
 
 /// The stack of servers that are not keymark's.
@@ -341,7 +341,12 @@ impl Asking<'_> {
             if !interrupt.load(Ordering::Relaxed) {
                 observer.preparing(id, case);
                 let load = self.load(case, plan.settings.seed, watch);
-                outcome::note(&mut record, load.map(Loaded::from), interrupt);
+                let driven = load.map(|load| Driven {
+                    load,
+                    settled: None,
+                    ended: None,
+                });
+                outcome::note(&mut record, driven, interrupt);
                 observer.finished(id, &record);
             }
             records.push(record);

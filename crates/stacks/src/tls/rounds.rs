@@ -11,7 +11,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::outcome::{self, Loaded};
+use super::measuring::Watch;
+use super::outcome;
 
 /// More rounds tell little more of their spread.
 const MOST: u32 = 8;
@@ -95,14 +96,14 @@ impl Rounds {
 struct UnderWay<S> {
     server: S,
     rounds: Rounds,
-    load: Option<ServerLoad>,
-    ended: Option<Error>,
+    driven: Option<Driven>,
 }
 
-/// One load of a server.
+/// One load of a server, or all of them.
+#[derive(Debug)]
 pub(crate) struct Driven {
     pub(crate) load: ServerLoad,
-    /// When it was settled.
+    /// When the last one was settled.
     pub(crate) settled: Option<Duration>,
     /// How the server has ended, if it has.
     pub(crate) ended: Option<Error>,
@@ -114,14 +115,20 @@ pub(crate) trait Loads {
     type Server;
 
     /// Starts it, and says how the time of its case is divided.
-    fn begin(&mut self, case: &Case) -> Result<(Self::Server, Rounds), Error>;
+    fn begin(
+        &self,
+        case: &Case,
+        plan: &Plan,
+        watch: &mut dyn Watch,
+    ) -> Result<(Self::Server, Rounds), Error>;
 
     /// Loads it for one round.
     fn drive(
-        &mut self,
+        &self,
         case: &Case,
         server: &mut Self::Server,
         stretch: Stretch,
+        watch: &mut dyn Watch,
     ) -> Result<Driven, Error>;
 
     /// Ends it; what is said of all its loads together. One that has ended itself answers nobody: how it did.
@@ -134,75 +141,69 @@ pub(crate) trait Loads {
 }
 
 impl<S> UnderWay<S> {
-    /// One load, behind those that there were; when it was settled.
+    /// One load, behind those that there were.
     fn drive(
         &mut self,
-        loads: &mut impl Loads<Server = S>,
+        loads: &impl Loads<Server = S>,
         case: &Case,
         stretch: Stretch,
-    ) -> Result<Option<Duration>, Error> {
-        let driven = loads.drive(case, &mut self.server, stretch)?;
-        self.ended = driven.ended;
-        self.load = Some(match self.load.take() {
-            Some(before) => before.then(driven.load),
-            None => driven.load,
-        });
-        Ok(driven.settled)
+        watch: &mut dyn Watch,
+    ) -> Result<&Driven, Error> {
+        let mut driven = loads.drive(case, &mut self.server, stretch, watch)?;
+        if let Some(before) = self.driven.take() {
+            driven.load = before.load.then(driven.load);
+        }
+        Ok(self.driven.insert(driven))
     }
 
-    /// Its load in one round.
+    /// Its load in one round; whether it has to have another one.
     fn turn(
         &mut self,
-        loads: &mut impl Loads<Server = S>,
+        loads: &impl Loads<Server = S>,
         case: &Case,
         (round, seed): (u32, u64),
         interrupt: &AtomicBool,
-    ) -> Result<(), Error> {
-        let settled = self.drive(loads, case, self.rounds.stretch(round, seed))?;
-        let interrupted = interrupt.load(Ordering::Relaxed);
-        if round == 0 && !interrupted && self.ended.is_none() && self.rounds.are_too_short(settled)
-        {
+        watch: &mut dyn Watch,
+    ) -> Result<bool, Error> {
+        let rounds = self.rounds;
+        let mut driven = self.drive(loads, case, rounds.stretch(round, seed), watch)?;
+        let goes_on = driven.ended.is_none() && !interrupt.load(Ordering::Relaxed);
+        if round == 0 && goes_on && rounds.are_too_short(driven.settled) {
             // What is left of its time goes to one load that can settle.
-            self.rounds = self.rounds.joined();
-            self.load = None;
-            self.drive(loads, case, self.rounds.stretch(0, seed))?;
+            self.rounds = rounds.joined();
+            self.driven = None;
+            driven = self.drive(loads, case, self.rounds.stretch(0, seed), watch)?;
         }
-        Ok(())
+        Ok(driven.ended.is_none() && round + 1 < self.rounds.number)
     }
 
-    const fn goes_on_after(&self, round: u32) -> bool {
-        self.ended.is_none() && round + 1 < self.rounds.number
-    }
-
-    fn conclude(self, loads: &impl Loads<Server = S>) -> Result<Loaded, Error> {
+    fn conclude(self, loads: &impl Loads<Server = S>) -> Result<Driven, Error> {
         let none = || Error::call("loading the server", "interrupted", "");
-        let mut load = self.load.ok_or_else(none)?;
-        loads.conclude(self.server, &mut load, self.ended.as_ref())?;
-        if self.ended.is_some() {
+        let mut driven = self.driven.ok_or_else(none)?;
+        let load = &mut driven.load;
+        loads.conclude(self.server, load, driven.ended.as_ref())?;
+        if driven.ended.is_some() {
             // Its log says why, and what its processes took is lost with them.
             load.server_cpu_ns = None;
             load.drained_ns = None;
             load.steady = None;
             load.unsteady = Some("the server has ended".to_owned());
         }
-        Ok(Loaded {
-            load,
-            ended: self.ended,
-        })
+        Ok(driven)
     }
 }
 
 /// Fills in the records of those cases of a plan, round by round, in an order drawn anew for each.
 pub(crate) fn in_rounds(
-    loads: &mut impl Loads,
+    loads: &impl Loads,
     plan: &Plan,
     mut left: Vec<usize>,
     records: &mut [CaseRecord],
-    (interrupt, observer): (&AtomicBool, &mut dyn Observer),
+    (interrupt, observer, watch): (&AtomicBool, &mut dyn Observer, &mut dyn Watch),
 ) {
     let mut order = ChaCha8Rng::seed_from_u64(plan.settings.seed);
     let mut under_way = BTreeMap::new();
-    let mut end = |index: usize, load: Result<Loaded, Error>, observer: &mut dyn Observer| {
+    let mut end = |index: usize, load: Result<Driven, Error>, observer: &mut dyn Observer| {
         let record = &mut records[index];
         outcome::note(record, load, interrupt);
         observer.finished(CaseId::at(index), record);
@@ -223,27 +224,26 @@ pub(crate) fn in_rounds(
             let its = under_way.remove(&index).map_or_else(
                 || {
                     observer.preparing(CaseId::at(index), case);
-                    let (server, rounds) = loads.begin(case)?;
+                    let (server, rounds) = loads.begin(case, plan, watch)?;
                     Ok(UnderWay {
                         server,
                         rounds,
-                        load: None,
-                        ended: None,
+                        driven: None,
                     })
                 },
                 Ok,
             );
             let at = (round, plan.settings.seed.wrapping_add(round.into()));
             let turned = its.and_then(|mut its| {
-                its.turn(loads, case, at, interrupt)?;
-                Ok(its)
+                let goes_on = its.turn(loads, case, at, interrupt, watch)?;
+                Ok((its, goes_on))
             });
             match turned {
-                Ok(its) if its.goes_on_after(round) => {
+                Ok((its, true)) => {
                     under_way.insert(index, its);
                     left.push(index);
                 }
-                Ok(its) => end(index, its.conclude(loads), observer),
+                Ok((its, false)) => end(index, its.conclude(loads), observer),
                 Err(error) => end(index, Err(error), observer),
             }
         }

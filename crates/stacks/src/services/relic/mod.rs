@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use keymark_bench::{Case, Dimension, Error, Family, KeyRef, Scope, Words};
-use keymark_load::Exchange;
+use keymark_load::{Exchange, Service};
 use keymark_stores::access::{Access, Certificate, ProgramKey};
 use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::places::program;
@@ -22,7 +22,7 @@ use openssl::sha::sha256;
 use openssl::x509::X509;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
-use super::running::{Asking, Running};
+use super::running::Running;
 use super::signers::{Certified, Signers, failed};
 use super::{Found, Means, RELIC, ServiceKind};
 use crate::gnupg::signatures::Signer;
@@ -186,17 +186,16 @@ impl Certificates {
         Ok(hex::encode(sha256(&key.map_err(failed)?)))
     }
 
-    fn asking(&self, form: &Form) -> Result<Asking, Error> {
+    fn service(&self, form: &Form) -> Result<Service, Error> {
         let client = self.authority.to_pem().map_err(failed)?;
         let told = percent_encode(&client, NON_ALPHANUMERIC).to_string();
-        Ok(Asking {
-            path: form.path,
-            content_type: "application/octet-stream",
+        let exchange = Arc::clone(&self.exchange);
+        Ok(Service {
             headers: vec![
                 ("X-Forwarded-For", "127.0.0.1".to_owned()),
                 ("Ssl-Client-Cert", told),
             ],
-            exchange: Arc::clone(&self.exchange),
+            ..Service::post(form.path, "application/octet-stream", exchange)
         })
     }
 }
@@ -227,8 +226,8 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     let access = KeyAccess::of(case, means, access)?;
     let certificates = Certificates::of(case, means, &key, form.exchange)?;
     let client = certificates.client()?;
-    let asking = certificates.asking(form)?;
-    let mut running = Running::start("relic", asking, |directory, port| {
+    let service = certificates.service(form)?;
+    let mut running = Running::start("relic", service, |directory, port| {
         let place = directory.private.path();
         certificates.write(place)?;
         let configuration = Configuration {
