@@ -15,7 +15,6 @@ use keymark_bench::{
 };
 use keymark_report::units;
 use keymark_stacks::inventory::Inventory;
-use keymark_stacks::tls::servers::Weak;
 use keymark_stacks::tls::{self, Address, Client, Measuring, Remote, Timeouts, Watch};
 use keymark_stores::device::{Run, Wish};
 use keymark_stores::journal::Journals;
@@ -114,14 +113,14 @@ pub(crate) fn client<'a>(
 ) -> Client<'a> {
     const PATIENCE: Duration = Duration::from_secs(10);
     Client {
-        duration,
-        threads: NonZeroU32::MIN,
-        timeouts: Timeouts {
-            connect: PATIENCE,
-            handshake: PATIENCE,
-            whole: PATIENCE,
+        settings: keymark_load::Settings {
+            timeouts: Timeouts {
+                connect: PATIENCE,
+                handshake: PATIENCE,
+                whole: PATIENCE,
+            },
+            ..keymark_load::Settings::new(Load::single(), duration)
         },
-        weak: Weak::Refused,
         clock,
         interrupt,
     }

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{Case, CaseRecord, Error, Plan, ServerLoad, nanoseconds};
+use keymark_load::Settings;
 
 use super::running::Running;
 use super::{FAMILY, Means, Services};
 use crate::gnupg::homes::GnupgHomes;
 use crate::tls::Keys;
 use crate::tls::measuring::{Client, Relay, Watch, keys_of};
-use crate::tls::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
+use crate::tls::rounds::{Driven, Loads, Rounds, in_rounds};
 
 /// Ten clients of a service that takes tenths of a second settle late.
 const SHORTEST: Duration = Duration::from_secs(8);
@@ -42,7 +43,7 @@ impl Measuring<'_> {
         let cases = plan.cases.iter().enumerate();
         let own = cases.filter(|(_, case)| stacks.contains(&case.stack));
         let own = own.map(|(index, _)| index).collect();
-        let seen_by = (self.client.interrupt, observer, watch);
+        let seen_by = (&self.client, observer, watch);
         in_rounds(self, plan, own, records, seen_by);
     }
 }
@@ -66,7 +67,7 @@ impl Loads for Measuring<'_> {
             }
             Services::Running(authority) => authority.running(),
         };
-        let rounds = Rounds::of(plan, case, self.client.duration, SHORTEST);
+        let rounds = Rounds::of(plan, case, self.client.settings.duration, SHORTEST);
         Ok((running, rounds))
     }
 
@@ -74,14 +75,12 @@ impl Loads for Measuring<'_> {
         &self,
         case: &Case,
         its: &mut Running,
-        stretch: Stretch,
+        settings: Settings,
         watch: &mut dyn Watch,
     ) -> Result<Driven, Error> {
         let before = its.processor_time()?;
         let mut observer = Relay::of(case, watch);
-        let measured = self
-            .client
-            .drive(&its.service, case.load, stretch, &mut observer)?;
+        let measured = self.client.drive(&its.service, &settings, &mut observer)?;
         let process = its.process.as_mut();
         let ended = process.and_then(|process| process.check().err());
         let settled = measured.settled;

@@ -11,14 +11,13 @@ use keymark_bench::{
 };
 use keymark_load::{
     Asked, Certificate, ClientLine, Expected, Fingerprint, Measurement, Progress, Settings, Target,
-    Timeouts, Weak,
 };
 
 use super::cluster::{Cluster, Starting};
 use super::handshake::{Arrangement, Fate, Handshake, Saturating};
 use super::key_use::KeyUse;
 use super::keys::Keys;
-use super::rounds::{Driven, Loads, Rounds, Stretch, in_rounds};
+use super::rounds::{Driven, Loads, Rounds, in_rounds};
 use super::saturating;
 
 /// So long a server may be busy, after a load, with what nobody waits for.
@@ -41,16 +40,10 @@ pub trait Watch {
 }
 
 /// keymark's own client, as it drives the loads of a run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Client<'a> {
-    /// Length of each load that counts.
-    pub duration: Duration,
-    /// Its threads.
-    pub threads: NonZeroU32,
-    /// Whether it accepts weak keys.
-    pub weak: Weak,
-    /// When it gives a transaction up.
-    pub timeouts: Timeouts,
+    /// Those of each load that counts, but for what its case says.
+    pub settings: Settings,
     /// All time comes from here.
     pub clock: &'a dyn Clock,
     /// Ends the run.
@@ -62,26 +55,11 @@ impl Client<'_> {
     pub(crate) fn drive<'t>(
         &self,
         asked: impl Into<Asked<'t>>,
-        load: Load,
-        stretch: Stretch,
+        settings: &Settings,
         observer: &mut Relay<'_>,
     ) -> Result<Measurement, Error> {
-        let settings = self.settings(load, stretch);
         let until = (self.clock, self.interrupt);
-        keymark_load::run(asked, &settings, until, observer).during("loading the server")
-    }
-
-    pub(crate) fn settings(&self, load: Load, stretch: Stretch) -> Settings {
-        Settings {
-            threads: self.threads,
-            seed: stretch.seed,
-            round: stretch.round,
-            warm_up: stretch.warm_up,
-            ramp: stretch.ramp,
-            weak: self.weak,
-            timeouts: self.timeouts,
-            ..Settings::new(load, stretch.duration)
-        }
+        keymark_load::run(asked, settings, until, observer).during("loading the server")
     }
 }
 
@@ -112,7 +90,7 @@ impl Measuring<'_> {
         let records = plan.cases.iter().cloned().map(CaseRecord::new);
         let mut records: Vec<CaseRecord> = records.collect();
         let all = (0..records.len()).collect();
-        let seen_by = (self.client.interrupt, observer, watch);
+        let seen_by = (&self.client, observer, watch);
         in_rounds(self, plan, all, &mut records, seen_by);
         records
     }
@@ -128,11 +106,15 @@ impl Measuring<'_> {
     ) -> Result<Saturation, Error> {
         let mut seeds = seed..;
         saturating::search(case.load.concurrency, p99, |load| {
-            let step = saturating::step(self.client.duration);
-            // The same pauses and arrivals each time would be no chance.
-            let stretch = Stretch::alone(step, seeds.next().unwrap_or(seed));
+            let settings = Settings {
+                load,
+                duration: saturating::step(self.client.settings.duration),
+                // The same pauses and arrivals each time would be no chance.
+                seed: seeds.next().unwrap_or(seed),
+                ..self.client.settings.clone()
+            };
             let mut observer = Relay::of(case, watch);
-            let measured = self.client.drive(target, load, stretch, &mut observer)?;
+            let measured = self.client.drive(target, &settings, &mut observer)?;
             cluster.check()?;
             let _ = cluster.drain(DRAIN);
             if self.client.interrupt.load(Ordering::Relaxed) {
@@ -148,7 +130,7 @@ impl Measuring<'_> {
 
     /// The rounds of a case: one for what would not settle in less, too, and where only one server can be at the address.
     fn rounds(&self, case: &Case, plan: &Plan) -> Result<Rounds, Error> {
-        let duration = self.client.duration;
+        let duration = self.client.settings.duration;
         let paces = case.load.pacing.pause().is_some_and(|pause| pause > PAUSE);
         let killed = one_is_killed(Handshake::of(case)?.arrangement);
         Ok(if paces || killed || self.starting.port.is_some() {
@@ -218,17 +200,19 @@ impl Loads for Measuring<'_> {
         &self,
         case: &Case,
         its: &mut UnderLoad,
-        stretch: Stretch,
+        settings: Settings,
         watch: &mut dyn Watch,
     ) -> Result<Driven, Error> {
         let before = its.cluster.processor_time()?;
         let mut observer = Relay::of(case, watch);
         if one_is_killed(Handshake::of(case)?.arrangement) {
-            observer.killing = Some((&mut its.cluster, stretch.duration / 2));
+            observer.killing = Some((&mut its.cluster, settings.duration / 2));
         }
-        let measured = self
-            .client
-            .drive(&its.target, its.load, stretch, &mut observer);
+        let settings = Settings {
+            load: its.load,
+            ..settings
+        };
+        let measured = self.client.drive(&its.target, &settings, &mut observer);
         let killed = observer.killed.transpose();
         let (measured, killed) = (measured?, killed?);
         let processor = its.cluster.processor_time()?.saturating_sub(before);

@@ -13,15 +13,15 @@ use keymark_bench::{
     StackName, StoreIdentity, StoreKind,
 };
 use keymark_load::{
-    Certificate, ClientLine, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed, Target,
-    Timeouts, TlsVersion, Weak, joined, probe,
+    Certificate, ClientLine, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed,
+    Settings, Target, Timeouts, TlsVersion, Weak, joined, probe,
 };
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
 use super::measuring::{Client, Relay, Watch};
 use super::outcome;
-use super::rounds::{Driven, Stretch};
+use super::rounds::Driven;
 use super::trust;
 
 /// The stack of servers that are not keymark's.
@@ -319,8 +319,6 @@ pub struct Asking<'a> {
     pub reached: &'a [Tried],
     /// Who loads it.
     pub client: Client<'a>,
-    /// In which its users come.
-    pub ramp: Duration,
     /// What several clients have told of their load, in place of one of this client.
     pub told: Option<&'a Clients>,
 }
@@ -372,17 +370,17 @@ impl Asking<'_> {
             let why = "only possible for servers that keymark has started";
             return Err(Error::call("looking for the server's limits", why, ""));
         }
-        let how = Stretch {
-            ramp: self.ramp,
-            ..Stretch::alone(self.client.duration, seed)
+        let settings = Settings {
+            load: case.load,
+            seed,
+            ..self.client.settings.clone()
         };
         let server = self.remote.describe(reached);
         if let Some(told) = self.told {
-            let settings = self.client.settings(case.load, how);
             return Ok(joined(told, &settings, server));
         }
         let mut observer = Relay::of(case, watch);
-        let measured = self.client.drive(&target, case.load, how, &mut observer)?;
+        let measured = self.client.drive(&target, &settings, &mut observer)?;
         if let Some(tell) = watch.lines() {
             tell(ClientLine::End((&measured).into()));
         }

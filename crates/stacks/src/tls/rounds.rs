@@ -2,47 +2,23 @@
 //! cases alike.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{Case, CaseId, CaseRecord, Error, Order, Plan, Provenance, ServerLoad};
+use keymark_load::Settings;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::measuring::Watch;
+use super::measuring::{Client, Watch};
 use super::outcome;
 
 /// More rounds tell little more of their spread.
 const MOST: u32 = 8;
 /// What a server that has been loaded before needs until it is settled again.
 const WARM: Duration = Duration::from_millis(250);
-
-/// One load of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stretch {
-    pub(crate) duration: Duration,
-    pub(crate) seed: u64,
-    pub(crate) round: u32,
-    /// Before this nothing counts.
-    pub(crate) warm_up: Duration,
-    /// In which its users come.
-    pub(crate) ramp: Duration,
-}
-
-impl Stretch {
-    /// That of a case that has no other one.
-    pub(crate) const fn alone(duration: Duration, seed: u64) -> Self {
-        Self {
-            duration,
-            seed,
-            round: 0,
-            warm_up: Duration::from_secs(1),
-            ramp: Duration::ZERO,
-        }
-    }
-}
 
 /// How the time of a case is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,12 +48,15 @@ impl Rounds {
         }
     }
 
-    pub(crate) fn stretch(self, round: u32, seed: u64) -> Stretch {
-        let alone = Stretch::alone(self.each, seed);
-        Stretch {
+    /// Those of a case's load in that round.
+    fn settings(self, of: &Settings, case: &Case, (round, seed): (u32, u64)) -> Settings {
+        Settings {
+            load: case.load,
+            duration: self.each,
+            seed,
             round,
-            warm_up: if round == 0 { alone.warm_up } else { WARM },
-            ..alone
+            warm_up: if round == 0 { of.warm_up } else { WARM },
+            ..of.clone()
         }
     }
 
@@ -127,7 +106,7 @@ pub(crate) trait Loads {
         &self,
         case: &Case,
         server: &mut Self::Server,
-        stretch: Stretch,
+        settings: Settings,
         watch: &mut dyn Watch,
     ) -> Result<Driven, Error>;
 
@@ -146,10 +125,10 @@ impl<S> UnderWay<S> {
         &mut self,
         loads: &impl Loads<Server = S>,
         case: &Case,
-        stretch: Stretch,
+        settings: Settings,
         watch: &mut dyn Watch,
     ) -> Result<&Driven, Error> {
-        let mut driven = loads.drive(case, &mut self.server, stretch, watch)?;
+        let mut driven = loads.drive(case, &mut self.server, settings, watch)?;
         if let Some(before) = self.driven.take() {
             driven.load = before.load.then(driven.load);
         }
@@ -162,17 +141,19 @@ impl<S> UnderWay<S> {
         loads: &impl Loads<Server = S>,
         case: &Case,
         (round, seed): (u32, u64),
-        interrupt: &AtomicBool,
+        client: &Client<'_>,
         watch: &mut dyn Watch,
     ) -> Result<bool, Error> {
         let rounds = self.rounds;
-        let mut driven = self.drive(loads, case, rounds.stretch(round, seed), watch)?;
-        let goes_on = driven.ended.is_none() && !interrupt.load(Ordering::Relaxed);
+        let settings = rounds.settings(&client.settings, case, (round, seed));
+        let mut driven = self.drive(loads, case, settings, watch)?;
+        let goes_on = driven.ended.is_none() && !client.interrupt.load(Ordering::Relaxed);
         if round == 0 && goes_on && rounds.are_too_short(driven.settled) {
             // What is left of its time goes to one load that can settle.
             self.rounds = rounds.joined();
             self.driven = None;
-            driven = self.drive(loads, case, self.rounds.stretch(0, seed), watch)?;
+            let settings = self.rounds.settings(&client.settings, case, (0, seed));
+            driven = self.drive(loads, case, settings, watch)?;
         }
         Ok(driven.ended.is_none() && round + 1 < self.rounds.number)
     }
@@ -199,13 +180,13 @@ pub(crate) fn in_rounds(
     plan: &Plan,
     mut left: Vec<usize>,
     records: &mut [CaseRecord],
-    (interrupt, observer, watch): (&AtomicBool, &mut dyn Observer, &mut dyn Watch),
+    (client, observer, watch): (&Client<'_>, &mut dyn Observer, &mut dyn Watch),
 ) {
     let mut order = ChaCha8Rng::seed_from_u64(plan.settings.seed);
     let mut under_way = BTreeMap::new();
     let mut end = |index: usize, load: Result<Driven, Error>, observer: &mut dyn Observer| {
         let record = &mut records[index];
-        outcome::note(record, load, interrupt);
+        outcome::note(record, load, client.interrupt);
         observer.finished(CaseId::at(index), record);
     };
     for round in 0.. {
@@ -217,7 +198,7 @@ pub(crate) fn in_rounds(
             Order::Interleaved => left.shuffle(&mut order),
         }
         for index in std::mem::take(&mut left) {
-            if interrupt.load(Ordering::Relaxed) {
+            if client.interrupt.load(Ordering::Relaxed) {
                 break;
             }
             let case = &plan.cases[index];
@@ -235,7 +216,7 @@ pub(crate) fn in_rounds(
             );
             let at = (round, plan.settings.seed.wrapping_add(round.into()));
             let turned = its.and_then(|mut its| {
-                let goes_on = its.turn(loads, case, at, interrupt, watch)?;
+                let goes_on = its.turn(loads, case, at, client, watch)?;
                 Ok((its, goes_on))
             });
             match turned {

@@ -46,12 +46,13 @@ pub(super) fn run(
         return Ok(Exit::Fine);
     }
     let told = arguments.remote.told.as_ref().map(told).transpose()?;
+    let mut client = super::client((&arguments.run, arguments.duration), &clock, &interrupt);
+    client.settings.ramp = arguments.remote.ramp.unwrap_or_default();
     let asking = Asking {
-        ramp: arguments.remote.ramp.unwrap_or_default(),
         told: told.as_ref(),
         remote: &remote,
         reached: &reached,
-        client: super::client((&arguments.run, arguments.duration), &clock, &interrupt),
+        client,
     };
     if arguments.remote.tell {
         return tell(&asking, &plan);

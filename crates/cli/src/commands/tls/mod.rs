@@ -15,8 +15,9 @@ use std::time::Duration;
 
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Case, Clock, Load, Operation, StackName, StoreIdentity};
+use keymark_load::Settings;
 use keymark_stacks::tls::servers::Weak;
-use keymark_stacks::tls::{Client, Handshake, KeyExchange, Timeouts, TlsVersion};
+use keymark_stacks::tls::{Client, Handshake, KeyExchange, TlsVersion};
 
 use super::Outcome;
 use crate::args::{TlsCommand, TlsRunArguments};
@@ -71,10 +72,11 @@ fn client<'a>(
     interrupt: &'a AtomicBool,
 ) -> Client<'a> {
     Client {
-        duration,
-        threads: arguments.client_threads,
-        timeouts: Timeouts::default(),
-        weak: weak(arguments.allow_weak),
+        settings: Settings {
+            threads: arguments.client_threads,
+            weak: weak(arguments.allow_weak),
+            ..Settings::new(Load::single(), duration)
+        },
         clock,
         interrupt,
     }
