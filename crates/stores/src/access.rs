@@ -13,7 +13,7 @@ use keymark_bench::worker::WorkerProcess;
 use serde::{Deserialize, Serialize};
 
 use crate::card::{CardAccess, Slot};
-use crate::pkcs11_uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
+use crate::pkcs11_uri::Pkcs11Uri;
 use crate::scheme::Scheme;
 use crate::test_key::{SealedKey, TestKey};
 use crate::user::Pin;
@@ -115,32 +115,59 @@ impl Access {
 #[derive(Serialize, Deserialize)]
 pub struct ProgramKey {
     pub(crate) module: PathBuf,
-    pub token: TokenPart,
-    pub object: ObjectPart,
+    /// Of the private key, as far as it is known; neither module nor PIN is in it.
+    pub uri: Box<Pkcs11Uri>,
     /// What the token has accepted; none where it wants none.
     #[serde(skip)]
     pub pin: Option<Pin>,
     /// The whole environment of the program, as the process has it that starts the program.
     #[serde(skip)]
     pub environment: Vec<(OsString, OsString)>,
-    pub(crate) own_place: Option<PathBuf>,
+    /// The directory of a token that keymark has made: programs that run as another user have to be let into it.
+    pub own_place: Option<PathBuf>,
 }
 
 impl ProgramKey {
+    /// The private key that the URI names behind that module, whatever the URI says of modules and PINs. No token is asked.
+    pub fn of_uri(module: PathBuf, uri: Pkcs11Uri) -> Result<Self, Error> {
+        let key = Self {
+            module,
+            uri: Box::new(Pkcs11Uri {
+                object: uri.object.private(),
+                pin_file: None,
+                module_path: None,
+                module_name: None,
+                ..uri
+            }),
+            pin: None,
+            environment: Vec::new(),
+            own_place: None,
+        };
+        key.naming_one()
+    }
+
+    /// The same, if the URI names one key of its token.
+    pub fn naming_one(self) -> Result<Self, Error> {
+        if self.uri.object.names_one() {
+            return Ok(self);
+        }
+        let advice = "add object=LABEL or id=%NN";
+        Err(Error::call(
+            "reading a pkcs11: URI",
+            "it names no key",
+            advice,
+        ))
+    }
+
     /// The module's file.
     pub fn module(&self) -> &Path {
         &self.module
     }
 
-    /// The directory of a token that keymark has made: programs that run as another user have to be let into it.
-    pub fn own_place(&self) -> Option<&Path> {
-        self.own_place.as_deref()
-    }
-
     /// The token's URI: its PIN is one, for however many keys.
     pub fn token_uri(&self) -> String {
         let uri = Pkcs11Uri {
-            token: self.token.clone(),
+            token: self.uri.token.clone(),
             module_path: Some(self.module.clone()),
             ..Pkcs11Uri::default()
         };
@@ -151,13 +178,8 @@ impl ProgramKey {
     /// URIs are arguments.
     pub fn uri(&self, pin_file: Option<&Path>) -> String {
         let uri = Pkcs11Uri {
-            token: self.token.clone(),
-            object: ObjectPart {
-                kind: Some(ObjectKind::Private),
-                ..self.object.clone()
-            },
             pin_file: pin_file.map(Path::to_owned),
-            ..Pkcs11Uri::default()
+            ..(*self.uri).clone()
         };
         uri.to_string()
     }

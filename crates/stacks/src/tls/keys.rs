@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::tls::servers::{Identity, Installed, ServerError, TokenKey, TokenWay, Tracing};
+use crate::tls::servers::{Identity, Installed, ServerError, TokenWay, Tracing};
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Error, Operation, StoreIdentity};
 use keymark_stores::access::Certificate;
@@ -72,12 +72,14 @@ impl Keys {
         }
         let module = access.module;
         let module = module.ok_or_else(|| unsupported("a TLS server", capability))?;
-        let told = module.program_key(Certificate::NotNeeded)?;
-        tpm2_pkcs11::check_server(told.module())?;
-        let mut key = TokenKey::of_program(told)?;
-        key.tracing = self.tracing;
+        let key = module.program_key(Certificate::NotNeeded)?;
+        tpm2_pkcs11::check_server(key.module())?;
+        let key = key.naming_one()?;
         let openssl = server.openssl()?;
         let way = way.unwrap_or_else(|| openssl.usual_way());
-        Identity::on_token(server, algorithm, key, way)
+        Ok(Identity {
+            tracing: self.tracing,
+            ..Identity::on_token(server, algorithm, key, way)?
+        })
     }
 }

@@ -20,7 +20,7 @@ use super::keys::parameters_of;
 use super::session_keys::{LABEL, value_of};
 use super::store::{Origin, Placed, TokenStore, fresh_id};
 use super::token::{Owner, Token};
-use super::uri::{ObjectPart, TokenPart};
+use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::access::Certificate;
 use crate::access::ProgramKey;
 use crate::certificate::{begun, name};
@@ -47,17 +47,20 @@ impl TokenStore {
         let serial = Some(info.serial).filter(|serial| !serial.is_empty());
         let told = ProgramKey {
             module: token.file.path.clone(),
-            token: TokenPart {
-                label: Some(info.label).filter(|label| !label.is_empty()),
-                serial,
-                ..TokenPart::default()
-            },
-            object,
+            uri: Box::new(Pkcs11Uri {
+                token: TokenPart {
+                    label: Some(info.label).filter(|label| !label.is_empty()),
+                    serial,
+                    ..TokenPart::default()
+                },
+                object: object.private(),
+                ..Pkcs11Uri::default()
+            }),
             pin: token.accepted_pin()?,
             environment: token.file.environment_without(&token.user.pins),
             own_place: token.own_place(),
         };
-        if let (Certificate::Wanted, Some(id)) = (certificate, &told.object.id) {
+        if let (Certificate::Wanted, Some(id)) = (certificate, &told.uri.object.id) {
             token.certify(&public, id)?;
         }
         Ok(told)

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const SCHEME: &str = "pkcs11:";
 
 /// A URI. What it does not say matches everything.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Pkcs11Uri {
     pub library: LibraryPart,
     pub slot: SlotPart,
@@ -27,7 +27,7 @@ pub struct Pkcs11Uri {
 }
 
 /// What the module says of itself (`CK_INFO`).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LibraryPart {
     pub manufacturer: Option<String>,
     pub description: Option<String>,
@@ -36,7 +36,7 @@ pub struct LibraryPart {
 }
 
 /// What the module says of the slot (`CK_SLOT_INFO`).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SlotPart {
     pub id: Option<u64>,
     pub description: Option<String>,
@@ -66,6 +66,14 @@ impl ObjectPart {
         Self {
             id: Some(id),
             ..Self::default()
+        }
+    }
+
+    /// The private key of that name: without a type pkcs11-provider comes to the public key first, by chance.
+    pub(crate) fn private(self) -> Self {
+        Self {
+            kind: Some(ObjectKind::Private),
+            ..self
         }
     }
 

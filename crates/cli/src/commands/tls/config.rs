@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use keymark_stacks::tls::servers::administrator::{Source, guide};
-use keymark_stacks::tls::servers::{Installed, SearchPath, TokenKey, TokenWay, kind};
+use keymark_stacks::tls::servers::{Installed, SearchPath, TokenWay, kind};
 use keymark_stores::pkcs11::uri::Pkcs11Uri;
-use keymark_stores::pkcs11::variables;
+use keymark_stores::pkcs11::{ProgramKey, variables};
 
 use super::super::Outcome;
 use crate::args::TlsConfigArguments;
@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
             .then(|| token_key(device))
             .transpose()
     });
-    let tokens: Vec<Option<TokenKey>> = tokens.collect::<Result<_, Failure>>()?;
+    let tokens: Vec<Option<ProgramKey>> = tokens.collect::<Result<_, Failure>>()?;
     let mut sources = tokens.iter().flat_map(|token| match token {
         Some(key) => vec![Source::Token(key, way)],
         // A file of each algorithm.
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
 }
 
 /// A key on a token, with what its module reads of keymark's own environment. Nothing is asked of the token.
-fn token_key(device: &str) -> Result<TokenKey, Failure> {
+fn token_key(device: &str) -> Result<ProgramKey, Failure> {
     let uri: Pkcs11Uri = device.parse().map_err(|error| {
         Failure::usage(format!(
             "'{device}' must be 'software' or a pkcs11: URI: {error}"
@@ -63,7 +63,8 @@ fn token_key(device: &str) -> Result<TokenKey, Failure> {
             "'{device}' names no module; add ?module-path=/FILE, as 'keymark devices' lists it"
         ))
     })?;
-    let mut key = TokenKey::new(&module, device, None).map_err(Failure::usage)?;
-    key.environment = variables(&module);
+    let environment = variables(&module);
+    let mut key = ProgramKey::of_uri(module, uri).map_err(Failure::usage)?;
+    key.environment = environment;
     Ok(key)
 }

@@ -6,13 +6,14 @@ use std::path::Path;
 
 use askama::Template;
 use keymark_bench::{Algorithm, Curve, Error, Family};
+use keymark_stores::pkcs11::ProgramKey;
 
 use crate::installed::BroughtBy;
 use crate::openssl::{Configuration, TokenWay};
 use crate::templates::{Comments, written};
 use crate::tls::servers::certificate;
 use crate::tls::servers::error::{Impossible, ServerError};
-use crate::tls::servers::identity::{Certificates, TokenKey};
+use crate::tls::servers::identity::Certificates;
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::spec::{Handshakes, is_weak};
 use crate::tls::servers::text::{Pair, Tls, comment, plain};
@@ -25,7 +26,7 @@ pub enum Source<'k> {
     /// In a file, made for that algorithm.
     File(Algorithm),
     /// On a token, reached that way. No PIN is needed for the text, and none is in it.
-    Token(&'k TokenKey, TokenWay),
+    Token(&'k ProgramKey, TokenWay),
 }
 
 /// A step.
@@ -215,7 +216,7 @@ fn key(
 }
 
 /// The first key on a token. All of them share module, way and PIN.
-fn token_of<'k>(sources: &[Source<'k>]) -> Option<(&'k TokenKey, TokenWay)> {
+fn token_of<'k>(sources: &[Source<'k>]) -> Option<(&'k ProgramKey, TokenWay)> {
     sources.iter().find_map(|source| match source {
         Source::File(_) => None,
         Source::Token(key, way) => Some((*key, *way)),
@@ -232,8 +233,10 @@ fn check_two(
     match (first, second) {
         (Source::File(one), Source::File(other)) => Certificates::check_two(one, other),
         (Source::Token(one, way), Source::Token(other, other_way)) => {
-            let together = way == other_way && one.is_beside(other);
-            together.then_some(()).ok_or(Impossible::TwoModules)
+            let beside = one.module() == other.module() && one.uri.token == other.uri.token;
+            (way == other_way && beside)
+                .then_some(())
+                .ok_or(Impossible::TwoModules)
         }
         (Source::File(_), Source::Token(..)) | (Source::Token(..), Source::File(_)) => Ok(()),
     }
@@ -264,7 +267,7 @@ fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
 
 /// What all keys on the token need.
 fn openssl_configuration(
-    key: &TokenKey,
+    key: &ProgramKey,
     way: TokenWay,
     loadable: &Path,
     directory: &Path,
@@ -273,7 +276,7 @@ fn openssl_configuration(
     let configuration = Configuration {
         way,
         loadable: plain(LOADABLE, loadable)?,
-        module: plain(MODULE, &key.module)?,
+        module: plain(MODULE, key.module())?,
         pin_file: Some(plain(DIRECTORY, &pin_file)?),
         init: 1,
     };
@@ -281,7 +284,7 @@ fn openssl_configuration(
 }
 
 /// What modules and OpenSSL read, which has to stand in a line of shell.
-fn assignments(key: &TokenKey, directory: &Path) -> Result<Vec<(String, String)>, ServerError> {
+fn assignments(key: &ProgramKey, directory: &Path) -> Result<Vec<(String, String)>, ServerError> {
     let configuration = directory.join("openssl.cnf");
     let configuration = plain(DIRECTORY, &configuration)?;
     let mut all = vec![("OPENSSL_CONF".to_owned(), configuration.to_owned())];

@@ -170,18 +170,20 @@ impl ServerDirectory {
             }
             PrivateKey::Token(key, way) => (key, *way),
         };
-        let files = match key.tracing {
-            Tracing::Off => token::write(server, key, way, directory)?,
+        let module = match identity.tracing {
+            Tracing::Off => key.module().to_owned(),
             Tracing::Calls => {
                 let worker = self.worker.as_ref();
-                let module = self.traces.before(&key.module, &self.private, worker)?;
-                token::write(server, &key.behind(&module), way, directory)?
+                self.traces.before(key.module(), &self.private, worker)?
             }
         };
+        let files = token::write(server, (key, way), &module, directory)?;
         openssl_conf.get_or_insert(files.configuration);
         self.pin = self.pin.take().or(files.pin);
         self.environment.extend(key.environment.iter().cloned());
-        if let (Some(worker), Some(own)) = (&self.worker, &key.own_directory) {
+        if let (Some(worker), Some(own)) = (&self.worker, &key.own_place) {
+            // It may write to the files that are there by now (a twin's device, a trace), and makes no new ones. Other
+            // tokens' files are left as they are.
             worker.let_use_token(own)?;
         }
         Ok(match way {

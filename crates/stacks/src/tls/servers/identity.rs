@@ -1,13 +1,10 @@
 //! Who a server is: its certificates, and where their private keys are.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use keymark_bench::{Algorithm, Curve, During as _, Error, Family};
-use keymark_stores::pkcs11::uri::{ObjectKind, ObjectPart, Pkcs11Uri};
+use keymark_bench::{Algorithm, Curve, During as _, Family};
 use keymark_stores::pkcs11::{ProgramKey, is_known_to_programs};
 use keymark_stores::test_key::TestKey;
-use keymark_stores::user::Pin;
 use openssl::pkey::{PKey, PKeyRef, Private, Public};
 use openssl::x509::X509;
 
@@ -17,99 +14,10 @@ use crate::tls::servers::error::{Impossible, ServerError};
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::token::{self, Tracing};
 
-/// A key on a PKCS#11 token, as a server is told of it.
-#[allow(missing_debug_implementations, reason = "a secret is not printed")]
-#[derive(Clone)]
-pub struct TokenKey {
-    /// The module that it is behind.
-    pub module: PathBuf,
-    uri: Pkcs11Uri,
-    /// Whoever has it may sign.
-    pub pin: Option<Pin>,
-    /// What the module has to find in its environment.
-    pub environment: Vec<(OsString, OsString)>,
-    /// The directory of a token that keymark itself has made: where root starts the server, its worker user is let into
-    /// it, and may write to the files that are there by then (a twin's device, a trace). It makes no new ones. Other tokens'
-    /// files are left as they are.
-    pub own_directory: Option<PathBuf>,
-    /// Whether the server's calls for it are counted.
-    pub tracing: Tracing,
-}
-
-impl TokenKey {
-    /// The private key of that URI behind the module. A PIN's file in the URI is not used: the PIN is `pin`.
-    ///
-    /// # Errors
-    /// When it is no URI of a key.
-    pub fn new(module: &Path, uri: &str, pin: Option<Pin>) -> Result<Self, Error> {
-        const CALL: &str = "reading a pkcs11: URI";
-        let uri: Pkcs11Uri = uri.parse().during(CALL)?;
-        if !uri.object.names_one() {
-            let advice = "add object=LABEL or id=%NN";
-            return Err(Error::call(CALL, "it names no key", advice));
-        }
-        // Without a type pkcs11-provider comes to the public key first, by chance.
-        let object = ObjectPart {
-            kind: Some(ObjectKind::Private),
-            ..uri.object
-        };
-        Ok(Self {
-            module: module.to_owned(),
-            uri: Pkcs11Uri {
-                object,
-                pin_file: None,
-                module_path: None,
-                module_name: None,
-                ..uri
-            },
-            pin,
-            environment: Vec::new(),
-            own_directory: None,
-            tracing: Tracing::Off,
-        })
-    }
-
-    /// The same key behind another module.
-    pub(crate) fn behind(&self, module: &Path) -> Self {
-        Self {
-            module: module.to_owned(),
-            ..self.clone()
-        }
-    }
-
-    /// A key that a store has for other programs.
-    ///
-    /// # Errors
-    /// When its URI names no key.
-    pub fn of_program(key: ProgramKey) -> Result<Self, Error> {
-        let made = Self::new(key.module(), &key.uri(None), key.pin.clone())?;
-        Ok(Self {
-            own_directory: key.own_place().map(Path::to_owned),
-            environment: key.environment,
-            ..made
-        })
-    }
-
-    /// The private key's URI (RFC 7512), with the file of the PIN if that is to be in it.
-    pub(crate) fn uri(&self, pin_file: Option<&Path>) -> String {
-        let uri = Pkcs11Uri {
-            pin_file: pin_file.map(Path::to_owned),
-            ..self.uri.clone()
-        };
-        // RFC 7512 lets them stand; in a configuration they would mean something.
-        uri.to_string().replace('$', "%24").replace('\'', "%27")
-    }
-
-    /// Whether both are known by one token behind one module, as far as their URIs say.
-    pub(crate) fn is_beside(&self, other: &Self) -> bool {
-        self.module == other.module && self.uri.token == other.uri.token
-    }
-}
-
 #[derive(Clone)]
 pub(crate) enum PrivateKey {
     File(PKey<Private>),
-    Token(Box<TokenKey>, TokenWay),
+    Token(Arc<ProgramKey>, TokenWay),
 }
 
 /// A certificate with its private key.
@@ -122,6 +30,8 @@ pub struct Identity {
     pub certificate: X509,
     /// What a client has to trust; none of one that keymark has not made.
     pub authority: Option<X509>,
+    /// Whether the server's calls for a key on a token are counted.
+    pub tracing: Tracing,
     pub(crate) key: PrivateKey,
 }
 
@@ -150,6 +60,7 @@ impl Identity {
             algorithm,
             certificate: authority.issue(public, Purpose::Server)?,
             authority: Some(authority.certificate().clone()),
+            tracing: Tracing::Off,
             key,
         })
     }
@@ -172,7 +83,7 @@ impl Identity {
     pub fn on_token(
         server: &Installed,
         algorithm: Algorithm,
-        key: TokenKey,
+        key: ProgramKey,
         way: TokenWay,
     ) -> Result<Self, ServerError> {
         // libp11 0.4.12 has RSA and ECDSA, and no EdDSA.
@@ -181,7 +92,7 @@ impl Identity {
         }
         certificate::check(algorithm)?;
         let public = token::public_key(server, &key, way)?;
-        Self::certified(algorithm, &public, PrivateKey::Token(Box::new(key), way))
+        Self::certified(algorithm, &public, PrivateKey::Token(Arc::new(key), way))
     }
 
     /// What a client has to trust, in PEM.
@@ -195,7 +106,7 @@ impl Identity {
         self.token().map(|(_, way)| way)
     }
 
-    pub(crate) fn token(&self) -> Option<(&TokenKey, TokenWay)> {
+    pub(crate) fn token(&self) -> Option<(&ProgramKey, TokenWay)> {
         match &self.key {
             PrivateKey::File(_) => None,
             PrivateKey::Token(key, way) => Some((key, *way)),

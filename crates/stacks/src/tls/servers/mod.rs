@@ -34,7 +34,7 @@ pub use balancer::{Balancer, Haproxy};
 pub(crate) use certificate::private_key;
 pub use certificate::{Authority, Purpose};
 pub use error::{Impossible, ServerError};
-pub use identity::{Certificates, Identity, TokenKey};
+pub use identity::{Certificates, Identity};
 pub use keymark_load::Weak;
 pub use kind::{Installed, KINDS, Library, ServerKind, kind};
 pub(crate) use openssl::too_new;

@@ -163,7 +163,8 @@ fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
         return Err(Impossible::Weak(weak).into());
     }
     let tokens = spec.certificates.iter().filter_map(Identity::token);
-    let mut tokens = tokens.map(|(key, way)| (&key.module, way, key.pin.as_ref().map(Pin::expose)));
+    let mut tokens =
+        tokens.map(|(key, way)| (key.module(), way, key.pin.as_ref().map(Pin::expose)));
     let first = tokens.next();
     if !tokens.all(|token| Some(token) == first) {
         return Err(Impossible::TwoModules.into());

@@ -15,6 +15,7 @@ use der::{EncodePem, Sequence, Tag};
 use keymark_bench::{During as _, Error};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace;
+use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::places::private_dir::PrivateDir;
@@ -26,7 +27,6 @@ use crate::openssl::{Configuration, PROGRAM, TokenWay};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
 use crate::tls::servers::error::ServerError;
-use crate::tls::servers::identity::TokenKey;
 use crate::tls::servers::kind::Installed;
 use crate::tls::servers::log::visible;
 use crate::tls::servers::text::plain;
@@ -46,12 +46,12 @@ pub(crate) struct TokenFiles {
     pub(crate) pin: Option<File>,
 }
 
-/// Writes the configuration there. The PIN is in no file of the directory: engine and provider open the program's standard
+/// Writes the configuration there, for the key behind that module. The PIN is in no file of the directory: engine and provider open the program's standard
 /// input by its name.
 pub(crate) fn write(
     server: &Installed,
-    key: &TokenKey,
-    way: TokenWay,
+    (key, way): (&ProgramKey, TokenWay),
+    module: &Path,
     directory: &Path,
 ) -> Result<TokenFiles, ServerError> {
     let pin = key
@@ -64,7 +64,7 @@ pub(crate) fn write(
     let text = Configuration {
         way,
         loadable: plain(LOADABLE, &loadable)?,
-        module: plain(MODULE, &key.module)?,
+        module: plain(MODULE, module)?,
         pin_file: pin.as_ref().map(|_| STANDARD_INPUT),
         init: 1,
     };
@@ -89,23 +89,25 @@ pub(crate) fn variables(
 }
 
 /// The engine finds the PIN by the URI, the provider by its configuration.
-pub(crate) fn uri(key: &TokenKey, way: TokenWay, pin_file: Option<&Path>) -> String {
-    match way {
+pub(crate) fn uri(key: &ProgramKey, way: TokenWay, pin_file: Option<&Path>) -> String {
+    let uri = match way {
         TokenWay::Engine => key.uri(pin_file),
         TokenWay::Provider => key.uri(None),
-    }
+    };
+    // RFC 7512 lets them stand; in a configuration they would mean something.
+    uri.replace('$', "%24").replace('\'', "%27")
 }
 
 /// The key's public half.
 pub(crate) fn public_key(
     server: &Installed,
-    key: &TokenKey,
+    key: &ProgramKey,
     way: TokenWay,
 ) -> Result<PKey<Public>, ServerError> {
     const CALL: &str = "openssl pkey -pubout";
     let program = PROGRAM.locate(&SearchPath::of(None))?;
     let directory = PrivateDir::new()?;
-    let files = write(server, key, way, directory.path())?;
+    let files = write(server, (key, way), key.module(), directory.path())?;
     let mut command = program::command(&program);
     if let Some(pin) = files.pin {
         command.stdin(pin);

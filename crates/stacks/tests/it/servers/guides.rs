@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use keymark_stacks::tls::servers::TokenWay;
 use keymark_stacks::tls::servers::administrator::{Guide, Source, guide};
-use keymark_stacks::tls::servers::{TokenKey, TokenWay};
+use keymark_stores::pkcs11::ProgramKey;
 use keymark_testkit::place::said;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
@@ -22,8 +23,8 @@ fn ways() -> Vec<TokenWay> {
 
 /// The guide for the token's key, with its files in that directory.
 fn for_token(software: &str, token: &SoftHsmToken, way: TokenWay, directory: &Path) -> Guide {
-    let mut key =
-        TokenKey::new(&SoftHsmToken::library(), &format!("{URI};object=ec"), None).unwrap();
+    let uri = format!("{URI};object=ec").parse().unwrap();
+    let mut key = ProgramKey::of_uri(SoftHsmToken::library(), uri).unwrap();
     let configuration: OsString = token.configuration().into();
     let environment = vec![(CONFIGURATION.into(), configuration)];
     key.environment = environment;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use keymark_stacks::tls::servers::{
     Certificates, Handshakes, Identity, Impossible, RunningServer, ServerError, ServerSpec,
-    TokenKey, TokenWay,
+    TokenWay,
 };
+use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::user::Pin;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::{assert_says, assert_silent};
@@ -23,12 +24,13 @@ fn token() -> SoftHsmToken {
     token
 }
 
-fn key(token: &SoftHsmToken, module: &Path, label: &str, pin: &str) -> TokenKey {
-    let uri = format!("{URI};object={label}");
-    let mut key = TokenKey::new(module, &uri, Some(Pin::new(pin))).unwrap();
+fn key(token: &SoftHsmToken, module: &Path, label: &str, pin: &str) -> ProgramKey {
+    let uri = format!("{URI};object={label}").parse().unwrap();
+    let mut key = ProgramKey::of_uri(module.to_owned(), uri).unwrap();
+    key.pin = Some(Pin::new(pin));
     let configuration: OsString = token.configuration().into();
     key.environment = vec![(CONFIGURATION.into(), configuration)];
-    key.own_directory = token.configuration().parent().map(Path::to_owned);
+    key.own_place = token.configuration().parent().map(Path::to_owned);
     key
 }
 
@@ -177,9 +179,8 @@ fn what_an_engine_cannot_have_is_said_without_asking_the_token() {
         other => panic!("{other:?}"),
     }
     let module = SoftHsmToken::library();
-    let Err(error) = TokenKey::new(&module, "pkcs11:token=t", None) else {
+    let Err(error) = ProgramKey::of_uri(module, "pkcs11:token=t".parse().unwrap()) else {
         panic!("it names no key");
     };
     assert_says(&error, ["names no key"]);
-    assert!(TokenKey::new(&module, "pkcs11:object=a?pin-value=1", None).is_err());
 }
