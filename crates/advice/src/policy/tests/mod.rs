@@ -1,11 +1,8 @@
-mod statements;
-
 use std::collections::BTreeSet;
 
 use keymark_testkit::assert_says;
 
 use super::*;
-use statements::STATEMENTS;
 
 fn policy(id: &str) -> &'static Policy {
     let found = Policy::all().iter().find(|policy| policy.id == id);
@@ -18,29 +15,24 @@ fn status(id: &str, key: &str, usage: Use, act: Act, date: &str) -> (Status, Opt
     (verdict.status, verdict.rule.map(|rule| rule.id.clone()))
 }
 
-/// Applying and processing at a day.
-type Day = (&'static str, Status, Status);
-
-/// What a document states of one key on both sides of a date, or at any date.
-struct Statement {
-    policy: &'static str,
-    rule: &'static str,
-    key: &'static str,
-    usage: Use,
-    at: &'static [Day],
-}
-
 #[test]
 fn every_statement_of_every_policy_holds() {
+    let rows = include_str!("statements.txt").lines();
     let mut quoted = BTreeSet::new();
-    for statement in STATEMENTS {
-        quoted.insert((statement.policy, statement.rule));
-        for (day, applying, processing) in statement.at {
+    for row in rows.filter(|row| !row.starts_with('#')) {
+        let words: Vec<&str> = row.split(' ').collect();
+        let [policy, rule, key, usage, days @ ..] = words.as_slice() else {
+            panic!("{row}: five columns at least");
+        };
+        assert!(!days.is_empty(), "{row}: no day");
+        quoted.insert((*policy, *rule));
+        for day in days {
+            let (date, stated) = day.split_once('=').expect(row);
+            let (applying, processing) = stated.split_once('/').expect(row);
             for (act, expected) in [(Act::Applying, applying), (Act::Processing, processing)] {
-                let found = status(statement.policy, statement.key, statement.usage, act, day);
-                let wanted = (*expected, Some(statement.rule.to_owned()));
-                let what = format!("{} {} {act} {day}", statement.policy, statement.key);
-                assert_eq!(found, wanted, "{what}");
+                let found = status(policy, key, usage.parse().unwrap(), act, date);
+                let wanted = (expected.parse().unwrap(), Some((*rule).to_owned()));
+                assert_eq!(found, wanted, "{policy} {key} {act} {date}");
             }
         }
     }
