@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use keymark_bench::workload::{Input, Verifiable};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::journal::Journals;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};

@@ -1,7 +1,6 @@
 //! One suite for every key store: what the seam promises, whoever is behind it.
 
 mod behind_a_module;
-mod fake;
 mod in_readers;
 mod of_keymarks_own;
 mod suite;
@@ -11,7 +10,6 @@ use std::sync::Arc;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, Verifiable};
 use keymark_stores::card::Slot;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, VirtualCards};
@@ -20,22 +18,7 @@ use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::reader::Reader;
 
-use fake::FakeStore;
-use suite::{Exercise, Use};
-
-#[test]
-fn the_fake_conforms() {
-    let is_echo = |result: &Verifiable<'_>| match result.output {
-        [octet] if usize::from(*octet) == result.input => Ok(()),
-        _ => Err("no echo".to_owned()),
-    };
-    let store = FakeStore::default();
-    suite::conforms_by(&store, None, Use::Together, &|_, _| Exercise {
-        inputs: [Input { bytes: vec![0] }, Input { bytes: vec![1] }].into(),
-        verifier: Arc::new(is_echo),
-    });
-    assert_eq!(store.entered(), 0, "who enters leaves");
-}
+use suite::Use;
 
 #[test]
 fn the_software_store_conforms() {

@@ -18,7 +18,7 @@ fn conforms(kind: ManagedKind, test: &str, algorithms: &[&str]) {
         let file: ModuleFile = serde_json::from_str(&file).unwrap();
         let token = TokenHere::of_managed(&kind, &file, &Run::new(0)).unwrap();
         let store = token.store();
-        suite::conforms_by(store, Some(algorithms), how(&kind), &suite::by_public_key);
+        suite::conforms_used(store, Some(algorithms), how(&kind));
         return store.restore().unwrap();
     }
     let place = ManagedPlace::prepare(&kind, &Places::of_user()).unwrap();

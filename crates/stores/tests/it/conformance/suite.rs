@@ -14,13 +14,13 @@ use keymark_stores::store::KeyStore;
 use keymark_stores::worker;
 
 /// What a key is asked, and the check.
-pub struct Exercise {
-    pub inputs: Arc<[Input]>,
-    pub verifier: Arc<dyn Verifier>,
+struct Exercise {
+    inputs: Arc<[Input]>,
+    verifier: Arc<dyn Verifier>,
 }
 
 /// Inputs made with the public key that the store gives, and the check for the form of its answers.
-pub fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
+fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
     let public = store.public_key(key).unwrap();
     let challenge = Challenge::new(&public, key.operation, None, 16, 0).unwrap();
     let form = store.answers(key).unwrap().form;
@@ -41,16 +41,11 @@ pub enum Use {
 
 /// Every capability of the algorithms, or of all, where that does not take minutes.
 pub fn conforms(store: &dyn KeyStore, algorithms: Option<&[&str]>) {
-    conforms_by(store, algorithms, Use::Together, &by_public_key);
+    conforms_used(store, algorithms, Use::Together);
 }
 
-/// The same, for a store whose keys are no keys.
-pub fn conforms_by(
-    store: &dyn KeyStore,
-    algorithms: Option<&[&str]>,
-    how: Use,
-    exercise: &dyn Fn(&dyn KeyStore, &KeyRef) -> Exercise,
-) {
+/// The same, with the handles of a key used in that way.
+pub fn conforms_used(store: &dyn KeyStore, algorithms: Option<&[&str]>, how: Use) {
     let wanted = |capability: &Capability| {
         let name = capability.algorithm.name();
         algorithms.is_none_or(|algorithms| algorithms.contains(&name))
@@ -62,7 +57,7 @@ pub fn conforms_by(
     assert_eq!(distinct.len(), capabilities.len(), "each is offered once");
     let mut tried = 0;
     for capability in capabilities.iter().copied().filter(wanted) {
-        does_it(store, capability, how, exercise);
+        does_it(store, capability, how);
         tried += 1;
     }
     assert!(tried > 0, "there is something to try");
@@ -71,12 +66,7 @@ pub fn conforms_by(
 
 /// The same key at every call, reached in the way that is said, by several handles, each usable from a thread
 /// of its own; results belong to their inputs.
-fn does_it(
-    store: &dyn KeyStore,
-    capability: Capability,
-    how: Use,
-    exercise: &dyn Fn(&dyn KeyStore, &KeyRef) -> Exercise,
-) {
+fn does_it(store: &dyn KeyStore, capability: Capability, how: Use) {
     let key = store.key(capability).unwrap();
     assert_eq!(key.capability(), capability);
     assert_eq!(store.key(capability).unwrap(), key, "it is the same key");
@@ -103,7 +93,7 @@ fn does_it(
         };
         handles.push(worker::open(&errand, used).unwrap());
     }
-    let exercise = exercise(store, &key);
+    let exercise = by_public_key(store, &key);
     let capacity = store.answers(&key).unwrap().capacity;
     handles.extend((0..2).map(|_| store.open(&key, None).unwrap()));
     if matches!(how, Use::InTurn) {
