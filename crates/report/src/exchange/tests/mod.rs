@@ -2,6 +2,7 @@ mod tables;
 
 use std::fs;
 use std::num::NonZeroU32;
+use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use keymark_bench::case::{DeviceName, Load};
@@ -30,12 +31,12 @@ fn mutilated(change: impl FnOnce(&mut Value)) -> ImportError {
     json::parse(Path::new("run.json"), value.to_string().as_bytes()).unwrap_err()
 }
 
-fn validator() -> Validator {
+static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
     let schema = fs::read(Path::new(ROOT).join("schema/record-1.json")).unwrap();
     let schema: Value = serde_json::from_slice(&schema).unwrap();
     jsonschema::draft202012::meta::validate(&schema).unwrap();
     jsonschema::draft202012::new(&schema).unwrap()
-}
+});
 
 #[test]
 fn an_export_that_breaks_off_anywhere_is_refused() {
@@ -182,10 +183,9 @@ fn contradicts(change: impl FnOnce(&mut Value), reason: &str) {
 
 #[test]
 fn the_schema_describes_the_export_exactly() {
-    let validator = validator();
     let value: Value = serde_json::from_slice(&exported(&record("a"))).unwrap();
     assert_eq!(
-        validator
+        VALIDATOR
             .iter_errors(&value)
             .map(|e| e.to_string())
             .collect::<Vec<_>>(),
@@ -194,7 +194,7 @@ fn the_schema_describes_the_export_exactly() {
     let invalid = |change: &dyn Fn(&mut Value)| {
         let mut value = value.clone();
         change(&mut value);
-        assert!(!validator.is_valid(&value));
+        assert!(!VALIDATOR.is_valid(&value));
     };
     invalid(&|run| run["remark"] = json!("hand-made"));
     invalid(&|run| run["schema"] = json!(2));
@@ -241,8 +241,6 @@ fn the_content_decides_what_a_file_is() {
         })
     ));
 }
-
-static VALIDATOR: std::sync::LazyLock<Validator> = std::sync::LazyLock::new(validator);
 
 /// Of everything in it.
 fn pointers(value: &Value, at: String, into: &mut Vec<String>) {
@@ -292,7 +290,7 @@ proptest! {
         let content = exported(&record);
         prop_assert_eq!(&json::parse(Path::new("x"), &content).unwrap(), &record);
         let value: Value = serde_json::from_slice(&content).unwrap();
-        let errors: Vec<_> = validator().iter_errors(&value).map(|e| e.to_string()).collect();
+        let errors: Vec<_> = VALIDATOR.iter_errors(&value).map(|e| e.to_string()).collect();
         prop_assert!(errors.is_empty(), "{:?}", errors);
     }
 
