@@ -15,13 +15,11 @@ use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::raw::RawStack;
-use keymark_stores::software::SoftwareStore;
-use keymark_stores::store::KeyStore;
 use keymark_testkit::assert_says;
 use keymark_testkit::process::{gnupg_with, naming};
 use keymark_testkit::waiting::until;
 
-use crate::suite::{exercise, stack_passes};
+use crate::suite::{exercise, keys, stack_passes};
 
 fn case(
     algorithm: Algorithm,
@@ -41,11 +39,8 @@ fn case(
         .build()
 }
 
-/// Homes of the installed GnuPG, and the keys for them.
-struct Homes {
-    homes: Arc<GnupgHomes>,
-    keys: Arc<SoftwareStore>,
-}
+/// Homes of the installed GnuPG.
+struct Homes(Arc<GnupgHomes>);
 
 impl Homes {
     fn new() -> Self {
@@ -53,24 +48,16 @@ impl Homes {
     }
 
     fn of(gnupg: Gnupg) -> Self {
-        Self {
-            homes: Arc::new(GnupgHomes::new(gnupg).unwrap()),
-            keys: Arc::default(),
-        }
+        Self(Arc::new(GnupgHomes::new(gnupg).unwrap()))
     }
 
     fn home(&self, algorithm: &str, protection: Protection) -> Result<Arc<KeyHome>, Error> {
         let algorithm = algorithm.parse().unwrap();
-        self.homes
-            .file_home(self.keys.as_ref(), algorithm, protection)
-    }
-
-    fn store(&self) -> Arc<dyn KeyStore> {
-        Arc::clone(&self.keys) as Arc<dyn KeyStore>
+        self.0.file_home(&*keys(), algorithm, protection)
     }
 
     fn agent(&self) -> AgentStack {
-        AgentStack::new(Arc::clone(&self.homes), self.store(), 0)
+        AgentStack::new(Arc::clone(&self.0), keys(), 0)
     }
 
     fn stacks(&self) -> [(StackName, Box<dyn Stack>); 2] {
@@ -81,13 +68,13 @@ impl Homes {
     }
 
     fn gnupg(&self) -> GnupgStack {
-        GnupgStack::new(Arc::clone(&self.homes), self.store())
+        GnupgStack::new(Arc::clone(&self.0), keys())
     }
 }
 
 fn every_layer(algorithms: impl Iterator<Item = Algorithm>) {
     let homes = Homes::new();
-    let raw = RawStack::new(homes.store(), 0);
+    let raw = RawStack::new(keys(), 0);
     let (agent, gnupg) = (homes.agent(), homes.gnupg());
     let stacks: [(StackName, &dyn Stack); 3] = [
         (StackName::RAW, &raw),

@@ -12,10 +12,10 @@ use keymark_stacks::raw::RawStack;
 use keymark_stores::access::Library;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, VirtualCards};
-use keymark_stores::software::{self, SoftwareStore};
+use keymark_stores::software;
 use keymark_stores::store::KeyStore;
 
-use crate::suite::stack_passes;
+use crate::suite::{keys, stack_passes};
 
 fn case(algorithm: Algorithm, operation: Operation) -> Case {
     keymark_testkit::case(algorithm.name())
@@ -57,7 +57,7 @@ const GNUPGS: [&str; 21] = [
 
 #[test]
 fn every_offered_operation_passes_its_check_and_a_wrong_result_does_not() {
-    let store = Arc::new(SoftwareStore::default());
+    let store = keys();
     let offered = store.capabilities().unwrap();
     let stack = RawStack::new(store, 1);
     assert!(offered.len() > 40, "{}", offered.len());
@@ -103,7 +103,7 @@ fn does_what_it_offers(library: Library, names: &[&str]) {
         operation: Operation::Authenticate,
     };
     offered.extend(["rsa2048", "ed25519", "nistp384"].map(authenticates));
-    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let stack = RawStack::new(keys(), 1);
     for capability in offered {
         let case = Case {
             parameters: Parameters::from([("library", library.word())]),
@@ -115,7 +115,7 @@ fn does_what_it_offers(library: Library, names: &[&str]) {
 
 #[test]
 fn what_the_systems_openssl_refuses_ends_the_operation_with_the_failing_call() {
-    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let stack = RawStack::new(keys(), 1);
     let library = Library::OpenSslSystem;
     let of = |name: &str, operation| Case {
         parameters: Parameters::from([("library", library.word())]),
@@ -155,7 +155,7 @@ fn what_the_systems_openssl_refuses_ends_the_operation_with_the_failing_call() {
 
 #[test]
 fn what_libgcrypt_refuses_ends_the_operation_with_the_failing_call() {
-    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let stack = RawStack::new(keys(), 1);
     let of = |name: &str, operation| Case {
         parameters: Parameters::from([("library", "libgcrypt")]),
         ..case(name.parse().unwrap(), operation)
@@ -177,7 +177,7 @@ fn what_libgcrypt_refuses_ends_the_operation_with_the_failing_call() {
 
 #[test]
 fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
-    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let stack = RawStack::new(keys(), 1);
     let mut workload = stack
         .prepare(&case("mlkem768".parse().unwrap(), Operation::Decapsulate))
         .unwrap();

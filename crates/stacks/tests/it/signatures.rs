@@ -15,11 +15,10 @@ use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::signatures::Signer;
 use keymark_stacks::gnupg::status;
 use keymark_stacks::gnupg::{Gnupg, Protection};
-use keymark_stores::software::SoftwareStore;
 use keymark_testkit::assert_says;
 use keymark_testkit::process::gnupg_with;
 
-use crate::suite::{performed, verdicts};
+use crate::suite::{keys, performed, verdicts};
 
 const TEXT: &[u8] = b"what was to be signed, and nothing else";
 
@@ -33,9 +32,9 @@ struct Place {
 impl Place {
     fn of(algorithm: &str) -> Self {
         let homes = GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap();
-        let keys = SoftwareStore::default();
         let algorithm = algorithm.parse().unwrap();
-        let home = homes.file_home(&keys, algorithm, Protection::None).unwrap();
+        let home = homes.file_home(&*keys(), algorithm, Protection::None);
+        let home = home.unwrap();
         Self {
             signer: signer(&home).expect("a key that is checked here"),
             home,
@@ -147,7 +146,7 @@ fn what_is_wrong_is_said() {
     let moved = place.refusal(&replace(&signed, b"more of", b"nothing"));
     assert_eq!(moved, "the signature has another digest");
 
-    let stranger = Place::of("rsa2048");
+    let stranger = Place::of("rsa3072");
     let foreign = place.refusal(&stranger.signed());
     assert_says(&foreign, [stranger.fingerprint(), place.fingerprint()]);
 
@@ -231,7 +230,7 @@ fn gpg_with(directory: &Path, lines: &str) -> Gnupg {
 
 fn workload(gnupg: Gnupg) -> (Workload, GnupgStack) {
     let homes = Arc::new(GnupgHomes::new(gnupg).unwrap());
-    let stack = GnupgStack::new(homes, Arc::new(SoftwareStore::default()));
+    let stack = GnupgStack::new(homes, keys());
     (stack.prepare(&case(1)).unwrap(), stack)
 }
 

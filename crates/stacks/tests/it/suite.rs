@@ -1,7 +1,16 @@
 //! What every stack must pass: its workers' results are right, and what is wrong is not taken for right.
 
+use std::sync::{Arc, LazyLock};
+
 use keymark_bench::case::Case;
 use keymark_bench::workload::{Input, KeyHandle, Stack, Verifiable, Workload};
+use keymark_stores::software::SoftwareStore;
+
+/// Test keys, one of a kind for all tests: some take seconds to make.
+pub fn keys() -> Arc<SoftwareStore> {
+    static KEYS: LazyLock<Arc<SoftwareStore>> = LazyLock::new(Arc::default);
+    Arc::clone(&KEYS)
+}
 
 /// One operation, as the runner does it.
 pub fn perform(

@@ -4,11 +4,12 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::num::NonZeroU16;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use keymark_stacks::tls::TlsVersion;
 use keymark_stacks::tls::servers::{
-    Capacity, Certificates, Handshakes, KINDS, RunningServer, ServerSpec,
+    Capacity, Certificates, Handshakes, Identity, KINDS, RunningServer, ServerSpec,
 };
 use keymark_stores::places::process::Process;
 use keymark_testkit::process::naming;
@@ -17,8 +18,8 @@ use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 
 use super::client::{
-    has_document, identity, installed, refused, s_client, second_connection, spec, started,
-    verified,
+    handshakes, has_document, identity, installed, refused, s_client, second_connection, spec,
+    started, verified,
 };
 
 /// A test for each kind and each thing that it must pass.
@@ -186,7 +187,10 @@ fn gives_an_old_client_rsa_and_a_new_one_ecdsa(software: &str) {
 }
 
 fn shares_its_work_and_counts_its_time(software: &str) {
-    let mut spec = spec("rsa4096", "1.2 ecdhe-p256");
+    // For all kinds: its key takes seconds to make.
+    static RSA4096: LazyLock<Identity> = LazyLock::new(|| identity("rsa4096"));
+    let certificates = Certificates::one(RSA4096.clone());
+    let mut spec = ServerSpec::new(certificates, handshakes("1.2 ecdhe-p256"));
     spec.capacity = Capacity {
         processes: NonZeroU16::new(2).unwrap(),
         connections: NonZeroU16::new(4).unwrap(),

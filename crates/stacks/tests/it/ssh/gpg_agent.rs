@@ -12,61 +12,48 @@ use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::ssh::protocol::Connection;
 use keymark_stacks::ssh::stack;
 use keymark_stores::public_key::PublicKey;
-use keymark_stores::software::SoftwareStore;
 
 use super::ALGORITHMS;
-use crate::suite::passes;
+use crate::suite::{keys, passes};
 
-/// Homes with keys of a store.
-struct Keys {
-    homes: GnupgHomes,
-    store: SoftwareStore,
+fn homes() -> GnupgHomes {
+    GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap()
 }
 
-impl Keys {
-    fn new() -> Self {
-        Self {
-            homes: GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap(),
-            store: SoftwareStore::default(),
-        }
+fn workload(homes: &GnupgHomes, algorithm: &str, protection: Protection, workers: u32) -> Workload {
+    let algorithm: Algorithm = algorithm.parse().unwrap();
+    let home = homes.file_home(&*keys(), algorithm, protection).unwrap();
+    let keygrip = home.key(Operation::Sign).unwrap().keygrip.clone();
+    for _ in 0..2 {
+        home.home.offer_to_ssh(&keygrip).unwrap();
     }
-
-    fn workload(&self, algorithm: &str, protection: Protection, workers: u32) -> Workload {
-        let algorithm: Algorithm = algorithm.parse().unwrap();
-        let home = self.homes.file_home(&self.store, algorithm, protection);
-        let home = home.unwrap();
-        let keygrip = home.key(Operation::Sign).unwrap().keygrip.clone();
-        for _ in 0..2 {
-            home.home.offer_to_ssh(&keygrip).unwrap();
-        }
-        let listed = std::fs::read_to_string(home.home.path().join("sshcontrol")).unwrap();
-        assert_eq!(listed.matches(&keygrip).count(), 1, "offered once");
-        let key = self
-            .store
-            .made_for(Capability::new(algorithm, Operation::Sign));
-        let key = PublicKey::of(&key.unwrap()).unwrap();
-        let socket = home.home.ssh_socket().unwrap();
-        let agent: Arc<dyn Any + Send + Sync> = home;
-        stack::workload(&socket, &agent, &key, workers, 1).unwrap()
-    }
+    let listed = std::fs::read_to_string(home.home.path().join("sshcontrol")).unwrap();
+    assert_eq!(listed.matches(&keygrip).count(), 1, "offered once");
+    let key = keys().made_for(Capability::new(algorithm, Operation::Sign));
+    let key = PublicKey::of(&key.unwrap()).unwrap();
+    let socket = home.home.ssh_socket().unwrap();
+    let agent: Arc<dyn Any + Send + Sync> = home;
+    stack::workload(&socket, &agent, &key, workers, 1).unwrap()
 }
 
 #[test]
 fn gpg_agent_signs_logins_with_keys_of_its_home() {
-    let keys = Keys::new();
+    let homes = homes();
     for algorithm in ALGORITHMS {
-        let mut workload = keys.workload(algorithm, Protection::None, 4);
+        let mut workload = workload(&homes, algorithm, Protection::None, 4);
         passes(&mut workload).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
     }
     // Opening the key takes a tenth of a second each time.
-    passes(&mut keys.workload("ed25519", Protection::Cached, 1)).unwrap();
+    passes(&mut workload(&homes, "ed25519", Protection::Cached, 1)).unwrap();
 }
 
 #[test]
 fn gpg_agent_offers_ssh_only_what_it_is_told_to() {
-    let Keys { homes, store } = Keys::new();
+    let homes = homes();
     let ed25519: Algorithm = "ed25519".parse().unwrap();
-    let home = homes.file_home(&store, ed25519, Protection::None).unwrap();
+    let home = homes
+        .file_home(&*keys(), ed25519, Protection::None)
+        .unwrap();
     let socket = home.home.ssh_socket().unwrap();
     let offered = || Connection::open(&socket).unwrap().identities().unwrap();
     assert!(offered().is_empty());
