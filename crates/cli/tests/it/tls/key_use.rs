@@ -41,7 +41,10 @@ fn a_server_asks_its_token_once_a_handshake() {
         assert_eq!(cases.len(), 4);
         for case in &cases {
             one_each(case, &["C_Sign", "C_SignFinal"]);
-            assert_eq!(case["server_load"]["alone"]["by"], "the token");
+            let load = &case["server_load"];
+            assert_eq!(load["alone"]["by"], "the token");
+            assert_eq!(load["totals"]["failed"], 0, "{case}");
+            assert_eq!(case["case"]["provenance"], "virtual");
         }
     }
     let shown = place.stdout("show last --long");

@@ -156,29 +156,6 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
 }
 
 #[test]
-fn keys_on_tokens_serve_by_engine_and_provider() {
-    let place = Place::new(KEYMARK);
-    for way in ["engine", "provider"] {
-        let rows = place.rows(
-            &format!(
-                "tls bench --server apache,nginx --device softhsm --algorithm rsa2048,nistp256 --users 2 \
-                 --duration 2s --openssl {way} --json --no-save"
-            ),
-        );
-        assert_eq!(rows.len(), 4, "{rows:?}");
-        for row in &rows {
-            assert_eq!(
-                (&row["failed"], &row["provenance"]),
-                (&0.into(), &"virtual".into()),
-                "{row}"
-            );
-            assert!(row["transactions"].as_u64().unwrap() > 0, "{row}");
-        }
-    }
-    place.assert_gone();
-}
-
-#[test]
 fn a_tpm_is_refused_with_the_reason() {
     let place = Place::new(KEYMARK);
     let output = ended(
