@@ -1,4 +1,4 @@
-//! The client against servers of the tests' own and the installed nginx.
+//! The client against servers of the tests' own.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod loops;

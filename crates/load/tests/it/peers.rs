@@ -15,10 +15,9 @@ use openssl::pkey::PKey;
 use openssl::ssl::SslVersion;
 use socket2::{Domain, Socket, Type};
 
-use crate::support::nginx::Nginx;
 use crate::support::{
-    BODY, Behaviour, Server, all_well, load, only, only_failure, p256, rsa, target as target_at,
-    users, with_the_private_half_of,
+    Behaviour, Server, all_well, load, only, only_failure, p256, rsa, target as target_at, users,
+    with_the_private_half_of,
 };
 
 /// Long enough for some handshakes of any kind.
@@ -233,31 +232,4 @@ fn a_server_without_the_key_of_its_certificate_is_found_out() {
             assert_eq!(failure, class, "{version}");
         }
     }
-}
-
-#[test]
-fn nginx_sees_full_handshakes_only() {
-    let nginx = Nginx::start(&p256(), BODY);
-    let mut done = 0;
-    for version in [TlsVersion::V1_3, TlsVersion::V1_2] {
-        let exchange = KeyExchange::EcdheP256;
-        let target = target_at(nginx.address, nginx.leaf, version, exchange);
-        let measured = load(&target, &users(3, 1000));
-        all_well(&measured);
-        done += measured.load.totals.transactions;
-        let protocol = match version {
-            TlsVersion::V1_2 => "TLSv1.2",
-            TlsVersion::V1_3 => "TLSv1.3",
-        };
-        let requests = nginx.requests();
-        let last = requests.last().unwrap();
-        assert!(last.contains(protocol), "{last}");
-    }
-    let requests = nginx.requests();
-    assert!(requests.len() as u64 >= done);
-    let resumed = requests.iter().filter(|line| line.starts_with('r')).count();
-    assert_eq!(
-        resumed, 0,
-        "`r` is nginx's word for a session that was resumed"
-    );
 }

@@ -1,6 +1,4 @@
-//! Servers for the tests: OpenSSL's in a thread, nginx in a process.
-
-pub mod nginx;
+//! Servers for the tests: OpenSSL's, in a thread.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
