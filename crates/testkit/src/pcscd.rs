@@ -204,11 +204,6 @@ impl PrivatePcscd {
         format!("{}:{}", Ipv4Addr::LOCALHOST, self.port)
     }
 
-    /// Its process, for measuring what it takes.
-    pub fn id(&self) -> u32 {
-        self.process.id()
-    }
-
     /// What it complained of.
     pub fn log(&self) -> String {
         let log = fs::read(self.directory.join(LOG)).unwrap_or_default();
@@ -348,14 +343,14 @@ fn unstarted(error: impl Display) -> String {
 
 /// A card in the reader of a pcscd until it is dropped.
 #[derive(Debug)]
-pub struct Inserted {
+struct Inserted {
     stopper: Stopper,
     serving: Option<JoinHandle<Result<(), VpcdError>>>,
 }
 
 impl Inserted {
     /// Inserts the card. pcscd notices within 0.4 s.
-    pub fn new(pcscd: &PrivatePcscd, card: &Reader) -> Self {
+    fn new(pcscd: &PrivatePcscd, card: &Reader) -> Self {
         let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.connect()).unwrap();
         Self {
             stopper: vpcd.stopper().unwrap(),
@@ -415,13 +410,5 @@ mod tests {
         for name in ["Nitrokey 3 [CCID/ICCD Interface]", "ACS ACR38U", "SPR532"] {
             assert!(ignored(name), "{name}");
         }
-    }
-
-    #[test]
-    fn a_long_path_says_what_to_do() {
-        let folder = tempfile::tempdir().unwrap();
-        let long = folder.path().join("x".repeat(120));
-        let error = PrivatePcscd::launch(&long, Isolation::Nothing).unwrap_err();
-        assert!(error.contains("short path"), "{error}");
     }
 }
