@@ -134,7 +134,9 @@ impl Drop for Server {
 
 fn running(directory: &TempDir, port: u16) -> Child {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/postgresql");
+    let test = std::env::current_exe().unwrap();
     let mut server = Command::new(script);
     server.arg(directory.path()).arg(port.to_string());
+    server.arg(test.parent().unwrap());
     server.spawn().unwrap()
 }
