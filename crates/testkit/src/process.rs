@@ -48,6 +48,23 @@ pub fn gnupg_with(directory: &Path, lines: &str) {
     write_script(&directory.join("gpg"), &format!("{lines}\n{installed}"));
 }
 
+/// What the C compiler makes of that, in a directory beside this test program, which has it compiled once.
+pub fn compiled(name: &str, arguments: &[&str]) -> PathBuf {
+    let place = std::env::current_exe().unwrap().with_extension("c");
+    std::fs::create_dir_all(&place).unwrap();
+    let made = place.join(std::process::id().to_string());
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-std=gnu11", "-o"])
+        .arg(&made)
+        .args(arguments);
+    assert!(compiler.status().unwrap().success(), "{compiler:?}");
+    // Another process of this program may have it open.
+    let file = place.join(name);
+    std::fs::rename(made, &file).unwrap();
+    file
+}
+
 /// The C library of a package of this workspace. Cargo does not build a cdylib for the tests of its package; this does, in
 /// the same target directory and profile.
 pub fn built_library(package: &str) -> PathBuf {

@@ -3,10 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
 use crate::place::said;
+use crate::process::compiled;
 
 /// The token's user PIN.
 pub const PIN: &str = "271828";
@@ -104,16 +106,15 @@ impl SoftHsmToken {
         output
     }
 
-    /// Compiles the module that stands before SoftHSM2 and does what `$KEYMARK_TEST_MODULE` says.
+    /// The module that stands before SoftHSM2 and does what `$KEYMARK_TEST_MODULE` says.
     pub fn misbehaving_module(&self) -> PathBuf {
+        static MODULE: LazyLock<PathBuf> = LazyLock::new(|| {
+            let source = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/pkcs11_module.c");
+            let library = format!("-DSOFTHSM=\"{}\"", SoftHsmToken::library().display());
+            compiled("misbehaving.so", &["-shared", "-fPIC", &library, source])
+        });
         let file = self.path("misbehaving.so");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/pkcs11_module.c");
-        let library = format!("-DSOFTHSM=\"{}\"", Self::library().display());
-        let mut compiler = Command::new("cc");
-        compiler
-            .args(["-std=gnu11", "-shared", "-fPIC", "-o"])
-            .arg(&file);
-        self.run(compiler.args([library.as_str(), source]));
+        std::fs::copy(&*MODULE, &file).unwrap();
         file
     }
 }

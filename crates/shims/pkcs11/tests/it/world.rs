@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::LazyLock;
 
 use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
-use keymark_testkit::process::built_library;
+use keymark_testkit::process::{built_library, compiled};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
 /// The key that is used: RSA, of 2048 bits.
@@ -16,7 +17,6 @@ pub(crate) struct World {
     pub(crate) token: SoftHsmToken,
     /// The library as it is loaded.
     pub(crate) module: PathBuf,
-    client: PathBuf,
     settings: Settings,
 }
 
@@ -34,18 +34,12 @@ impl World {
     pub(crate) fn new() -> Self {
         let token = SoftHsmToken::new();
         token.make_key("rsa:2048", "01", "key");
-        let client = token.path("client");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/client.c");
-        let mut compiler = Command::new("cc");
-        compiler.args(["-std=gnu11", "-Wno-deprecated-non-prototype", "-o"]);
-        token.run(compiler.arg(&client).args([source, "-ldl", "-lpthread"]));
         let module = token.path("keymark.so");
         std::fs::copy(built_library("keymark-pkcs11"), &module).unwrap();
         let mut world = Self {
             settings: Settings::default(),
             token,
             module,
-            client,
         };
         let environment = (
             CONFIGURATION.to_owned(),
@@ -107,7 +101,12 @@ impl World {
 
     /// The client, whose environment has nothing of all this.
     pub(crate) fn client(&self, callers: (u32, u32), count: u32, how: &[&str]) -> Command {
-        let mut client = Command::new(&self.client);
+        static CLIENT: LazyLock<PathBuf> = LazyLock::new(|| {
+            let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/client.c");
+            let options = ["-Wno-deprecated-non-prototype", source, "-ldl", "-lpthread"];
+            compiled("client", &options)
+        });
+        let mut client = Command::new(&*CLIENT);
         client
             .env_clear()
             .arg(&self.module)
