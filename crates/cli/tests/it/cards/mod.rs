@@ -133,7 +133,7 @@ fn what_is_no_real_card_is_recorded_as_what_it_is() {
         assert_eq!(card["provenance"], provenance, "{card}");
         let serial = card["serial"].as_str().unwrap();
         let allowed = format!("{} --operation decrypt", may_write(serial));
-        let measured = place.bench(serial, "rsa2048", &allowed);
+        let measured = place.bench(serial, "cv25519", &allowed);
         let row = text(&measured.stdout);
         let said = format!("{row}{}", text(&measured.stderr));
         let row: Value = serde_json::from_str(row.trim()).expect(&said);
