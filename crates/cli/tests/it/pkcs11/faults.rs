@@ -309,11 +309,10 @@ fn a_file_that_is_no_module_says_what_it_is_and_what_to_do() {
         ("exit", own.clone(), "exit status: 7", "its maker"),
         (
             "hang-load",
-            own.clone(),
+            own,
             "not answered for 10 s",
             "device behind it",
         ),
-        ("hang", own, "not answered for 10 s", "device behind it"),
     ] {
         let message = on_a_terminal(&world, mode, &file);
         assert_says(&message, [what, advice]);

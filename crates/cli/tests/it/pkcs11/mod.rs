@@ -248,21 +248,8 @@ fn register(configuration: &Path, name: &str, file: &Path) {
 fn modules_that_do_not_work_are_a_line_each() {
     let world = Misbehaving::new(KEYMARK);
     let configuration = world.token.path("config");
-    let file = |name: &str, content: &[u8]| {
-        let file = world.token.path(name);
-        std::fs::write(&file, content).unwrap();
-        file
-    };
-    // An ELF header of 32 bits, for a machine that does not matter.
-    let mut short = b"\x7fELF\x01\x01\x01".to_vec();
-    short.resize(256, 0);
     for (name, file) in [
         ("away", world.token.path("away.so")),
-        (
-            "text",
-            file("text.so", "hello, world\n".repeat(40).as_bytes()),
-        ),
-        ("short", file("short.so", &short)),
         ("foreign", "libm.so.6".into()),
         ("own", world.token.path("misbehaving.so")),
     ] {
@@ -288,16 +275,9 @@ fn modules_that_do_not_work_are_a_line_each() {
         row["missing"].to_string()
     };
     let calm = devices("chatter");
-    for (name, said) in [
-        ("away", "there is no such file"),
-        ("text", "it is not a library"),
-        ("short", "32-bit"),
-        ("own", "null"),
-    ] {
-        assert_says(&missing(&calm, name), [said]);
-    }
+    assert_says(&missing(&calm, "away"), ["there is no such file"]);
+    assert_says(&missing(&calm, "own"), ["null"]);
     assert!(missing(&devices("crash"), "own").contains("it crashed (SIGSEGV)"));
-    assert!(missing(&devices("exit"), "own").contains("exit status: 7"));
     assert!(missing(&devices("hang"), "own").contains("not answered for 10 s"));
     assert_eq!(world.logins(), "", "nobody logs in to look");
 }
