@@ -1,4 +1,4 @@
-//! Ctrl-C and kill -9, with real signals, in the middle of a run with real agents.
+//! Ctrl-C, with real signals, in the middle of a run with real agents.
 
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
@@ -62,27 +62,6 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
     assert!(run(&place)["samples"].as_u64().unwrap() > 0);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
     until_no_agent_runs(&place);
-}
-
-#[test]
-fn a_killed_run_keeps_its_blocks_and_leaves_no_agent_and_the_next_start_tidies_up() {
-    let place = Place::new(KEYMARK);
-    let mut child = measuring(&place);
-    let before = run(&place)["samples"].as_u64().unwrap();
-    signal(&child, Signal::SIGKILL);
-    child.wait().unwrap();
-    // The agent's tie to keymark: it ends without anybody's help.
-    until_no_agent_runs(&place);
-    assert_eq!(place.leftovers().len(), 1, "the directory is still there");
-    let run = run(&place);
-    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
-    assert_eq!(run["state"], "unfinished");
-    assert!(
-        run["samples"].as_u64().unwrap() >= before,
-        "nothing that was saved is lost"
-    );
-    let shown = place.output("show last");
-    assert_says(&text(&shown.stdout), ["keymark was killed"]);
 }
 
 #[test]

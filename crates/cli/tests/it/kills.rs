@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use keymark_report::archive::Archive;
+use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, ended};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
@@ -79,6 +80,11 @@ fn a_kill_at_any_moment_leaves_and_loses_nothing() {
             Moment::After(wait)
         };
         let seen = killed(&place, moment);
+        if last {
+            // Agents are tied to keymark: they end without anybody's help.
+            until("no process is left", || naming(&place.temporary()) == 0);
+            assert!(!place.leftovers().is_empty(), "nobody has tidied up yet");
+        }
         next_start(&place);
         assert!(
             place.leftovers().is_empty(),
@@ -90,6 +96,12 @@ fn a_kill_at_any_moment_leaves_and_loses_nothing() {
         assert!(kept >= seen, "{moment:?}: {kept} samples of {seen}");
     }
     assert!(samples(&place) > 0, "something was measured");
+    let runs = place.rows("runs --json");
+    assert!(
+        runs.iter().all(|run| run["state"] == "unfinished"),
+        "{runs:?}"
+    );
+    assert_says(&place.stdout("show last"), ["keymark was killed"]);
     let archive = Connection::open(place.archive()).unwrap();
     let ask = |question: &str| archive.query_row(question, (), |row| row.get(0));
     assert_eq!(ask(TORN), Ok(0));

@@ -1,6 +1,6 @@
 //! Workers that are processes, as a user has them.
 
-use std::process::{Child, Command};
+use std::process::Command;
 
 use keymark_testkit::place::{Place, ended, text};
 use keymark_testkit::waiting;
@@ -63,33 +63,11 @@ fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
 }
 
 #[test]
-fn no_worker_outlives_keymark() {
+fn no_worker_has_the_variable_of_a_pin_or_outlives_keymark() {
     let place = Place::new(KEYMARK);
-    let (mut keymark, started) = with_three_workers(&place);
-    keymark.kill().unwrap();
-    keymark.wait().unwrap();
-    let gone = |pid: &u32| !std::path::Path::new(&format!("/proc/{pid}")).exists();
-    waiting::until("they are gone", || started.iter().all(gone));
-}
-
-#[test]
-fn no_worker_has_the_variable_of_a_pin() {
-    let place = Place::new(KEYMARK);
-    let (mut keymark, started) = with_three_workers(&place);
-    let environments = started.map(|pid| text(&of_process(pid, "environ")));
-    keymark.kill().unwrap();
-    keymark.wait().unwrap();
-    for environment in environments {
-        assert_says(&environment, ["TMPDIR="]);
-        assert_silent(&environment, ["USER_PIN="]);
-    }
-}
-
-/// keymark, whose environment has a PIN, and its workers.
-fn with_three_workers(place: &Place) -> (Child, [u32; 3]) {
-    let keymark = place
+    let mut keymark = place
         .keymark(
-            "bench --algorithm rsa4096 --operation sign --stack raw --processes 3 --max-time 60s --no-save",
+            "bench --algorithm ed25519 --operation sign --stack raw --processes 3 --max-time 60s --no-save",
         )
         .env("USER_PIN", "123456")
         .spawn()
@@ -107,7 +85,15 @@ fn with_three_workers(place: &Place) -> (Child, [u32; 3]) {
         <[u32; 3]>::try_from(workers.collect::<Vec<_>>()).ok()
     };
     let started = waiting::found("three workers", workers);
-    (keymark, started)
+    let environments = started.map(|pid| text(&of_process(pid, "environ")));
+    keymark.kill().unwrap();
+    keymark.wait().unwrap();
+    let gone = |pid: &u32| !std::path::Path::new(&format!("/proc/{pid}")).exists();
+    waiting::until("they are gone", || started.iter().all(gone));
+    for environment in environments {
+        assert_says(&environment, ["TMPDIR="]);
+        assert_silent(&environment, ["USER_PIN="]);
+    }
 }
 
 fn of_process(id: u32, what: &str) -> Vec<u8> {

@@ -13,6 +13,7 @@ use keymark_stores::software::SoftwareStore;
 use keymark_testkit::place::{ended, objects, text};
 use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
+use serde_json::Value;
 
 use super::{CardPlace, may_write};
 use crate::{KEYMARK, tell};
@@ -40,6 +41,13 @@ impl CardPlace {
         let mut card = self.reader.card.connect();
         let asked = card.transmit(&[0, 0x20, 0, 0x82]).unwrap();
         asked.response == [0x90, 0x00]
+    }
+
+    /// It is as it was before, and keymark has nothing more to undo.
+    fn assert_restored(&self, before: &Value) {
+        assert_eq!(self.card()["facts"]["DEC"], before["facts"]["DEC"]);
+        let journals = self.place.path("state/keymark/journal");
+        assert_eq!(std::fs::read_dir(journals).unwrap().count(), 0);
     }
 }
 
@@ -188,22 +196,6 @@ fn the_next_run_that_may_write_to_the_card_removes_what_was_left() {
 }
 
 #[test]
-fn the_first_signal_restores() {
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
-        let place = CardPlace::fresh();
-        let before = place.card();
-        let serial = before["serial"].as_str().unwrap().to_owned();
-        let child = writing(&place, &serial);
-        tell(&child, signal);
-        let ended = child.wait_with_output().unwrap();
-        assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
-        assert_eq!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
-        let journals = place.place.path("state/keymark/journal");
-        assert_eq!(std::fs::read_dir(journals).unwrap().count(), 0);
-    }
-}
-
-#[test]
 fn a_pin_or_consent_of_another_card_is_wrong_usage() {
     let place = CardPlace::fresh();
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
@@ -221,16 +213,18 @@ fn a_pin_or_consent_of_another_card_is_wrong_usage() {
 }
 
 #[test]
-fn the_card_does_not_stay_verified() {
+fn the_first_signal_restores_the_card_which_does_not_stay_verified() {
     let place = CardPlace::fresh();
-    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let before = place.card();
+    let serial = before["serial"].as_str().unwrap().to_owned();
     let allowed = may_write(&serial);
     let child = writing(&place, &serial);
     assert!(place.is_open(), "during the run");
     tell(&child, Signal::SIGINT);
-    let run = child.wait_with_output().unwrap();
+    let run = ended(child.wait_with_output().unwrap(), 130);
     assert!(!text(&run.stderr).contains("another program"));
     assert!(!place.is_open(), "after it");
+    place.assert_restored(&before);
     // GnuPG's scdaemon shares the card: it keeps what it has.
     let scdaemon = Scdaemon::with_the_card(&place);
     let measured = ended(place.bench(&serial, "cv25519", &allowed), 0);
@@ -271,9 +265,10 @@ impl Drop for Scdaemon<'_> {
 }
 
 #[test]
-fn a_keymark_that_holds_a_pin_keeps_it_to_itself() {
+fn a_keymark_that_holds_a_pin_keeps_it_to_itself_and_restores_the_card() {
     let place = CardPlace::fresh();
-    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let before = place.card();
+    let serial = before["serial"].as_str().unwrap().to_owned();
     let child = writing(&place, &serial);
     let of = |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", child.id())).unwrap();
     let limits = of("limits");
@@ -287,8 +282,9 @@ fn a_keymark_that_holds_a_pin_keeps_it_to_itself() {
     use std::os::unix::fs::MetadataExt;
     let memory = std::fs::metadata(format!("/proc/{}/mem", child.id())).unwrap();
     assert_eq!((memory.uid(), memory.gid()), (0, 0));
-    tell(&child, Signal::SIGINT);
-    child.wait_with_output().unwrap();
+    tell(&child, Signal::SIGTERM);
+    ended(child.wait_with_output().unwrap(), 130);
+    place.assert_restored(&before);
 }
 
 #[test]
