@@ -131,6 +131,13 @@ impl Place {
         record
     }
 
+    /// What keymark says when it has imported that record.
+    pub fn import(&self, record: &Value) -> String {
+        let file = self.path("import.json");
+        std::fs::write(&file, record.to_string()).unwrap();
+        self.stdout(&format!("import {}", file.display()))
+    }
+
     /// The rows that keymark prints when it succeeds.
     pub fn rows(&self, arguments: &(impl CommandLine + ?Sized)) -> Vec<Value> {
         let mut rows = objects(&self.stdout(arguments));

@@ -25,12 +25,6 @@ fn exported(place: &Place) -> Value {
     objects(&exported).into_iter().next().unwrap()
 }
 
-fn import(place: &Place, record: &Value) -> String {
-    let file = place.path("run.json");
-    std::fs::write(&file, record.to_string()).unwrap();
-    place.stdout(&format!("import {}", file.display()))
-}
-
 fn is_harmless(output: &str) {
     let harmful = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202e}' | '\u{200b}');
     assert!(!output.contains(harmful), "{output:?}");
@@ -52,7 +46,7 @@ fn names_from_elsewhere_are_written_out() {
     record["plan"]["cases"][0]["device"] = json!(EVIL);
     record["cases"][0]["case"]["device"] = json!(EVIL);
     record["cases"][0]["ending"] = json!({"stopped": "failed", "reason": EVIL});
-    is_harmless(&import(&place, &record));
+    is_harmless(&place.import(&record));
     for arguments in [
         "runs",
         "runs --json",
@@ -93,7 +87,7 @@ fn a_hundred_thousand_workers_are_shown() {
     let samples =
         (0..WORKERS).map(|worker| json!([worker, worker, worker, 200_000, "done", null, null]));
     record["cases"][0]["blocks"] = json!([{"round": 0, "samples": samples.collect::<Vec<_>>()}]);
-    import(&place, &record);
+    place.import(&record);
     let rows = objects(&place.stdout("show many --json"));
     assert_eq!(
         (&rows[0]["concurrency"], &rows[0]["n"]),

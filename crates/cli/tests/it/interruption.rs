@@ -7,11 +7,10 @@ use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, tell};
 
 fn spawned(place: &Place, arguments: &str) -> Child {
     let mut command = place.keymark(arguments);
@@ -40,16 +39,12 @@ fn until_no_agent_runs(place: &Place) {
     until("agents are gone", || naming(&place.temporary()) == 0);
 }
 
-fn signal(child: &Child, signal: Signal) {
-    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
-}
-
 #[test]
 fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
     let place = Place::new(KEYMARK);
     let child = measuring(&place);
     assert!(naming(&place.temporary()) > 0, "an agent runs");
-    signal(&child, Signal::SIGINT);
+    tell(&child, Signal::SIGINT);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
@@ -83,8 +78,8 @@ fn a_second_ctrl_c_ends_at_once_and_agents_still_go() {
     for second in [Signal::SIGINT, Signal::SIGTERM] {
         let place = Place::new(KEYMARK);
         let mut child = measuring(&place);
-        signal(&child, Signal::SIGINT);
-        signal(&child, second);
+        tell(&child, Signal::SIGINT);
+        tell(&child, second);
         assert_eq!(child.wait().unwrap().code(), Some(130));
         until_no_agent_runs(&place);
     }

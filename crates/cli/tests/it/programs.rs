@@ -3,15 +3,15 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::process::Output;
 
 use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::process::write_script;
-use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::softhsm::PIN;
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::pkcs11::misbehaving::Misbehaving;
+use crate::{KEYMARK, assert_measured};
 
 /// `rsa2048 sign openssl engine`
 fn name(row: &Value) -> String {
@@ -30,52 +30,6 @@ fn names(rows: &[Value]) -> BTreeSet<String> {
     rows.iter().map(name).collect()
 }
 
-/// Every operation of every row passed its check.
-fn passed(rows: &[Value], n: u32) {
-    for row in rows {
-        assert_eq!((&row["n"], &row["failed"]), (&n.into(), &0.into()), "{row}");
-    }
-}
-
-/// A token with a key `web` on it, behind the module that counts logins.
-struct Users {
-    place: Place,
-    token: SoftHsmToken,
-    module: PathBuf,
-}
-
-impl Users {
-    fn new() -> Self {
-        let token = SoftHsmToken::new();
-        token.make_key("rsa:2048", "01", "web");
-        Self {
-            place: Place::new(KEYMARK),
-            module: token.misbehaving_module(),
-            token,
-        }
-    }
-
-    fn bench(&self, mode: &str, device: &str, more: &str) -> Output {
-        let device = format!("{device}?module-path={}", self.module.display());
-        let mut command = self
-            .place
-            .keymark(&format!("bench --json --device {device}"));
-        command
-            .args("--pin-env PIN --runs 3".split(' '))
-            .args(more.split_whitespace())
-            .env(CONFIGURATION, self.token.configuration())
-            .env("KEYMARK_TEST_MODULE", mode)
-            .env("KEYMARK_TEST_LOGINS", self.token.path("logins"))
-            .env("PIN", PIN);
-        command.output().unwrap()
-    }
-
-    fn logins(&self) -> usize {
-        let logins = std::fs::read_to_string(self.token.path("logins"));
-        logins.unwrap_or_default().lines().count()
-    }
-}
-
 #[test]
 fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
     let place = Place::new(KEYMARK);
@@ -83,7 +37,7 @@ fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
         "bench --json --device softhsm --stack raw,ssh,openssl --runs 3 --operation sign,decrypt,authenticate \
          --parameter openssl=engine,provider --algorithm rsa1024,rsa2048,rsa4096,nistp256,nistp384,nistp521",
     );
-    passed(&rows, 3);
+    assert_measured(&rows, 3);
     let mut expected = BTreeSet::new();
     for algorithm in [
         "rsa1024", "rsa2048", "rsa4096", "nistp256", "nistp384", "nistp521",
@@ -109,7 +63,7 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
     // Keys that keymark writes, and ones that the token makes, another for each operation.
     for device in ["softhsm", "swtpm"] {
         let rows = place.rows(&format!("{arguments} {device}"));
-        passed(&rows, 3);
+        assert_measured(&rows, 3);
         let mut expected = BTreeSet::new();
         for operation in ["sign", "decrypt"] {
             let stacks = ["raw", "agent", "gnupg"];
@@ -133,14 +87,14 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
 
 #[test]
 fn a_users_key_without_a_certificate_is_not_found_by_gnupg_and_one_with_is() {
-    let users = Users::new();
-    let device = format!("{URI};object=web");
-    let bench = || users.bench("", &device, "--stack gnupg --operation sign");
+    let users = Misbehaving::with(KEYMARK, "rsa:2048");
+    let only = "--stack gnupg --operation sign";
+    let bench = || users.run("", PIN, &users.device, only);
     let output = ended(bench(), 1);
     assert_says(&said(&output), ["it finds keys by their certificates"]);
     users.token.certify("01", "web");
     let output = ended(bench(), 0);
-    passed(&objects(&text(&output.stdout)), 3);
+    assert_measured(&objects(&text(&output.stdout)), 6);
     assert_eq!(users.place.leftovers(), Vec::<PathBuf>::new());
 }
 
@@ -153,7 +107,7 @@ fn keys_in_files_are_the_baseline_and_several_processes_run_at_once() {
             "bench --json --device software --stack openssl --runs 3 --concurrency 1,3 --algorithm {all}"
         ),
     );
-    passed(&rows, 3);
+    assert_measured(&rows, 3);
     assert_eq!(rows.len(), 2 * 13, "{:?}", names(&rows));
     assert!(
         rows.iter()
@@ -207,11 +161,11 @@ fn the_time_of_a_process_is_divided() {
 
 #[test]
 fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
-    let users = Users::new();
+    let users = Misbehaving::with(KEYMARK, "rsa:2048");
     let stacks = "--stack openssl,ssh --parameter openssl=engine";
-    let output = ended(users.bench("", &format!("{URI};object=web"), stacks), 0);
+    let output = ended(users.run("", PIN, &users.device, stacks), 0);
     let rows = objects(&text(&output.stdout));
-    passed(&rows, 3);
+    assert_measured(&rows, 6);
     let expected = [
         "rsa2048 authenticate ssh openssh",
         "rsa2048 decrypt openssl engine",
@@ -219,7 +173,8 @@ fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
     ];
     assert_eq!(names(&rows), expected.map(str::to_owned).into());
     assert!(!said(&output).contains(PIN));
-    let refused = ended(users.bench("", URI, stacks), 3);
+    let no_key = users.device.replace(";object=web", "");
+    let refused = ended(users.run("", PIN, &no_key, stacks), 3);
     assert_says(&said(&refused), ["no other program can see", "object=KEY"]);
 }
 
@@ -236,11 +191,10 @@ fn a_pin_that_a_program_is_refused_is_not_sent_again() {
             "SSH_AGENTC_ADD_SMARTCARD_KEY failed: SSH_AGENT_FAILURE (5)",
         ),
     ] {
-        let users = Users::new();
+        let users = Misbehaving::with(KEYMARK, "rsa:2048");
         users.token.certify("01", "web");
-        let device = format!("{URI};object=web");
         let only = format!("--stack {stack} --parameter {parameter} --concurrency 1,2");
-        let output = ended(users.bench("keymark-only", &device, &only), 1);
+        let output = ended(users.run("keymark-only", PIN, &users.device, &only), 1);
         let rows = objects(&text(&output.stdout));
         assert!(rows.len() >= 2, "{rows:?}");
         for row in &rows {
@@ -249,27 +203,25 @@ fn a_pin_that_a_program_is_refused_is_not_sent_again() {
             let again = reason.contains("not sent a second time");
             assert!(reason.contains(words) || again, "{row}");
         }
-        assert_eq!(users.logins(), 2, "keymark's, and the first program's");
+        let logins = users.logins().lines().count();
+        assert_eq!(logins, 2, "keymark's, and the first program's");
         assert_eq!(users.place.leftovers(), Vec::<PathBuf>::new());
     }
 }
 
 #[test]
 fn a_module_with_two_tokens_is_not_given_to_ssh_agent() {
-    let users = Users::new();
+    let users = Misbehaving::with(KEYMARK, "rsa:2048");
     users.token.run(
         std::process::Command::new("softhsm2-util")
             .args("--init-token --free --label other --so-pin 31415926 --pin 161803".split(' ')),
     );
-    let output = ended(
-        users.bench("", &format!("{URI};object=web"), "--stack ssh"),
-        1,
-    );
+    let output = ended(users.run("", PIN, &users.device, "--stack ssh"), 1);
     assert_says(
         &said(&output),
         ["would also send the PIN to the module's other tokens"],
     );
-    assert_eq!(users.logins(), 1, "keymark's own");
+    assert_eq!(users.logins().lines().count(), 1, "keymark's own");
 }
 
 #[test]

@@ -227,35 +227,6 @@ fn without_gnupg_its_stacks_are_named_with_the_command_that_brings_it() {
 }
 
 #[test]
-fn a_home_too_long_for_sockets_is_refused_with_the_remedy() {
-    let place = Place::new(KEYMARK);
-    let long = place.path(&"x".repeat(90));
-    std::fs::create_dir(&long).unwrap();
-    let arguments = "bench --algorithm ed25519 --stack gnupg --runs 1";
-    let output = ended(
-        place
-            .keymark(arguments)
-            .env("TMPDIR", &long)
-            .output()
-            .unwrap(),
-        3,
-    );
-    let said = text(&output.stderr);
-    assert_says(&said, ["107", "TMPDIR"]);
-
-    let json = ended(
-        place
-            .keymark(&format!("{arguments} --json"))
-            .env("TMPDIR", &long)
-            .output()
-            .unwrap(),
-        3,
-    );
-    assert_eq!(text(&json.stdout), "");
-    assert_eq!(std::fs::read_dir(&long).unwrap().count(), 0);
-}
-
-#[test]
 fn gnupg_is_measured_end_to_end_with_all_three_layers() {
     let place = Place::new(KEYMARK);
     let arguments = "bench --long --algorithm cv25519,ed25519 --concurrency 1,2,3 --runs 12";

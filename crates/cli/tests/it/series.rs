@@ -12,8 +12,8 @@ use crate::KEYMARK;
 const SERIES: &str = "--repeat 3 --pause 1ms";
 
 /// The record with latencies around 100 µs, whatever the machine did, and rsa2048's multiplied.
-fn made_up(record: &str, id: &str, factor: u64, series: &Value) -> String {
-    let mut record: Value = serde_json::from_str(record).unwrap();
+fn made_up(record: &Value, id: &str, factor: u64, series: &Value) -> Value {
+    let mut record = record.clone();
     record["id"] = id.into();
     if !series.is_null() {
         record["series"] = series.clone();
@@ -32,18 +32,16 @@ fn made_up(record: &str, id: &str, factor: u64, series: &Value) -> String {
             sample[3] = (start + (100_000 + 20 * disorder) * factor).into();
         }
     }
-    record.to_string()
+    record
 }
 
 /// A place with a run called `one`, and series of three runs called `before`, `same` and `slower`.
 fn with_made_up_runs() -> Place {
     let place = Place::new(KEYMARK);
     place.stdout(SHORT);
-    let measured = place.stdout("export last --format json");
+    let measured = place.record();
     let import = |id: &str, factor: u64, series: &Value| {
-        let file = place.path(id);
-        std::fs::write(&file, made_up(&measured, id, factor, series)).unwrap();
-        place.stdout(&format!("import {}", file.display()));
+        place.import(&made_up(&measured, id, factor, series));
     };
     import("one", 3, &Value::Null);
     for (name, factor) in [("before", 1), ("same", 1), ("slower", 3)] {
@@ -195,9 +193,7 @@ fn a_series_is_exported_as_a_record_a_line() {
         let id = format!("slower-{number}");
         let single = place.stdout(&format!("export {id} --format json"));
         assert_eq!(single.trim_end(), line);
-        let file = other.path(&id);
-        std::fs::write(&file, line).unwrap();
-        other.stdout(&format!("import {}", file.display()));
+        other.import(&serde_json::from_str(line).unwrap());
     }
     let again = other.stdout("export series:slower --format json");
     assert_eq!(again.lines().count(), 3);

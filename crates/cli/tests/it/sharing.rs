@@ -31,12 +31,6 @@ fn made_up(record: &Value, id: &str, minute: u32, microseconds: u64) -> Value {
     record
 }
 
-fn import(place: &Place, record: &Value) {
-    let file = place.path("import.json");
-    std::fs::write(&file, record.to_string()).unwrap();
-    place.stdout(&format!("import {}", file.display()));
-}
-
 #[test]
 fn a_change_shows_in_the_history_and_machines_are_apart() {
     let (_, record) = with_a_run();
@@ -48,12 +42,12 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
         if number >= 12 {
             run["environment"]["kernel"] = "99.9".into();
         }
-        import(&place, &run);
+        place.import(&run);
         run["id"] = format!("elsewhere-{number:02}").into();
         run["environment"]["cpu_model"] = "Another CPU".into();
         run["environment"]["machine"] = "signer-2".into();
         if number < 3 {
-            import(&place, &run);
+            place.import(&run);
         }
     }
     let rows = place.rows("history ed25519 sign raw --json");
@@ -78,7 +72,7 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
     for number in 0..12 {
         let mut run = made_up(&record, &format!("other-{number}"), number, 100);
         run["environment"]["machine"] = format!("other-{number}").into();
-        import(&place, &run);
+        place.import(&run);
     }
     // A line for each is all that can be read.
     let many = place.stdout("history ed25519 sign");
@@ -123,7 +117,7 @@ fn a_profile_is_written_whole_or_not_at_all() {
 fn many_runs_are_compared_with_any_baseline() {
     let (place, record) = with_a_run();
     for (id, microseconds) in [("one", 100), ("two", 200), ("three", 400)] {
-        import(&place, &made_up(&record, id, 1, microseconds));
+        place.import(&made_up(&record, id, 1, microseconds));
     }
     let compared = |arguments: &str| {
         let rows = place.rows(&format!("compare --json {arguments}"));
@@ -209,7 +203,7 @@ fn every_form_is_written_of_runs_and_series() {
         let mut run = made_up(&record, &format!("s-{number}"), number, 100);
         let pause = json!({"secs": 0, "nanos": 0});
         run["series"] = json!({"id": "s", "number": number, "runs": 3, "pause": pause});
-        import(&place, &run);
+        place.import(&run);
     }
     for run in ["last", "series:s"] {
         let of = |format: &str| place.stdout(&format!("export {run} --format {format}"));
@@ -233,7 +227,7 @@ fn a_file_for_others_has_no_names_and_can_be_imported() {
     record["stores"][0]["serial"] = "S-4711-0815".into();
     record["environment"]["versions"]["gnupg"] =
         "/home/zacharias/bin/gpg on wintermute: 2.4".into();
-    import(&place, &record);
+    place.import(&record);
     let file = place.path("shared.json");
     let file = file.to_str().unwrap();
     let share = |more: &str| {
@@ -283,7 +277,7 @@ fn what_finds_no_room_leaves_no_file() {
         let many = std::iter::repeat_n(blocks, 40).flatten();
         case["blocks"] = many.collect();
     }
-    import(&place, &long);
+    place.import(&long);
     let run = |blocks: u32, arguments: &str| {
         // So many blocks of 512 bytes a file may have: writing fails as on a full disk. SQLite needs 64 of them.
         let limited = format!("ulimit -f {blocks}; exec {KEYMARK} {arguments}");

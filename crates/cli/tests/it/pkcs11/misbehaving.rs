@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use keymark_testkit::place::Place;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
-/// A place, a token with a key `web` on NIST's P-256, and the module.
+/// A place, a token with a key `web`, and the module.
 #[derive(Debug)]
 pub(crate) struct Misbehaving {
     pub(crate) place: Place,
@@ -17,10 +17,15 @@ pub(crate) struct Misbehaving {
 }
 
 impl Misbehaving {
-    /// For that keymark.
+    /// For that keymark, with a key on NIST's P-256.
     pub(crate) fn new(keymark: impl Into<PathBuf>) -> Self {
+        Self::with(keymark, "EC:prime256v1")
+    }
+
+    /// The same with that kind of key.
+    pub(crate) fn with(keymark: impl Into<PathBuf>, key: &str) -> Self {
         let token = SoftHsmToken::new();
-        token.make_key("EC:prime256v1", "01", "web");
+        token.make_key(key, "01", "web");
         let module = token.misbehaving_module();
         Self {
             place: Place::new(keymark),

@@ -14,7 +14,7 @@ use misbehaving::Misbehaving;
 
 mod each_use;
 mod faults;
-mod misbehaving;
+pub(crate) mod misbehaving;
 mod naming;
 mod own;
 mod twins;

@@ -236,24 +236,3 @@ fn descriptors_are_raised_or_the_limit_is_explained() {
     assert_eq!(row["failed"], 0, "{row}");
     place.assert_gone();
 }
-
-#[test]
-fn what_the_servers_openssl_lacks_is_said_before_it_starts() {
-    let place = Place::new(KEYMARK);
-    let known = Command::new("openssl")
-        .args(["list", "-kem-algorithms"])
-        .output()
-        .unwrap();
-    if text(&known.stdout).contains("X25519MLKEM768") {
-        return;
-    }
-    let output = ended(place.output(
-        "tls bench --server nginx,apache --algorithm nistp256 --kex x25519mlkem768 --users 1 --duration 2s \
-         --no-save",
-    ), 1);
-    assert_says(
-        &said(&output),
-        ["it needs OpenSSL 3.5, and the server uses"],
-    );
-    place.assert_gone();
-}
