@@ -1,5 +1,6 @@
 //! What every kind of server must pass.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::num::NonZeroU16;
@@ -22,13 +23,13 @@ use super::client::{
     started, verified,
 };
 
-/// A test for each kind and each thing that it must pass.
+/// A test for each of these kinds and each thing that it must pass; the kinds' names.
 macro_rules! instantiated {
-    ($kinds:tt $must:tt) => {
-        instantiated!(@each $kinds $must);
+    ($names:ident $kinds:tt $must:tt) => {
+        instantiated!(@each $names $kinds $must);
     };
-    (@each { $($kind:ident = $word:literal,)+ } $must:tt) => {
-        const WORDS: &[&str] = &[$($word),+];
+    (@each $names:ident { $($kind:ident = $word:literal,)+ } $must:tt) => {
+        const $names: &[&str] = &[$($word),+];
         $(instantiated!(@kind $kind $word $must);)+
     };
     (@kind $kind:ident $word:literal { $($must:ident,)+ }) => {
@@ -42,10 +43,9 @@ macro_rules! instantiated {
 }
 
 instantiated! {
+    PROGRAMS
     {
         apache = "apache",
-        apache_prefork = "apache-prefork",
-        apache_worker = "apache-worker",
         nginx = "nginx",
         caddy = "caddy",
     }
@@ -64,10 +64,27 @@ instantiated! {
     }
 }
 
+// Apache's other ways to share work: what has to do with processes and threads.
+instantiated! {
+    WAYS
+    {
+        apache_prefork = "apache-prefork",
+        apache_worker = "apache-worker",
+    }
+    {
+        has_the_handshake_that_was_asked_for,
+        shares_its_work_and_counts_its_time,
+        leaves_nothing,
+        is_drained_when_nobody_is_connected_any_more,
+        tells_that_it_was_killed,
+    }
+}
+
 #[test]
 fn every_kind_is_here() {
-    let known = KINDS.map(|kind| kind.stack.to_string());
-    assert_eq!(known.as_slice(), WORDS);
+    let known: BTreeSet<_> = KINDS.iter().map(|kind| kind.stack.to_string()).collect();
+    let here = PROGRAMS.iter().chain(WAYS).map(|word| (*word).to_owned());
+    assert_eq!(known, here.collect());
 }
 
 fn negotiated(server: &RunningServer, words: &[&str]) {

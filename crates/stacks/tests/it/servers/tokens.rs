@@ -57,8 +57,12 @@ fn ways() -> Vec<TokenWay> {
     there
 }
 
-fn start(software: &str, identity: Identity, kex: &str) -> Result<RunningServer, ServerError> {
-    let spec = ServerSpec::new(Certificates::one(identity), handshakes(kex));
+fn start(
+    software: &str,
+    identity: Identity,
+    handshakes: Handshakes,
+) -> Result<RunningServer, ServerError> {
+    let spec = ServerSpec::new(Certificates::one(identity), handshakes);
     RunningServer::start(&installed(software), &spec)
 }
 
@@ -67,19 +71,19 @@ fn a_key_on_a_token_serves_on_each_software_by_each_way() {
     let token = token();
     for way in ways() {
         for software in ALL {
-            for (key, kex, expected) in [
-                (("rsa2048", "rsa"), "1.2 ecdhe-p256", "ECDHE-RSA-"),
-                (("rsa2048", "rsa"), "x25519", "Peer signature type: RSA-PSS"),
-                (("nistp256", "ec"), "1.2 ecdhe-p256", "ECDHE-ECDSA-"),
-                (("nistp256", "ec"), "x25519", "Peer signature type: ECDSA"),
+            for (key, by_1_2, by_1_3) in [
+                (("rsa2048", "rsa"), "ECDHE-RSA-", "type: RSA-PSS"),
+                (("nistp256", "ec"), "ECDHE-ECDSA-", "type: ECDSA"),
             ] {
                 let identity = on_token(software, &token, key, way).unwrap();
-                let server = start(software, identity, kex)
-                    .unwrap_or_else(|error| panic!("{software} {way} {kex}: {error}"));
-                for _ in 0..3 {
-                    let said = verified(&server, &[]);
-                    assert!(said.contains(expected) && has_document(&said), "{said}");
-                    assert_says(&said, ["Verification: OK"]);
+                let server = start(software, identity, Handshakes::usual())
+                    .unwrap_or_else(|error| panic!("{software} {way}: {error}"));
+                for (version, expected) in [("-tls1_2", by_1_2), ("-tls1_3", by_1_3)] {
+                    for _ in 0..3 {
+                        let said = verified(&server, &[version]);
+                        assert!(said.contains(expected) && has_document(&said), "{said}");
+                        assert_says(&said, ["Verification: OK"]);
+                    }
                 }
                 let described = server.describe();
                 assert!(described["certificates"].ends_with(&format!("on a token by the {way}")));
@@ -95,7 +99,7 @@ fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
     let token = token();
     for software in BOTH {
         let engine = on_token(software, &token, ("rsa2048", "rsa"), TokenWay::Engine).unwrap();
-        match start(software, engine, "rsa") {
+        match start(software, engine, handshakes("rsa")) {
             Err(ServerError::Impossible(why @ Impossible::RsaExchangeByEngine { .. })) => {
                 assert_says(&why, ["use the provider"]);
             }
@@ -104,7 +108,7 @@ fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
         if ways().contains(&TokenWay::Provider) {
             let way = TokenWay::Provider;
             let provider = on_token(software, &token, ("rsa2048", "rsa"), way).unwrap();
-            let server = start(software, provider, "rsa").unwrap();
+            let server = start(software, provider, handshakes("rsa")).unwrap();
             let said = s_client(server.process.address, &[]);
             assert!(
                 said.contains("Cipher is AES256-GCM-SHA384") && has_document(&said),
