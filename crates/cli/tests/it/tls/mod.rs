@@ -23,7 +23,7 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
     let place = Place::new(KEYMARK);
     let rows = place.rows(
         "tls bench --server nginx,apache --algorithm rsa2048,nistp256 --kex ecdhe-p256 --users 1,4 --duration \
-         3s --json",
+         2s --json",
     );
     assert_eq!(rows.len(), 8, "{rows:?}");
     for row in &rows {
