@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 pub mod fake;
+pub mod layers;
 #[cfg(feature = "cards")]
 pub mod pcscd;
 pub mod place;

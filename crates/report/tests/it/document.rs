@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::layers::layers;
 use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
@@ -14,6 +13,7 @@ use keymark_report::document::{Block, Document, RemarkKind};
 use keymark_report::render::{Width, json, markdown, text};
 use keymark_stats::Seconds;
 use keymark_testkit::assert_says;
+use keymark_testkit::layers::layers;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use serde_json::Value;
 

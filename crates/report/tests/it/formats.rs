@@ -6,9 +6,8 @@ use keymark_report::analysis::Analysis;
 use keymark_report::formats::FORMATS;
 use keymark_report::render::{Exported, Format};
 use keymark_report::report::{Part, report};
+use keymark_testkit::layers::layers;
 use keymark_testkit::record::{case, failed, measured, mixed, of};
-
-use crate::layers::layers;
 
 /// Clears the screen, turns the direction, ends elements, attributes, lines and files.
 const HOSTILE: &str =

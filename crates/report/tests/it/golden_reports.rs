@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::Path;
 
-use crate::layers::layers;
 use keymark_report::analysis::Analysis;
 use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::exchange;
@@ -12,6 +11,7 @@ use keymark_report::render::html::{self, ReadIn};
 use keymark_report::render::{json, latex, markdown};
 use keymark_report::report::{Part, report};
 use keymark_report::table;
+use keymark_testkit::layers::layers;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
 

@@ -1,6 +1,5 @@
 //! The page: nothing from outside is markup in it, it asks nothing of anybody, and it is a page whatever the run.
 
-use crate::layers::layers;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
@@ -12,6 +11,7 @@ use keymark_report::document::{Block, Document, Rerun};
 use keymark_report::render::html::{self, ReadIn};
 use keymark_report::report::{Part, report};
 use keymark_stats::BetweenRuns;
+use keymark_testkit::layers::layers;
 use keymark_testkit::record::{failed, measured, of as record, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;

@@ -1,10 +1,10 @@
 //! Which library the layers of a stack stand on.
 
-use crate::layers::layers;
 use keymark_bench::case::{Case, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::record::CaseRecord;
 use keymark_report::analysis::{Analysis, Basis, Breakdown, FamilyBreakdown, Layer};
 use keymark_report::render::{Width, text};
+use keymark_testkit::layers::layers;
 use keymark_testkit::record::{measured, of as record, signing as case};
 
 /// RSA as on a server: a millisecond in OpenSSL, ten in libgcrypt, half of one in the agent, and two in gpg.

@@ -7,7 +7,6 @@ mod document;
 mod formats;
 mod golden_reports;
 mod html;
-mod layers;
 mod libraries;
 mod limits;
 mod pictures;

@@ -8,7 +8,6 @@
 
 use std::path::Path;
 
-use crate::layers::layers;
 use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_report::analysis::Analysis;
@@ -21,6 +20,7 @@ use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
 use keymark_report::render::html::{self, ReadIn};
 use keymark_stats::Seconds;
+use keymark_testkit::layers::layers;
 use keymark_testkit::record::{failed, measured, of as record, published, signing as case};
 use keymark_testkit::{assert_says, assert_silent};
 use roxmltree::Document;

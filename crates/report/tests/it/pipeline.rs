@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::layers::layers;
 use keymark_bench::case::{
     Case, DeviceName, Dimension, ParameterChoice, Parameters, Provenance, Scope, StackName,
     StoreKind, Words, Worker,
@@ -25,6 +24,7 @@ use keymark_report::render::{Width, markdown, text};
 use keymark_report::table;
 use keymark_stats::BetweenRuns;
 use keymark_testkit::fake::{FakeStack, Script, Step};
+use keymark_testkit::layers::layers;
 
 const US: Duration = Duration::from_micros(1);
 

@@ -1,12 +1,12 @@
 //! What is said of concurrency.
 
-use crate::layers::layers;
 use keymark_bench::case::{Pacing, StackName};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::stop::{Precision, StopRule, Stopped};
 use keymark_report::analysis::{Analysis, Limit};
 use keymark_report::document::RemarkKind;
 use keymark_report::render::{Width, markdown, text};
+use keymark_testkit::layers::layers;
 use keymark_testkit::record::{measured, of as record, signing as case};
 
 /// Through gpg, an operation alone takes 10 ms; with more workers, what the scalability law says.

@@ -9,7 +9,7 @@ use keymark_bench::case::{
     Case, DeviceName, Load, Pacing, Parameters, Provenance, StackName, StoreKind,
 };
 use keymark_bench::key_use::{Calculator, OperationAlone};
-use keymark_bench::layers::{Bottleneck, Comparison, End, Layers, OwnLibrary, Point, Step, Times};
+use keymark_bench::layers::{Comparison, Times};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunState};
 use keymark_bench::series::{InSeries, SeriesId};
@@ -23,6 +23,7 @@ use crate::analysis::{Bounds, Row, Scaling};
 use crate::charts::Axis;
 use crate::document::Plot;
 use crate::pictures::chart;
+use keymark_testkit::layers::layers;
 use keymark_testkit::record::{batch, block, case, mixed as record, server_load};
 
 const RAW: StackName = StackName::RAW;
@@ -46,52 +47,6 @@ const COMPARISONS: [Comparison; 2] = [
 
 fn library(word: &str) -> Parameters {
     Parameters::from([("library", word)])
-}
-
-/// gpg over its agent over libgcrypt.
-fn gnupg() -> Layers {
-    let point = |stack, parameters| Point::new(stack, parameters);
-    let end = |name, point: &Point| End {
-        heading: name,
-        name,
-        point: point.clone(),
-    };
-    let raw = point(RAW, library("libgcrypt"));
-    let agent = point(StackName::AGENT, Parameters::NONE);
-    let cached = point(
-        StackName::AGENT,
-        Parameters::from([("protection", "cached")]),
-    );
-    let gpg = point(GNUPG, Parameters::NONE);
-    let step = |heading, upper: &Point, lower: &Point| Step {
-        heading,
-        upper: upper.clone(),
-        lower: lower.clone(),
-    };
-    Layers {
-        family: "GnuPG",
-        base: end("raw", &raw),
-        own_library: Some(OwnLibrary {
-            point: raw.clone(),
-            store: StoreKind::SOFTWARE,
-            beside: end("OpenSSL", &Point::RAW),
-            explanation: "",
-            stand_in: "",
-        }),
-        steps: vec![
-            step("+ agent", &agent, &raw),
-            step("+ S2K", &cached, &agent),
-            step("+ gpg process", &gpg, &agent),
-        ],
-        whole: Some(end("gpg", &gpg)),
-        bottleneck: Some(Bottleneck {
-            name: "agent",
-            point: gpg,
-            server: agent,
-            explanation: "",
-        }),
-        opens_messages: Some(GNUPG),
-    }
 }
 
 fn on(device: &str, provenance: Provenance, algorithm: &str, stack: StackName) -> Case {
@@ -159,7 +114,7 @@ fn run(cases: Vec<CaseRecord>) -> Record {
 fn said(cases: Vec<CaseRecord>) -> Vec<Statement> {
     let run = run(cases);
     answers(
-        &Analysis::of(&run, &[gnupg()]).compared(&run, COMPARISONS.iter()),
+        &Analysis::of(&run, &layers()).compared(&run, COMPARISONS.iter()),
         &run,
     )
 }
@@ -490,8 +445,9 @@ fn near<T>(value: f64, of: fn(f64) -> T) -> Estimate<T> {
 
 fn scaled(rates: &[(u32, f64)], agent: f64) -> Vec<Statement> {
     let run = run(vec![took(here("rsa4096", GNUPG), 10_000)]);
-    let mut analysis = Analysis::of(&run, &[gnupg()]);
-    let bottleneck = gnupg()
+    let mut analysis = Analysis::of(&run, &layers());
+    let [gnupg] = layers();
+    let bottleneck = gnupg
         .bottleneck
         .map(|bottleneck| (bottleneck, Seconds(agent)));
     let first = rates[0].1;

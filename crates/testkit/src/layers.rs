@@ -3,6 +3,7 @@
 use keymark_bench::case::{Parameters, StackName, StoreKind};
 use keymark_bench::layers::{Bottleneck, End, Layers, OwnLibrary, Point, Step};
 
+/// One family of three stacks.
 pub fn layers() -> [Layers; 1] {
     let with = |stack, name, word| Point::new(stack, Parameters::from([(name, word)]));
     let raw = with(StackName::RAW, "library", "libgcrypt");
