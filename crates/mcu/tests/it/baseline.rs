@@ -4,9 +4,8 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 
-use keymark_mcu::image::{Image, ImageError};
+use keymark_mcu::image::Image;
 use keymark_mcu::instruction::{Architecture, Register};
 use keymark_mcu::kernel::Options;
 use keymark_mcu::machine::{BusError, Fault, Layout, Machine, Reason, Stop};
@@ -16,6 +15,7 @@ use keymark_mcu::timing::{Pipeline, Untimed};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::cross::{assembled, compiled, load};
 use crate::instances::{RECORD, fill, operand};
 use crate::isa_qemu::{present, qemu_instructions, qemu_output};
 use crate::{RAM, machine, set};
@@ -133,20 +133,6 @@ fn program() -> (String, Vec<String>) {
     (assembly + END, instances)
 }
 
-fn compile(source: &Path, elf: &Path, words: &[&str]) -> Vec<u8> {
-    let output = Command::new("arm-none-eabi-gcc")
-        .args(["-mcpu=cortex-m0plus", "-mthumb", "-nostdlib"])
-        .args(words)
-        .arg(source)
-        .args(["-lgcc", "-o"])
-        .arg(elf)
-        .output()
-        .unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    std::fs::read(elf).unwrap()
-}
-
 fn simulate(elf: &[u8]) -> Machine {
     let machine = Image::parse(elf).unwrap().machine(&LAYOUT).unwrap();
     let mut machine = machine.with_architecture(Architecture::Armv6M);
@@ -167,11 +153,8 @@ fn random_instances_of_armv6m_do_the_same() {
     let directory = tempfile::tempdir().unwrap();
     let (source, elf) = (directory.path().join("x.s"), directory.path().join("x.elf"));
     std::fs::write(&source, assembly).unwrap();
-    let ours = output(&simulate(&compile(
-        &source,
-        &elf,
-        &["-Wl,-Ttext=0,-e,reset"],
-    )));
+    let words = ["-mcpu=cortex-m0plus", "-Wl,-Ttext=0,-e,reset", "-lgcc"];
+    let ours = output(&simulate(&compiled(&source, &elf, &words)));
     let theirs = qemu_output(Core::CortexM0Plus, &elf);
     assert_eq!(ours.len(), instances.len() * 2 * RECORD);
     assert_eq!(ours.len(), theirs.len());
@@ -204,10 +187,12 @@ fn a_compiled_program_does_the_same_as_in_qemu() {
         ["-Os", "-g"],
     ] {
         let places = [
+            "-mcpu=cortex-m0plus",
             "-ffreestanding",
+            "-lgcc",
             "-Wl,-e,main,--section-start=.vectors=0,-Ttext=0x100,-Tbss=0x20000000,-Tdata=0x20001000",
         ];
-        let file = compile(&source, &elf, &[&words[..], &places].concat());
+        let file = compiled(&source, &elf, &[&words[..], &places].concat());
         let machine = simulate(&file);
         assert_eq!(
             output(&machine),
@@ -310,36 +295,14 @@ fn unaligned_access_is_a_fault_and_bit_bands_are_none() {
 }
 
 fn build(address: u32, core: &str, code: &str) -> Option<Vec<u8>> {
-    if !present(&["arm-none-eabi-gcc"]) {
-        return None;
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let (source, elf) = (directory.path().join("x.s"), directory.path().join("x.elf"));
     let vectors =
         ".word 0x20001000, reset\n.thumb_func\n.global reset\n.type reset, %function\nreset:";
-    std::fs::write(
-        &source,
-        format!(".syntax unified\n.cpu {core}\n.thumb\n{vectors} {code}\n"),
-    )
-    .unwrap();
-    let output = Command::new("arm-none-eabi-gcc")
-        .args([&format!("-mcpu={core}"), "-mthumb", "-nostdlib"])
-        .arg(format!("-Wl,-Ttext={address:#x},-e,reset"))
-        .args([&source, Path::new("-o"), &elf])
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(std::fs::read(elf).unwrap())
-}
-
-fn load(elf: &[u8], part: &str) -> Result<Machine, ImageError> {
-    Microcontroller::find(part)
-        .unwrap()
-        .load(&Image::parse(elf).unwrap())
+    let words = [
+        format!("-mcpu={core}"),
+        format!("-Wl,-Ttext={address:#x},-e,reset"),
+    ];
+    let words = words.each_ref().map(String::as_str);
+    assembled(&format!(".cpu {core}\n{vectors} {code}"), &words)
 }
 
 #[test]

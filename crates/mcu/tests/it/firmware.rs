@@ -15,43 +15,17 @@ use keymark_mcu::predict::Banded;
 use keymark_mcu::profiler::Profiler;
 use keymark_mcu::timing::{Timing, Untimed};
 
+use crate::cross::{GCC, assembled, load};
 use crate::isa_qemu::present;
 
-const GCC: &str = "arm-none-eabi-gcc";
-
-/// Assembles and links a program at that address with these further words for the compiler.
+/// A program at that address, with these further words for the compiler.
 fn build_at(address: u32, assembly: &str, words: &[&str]) -> Option<Vec<u8>> {
-    if !present(&[GCC]) {
-        return None;
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let (source, elf) = (directory.path().join("x.s"), directory.path().join("x.elf"));
-    std::fs::write(&source, format!(".syntax unified\n.thumb\n{assembly}")).unwrap();
     let text = format!("-Wl,-Ttext={address:#x},-Tdata=0x20000000");
-    let output = Command::new(GCC)
-        .args(["-mthumb", "-g", "-nostdlib", &text, "-e", "reset"])
-        .args(words)
-        .arg(&source)
-        .arg("-o")
-        .arg(&elf)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(std::fs::read(elf).unwrap())
+    assembled(assembly, &[&["-g", &text, "-e", "reset"], words].concat())
 }
 
 fn build(assembly: &str) -> Option<Vec<u8>> {
     build_at(0x0800_0000, assembly, &["-mcpu=cortex-m4"])
-}
-
-fn load(elf: &[u8], part: &str) -> Result<Machine, ImageError> {
-    Microcontroller::find(part)
-        .unwrap()
-        .load(&Image::parse(elf)?)
 }
 
 /// With a vector table of sixteen entries, the rest of which are `handler`.

@@ -3,11 +3,11 @@
 //! Needs gcc-arm-none-eabi and qemu-system-arm, which `make test` installs; without them it is skipped.
 
 use std::path::Path;
-use std::process::Command;
 
 use keymark_mcu::instruction::Effect;
 use keymark_mcu::microcontroller::Core;
 
+use crate::cross::compiled;
 use crate::isa_qemu::{present, qemu_instructions, qemu_output, simulate};
 
 #[test]
@@ -23,27 +23,15 @@ fn a_program_with_floats_and_exceptions_does_the_same_as_in_qemu() {
         ["-O2", "-g"],
     ] {
         let elf = directory.path().join("floats.elf");
-        let output = Command::new("arm-none-eabi-gcc")
-            .args([
-                "-mcpu=cortex-m4",
-                "-mthumb",
-                "-mfloat-abi=hard",
-                "-mfpu=fpv4-sp-d16",
-            ])
-            .args(words)
-            .args(["-ffreestanding", "-nostdlib", "-Wl,-e,main"])
-            .args([
-                "-Wl,--section-start=.vectors=0",
-                "-Wl,-Ttext=0x100,-Tbss=0x20000000,-Tdata=0x20004000",
-            ])
-            .arg(&source)
-            .arg("-o")
-            .arg(&elf)
-            .output()
-            .unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{errors}");
-        let machine = simulate(&std::fs::read(&elf).unwrap());
+        let places = [
+            "-mcpu=cortex-m4",
+            "-mfloat-abi=hard",
+            "-mfpu=fpv4-sp-d16",
+            "-ffreestanding",
+            "-Wl,-e,main,--section-start=.vectors=0",
+            "-Wl,-Ttext=0x100,-Tbss=0x20000000,-Tdata=0x20004000",
+        ];
+        let machine = simulate(&compiled(&source, &elf, &[&words[..], &places].concat()));
         let ours = String::from_utf8(machine.output().to_vec()).unwrap();
         assert_eq!(ours, qemu_output(Core::CortexM4, &elf), "{words:?}");
         let has_exceptions = words.contains(&"-DEXCEPTIONS");

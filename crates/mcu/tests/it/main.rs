@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod baseline;
+mod cross;
 mod firmware;
 mod hard_float;
 mod instances;
