@@ -1,12 +1,12 @@
 //! A PostgreSQL server of one's own, in a private directory that is gone with the value (`fixtures/postgresql` starts it).
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::process::free_port;
 use crate::waiting::until;
 
 /// A running server with an empty database `keymark`, whose owner is `owner`. It speaks TLS at a port of loopback, as `localhost`.
@@ -20,9 +20,7 @@ pub struct Server {
 impl Server {
     /// Starts one.
     pub fn start() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let port = free_port();
         let directory = tempfile::Builder::new().prefix("pg").tempdir_in("/tmp");
         let directory = directory.unwrap();
         let started = Self {

@@ -1,5 +1,6 @@
 //! Child processes: this test program itself, and those that others have left.
 
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -20,6 +21,12 @@ pub fn naming(path: &Path) -> usize {
         .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
         .filter(|arguments| arguments.windows(needle.len()).any(|part| part == needle))
         .count()
+}
+
+/// A port of loopback that nobody had a moment ago.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
 }
 
 /// Writes a program in shell. Another process writes it: one that this program's other threads start at that

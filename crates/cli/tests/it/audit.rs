@@ -7,7 +7,7 @@ use keymark_testkit::place::{Place, ended, objects, said, text};
 use keymark_testkit::{assert_says, assert_silent};
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, Running};
 
 fn shell(place: &Place, script: &str) {
     let mut command = Command::new("sh");
@@ -216,9 +216,10 @@ fn a_tokens_public_keys_are_seen_without_its_pin() {
 #[cfg(feature = "tokens")]
 #[test]
 fn each_certificate_of_a_server_is_seen() {
-    use std::net::{TcpListener, TcpStream};
+    use std::net::TcpStream;
     use std::process::Stdio;
 
+    use keymark_testkit::process::free_port;
     use keymark_testkit::waiting::until;
 
     let place = Place::new(KEYMARK);
@@ -229,9 +230,7 @@ fn each_certificate_of_a_server_is_seen() {
          openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key2.pem \
              -out certificate2.pem -days 9 -subj /CN=second 2>/dev/null",
     );
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
+    let address = format!("127.0.0.1:{}", free_port());
     let mut server = Command::new("openssl");
     server.args([
         "s_server",
@@ -244,18 +243,13 @@ fn each_certificate_of_a_server_is_seen() {
     server.args(["-key", "key.pem", "-cert", "certificate.pem"]);
     server.args(["-dkey", "key2.pem", "-dcert", "certificate2.pem"]);
     server.current_dir(place.directory()).stdin(Stdio::null());
-    let mut server = server
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let server = server.stdout(Stdio::null()).stderr(Stdio::null());
+    let _server = Running(server.spawn().unwrap());
     until("the server listens", || {
         TcpStream::connect(&address).is_ok()
     });
     let mut keymark = place.keymark("audit --json");
     let output = keymark.arg(&address).output().unwrap();
-    server.kill().unwrap();
-    server.wait().unwrap();
     let found = objects(&text(&ended(output, 1).stdout));
     let told: Vec<_> = found
         .iter()

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use keymark_testkit::place::{Place, objects, said, text};
@@ -13,7 +13,7 @@ use keymark_testkit::{assert_says, assert_silent};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::{KEYMARK, tell};
+use crate::{KEYMARK, Running, tell};
 
 /// Clears the screen, turns the direction, forges a line, is a formula.
 const EVIL: &str = "=cmd|'/C calc'!A0\u{1b}[2J\u{9b}31m\u{202e}\nerror: forged\r\u{200b}";
@@ -224,7 +224,7 @@ fn what_is_refused_leaves_no_run() {
 
 /// A local page that takes records, ended with the value.
 struct Served {
-    keymark: Child,
+    keymark: Running,
     address: String,
     token: String,
 }
@@ -232,13 +232,10 @@ struct Served {
 impl Served {
     fn of(place: &Place) -> Self {
         let mut keymark = place.keymark("serve --allow-import");
-        let mut keymark = keymark
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let keymark = keymark.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut keymark = Running(keymark.spawn().unwrap());
         let mut line = String::new();
-        BufReader::new(keymark.stdout.take().unwrap())
+        BufReader::new(keymark.0.stdout.take().unwrap())
             .read_line(&mut line)
             .unwrap();
         let (address, token) = line
@@ -268,13 +265,6 @@ impl Served {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.keymark.kill();
-        let _ = self.keymark.wait();
     }
 }
 
@@ -340,9 +330,9 @@ fn the_local_page_waits_for_nobody() {
     }
     // One that is silent keeps nobody from ending it.
     let _silent = connect("GET");
-    tell(&served.keymark, Signal::SIGTERM);
+    tell(&served.keymark.0, Signal::SIGTERM);
     until("the end of the page", || {
-        served.keymark.try_wait().unwrap().is_some()
+        served.keymark.0.try_wait().unwrap().is_some()
     });
-    assert!(served.keymark.wait().unwrap().success());
+    assert!(served.keymark.0.wait().unwrap().success());
 }

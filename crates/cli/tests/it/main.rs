@@ -63,6 +63,19 @@ fn assert_under_load(row: &Value) {
     assert_eq!(row["failed"], 0, "{row}");
 }
 
+/// A program that ends with the value.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Who has been waited for has no number any more.
+        if matches!(self.0.try_wait(), Ok(None)) {
+            tell(&self.0, Signal::SIGTERM);
+            let _ = self.0.wait();
+        }
+    }
+}
+
 /// Sends a program a signal.
 fn tell(child: &Child, signal: Signal) {
     kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();

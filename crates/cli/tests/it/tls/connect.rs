@@ -6,28 +6,18 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, ended, said, text};
+use keymark_testkit::process::free_port;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::{KEYMARK, tell};
-
-/// A program that ends with the value.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGTERM);
-        let _ = self.0.wait();
-    }
-}
+use crate::{KEYMARK, Running, tell};
 
 /// `keymark tls serve`, and what it tells.
 fn serve(place: &Place, arguments: &str) -> (Running, Value) {
@@ -190,9 +180,7 @@ fn what_several_clients_tell_is_one_run() {
 
 /// A server by `openssl s_server` whose answer has no end.
 fn without_end(place: &Place) -> (Running, String) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    drop(listener);
+    let address = format!("127.0.0.1:{}", free_port());
     let (key, certificate) = (place.path("key.pem"), place.path("certificate.pem"));
     let mut request = Command::new("openssl");
     request.args(
@@ -270,11 +258,7 @@ fn others_servers_are_not_loaded() {
 
 /// One that an administrator has configured.
 fn nginx_with_tickets(place: &Place) -> (Running, u16) {
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = free_port();
     let file = |name: &str| place.path(name).display().to_string();
     ended(
         Command::new("openssl")
@@ -536,9 +520,7 @@ fn what_is_printed_for_keys_on_a_token_is_served_and_answers_others() {
             let sections = sections(&text(&printed.stdout));
             follow(&sections, PIN);
             certify(&files);
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let port = listener.local_addr().unwrap().port();
-            drop(listener);
+            let port = free_port();
             let _server = served(server, &sections, &files, port);
             for (offered, seen) in kinds {
                 signs(port, &files, offered, seen);

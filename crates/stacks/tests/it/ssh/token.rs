@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use keymark_stores::public_key::PublicKey;
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::assert_says;
 use keymark_testkit::place::said;
-use keymark_testkit::process::this_test_program;
+use keymark_testkit::process::{free_port, this_test_program};
 use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
 
@@ -191,11 +191,6 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 #[test]
