@@ -244,7 +244,7 @@ mod tests {
             question.policies.retain(|policy| policy.body == "nist");
             question.document().answers[0].text.clone()
         };
-        assert!(standing("2030-12-31").contains("permitted at 2030-12-31 by every policy"));
+        assert!(standing("2030-12-31").contains("permitted on 2030-12-31 by every policy"));
         assert!(
             standing("2031-01-01").contains("by none"),
             "{}",

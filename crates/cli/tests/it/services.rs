@@ -250,7 +250,7 @@ fn zeitgitterd_signs_with_a_card() {
     );
     assert_says(
         &keymark_testkit::place::said(&ended(said, 1)),
-        ["2 agents have a copy of the key each"],
+        ["2 agents each need a copy of the key"],
     );
     place.assert_gone();
 }

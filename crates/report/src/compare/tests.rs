@@ -578,7 +578,7 @@ fn a_library_that_cannot_be_told_from_its_machine_is_not_blamed() {
         &said,
         [
             "b takes longest to sign",
-            "whether its library is the cause is open: the OpenSSL",
+            "whether its library is the cause is open: keymark's own OpenSSL",
         ],
     );
 }

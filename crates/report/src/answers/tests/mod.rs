@@ -226,7 +226,7 @@ fn more_arrives_than_is_served() {
     assert!(says(
         vec![open(30_000), other()],
         Topic::Striking,
-        "the queue only grows: rsa2048 decrypt software raw 50/s"
+        "the queue grows: rsa2048 decrypt software raw 50/s"
     ));
     assert!(!says(vec![open(500), other()], Topic::Striking, "queue"));
 }
@@ -242,7 +242,7 @@ fn a_card_may_be_slower_than_its_article() {
     assert!(says(
         card(1_200_000),
         Topic::Striking,
-        "times as long for rsa2048 decrypt as was published of it"
+        "times as long for rsa2048 decrypt as was published"
     ));
     assert!(!says(card(620_000), Topic::Striking, "published"));
 }
