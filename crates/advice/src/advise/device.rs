@@ -210,7 +210,10 @@ fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Slow(time) => {
             let enough = units::chosen(std::time::Duration::from_secs_f64(enough(*time)));
-            format!("with {enough}, {what} would do ({})", units::duration(*time))
+            format!(
+                "with {enough}, {what} would do ({})",
+                units::duration(*time)
+            )
         }
         Refusal::Few(rate) => format!("with {} {what} would do", units::rate(*rate)),
         Refusal::Closed(Some(_)) => format!("with closed firmware {what} would do"),

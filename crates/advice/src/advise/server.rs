@@ -135,9 +135,11 @@ fn exchange(figures: &Figures) -> Option<String> {
             units::rate(PerSecond(one.rate.value.0)),
             one.algorithm
         ),
-        None => "Key exchange: X25519 or P-256, for forward secrecy, which RSA key exchange lacks; \
+        None => {
+            "Key exchange: X25519 or P-256, for forward secrecy, which RSA key exchange lacks; \
                  'keymark tls suite key-exchange' measures what each costs here."
-            .to_owned(),
+                .to_owned()
+        }
     })
 }
 

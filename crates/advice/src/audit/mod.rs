@@ -161,7 +161,9 @@ fn shared_factors(keys: &[FoundKey]) -> Vec<Option<Finding>> {
             return Some(other);
         }
         let mut others = sharing.iter().filter(|_| sharing.len() <= PARTNERS);
-        others.find(|other| **other != at && Integer::from(numbers[at].gcd_ref(&numbers[**other])) != 1_u32)
+        others.find(|other| {
+            **other != at && Integer::from(numbers[at].gcd_ref(&numbers[**other])) != 1_u32
+        })
     };
     keys.iter()
         .map(|key| {

@@ -160,10 +160,7 @@ fn a_broken_hash_matters_where_it_is_verified() {
 fn weak_numbers_are_found_of_each_kind() {
     let rsa = |n: &Integer, e: &[u8]| PublicKey::rsa(&octets(n), e);
     for (weak, kind) in [
-        (
-            rsa(&(prime(2203) * 3_u32), &[1, 0, 1]),
-            Kind::SmallFactor,
-        ),
+        (rsa(&(prime(2203) * 3_u32), &[1, 0, 1]), Kind::SmallFactor),
         (rsa(&(prime(2203) * prime(2203)), &[1, 0, 1]), Kind::Fermat),
         (rsa(&(prime(1279) * prime(2203)), &[3]), Kind::SmallExponent),
         (

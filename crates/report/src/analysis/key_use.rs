@@ -182,14 +182,11 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
         })
         .value("mean", |line| line.function.mean())
         .optional(3, "p99", |line| line.function.durations.quantile(0.99))
-        .maybe(
-            waits.then(|| Column::value("waiting").leave(4)),
-            |line| {
-                line.function
-                    .waited()
-                    .filter(|_| line.function.of_operation)
-            },
-        )
+        .maybe(waits.then(|| Column::value("waiting").leave(4)), |line| {
+            line.function
+                .waited()
+                .filter(|_| line.function.of_operation)
+        })
         .optional(2, "of the handshake", |line| {
             let each = line.function.total_ns as f64 / 1e9 / line.handshakes;
             Some(Cell::Share(Ratio(each / line.handshake?.0)))

@@ -28,7 +28,9 @@ pub fn common_factors(moduli: &[Integer]) -> Vec<Integer> {
     }
     while let Some(level) = levels.pop() {
         let reduced = level.iter().zip(sums.iter().flat_map(|sum| [sum, sum]));
-        sums = reduced.map(|(product, sum)| Integer::from(sum % product)).collect();
+        sums = reduced
+            .map(|(product, sum)| Integer::from(sum % product))
+            .collect();
     }
     let with_rest = moduli.iter().zip(sums);
     with_rest.map(|(modulus, rest)| rest.gcd(modulus)).collect()
