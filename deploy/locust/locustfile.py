@@ -128,7 +128,7 @@ class Master:
             # No host's name: a record may be shown to anybody.
             self.names[client] = f"worker {runner.get_worker_index(client) + 1}"
             LOG.info("%s is %s, with %d users", self.names[client], client, share["users"])
-            self.left[client] = "told no end"
+            self.left[client] = "reported no end"
             runner.send_message(LOAD, share, client)
 
     def told(self, environment, msg, **_):
