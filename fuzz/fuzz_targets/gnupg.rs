@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use keymark_native::gcrypt::sexp::Sexp;
 use keymark_bench::operation::Operation;
+use keymark_native::gcrypt::sexp::Sexp;
 use keymark_stacks::gnupg::listing::{chosen, listed_keys};
 use keymark_stacks::gnupg::status::{complaint, configured, has, status_lines};
 use libfuzzer_sys::fuzz_target;
@@ -28,7 +28,7 @@ fn expression(data: &[u8]) {
 }
 
 fn text(text: &str) {
-    let keywords = status_lines(text).map(|status| status.keyword);
+    let keywords = status_lines(text).map(|(keyword, _)| keyword);
     for keyword in keywords {
         assert!(has(text, keyword));
     }

@@ -15,9 +15,9 @@ use keymark_bench::workload::Input;
 use keymark_stores::card::{CardAccess as _, CardPlace, Slot};
 use keymark_stores::openpgp_card::{CardDevice, Channel, Port, Reset};
 use keymark_stores::store::KeyStore;
-use keymark_stores::user::User;
 use keymark_stores::tokens::card::Card;
 use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
+use keymark_stores::user::User;
 use libfuzzer_sys::fuzz_target;
 
 /// Ed25519, X25519 and Ed25519 in the three slots.
