@@ -215,14 +215,14 @@ fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
                 units::duration(*time)
             )
         }
-        Refusal::Few(rate) => format!("with {} {what} would do", units::rate(*rate)),
-        Refusal::Closed(Some(_)) => format!("with closed firmware {what} would do"),
+        Refusal::Few(rate) => format!("with {}, {what} would do", units::rate(*rate)),
+        Refusal::Closed(Some(_)) => format!("with closed firmware, {what} would do"),
         Refusal::Closed(None) => {
             format!("with firmware of unknown openness, {what} would do")
         }
         Refusal::Policy(policy, _) => format!("without {policy}, {what} would do"),
         Refusal::Incompatible(peer, _) => format!("without {peer}, {what} would do"),
-        Refusal::Quantum => format!("against today's computers {what} would do"),
+        Refusal::Quantum => format!("against today's computers, {what} would do"),
         Refusal::NoFigure | Refusal::Weak(_) => format!("{what} would do"),
     }
 }

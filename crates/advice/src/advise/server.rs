@@ -130,7 +130,7 @@ fn exchange(figures: &Figures) -> Option<String> {
     Some(match fastest {
         Some(one) => format!(
             "Key exchange: {} was the fastest with forward secrecy ({} with {}); RSA key exchange \
-             has none, and TLS 1.3 lacks it.",
+             has none and is not in TLS 1.3.",
             one.exchange,
             units::rate(PerSecond(one.rate.value.0)),
             one.algorithm
