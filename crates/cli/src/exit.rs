@@ -15,6 +15,10 @@ pub enum Exit {
     Usage,
     /// 3: nothing here can do what was asked.
     NothingUsable,
+    /// 4: nothing failed, but something could not be read or decided.
+    Incomplete,
+    /// 5: [`Exit::Failed`] and [`Exit::Incomplete`] together.
+    FailedAndIncomplete,
     /// 130: ended by Ctrl-C (128 + SIGINT, as shells have it).
     Interrupted,
     /// That of a program which was run for the user.
@@ -38,6 +42,8 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::NothingUsable => 3,
+            Exit::Incomplete => 4,
+            Exit::FailedAndIncomplete => 5,
             Exit::Interrupted => 130,
             Exit::Child(code) => code,
         })

@@ -139,7 +139,12 @@ impl<'a> Series<'a> {
             match self.turn(&step)? {
                 Exit::Fine => {}
                 Exit::Interrupted => return Ok(Exit::Interrupted),
-                Exit::Failed | Exit::Usage | Exit::NothingUsable | Exit::Child(_) => {
+                Exit::Failed
+                | Exit::Usage
+                | Exit::NothingUsable
+                | Exit::Incomplete
+                | Exit::FailedAndIncomplete
+                | Exit::Child(_) => {
                     made = Exit::Failed;
                 }
             }

@@ -65,9 +65,12 @@ impl From<Failure> for Said {
         let status = match failure.exit {
             Exit::Usage => StatusCode::BAD_REQUEST,
             Exit::NothingUsable => StatusCode::NOT_FOUND,
-            Exit::Fine | Exit::Failed | Exit::Interrupted | Exit::Child(_) => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
+            Exit::Fine
+            | Exit::Failed
+            | Exit::Incomplete
+            | Exit::FailedAndIncomplete
+            | Exit::Interrupted
+            | Exit::Child(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self(status, failure.message)
     }
