@@ -7,7 +7,7 @@ DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 OHA_VERSION = 1.16.0
 CADDY_VERSION = 2.11.9
-CIW = ciw==3.2.7 networkx==3.6.1 numpy==2.4.6 tqdm==4.70.1
+PIP_INSTALL = install -q --disable-pip-version-check --only-binary :all: --require-hashes
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed.
@@ -76,7 +76,7 @@ zeitgitterd:
 ciw:
 	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv
 	[ -x target/ciw/bin/python ] || python3 -m venv target/ciw
-	target/ciw/bin/pip install -q --disable-pip-version-check --only-binary :all: $(CIW)
+	target/ciw/bin/pip $(PIP_INSTALL) -r scripts/ciw.txt
 	target/ciw/bin/python scripts/ciw-systems crates/cli/tests/it/ciw.jsonl
 
 build:
@@ -99,7 +99,7 @@ package-test: dist
 ansible:
 	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv ssh:openssh-client
 	[ -x target/ansible/bin/python ] || python3 -m venv target/ansible
-	target/ansible/bin/pip install -q --disable-pip-version-check --only-binary :all: -r deploy/ansible/requirements.txt
+	target/ansible/bin/pip $(PIP_INSTALL) -r deploy/ansible/requirements.txt
 	cd deploy/ansible && PATH=$(CURDIR)/target/ansible/bin:$$PATH ansible-lint --offline --strict
 
 # The role on two machines with sshd, in network namespaces here. As root; some minutes, with downloads.
@@ -111,7 +111,7 @@ fleet-test: dist ansible
 locust:
 	scripts/packages python3:python3 /usr/share/doc/python3-venv:python3-venv
 	[ -x target/locust/bin/python ] || python3 -m venv target/locust
-	target/locust/bin/pip install -q --disable-pip-version-check --only-binary :all: -r deploy/locust/requirements.txt
+	target/locust/bin/pip $(PIP_INSTALL) -r deploy/locust/requirements.txt
 
 # Load from one, two and four workers in network namespaces here, and on bad days. As root; four minutes.
 locust-test: packages-bench packages-tls locust build
