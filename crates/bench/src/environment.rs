@@ -41,6 +41,9 @@ pub struct Environment {
     pub cpu_model: Option<String>,
     /// Processors this process may use.
     pub cores: u32,
+    /// Processors' worth of time that a container may use, where its control group limits it: 0.5 is half of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_quota: Option<f64>,
     /// Frequency governor of the first processor.
     pub governor: Option<String>,
     /// Kernel release.
@@ -86,6 +89,7 @@ impl Environment {
             // "model name" on x86, "Model" (the board) or "CPU part" on Arm.
             cpu_model: field(&cpuinfo, "model name", ':').or_else(|| field(&cpuinfo, "Model", ':')),
             cores: u32::try_from(cores).unwrap_or(u32::MAX),
+            cpu_quota: cpu_quota(&text),
             governor: text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
             kernel: text("proc/sys/kernel/osrelease"),
             os: text("etc/os-release")
@@ -103,6 +107,36 @@ impl Environment {
             command: Vec::new(),
         }
     }
+}
+
+/// The least quota of this process' control group and those above it (cgroups(7), versions 1 and 2).
+fn cpu_quota(text: &dyn Fn(&str) -> Option<String>) -> Option<f64> {
+    let groups = text("proc/self/cgroup")?;
+    let mut least: Option<f64> = None;
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let quota = |group: &str| match controllers {
+            "" => quota_of(&text(&format!("sys/fs/cgroup{group}/cpu.max"))?),
+            _ => {
+                let file = |name| text(&format!("sys/fs/cgroup/cpu{group}/cpu.cfs_{name}_us"));
+                quota_of(&format!("{} {}", file("quota")?, file("period")?))
+            }
+        };
+        if controllers.is_empty() || controllers.split(',').any(|name| name == "cpu") {
+            let above = Path::new(path).ancestors().filter_map(Path::to_str);
+            let quotas = above.filter_map(|group| quota(group.trim_end_matches('/')));
+            least = quotas.chain(least).min_by(f64::total_cmp);
+        }
+    }
+    least
+}
+
+/// `50000 100000`: microseconds of time in each period; `max` and -1 are no limit.
+fn quota_of(limit: &str) -> Option<f64> {
+    let (quota, period) = limit.split_once(' ')?;
+    let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
+    (quota > 0.0 && period > 0.0).then_some(quota / period)
 }
 
 /// The value of the first `key: value` (or `key=value`) line.
@@ -135,6 +169,31 @@ fn virtualization(cpuinfo: &str, text: &dyn Fn(&str) -> Option<String>) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_least_quota_of_the_groups_is_found() {
+        let files = |known: &'static [(&str, &str)]| {
+            move |path: &str| {
+                let mut known = known.iter();
+                known.find(|(name, _)| *name == path).map(|(_, text)| (*text).to_owned())
+            }
+        };
+        let second = files(&[
+            ("proc/self/cgroup", "0::/a/b"),
+            ("sys/fs/cgroup/a/b/cpu.max", "max 100000"),
+            ("sys/fs/cgroup/a/cpu.max", "50000 100000"),
+        ]);
+        assert_eq!(cpu_quota(&second), Some(0.5));
+        let first = files(&[
+            ("proc/self/cgroup", "3:memory:/\n2:cpu,cpuacct:/docker/x\n1:name=systemd:/"),
+            ("sys/fs/cgroup/cpu/docker/x/cpu.cfs_quota_us", "150000"),
+            ("sys/fs/cgroup/cpu/docker/x/cpu.cfs_period_us", "100000"),
+            ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1"),
+            ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000"),
+        ]);
+        assert_eq!(cpu_quota(&first), Some(1.5));
+        assert_eq!(cpu_quota(&files(&[("proc/self/cgroup", "0::/")])), None);
+    }
 
     #[test]
     fn fields_are_found_by_their_whole_name() {

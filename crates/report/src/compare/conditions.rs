@@ -104,6 +104,10 @@ pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = 
         ("machine", environment.machine.clone()),
         ("processor", environment.cpu_model.clone()),
         ("cores", Some(environment.cores.to_string())),
+        (
+            "CPU limit",
+            environment.cpu_quota.map(|quota| format!("{quota} CPU")),
+        ),
         ("virtual machine", environment.virtualization.clone()),
         ("memory", environment.memory_kib.map(gibibytes)),
         ("system", environment.os.clone()),
