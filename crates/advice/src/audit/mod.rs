@@ -106,7 +106,10 @@ impl Audit {
             let seen: HashSet<&PublicKey> = seen.iter().map(|key| &key.key).collect();
             hidden.len() + seen.len()
         };
-        (different(&mut self.keys.iter()), different(&mut self.weak()))
+        (
+            different(&mut self.keys.iter()),
+            different(&mut self.weak()),
+        )
     }
 }
 
@@ -138,7 +141,11 @@ fn merge(found: Vec<FoundKey>) -> Vec<FoundKey> {
             first.get(&key.key).copied()
         };
         if let Some(same) = same.and_then(|number| merged.get_mut(&number)) {
-            let owner = if key.owner == same.owner { String::new() } else { key.owner };
+            let owner = if key.owner == same.owner {
+                String::new()
+            } else {
+                key.owner
+            };
             let place = key.place;
             same.also.push(Elsewhere { place, owner });
             continue;

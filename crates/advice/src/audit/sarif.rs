@@ -71,9 +71,21 @@ fn notifications(audit: &Audit) -> Vec<Value> {
         })
     };
     let not_read = audit.not_read.iter();
-    let not_read = not_read.map(|item| one(Level::Warning, &item.place, format!("not read: {}", item.reason)));
+    let not_read = not_read.map(|item| {
+        one(
+            Level::Warning,
+            &item.place,
+            format!("not read: {}", item.reason),
+        )
+    });
     let without = audit.without_key.iter();
-    let without = without.map(|item| one(Level::Note, &item.place, format!("no public key: {}", item.what)));
+    let without = without.map(|item| {
+        one(
+            Level::Note,
+            &item.place,
+            format!("no public key: {}", item.what),
+        )
+    });
     not_read.chain(without).collect()
 }
 

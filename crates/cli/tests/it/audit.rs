@@ -122,10 +122,7 @@ fn certificates_keys_and_hosts_are_read_and_damaged_files_named() {
         shown.lines().all(|line| line.chars().count() <= 80),
         "{shown}"
     );
-    assert_says(
-        &said(&output),
-        ["openssl-blacklist"],
-    );
+    assert_says(&said(&output), ["openssl-blacklist"]);
     assert_silent(&shown, ["BEGIN", "PRIVATE"]);
 }
 
@@ -187,10 +184,7 @@ fn what_is_no_target_is_refused() {
     fs::write(place.path("notes"), "nothing").unwrap();
     let mut keymark = place.keymark("audit");
     let output = keymark.arg(place.path("notes")).output().unwrap();
-    assert_says(
-        &said(&ended(output, 3)),
-        ["no public key was found"],
-    );
+    assert_says(&said(&ended(output, 3)), ["no public key was found"]);
 }
 
 /// Statuses 0, 3, 4; 1 and 5 are above.
@@ -224,17 +218,20 @@ fn the_keys_of_keyboxd_are_exported_by_gpg_from_a_copy() {
     let place = Place::new(KEYMARK);
     shell(
         &place,
-        "mkdir -m 700 gnupg bin; mkdir -p home/public-keys.d
+        r#"mkdir -m 700 gnupg bin; mkdir -p home/public-keys.d
          gpg --batch -q --passphrase '' --quick-gen-key Old rsa1024 default never
          gpg --batch -q --export > ring; gpgconf --kill all
          printf 'SQLite format 3' > home/public-keys.d/pubring.db
          printf '#!/bin/sh\nshift 5; [ -s "$1/public-keys.d/pubring.db" ] && [ -s "$1/common.conf" ] && exec cat %s\n' \
              "$PWD/ring" > bin/gpg
-         chmod 755 bin/gpg; chmod 500 home/public-keys.d",
+         chmod 755 bin/gpg; chmod 500 home/public-keys.d"#,
     );
     let path = format!("{}:/usr/bin:/bin", place.path("bin").display());
     let mut keymark = place.keymark("audit --json");
-    let output = keymark.arg("home").env("PATH", path).current_dir(place.directory());
+    let output = keymark
+        .arg("home")
+        .env("PATH", path)
+        .current_dir(place.directory());
     let found = objects(&text(&ended(output.output().unwrap(), 1).stdout));
     assert_eq!(found[0]["algorithm"], "rsa1024");
     assert_eq!(found[0]["fingerprint"].as_str().map(str::len), Some(40));
@@ -242,7 +239,10 @@ fn the_keys_of_keyboxd_are_exported_by_gpg_from_a_copy() {
     let mut keymark = place.keymark("audit --json");
     let output = keymark.arg("home").current_dir(place.directory());
     let found = objects(&text(&ended(output.output().unwrap(), 4).stdout));
-    assert_says(&found[0]["not_read"].to_string(), ["pubring.db", "gpg exports no key"]);
+    assert_says(
+        &found[0]["not_read"].to_string(),
+        ["pubring.db", "gpg exports no key"],
+    );
 }
 
 #[test]

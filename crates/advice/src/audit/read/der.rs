@@ -123,7 +123,9 @@ pub(super) fn dotted(octets: &[u8]) -> Option<String> {
     }
     let first = *arcs.first().filter(|_| octets.last() < Some(&0x80))?;
     let root = (first / 40).min(2);
-    let arcs = [root, first - 40 * root].into_iter().chain(arcs.into_iter().skip(1));
+    let arcs = [root, first - 40 * root]
+        .into_iter()
+        .chain(arcs.into_iter().skip(1));
     Some(itertools::join(arcs, "."))
 }
 
@@ -144,7 +146,12 @@ mod tests {
         }
         let (element, rest) = Element::first(&[0x24, 0x80, 4, 1, 9, 4, 1, 8, 0, 0, 7]).unwrap();
         assert_eq!((&*element.octets(), rest), (&[9, 8][..], &[7][..]));
-        for damaged in [&[4, 2, 9][..], &[4, 0x82, 1], &[0x24, 0x80, 4, 1], &[0x1f, 1, 1]] {
+        for damaged in [
+            &[4, 2, 9][..],
+            &[4, 0x82, 1],
+            &[0x24, 0x80, 4, 1],
+            &[0x1f, 1, 1],
+        ] {
             assert_eq!(Element::first(damaged), None);
         }
         let deep = [0x30, 0x80].repeat(100_000);

@@ -29,13 +29,31 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Files with keys that keymark does not read, by how they begin.
 const FOREIGN: [(&[u8], &str); 7] = [
-    (b"\xfe\xed\xfe\xed", "a Java keystore (JKS); export it: 'keytool -exportcert'"),
-    (b"\xce\xce\xce\xce", "a Java keystore (JCEKS); export it: 'keytool -exportcert'"),
-    (b"SQLite format 3", "a database; export its certificates: 'certutil -L -a'"),
+    (
+        b"\xfe\xed\xfe\xed",
+        "a Java keystore (JKS); export it: 'keytool -exportcert'",
+    ),
+    (
+        b"\xce\xce\xce\xce",
+        "a Java keystore (JCEKS); export it: 'keytool -exportcert'",
+    ),
+    (
+        b"SQLite format 3",
+        "a database; export its certificates: 'certutil -L -a'",
+    ),
     (b"SSH PRIVATE KEY FILE FORMAT", "a key for version 1 of SSH"),
-    (b"PuTTY-User-Key-File", "a key of PuTTY; convert it: 'puttygen -L'"),
-    (b"\xff\xfe", "UTF-16; convert it to UTF-8: 'iconv -f utf-16 -t utf-8'"),
-    (b"\xfe\xff", "UTF-16; convert it to UTF-8: 'iconv -f utf-16 -t utf-8'"),
+    (
+        b"PuTTY-User-Key-File",
+        "a key of PuTTY; convert it: 'puttygen -L'",
+    ),
+    (
+        b"\xff\xfe",
+        "UTF-16; convert it to UTF-8: 'iconv -f utf-16 -t utf-8'",
+    ),
+    (
+        b"\xfe\xff",
+        "UTF-16; convert it to UTF-8: 'iconv -f utf-16 -t utf-8'",
+    ),
 ];
 /// Texts with keys that keymark does not read, by what is in them.
 const MARKED: [(&[u8], &str); 5] = [
@@ -110,12 +128,16 @@ fn text(octets: &[u8]) -> String {
 /// in `id_rsa.pub` of `id_rsa`, in `web.crt` of `web.key`, in the keyring above `private-keys-v1.d`.
 pub(super) fn is_beside(private: &str, public: &str) -> bool {
     let stem = |path: &str, endings: &[&str]| {
-        endings.iter().find_map(|ending| Some(path.strip_suffix(ending)?.to_owned()))
+        endings
+            .iter()
+            .find_map(|ending| Some(path.strip_suffix(ending)?.to_owned()))
     };
     let own = stem(private, &[".key", ".pem", ".p8"]);
     let of_ssh = stem(public, &["-cert.pub", ".pub"]);
     let named = own.is_some() && own == stem(public, &[".crt", ".pem", ".cer", ".pub"]);
-    let keyring = private.split_once("/private-keys-v1.d/").map(|(home, _)| home);
+    let keyring = private
+        .split_once("/private-keys-v1.d/")
+        .map(|(home, _)| home);
     private == public
         || of_ssh.as_deref() == Some(private)
         || named
@@ -185,7 +207,10 @@ impl Read {
     /// Blocks of armor, and lines of SSH between them.
     fn text(&mut self, place: &Location, bytes: &[u8]) {
         let before = self.named();
-        let at = |line| Location { line: Some(line), ..place.clone() };
+        let at = |line| Location {
+            line: Some(line),
+            ..place.clone()
+        };
         let (blocks, outside) = armor::blocks(bytes);
         for block in &blocks {
             self.block(&at(block.line), block);
@@ -205,10 +230,14 @@ impl Read {
         let begins = FOREIGN.iter().find(|(begin, _)| bytes.starts_with(begin));
         let contains = |mark: &[u8]| bytes.windows(mark.len()).any(|window| window == mark);
         let known = begins.or_else(|| MARKED.iter().find(|(mark, _)| contains(mark)));
-        let is_text = !bytes.iter().any(|octet| matches!(octet, 0..=6 | 14..=26 | 28..=31));
+        let is_text = !bytes
+            .iter()
+            .any(|octet| matches!(octet, 0..=6 | 14..=26 | 28..=31));
         let mut lines = bytes.split(|octet| *octet == b'\n').map(<[u8]>::trim_ascii);
         let is_comment = lines.all(|line| line.is_empty() || line.starts_with(b"#"));
-        let promises = KEY_FILES.iter().any(|ending| place.within.ends_with(ending));
+        let promises = KEY_FILES
+            .iter()
+            .any(|ending| place.within.ends_with(ending));
         match known {
             Some((_, what)) => self.fail(place, (*what).to_owned()),
             None if bytes.starts_with(b"\x01gpg") => self.without(place, "trust database of GnuPG"),
@@ -224,7 +253,10 @@ impl Read {
         let label = &*block.label;
         match label {
             // Signatures that come with their text, and what has no form in DER.
-            "PGP SIGNED MESSAGE" | "PGP SIGNATURE" | "PGP MESSAGE" | "OPENVPN STATIC KEY V1"
+            "PGP SIGNED MESSAGE"
+            | "PGP SIGNATURE"
+            | "PGP MESSAGE"
+            | "OPENVPN STATIC KEY V1"
             | "SSH SIGNATURE" => return self.without(place, label),
             _ if block.is_encrypted() => return self.sealed.push(Sealed::of(place, "")),
             _ => {}
@@ -284,7 +316,10 @@ impl Read {
             let what = format!("encrypted private key {within}");
             let mut keys = self.keys.iter();
             match keys.find(|key| is_beside(&place.within, &key.place.within)) {
-                Some(key) => self.without(&place, &format!("{}; its public key is in {}", what.trim(), key.place.within)),
+                Some(key) => self.without(
+                    &place,
+                    &format!("{}; its public key is in {}", what.trim(), key.place.within),
+                ),
                 None => self.fail(&place, format!("{}; give its public key", what.trim())),
             }
         }

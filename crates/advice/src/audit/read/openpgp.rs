@@ -26,7 +26,11 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     let Some((tag, lengths, rest)) = header(bytes) else {
         return false;
     };
-    let version = if lengths.is_none() { rest.first() } else { body_begins(bytes) };
+    let version = if lengths.is_none() {
+        rest.first()
+    } else {
+        body_begins(bytes)
+    };
     let versions = match tag {
         SIGNATURE | SECRET_KEY | PUBLIC_KEY | SECRET_SUBKEY | PUBLIC_SUBKEY => 2..=6,
         // Encrypted for a key or a passphrase, signed in one pass, encrypted.
@@ -59,14 +63,21 @@ fn header(bytes: &[u8]) -> Option<(u8, Option<Lengths>, &[u8])> {
 
 /// A length, and whether it is that of a part with others behind it.
 fn length(lengths: Lengths, rest: &mut &[u8]) -> Option<(usize, bool)> {
-    let number = |octets: &[u8]| octets.iter().fold(0, |sum, octet| sum << 8 | usize::from(*octet));
+    let number = |octets: &[u8]| {
+        octets
+            .iter()
+            .fold(0, |sum, octet| sum << 8 | usize::from(*octet))
+    };
     Some(match lengths {
         Lengths::Old(octets) => (number(taken(rest, octets)?), false),
         Lengths::New => match *taken(rest, 1)?.first()? {
             short @ ..192 => (short.into(), false),
             first @ 192..224 => {
                 let second = *taken(rest, 1)?.first()?;
-                ((usize::from(first) - 192) * 256 + usize::from(second) + 192, false)
+                (
+                    (usize::from(first) - 192) * 256 + usize::from(second) + 192,
+                    false,
+                )
             }
             255 => (number(taken(rest, 4)?), false),
             part => (1 << (part & 0x1f), true),
@@ -123,7 +134,10 @@ pub(super) fn packets(place: &Location, bytes: &[u8], read: &mut Read) {
     while !rest.is_empty() {
         let Some((tag, body)) = packet(&mut rest) else {
             let octets = rest.len();
-            read.fail(place, format!("the last {octets} octets are no whole packet of OpenPGP"));
+            read.fail(
+                place,
+                format!("the last {octets} octets are no whole packet of OpenPGP"),
+            );
             has_key = true;
             break;
         };
@@ -158,11 +172,14 @@ pub(super) fn packets(place: &Location, bytes: &[u8], read: &mut Read) {
     }
     block.end(read);
     if !has_key {
-        read.without(place, match first {
-            Some(SIGNATURE) => "OpenPGP signature",
-            Some(USER_ID) => "OpenPGP user id without its key",
-            _ => "OpenPGP message",
-        });
+        read.without(
+            place,
+            match first {
+                Some(SIGNATURE) => "OpenPGP signature",
+                Some(USER_ID) => "OpenPGP user id without its key",
+                _ => "OpenPGP message",
+            },
+        );
     }
 }
 
@@ -193,7 +210,11 @@ impl Signature {
             });
         }
         let [kind, _, hash] = *taken(&mut left, 3)?.first_chunk()?;
-        let mut signature = Self { kind, hash, ..Self::default() };
+        let mut signature = Self {
+            kind,
+            hash,
+            ..Self::default()
+        };
         // Who made it may be outside of what is signed.
         for is_signed in [true, false] {
             let width = if version == 6 { 4 } else { 2 };
@@ -210,7 +231,11 @@ impl Signature {
     }
 
     fn told(&mut self, kind: u8, content: &[u8], is_signed: bool) {
-        let number = || content.first_chunk().map_or(0, |octets| u32::from_be_bytes(*octets));
+        let number = || {
+            content
+                .first_chunk()
+                .map_or(0, |octets| u32::from_be_bytes(*octets))
+        };
         match kind {
             2 if is_signed => self.made = number(),
             9 if is_signed => self.lasts = number(),
@@ -231,7 +256,10 @@ fn length_of_subpacket(area: &mut &[u8]) -> Option<(usize, bool)> {
     if let Some(first @ 224..=254) = area.first().copied() {
         taken(area, 1)?;
         let second = *taken(area, 1)?.first()?;
-        return Some(((usize::from(first) - 192) * 256 + usize::from(second) + 192, false));
+        return Some((
+            (usize::from(first) - 192) * 256 + usize::from(second) + 192,
+            false,
+        ));
     }
     length(Lengths::New, area)
 }
@@ -255,10 +283,15 @@ impl Block {
 
     /// What a signature says of the key before it, if its owner has made it.
     fn signed(&mut self, signature: &Signature) {
-        let Some((primary, subkeys)) = self.keys.split_first_mut().filter(|_| !self.is_headless) else {
+        let Some((primary, subkeys)) = self.keys.split_first_mut().filter(|_| !self.is_headless)
+        else {
             return;
         };
-        if !signature.issuers.iter().any(|issuer| Some(*issuer) == primary.id) {
+        if !signature
+            .issuers
+            .iter()
+            .any(|issuer| Some(*issuer) == primary.id)
+        {
             return;
         }
         match signature.kind {
@@ -280,7 +313,9 @@ impl Dated {
     fn of(place: &Location, body: &[u8]) -> Result<Self, String> {
         let cut_off = || "an OpenPGP key is cut off".to_owned();
         let mut left = body;
-        let version = *taken(&mut left, 1).and_then(<[u8]>::first).ok_or_else(cut_off)?;
+        let version = *taken(&mut left, 1)
+            .and_then(<[u8]>::first)
+            .ok_or_else(cut_off)?;
         if !(2..=6).contains(&version) {
             return Err(format!("an OpenPGP key of version {version}"));
         }
@@ -342,7 +377,9 @@ impl Dated {
         self.key.broken = hash.map(|hash| Broken { hash, is_root });
         // Certify, sign and authenticate; encrypt what is sent and what is stored.
         let uses = [(0x23, Use::Signature), (0x0c, Use::Encryption)];
-        let uses = uses.into_iter().filter(|(flags, _)| signature.flags & flags != 0);
+        let uses = uses
+            .into_iter()
+            .filter(|(flags, _)| signature.flags & flags != 0);
         let uses: Vec<Use> = uses.map(|(_, usage)| usage).collect();
         if !uses.is_empty() {
             self.key.uses = uses;
@@ -351,7 +388,10 @@ impl Dated {
 
     /// Since version 4: before it the key itself says when it ends.
     fn id_is_hashed(&self) -> bool {
-        self.key.fingerprint.as_ref().is_some_and(|print| print.len() > 32)
+        self.key
+            .fingerprint
+            .as_ref()
+            .is_some_and(|print| print.len() > 32)
     }
 }
 
@@ -407,7 +447,8 @@ fn mpi<'a>(left: &mut &'a [u8]) -> Option<&'a [u8]> {
 /// RFC 9580 §5.5.4, LibrePGP's version 5, and RFC 1991's MD5 of the numbers.
 fn fingerprint(version: u8, public: &[u8], key: &PublicKey) -> Vec<u8> {
     let length = public.len() as u32;
-    let long = |first: u8| Sha256::digest([&[first][..], &length.to_be_bytes(), public].concat()).to_vec();
+    let long =
+        |first: u8| Sha256::digest([&[first][..], &length.to_be_bytes(), public].concat()).to_vec();
     match (version, &key.numbers) {
         (6, _) => long(0x9b),
         (5, _) => long(0x9a),

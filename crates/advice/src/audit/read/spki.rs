@@ -38,8 +38,7 @@ fn of_algorithm(algorithm: Element<'_>, key: &[u8]) -> Result<PublicKey, String>
     let public = || inner().and_then(|element| positive(&element));
     Ok(match oid.as_str() {
         // RSA, RSA for PSS or for OAEP alone, and X.509's own RSA.
-        "1.2.840.113549.1.1.1" | "1.2.840.113549.1.1.10" | "1.2.840.113549.1.1.7"
-        | "2.5.8.1.1" => {
+        "1.2.840.113549.1.1.1" | "1.2.840.113549.1.1.10" | "1.2.840.113549.1.1.7" | "2.5.8.1.1" => {
             let [n, e] = numbers(inner())?;
             if bits(n) == 0 {
                 return Err("the modulus is 0".to_owned());
@@ -104,7 +103,9 @@ fn numbers<const N: usize>(sequence: Option<Element<'_>>) -> Result<[&[u8]; N], 
 /// Whether the modulus of an RSA key in a SubjectPublicKeyInfo is a negative number.
 pub(super) fn is_negative(element: &Element<'_>) -> bool {
     let key = element.parts().get(1).copied().and_then(Element::inner);
-    let modulus = key.filter(|key| key.tag == SEQUENCE).and_then(Element::inner);
+    let modulus = key
+        .filter(|key| key.tag == SEQUENCE)
+        .and_then(Element::inner);
     modulus.is_some_and(|n| n.tag == INTEGER && n.content.first() >= Some(&0x80))
 }
 
@@ -215,9 +216,11 @@ mod tests {
         let mut octets = vec![(40 * arcs[0] + arcs[1]) as u8];
         for arc in &arcs[2..] {
             let groups = (32 - arc.leading_zeros()).div_ceil(7).max(1);
-            octets.extend((0..groups).rev().map(|group| {
-                (arc >> (7 * group) & 0x7f) as u8 | if group > 0 { 0x80 } else { 0 }
-            }));
+            octets.extend(
+                (0..groups).rev().map(|group| {
+                    (arc >> (7 * group) & 0x7f) as u8 | if group > 0 { 0x80 } else { 0 }
+                }),
+            );
         }
         octets
     }

@@ -23,7 +23,10 @@ pub(super) fn of_line(place: &Location, line: &[u8]) -> Option<Result<FoundKey, 
     if line.starts_with(b"#") {
         return None;
     }
-    let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&[u8]> = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .collect();
     let is_number = |word: &&[u8]| word.iter().all(u8::is_ascii_digit);
     // Bits, exponent and modulus, behind hosts or options.
     let is_old = |numbers: &[&[u8]]| numbers.iter().all(is_number) && numbers[2].len() > 100;
@@ -31,17 +34,23 @@ pub(super) fn of_line(place: &Location, line: &[u8]) -> Option<Result<FoundKey, 
         return Some(Err("a key for version 1 of SSH".to_owned()));
     }
     let is_blob = |word: &[u8]| {
-        let is_long = word.len() >= LEAST && word.iter().all(|octet| octet.is_ascii_alphanumeric() || b"+/=".contains(octet));
+        let is_long = word.len() >= LEAST
+            && word
+                .iter()
+                .all(|octet| octet.is_ascii_alphanumeric() || b"+/=".contains(octet));
         is_long || word.starts_with(b"AAAA")
     };
-    let is_key = |at: &usize| is_kind(words[*at]) && words.get(at + 1).is_some_and(|word| is_blob(word));
+    let is_key =
+        |at: &usize| is_kind(words[*at]) && words.get(at + 1).is_some_and(|word| is_blob(word));
     let found = |at: usize| {
         // A comment stands behind the key, and before it hosts or options.
         let owner = match &words[at + 2..] {
             [] => words[..at].join(&b' '),
             comment => comment.join(&b' '),
         };
-        let blob = BASE64.decode(words[at + 1]).map_err(|error| format!("not Base64: {error}"))?;
+        let blob = BASE64
+            .decode(words[at + 1])
+            .map_err(|error| format!("not Base64: {error}"))?;
         of_blob(place, &super::text(&owner), &blob)
     };
     // An option may have the text of a key in it.
@@ -52,7 +61,14 @@ pub(super) fn of_line(place: &Location, line: &[u8]) -> Option<Result<FoundKey, 
 
 /// Whether a word is the name of a kind of key, that keymark knows or not.
 fn is_kind(word: &[u8]) -> bool {
-    let kinds: [&[u8]; 6] = [b"ssh-", b"ecdsa-", b"sk-", b"webauthn-", b"rsa-sha2-", b"x509v3-"];
+    let kinds: [&[u8]; 6] = [
+        b"ssh-",
+        b"ecdsa-",
+        b"sk-",
+        b"webauthn-",
+        b"rsa-sha2-",
+        b"x509v3-",
+    ];
     kinds.iter().any(|begin| word.starts_with(begin))
 }
 
@@ -61,13 +77,19 @@ struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
     fn taken(&mut self, length: usize) -> Result<&'a [u8], String> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or("the key is cut off")?;
+        let (taken, rest) = self
+            .0
+            .split_at_checked(length)
+            .ok_or("the key is cut off")?;
         self.0 = rest;
         Ok(taken)
     }
 
     fn string(&mut self) -> Result<&'a [u8], String> {
-        let length = self.taken(4)?.iter().fold(0, |sum, octet| sum << 8 | usize::from(*octet));
+        let length = self
+            .taken(4)?
+            .iter()
+            .fold(0, |sum, octet| sum << 8 | usize::from(*octet));
         self.taken(length)
     }
 
@@ -101,7 +123,10 @@ pub(super) fn of_blob(place: &Location, owner: &str, blob: &[u8]) -> Result<Foun
         fields.taken(8 + 4)?;
         (fields.string()?, fields.string()?);
         fields.taken(8)?;
-        let until = fields.taken(8)?.iter().fold(0, |sum, octet| sum << 8 | u64::from(*octet));
+        let until = fields
+            .taken(8)?
+            .iter()
+            .fold(0, |sum, octet| sum << 8 | u64::from(*octet));
         found.expires = day(until);
         // Options, extensions, a reserved field, the key of the issuer and its signature.
         for _ in 0..4 {
@@ -125,7 +150,9 @@ fn of_fields(name: &str, fields: &mut Fields<'_>, blob: &[u8]) -> Result<PublicK
     // A security key has an application behind its key.
     let (kind, is_security_key) = match name.trim_end_matches("@openssh.com") {
         "sk-ssh-ed25519" => ("ssh-ed25519", true),
-        "sk-ecdsa-sha2-nistp256" | "webauthn-sk-ecdsa-sha2-nistp256" => ("ecdsa-sha2-nistp256", true),
+        "sk-ecdsa-sha2-nistp256" | "webauthn-sk-ecdsa-sha2-nistp256" => {
+            ("ecdsa-sha2-nistp256", true)
+        }
         "rsa-sha2-256" | "rsa-sha2-512" => ("ssh-rsa", false),
         other => (other, false),
     };
@@ -137,9 +164,12 @@ fn of_fields(name: &str, fields: &mut Fields<'_>, blob: &[u8]) -> Result<PublicK
             }
             PublicKey::rsa(n, e)
         }
-        "ssh-dss" => {
-            PublicKey::dsa([fields.number()?, fields.number()?, fields.number()?, fields.number()?])
-        }
+        "ssh-dss" => PublicKey::dsa([
+            fields.number()?,
+            fields.number()?,
+            fields.number()?,
+            fields.number()?,
+        ]),
         "ssh-ed25519" => PublicKey::on_curve("ed25519", fields.of_length(32)?),
         "ssh-ed448" => PublicKey::on_curve("ed448", fields.of_length(57)?),
         _ if kind.starts_with("ecdsa-sha2-") => {
@@ -166,7 +196,9 @@ fn of_fields(name: &str, fields: &mut Fields<'_>, blob: &[u8]) -> Result<PublicK
 
 /// The public part of a private key (PROTOCOL.key): it stands before the encrypted one, which is not looked at.
 pub(super) fn of_private(place: &Location, bytes: &[u8]) -> Result<FoundKey, String> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or("the private key is cut off before its public part")?;
+    let rest = bytes
+        .strip_prefix(MAGIC)
+        .ok_or("the private key is cut off before its public part")?;
     let mut fields = Fields(rest);
     // Cipher, derivation of its key, options of that, how many keys.
     for _ in 0..3 {
@@ -185,7 +217,11 @@ pub(in crate::audit) fn fingerprint_of(key: &PublicKey) -> Option<String> {
     let string = |octets: &[u8]| [&(octets.len() as u32).to_be_bytes(), octets].concat();
     let number = |octets: &[u8]| {
         let octets = trimmed(octets);
-        let sign: &[u8] = if octets.first() >= Some(&0x80) { &[0] } else { &[] };
+        let sign: &[u8] = if octets.first() >= Some(&0x80) {
+            &[0]
+        } else {
+            &[]
+        };
         string(&[sign, octets].concat())
     };
     let name = key.spec.as_ref().ok().map(KeySpec::to_string)?;
@@ -199,10 +235,15 @@ pub(in crate::audit) fn fingerprint_of(key: &PublicKey) -> Option<String> {
             vec![string(format!("ssh-{name}").as_bytes()), string(point)]
         }
         Numbers::Point(point)
-            if matches!(&*name, "nistp256" | "nistp384" | "nistp521") && point.first() == Some(&4) =>
+            if matches!(&*name, "nistp256" | "nistp384" | "nistp521")
+                && point.first() == Some(&4) =>
         {
             let kind = format!("ecdsa-sha2-{name}");
-            vec![string(kind.as_bytes()), string(name.as_bytes()), string(point)]
+            vec![
+                string(kind.as_bytes()),
+                string(name.as_bytes()),
+                string(point),
+            ]
         }
         _ => return None,
     };

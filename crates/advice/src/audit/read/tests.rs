@@ -174,7 +174,14 @@ fn encrypted_and_endless_blocks_say_what_is_wrong() {
     let (_, public) = FILES[7];
     let both = [legacy.as_bytes(), public].concat();
     let found = of("file", &both);
-    assert_eq!((found.keys.len(), found.not_read.len(), found.without_key.len()), (1, 0, 1));
+    assert_eq!(
+        (
+            found.keys.len(),
+            found.not_read.len(),
+            found.without_key.len()
+        ),
+        (1, 0, 1)
+    );
 }
 
 #[test]
@@ -185,8 +192,14 @@ fn what_has_no_key_is_named() {
     assert_eq!(what("Überschrift".as_bytes()), "text");
     assert_eq!(what(b"\xdcberschrift in Latin-1"), "text");
     // 23 and 5: a prime and a generator.
-    assert_eq!(what(&[0x30, 6, 2, 1, 23, 2, 1, 5]), "Diffie-Hellman parameters");
-    assert_eq!(what(block("DH PARAMETERS", "MAYCARcCAQU=").as_bytes()), "DH PARAMETERS");
+    assert_eq!(
+        what(&[0x30, 6, 2, 1, 23, 2, 1, 5]),
+        "Diffie-Hellman parameters"
+    );
+    assert_eq!(
+        what(block("DH PARAMETERS", "MAYCARcCAQU=").as_bytes()),
+        "DH PARAMETERS"
+    );
     let reason = |name: &str, bytes: &[u8]| of(name, bytes).not_read[0].reason.clone();
     assert!(reason("file", &[0, 1, 2, 3]).contains("binary"));
     assert!(reason("key.pub", b"no key").contains("no key"));

@@ -42,7 +42,9 @@ impl Read {
             self.object(place, &element, label);
             // OpenSSL writes what it trusts a certificate for behind it.
             rest = behind;
-            if rest.iter().all(|octet| matches!(octet, 0 | b'\r' | b'\n')) || label.starts_with("TRUSTED") {
+            if rest.iter().all(|octet| matches!(octet, 0 | b'\r' | b'\n'))
+                || label.starts_with("TRUSTED")
+            {
                 return;
             }
         }
@@ -66,11 +68,17 @@ impl Read {
                 self.plain(place, Ok(spki::of_sec1(&parts, None)), element);
             }
             ([SEQUENCE, OCTETS], _) => self.maybe_encrypted(place, &parts, label),
-            ([OID, ..], _) if oid.as_deref().is_some_and(|oid| oid.starts_with("1.2.840.113549.1.")) => {
+            ([OID, ..], _)
+                if oid
+                    .as_deref()
+                    .is_some_and(|oid| oid.starts_with("1.2.840.113549.1.")) =>
+            {
                 self.content(place, &parts);
             }
             ([INTEGER, SEQUENCE, ..], Some(3)) => self.pkcs12(place, &parts),
-            ([INTEGER, SEQUENCE, ..], Some(1)) => self.without(place, "timestamp request or EC parameters"),
+            ([INTEGER, SEQUENCE, ..], Some(1)) => {
+                self.without(place, "timestamp request or EC parameters")
+            }
             ([ENUMERATED, ..], _) => self.without(place, "OCSP response"),
             ([SEQUENCE, ..], _) if is_status(&parts[0]) => match parts.get(1) {
                 Some(token) => self.content(place, &token.parts()),
@@ -87,10 +95,13 @@ impl Read {
     }
 
     fn unknown(&mut self, place: &Location, label: &str) {
-        self.fail(place, match label {
-            "" => "DER of an unknown kind".to_owned(),
-            label => format!("the block '{label}' is none of the forms that keymark knows"),
-        });
+        self.fail(
+            place,
+            match label {
+                "" => "DER of an unknown kind".to_owned(),
+                label => format!("the block '{label}' is none of the forms that keymark knows"),
+            },
+        );
     }
 
     fn plain(&mut self, place: &Location, key: Result<PublicKey, String>, element: &Element<'_>) {
@@ -123,18 +134,31 @@ impl Read {
                 | [INTEGER, SEQUENCE, SEQUENCE, UTC_TIME | GENERALIZED_TIME, ..] => {
                     self.without(place, "certificate revocation list");
                 }
-                [INTEGER, SEQUENCE, TAG_0 | TAG_1 | SEQUENCE, SEQUENCE, INTEGER, ..] => {
+                [
+                    INTEGER,
+                    SEQUENCE,
+                    TAG_0 | TAG_1 | SEQUENCE,
+                    SEQUENCE,
+                    INTEGER,
+                    ..,
+                ] => {
                     self.without(place, "attribute certificate");
                 }
-                _ => self.fail(place, "a certificate without a public key that can be read".to_owned()),
+                _ => self.fail(
+                    place,
+                    "a certificate without a public key that can be read".to_owned(),
+                ),
             };
         };
         let found = spki::of_info(&body[at]).map(|key| {
-            let owner = at.checked_sub(1).map_or_else(String::new, |at| name(&body[at]));
+            let owner = at
+                .checked_sub(1)
+                .map_or_else(String::new, |at| name(&body[at]));
             let mut found = FoundKey::new(place.clone(), owner, Form::Plain, key);
             found.findings.extend(negative(&body[at]));
             // Issuer, validity and subject stand before the key of a certificate.
-            if let Some([issuer, validity, subject]) = at.checked_sub(3).map(|from| &body[from..at]) {
+            if let Some([issuer, validity, subject]) = at.checked_sub(3).map(|from| &body[from..at])
+            {
                 found.form = Form::Certificate;
                 let is_root = issuer == subject;
                 found.broken = broken_hash(&parts[1]).map(|hash| Broken { hash, is_root });
@@ -160,24 +184,33 @@ impl Read {
         }
         if certificates.is_empty() {
             let kind = signed.get(2).and_then(|content| content.inner()?.oid());
-            self.without(place, match kind.as_deref() {
-                Some(TIMESTAMP) => "timestamp token without certificates",
-                _ => "PKCS#7 without certificates",
-            });
+            self.without(
+                place,
+                match kind.as_deref() {
+                    Some(TIMESTAMP) => "timestamp token without certificates",
+                    _ => "PKCS#7 without certificates",
+                },
+            );
         }
     }
 
     /// PKCS#12 (RFC 7292): without its password only that can be read which is not encrypted.
     fn pkcs12(&mut self, place: &Location, parts: &[Element<'_>]) {
         let safe = octets_of(&parts[1]);
-        let contents = safe.as_deref().and_then(Element::first).map(|(all, _)| all.parts());
+        let contents = safe
+            .as_deref()
+            .and_then(Element::first)
+            .map(|(all, _)| all.parts());
         let mut is_encrypted = contents.is_none();
         for content in contents.unwrap_or_default() {
             let Some(bags) = octets_of(&content) else {
                 is_encrypted = true;
                 continue;
             };
-            for bag in Element::first(&bags).map(|(all, _)| all.parts()).unwrap_or_default() {
+            for bag in Element::first(&bags)
+                .map(|(all, _)| all.parts())
+                .unwrap_or_default()
+            {
                 self.bag(place, &bag.parts());
             }
         }
@@ -213,12 +246,18 @@ fn octets_of(element: &Element<'_>) -> Option<Vec<u8>> {
 
 /// PKIStatusInfo of a timestamp's response (RFC 3161 §2.4.2).
 fn is_status(element: &Element<'_>) -> bool {
-    element.parts().first().is_some_and(|status| status.tag == INTEGER && status.content.len() == 1)
+    element
+        .parts()
+        .first()
+        .is_some_and(|status| status.tag == INTEGER && status.content.len() == 1)
 }
 
 /// RFC 6960 §4.1.1: a list of requests, each of which begins with a CertID.
 fn is_ocsp_request(element: &Element<'_>) -> bool {
-    let list = element.parts().into_iter().find(|part| part.tag == SEQUENCE);
+    let list = element
+        .parts()
+        .into_iter()
+        .find(|part| part.tag == SEQUENCE);
     let request = list.and_then(Element::inner).and_then(Element::inner);
     request.is_some_and(|id| {
         let tags: Vec<u8> = id.parts().iter().map(|part| part.tag).collect();
@@ -238,7 +277,10 @@ fn broken_hash(algorithm: &Element<'_>) -> Option<&'static str> {
     let hash = if oid == PSS {
         let parameters = parts.get(1).map(|own| own.parts()).unwrap_or_default();
         let own = parameters.iter().find(|part| part.tag == TAG_0);
-        own.map_or_else(|| Some("1.3.14.3.2.26".to_owned()), |own| own.inner()?.inner()?.oid())?
+        own.map_or_else(
+            || Some("1.3.14.3.2.26".to_owned()),
+            |own| own.inner()?.inner()?.oid(),
+        )?
     } else {
         oid
     };
@@ -274,7 +316,10 @@ fn day(time: &Element<'_>) -> Option<Date> {
     };
     let digits = |from: usize, many: usize| -> Option<i16> {
         let digits = std::str::from_utf8(time.content.get(from..from + many)?).ok()?;
-        digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())?
+        digits
+            .bytes()
+            .all(|digit| digit.is_ascii_digit())
+            .then(|| digits.parse().ok())?
     };
     let year = match (years, digits(0, years)?) {
         (2, year) if year < 50 => 2000 + year,
@@ -300,23 +345,40 @@ const ATTRIBUTES: [(&str, &str); 9] = [
 
 /// A name as RFC 4514 writes it, the last part first.
 fn name(sequence: &Element<'_>) -> String {
-    let sets = sequence.parts().into_iter().rev().filter(|set| set.tag == SET);
-    let pairs = sets.flat_map(Element::parts).filter_map(|pair| match pair.parts()[..] {
-        [kind, value] => {
-            let oid = kind.oid()?;
-            let known = ATTRIBUTES.iter().find(|(number, _)| *number == oid);
-            Some(format!("{}={}", known.map_or(&*oid, |(_, name)| name), text(&value)))
-        }
-        _ => None,
-    });
+    let sets = sequence
+        .parts()
+        .into_iter()
+        .rev()
+        .filter(|set| set.tag == SET);
+    let pairs = sets
+        .flat_map(Element::parts)
+        .filter_map(|pair| match pair.parts()[..] {
+            [kind, value] => {
+                let oid = kind.oid()?;
+                let known = ATTRIBUTES.iter().find(|(number, _)| *number == oid);
+                Some(format!(
+                    "{}={}",
+                    known.map_or(&*oid, |(_, name)| name),
+                    text(&value)
+                ))
+            }
+            _ => None,
+        });
     itertools::join(pairs, ",")
 }
 
 /// Of several encodings, UTF-8 is told by itself, and what is none is Latin-1.
 fn text(value: &Element<'_>) -> String {
     if value.tag == BMP_STRING {
-        let pairs = value.content.as_chunks().0.iter().map(|pair| u16::from_be_bytes(*pair));
-        return char::decode_utf16(pairs).map(|char| char.unwrap_or('\u{fffd}')).collect();
+        let pairs = value
+            .content
+            .as_chunks()
+            .0
+            .iter()
+            .map(|pair| u16::from_be_bytes(*pair));
+        return char::decode_utf16(pairs)
+            .map(|char| char.unwrap_or('\u{fffd}'))
+            .collect();
     }
     super::text(value.content)
 }

@@ -74,7 +74,12 @@ fn junit(audit: &Audit) -> Result<String, Failure> {
         name: item.to_string(),
         failure: None,
     });
-    let tests = audit.keys.iter().map(test).chain(not_read).chain(without_key);
+    let tests = audit
+        .keys
+        .iter()
+        .map(test)
+        .chain(not_read)
+        .chain(without_key);
     let tests: Vec<Test> = tests.collect();
     Ok(suite("audit", &tests)?)
 }

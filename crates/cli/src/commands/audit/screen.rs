@@ -64,7 +64,10 @@ fn is_repeated(finding: &Finding, key: &FoundKey) -> bool {
 fn named(audit: &Audit, long: bool) {
     let not_read = audit.not_read.iter().map(ToString::to_string).collect();
     let without_key = audit.without_key.iter().map(ToString::to_string).collect();
-    for (what, items) in [("not read", not_read), ("without a public key", without_key)] {
+    for (what, items) in [
+        ("not read", not_read),
+        ("without a public key", without_key),
+    ] {
         let items: Vec<String> = items;
         if items.is_empty() {
             continue;
@@ -73,8 +76,16 @@ fn named(audit: &Audit, long: bool) {
             format!("{} {what}:\n  {}", items.len(), items.join("\n  "))
         } else {
             let rest = items.len().saturating_sub(NAMED);
-            let more = if rest > 0 { format!(", and {rest} more: --long") } else { ".".to_owned() };
-            format!("{} {what}: {}{more}", items.len(), items.iter().take(NAMED).join(", "))
+            let more = if rest > 0 {
+                format!(", and {rest} more: --long")
+            } else {
+                ".".to_owned()
+            };
+            format!(
+                "{} {what}: {}{more}",
+                items.len(),
+                items.iter().take(NAMED).join(", ")
+            )
         });
     }
 }
@@ -115,7 +126,9 @@ fn table(findings: &[(&Finding, &FoundKey)]) {
     }
     output::line("");
     let widest = |cell: fn(&Finding, &FoundKey) -> String| {
-        let cells = findings.iter().map(|(finding, key)| cell(finding, key).chars().count());
+        let cells = findings
+            .iter()
+            .map(|(finding, key)| cell(finding, key).chars().count());
         cells.max().unwrap_or_default()
     };
     let others = [

@@ -60,7 +60,11 @@ fn keyboxd(read: &mut Read) {
     for NotRead { place, .. } in databases {
         match exported(Path::new(&place.within)) {
             Ok(ring) if !ring.is_empty() => read.bytes(&place.within, &ring),
-            Ok(_) => read.fail(&place, "gpg exports no key from keyboxd's database; GnuPG 2.3 or later is needed".to_owned()),
+            Ok(_) => read.fail(
+                &place,
+                "gpg exports no key from keyboxd's database; GnuPG 2.3 or later is needed"
+                    .to_owned(),
+            ),
             Err(error) => read.fail(&place, format!("keyboxd's database: {}", error.message)),
         }
     }
@@ -69,13 +73,25 @@ fn keyboxd(read: &mut Read) {
 fn exported(database: &Path) -> Result<Vec<u8>, Failure> {
     let gpg = program::locate(None, "gpg").ok_or("gpg is not installed")?;
     let place = PrivateDir::new()?;
-    std::fs::copy(database, place.subdirectory("public-keys.d")?.join("pubring.db"))?;
+    std::fs::copy(
+        database,
+        place.subdirectory("public-keys.d")?.join("pubring.db"),
+    )?;
     std::fs::write(place.path().join("common.conf"), "use-keyboxd\n")?;
     // keyboxd goes on after gpg has ended, and ends with the group.
     let watchdog = Watchdog::start(place.path())?;
     let mut command = program::command(&gpg);
-    command.args(["--no-options", "--batch", "--quiet", "--export", "--homedir"]);
-    command.arg(place.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.args([
+        "--no-options",
+        "--batch",
+        "--quiet",
+        "--export",
+        "--homedir",
+    ]);
+    command
+        .arg(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = watchdog.spawn(&mut command)?;
     let mut ring = Vec::new();
     if let Some(mut output) = child.stdout.take() {
