@@ -22,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
         openssh: "/nonexistent".into(),
         badkeys: None,
     });
-    let audit = Audit::of(read.keys, &QUESTION, &mut lists);
+    let audit = Audit::of(read, &QUESTION, &mut lists);
     serde_json::to_string(&audit.keys).expect("JSON");
     serde_json::to_string(&sarif::log(&audit, "", "")).expect("SARIF");
 });

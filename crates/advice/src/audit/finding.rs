@@ -55,6 +55,8 @@ words! {
         Revoked = "revoked",
         /// Nothing is known of its algorithm.
         UnknownAlgorithm = "unknown-algorithm",
+        /// It breaks the rules of its form.
+        Malformed = "malformed",
     }
 }
 

@@ -7,6 +7,7 @@ use keymark_bench::Family;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use super::read::ssh::fingerprint_of;
 use super::weakness::{bits, trimmed};
 use super::{Finding, Standing};
 use crate::key_spec::KeySpec;
@@ -127,6 +128,18 @@ impl Location {
     }
 }
 
+/// Another place of a key.
+#[derive(Debug, Display, Clone, PartialEq, Eq, Hash, Serialize)]
+#[display("{place}")]
+pub struct Elsewhere {
+    /// Where.
+    #[serde(flatten)]
+    pub place: Location,
+    /// Whose it is there, if that is somebody else.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub owner: String,
+}
+
 /// What a key was found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -161,7 +174,7 @@ pub struct FoundKey {
     pub place: Location,
     /// Where else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<Location>,
+    pub also: Vec<Elsewhere>,
     /// User id, subject, comment, label: text of somebody else's.
     pub owner: String,
     /// In what.
@@ -169,6 +182,9 @@ pub struct FoundKey {
     /// The key itself.
     #[serde(flatten)]
     pub key: PublicKey,
+    /// That of OpenPGP, or of SSH if it has such keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
     /// What it is for; nothing: what its algorithm can do.
     #[serde(skip)]
     pub uses: Vec<Use>,
@@ -195,6 +211,7 @@ impl FoundKey {
             also: Vec::new(),
             owner: owner.into(),
             form,
+            fingerprint: fingerprint_of(&key),
             key,
             uses: Vec::new(),
             expires: None,
@@ -203,6 +220,18 @@ impl FoundKey {
             status: Vec::new(),
             findings: Vec::new(),
         }
+    }
+
+    /// Whether a certificate or a signature says something of it: its end, its uses.
+    pub(super) fn is_bound(&self) -> bool {
+        let is_bound = self.expires.is_some() || self.broken.is_some() || self.is_revoked;
+        is_bound || !self.uses.is_empty() || !self.findings.is_empty()
+    }
+
+    /// Whether nothing but its algorithm is seen, of a private key without its public part.
+    pub(super) fn is_hidden(&self) -> bool {
+        matches!(&self.key.numbers,
+            Numbers::Point(octets) | Numbers::Opaque(octets) if octets.is_empty())
     }
 
     /// Whether anything makes it weak.

@@ -11,15 +11,15 @@ pub mod read;
 pub mod sarif;
 pub mod weakness;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::civil::Date;
 use rug::Integer;
 use serde::Serialize;
 
 pub use finding::{Finding, Kind, Level};
-pub use key::{Form, FoundKey, Location, PublicKey};
-pub use read::{Failure, Read};
+pub use key::{Elsewhere, Form, FoundKey, Location, PublicKey};
+pub use read::{NotRead, Read, WithoutKey};
 pub use weakness::known::{Lists, Places};
 
 use crate::policy::{Policy, Status, Use};
@@ -60,14 +60,19 @@ pub struct Standing {
 pub struct Audit {
     /// In the order in which they were found.
     pub keys: Vec<FoundKey>,
+    /// What could not be read.
+    pub not_read: Vec<NotRead>,
+    /// What has no public key in it.
+    pub without_key: Vec<WithoutKey>,
     /// Lists of known keys that are not here.
     pub missing_lists: Vec<&'static str>,
 }
 
 impl Audit {
     /// Judges keys. What was found of a key beforehand, such as a weakness of its device, comes with it.
-    pub fn of(found: Vec<FoundKey>, question: &Question, lists: &mut Lists) -> Self {
-        let mut keys = merge(found);
+    pub fn of(mut read: Read, question: &Question, lists: &mut Lists) -> Self {
+        read.settle();
+        let mut keys = merge(read.keys);
         for key in &mut keys {
             key.findings.extend(judge::numbers(&key.key, lists));
         }
@@ -83,6 +88,8 @@ impl Audit {
         }
         Self {
             keys,
+            not_read: read.not_read,
+            without_key: read.without_key,
             missing_lists: lists.missing(),
         }
     }
@@ -91,35 +98,60 @@ impl Audit {
     pub fn weak(&self) -> impl Iterator<Item = &FoundKey> {
         self.keys.iter().filter(|key| key.is_weak())
     }
+
+    /// How many keys there are and how many are weak, whatever the number of their certificates.
+    pub fn counts(&self) -> (usize, usize) {
+        let different = |keys: &mut dyn Iterator<Item = &FoundKey>| {
+            let (hidden, seen): (Vec<_>, Vec<_>) = keys.partition(|key| key.is_hidden());
+            let seen: HashSet<&PublicKey> = seen.iter().map(|key| &key.key).collect();
+            hidden.len() + seen.len()
+        };
+        (
+            different(&mut self.keys.iter()),
+            different(&mut self.weak()),
+        )
+    }
 }
 
-/// A key that is in several places is one; and one without a name is the same as one with a name.
+/// A key that is in several places is one, unless certificates say different things of it. A private key without its
+/// public part is that beside it.
 fn merge(found: Vec<FoundKey>) -> Vec<FoundKey> {
-    let is_nameless = |key: &FoundKey| key.form == Form::Plain && key.owner.is_empty();
     let numbered = found.into_iter().enumerate();
-    let (nameless, others): (Vec<_>, Vec<_>) = numbered.partition(|(_, key)| is_nameless(key));
+    let (bound, mut others): (Vec<_>, Vec<_>) = numbered.partition(|(_, key)| key.is_bound());
+    // Of those without a certificate the first with a name gives it to the others.
+    others.sort_by_key(|(_, key)| (key.is_hidden(), key.owner.is_empty()));
     let mut merged: BTreeMap<usize, FoundKey> = BTreeMap::new();
-    let mut known: HashMap<FoundKey, usize> = HashMap::new();
-    let mut named: HashMap<PublicKey, usize> = HashMap::new();
-    for (number, key) in others.into_iter().chain(nameless) {
-        // Private keys without a public part look alike.
-        let is_told_apart = !matches!(&key.key.numbers,
-            Numbers::Point(octets) | Numbers::Opaque(octets) if octets.is_empty());
+    let mut equal: HashMap<FoundKey, usize> = HashMap::new();
+    let mut first: HashMap<PublicKey, usize> = HashMap::new();
+    for (number, key) in bound.into_iter().chain(others) {
         let anywhere = FoundKey {
             place: Location::of(""),
-            findings: Vec::new(),
             ..key.clone()
         };
-        let by_name = named.get(&key.key).filter(|_| is_nameless(&key));
-        let same = by_name.or(known.get(&anywhere).filter(|_| is_told_apart));
-        if let Some(same) = same.and_then(|number| merged.get_mut(number)) {
-            same.also.push(key.place);
+        let same = if key.is_hidden() {
+            let is_same = |other: &FoundKey| {
+                let places = (&key.place.within, &other.place.within);
+                key.key.spec == other.key.spec && read::is_beside(places.0, places.1)
+            };
+            let mut beside = merged.iter().filter(|(_, other)| is_same(other));
+            beside.next().map(|(number, _)| *number)
+        } else if key.is_bound() {
+            equal.get(&anywhere).copied()
+        } else {
+            first.get(&key.key).copied()
+        };
+        if let Some(same) = same.and_then(|number| merged.get_mut(&number)) {
+            let owner = if key.owner == same.owner {
+                String::new()
+            } else {
+                key.owner
+            };
+            let place = key.place;
+            same.also.push(Elsewhere { place, owner });
             continue;
         }
-        known.insert(anywhere, number);
-        if key.form != Form::Plain {
-            named.entry(key.key.clone()).or_insert(number);
-        }
+        equal.insert(anywhere, number);
+        first.entry(key.key.clone()).or_insert(number);
         merged.insert(number, key);
     }
     merged.into_values().collect()

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::finding::Finding;
-use super::{Audit, FoundKey, Kind};
+use super::finding::{Finding, Level};
+use super::{Audit, FoundKey, Kind, Location};
 
 /// Where the form is defined.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -52,20 +52,56 @@ pub fn log(audit: &Audit, version: &str, home: &str) -> Value {
                 "informationUri": home,
                 "rules": rules.collect::<Vec<_>>(),
             } },
+            "invocations": [{
+                "executionSuccessful": audit.not_read.is_empty(),
+                "toolExecutionNotifications": notifications(audit),
+            }],
             "results": results.collect::<Vec<_>>(),
         }],
     })
 }
 
-fn result(key: &FoundKey, finding: &Finding) -> Value {
-    let mut place = json!({ "artifactLocation": { "uri": key.place.within } });
-    if let Some(line) = key.place.line {
-        place["region"] = json!({ "startLine": line });
+/// What has no result: what could not be read, and what has no key.
+fn notifications(audit: &Audit) -> Vec<Value> {
+    let one = |level: Level, place: &Location, text: String| {
+        json!({
+            "level": level,
+            "message": { "text": text },
+            "locations": [{ "physicalLocation": physical(place) }],
+        })
+    };
+    let not_read = audit.not_read.iter();
+    let not_read = not_read.map(|item| {
+        one(
+            Level::Warning,
+            &item.place,
+            format!("not read: {}", item.reason),
+        )
+    });
+    let without = audit.without_key.iter();
+    let without = without.map(|item| {
+        one(
+            Level::Note,
+            &item.place,
+            format!("no public key: {}", item.what),
+        )
+    });
+    not_read.chain(without).collect()
+}
+
+fn physical(place: &Location) -> Value {
+    let mut physical = json!({ "artifactLocation": { "uri": place.within } });
+    if let Some(line) = place.line {
+        physical["region"] = json!({ "startLine": line });
     }
+    physical
+}
+
+fn result(key: &FoundKey, finding: &Finding) -> Value {
     json!({
         "ruleId": finding.kind,
         "level": finding.level,
         "message": { "text": in_words(key, finding) },
-        "locations": [{ "physicalLocation": place }],
+        "locations": [{ "physicalLocation": physical(&key.place) }],
     })
 }

@@ -28,7 +28,14 @@ fn key(name: &str, key: PublicKey) -> FoundKey {
 }
 
 fn judged(keys: Vec<FoundKey>, question: &Question) -> Audit {
-    Audit::of(keys, question, &mut no_lists())
+    Audit::of(
+        Read {
+            keys,
+            ..Default::default()
+        },
+        question,
+        &mut no_lists(),
+    )
 }
 
 fn kinds(audit: &FoundKey) -> Vec<Kind> {

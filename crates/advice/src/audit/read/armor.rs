@@ -1,30 +1,47 @@
 //! Blocks of Base64 between lines that say what they are: PEM (RFC 7468), OpenPGP's armor (RFC 9580 §6), SSH's
-//! (RFC 4716). Read as leniently as the programs do that write them: any length of line, text between blocks.
+//! (RFC 4716). Read as leniently as the programs do that write them: any length of line, text between blocks, octets
+//! that are no text.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use zeroize::Zeroizing;
+
+/// As programs write it, with or without what fills it up at its end.
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
 
 /// A block.
 pub(super) struct Block<'a> {
     /// What its first line calls it.
-    pub label: &'a str,
+    pub label: String,
     /// Which line that is.
     pub line: usize,
-    lines: Vec<&'a str>,
+    lines: Vec<&'a [u8]>,
     is_closed: bool,
 }
 
-/// Every block of a text.
-pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
+/// Lines without white space around them, with their numbers. Macs before Mac OS X ended them with a carriage return.
+fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let end = if text.contains(&b'\n') { b'\n' } else { b'\r' };
+    let lines = text.split(move |octet| *octet == end);
+    (1..).zip(lines.map(<[u8]>::trim_ascii))
+}
+
+/// Every block of a text, and the lines outside of them.
+pub(super) fn blocks(text: &[u8]) -> (Vec<Block<'_>>, Vec<(usize, &[u8])>) {
     let mut blocks: Vec<Block<'_>> = Vec::new();
+    let mut outside = Vec::new();
     let mut is_open = false;
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
+    for (number, line) in lines(text) {
         if let Some(label) = marked(line, "BEGIN ") {
             blocks.push(Block {
                 label,
-                line: number + 1,
+                line: number,
                 lines: Vec::new(),
                 is_closed: false,
             });
@@ -36,36 +53,45 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
             } else {
                 block.lines.push(line);
             }
+        } else {
+            outside.push((number, line));
         }
     }
-    blocks
+    (blocks, outside)
 }
 
-fn marked<'a>(line: &'a str, word: &str) -> Option<&'a str> {
-    let inner = line.strip_prefix("----")?.strip_suffix("----")?;
-    let inner = inner.strip_prefix('-').unwrap_or(inner);
-    let inner = inner.strip_suffix('-').unwrap_or(inner);
-    inner.trim().strip_prefix(word)
+fn marked(line: &[u8], word: &str) -> Option<String> {
+    let inner = line.strip_prefix(b"----")?.strip_suffix(b"----")?;
+    let inner = inner.strip_prefix(b"-").unwrap_or(inner);
+    let inner = inner.strip_suffix(b"-").unwrap_or(inner);
+    let label = inner.trim_ascii().strip_prefix(word.as_bytes())?;
+    Some(super::text(label))
 }
 
 impl Block<'_> {
+    /// Whether its headers say that it is encrypted (RFC 1421 §4.6.1.1).
+    pub fn is_encrypted(&self) -> bool {
+        let begin = b"Proc-Type: 4,ENCRYPTED";
+        self.lines.iter().any(|line| line.starts_with(begin))
+    }
+
     /// What it holds.
     pub fn bytes(&self) -> Result<Zeroizing<Vec<u8>>, String> {
         if !self.is_closed {
             return Err(format!("the block '{}' has no end", self.label));
         }
         // Headers have a colon, go on behind a backslash (RFC 4716), and OpenPGP's checksum begins with =.
-        let mut text = Zeroizing::new(String::new());
+        let mut text = Zeroizing::new(Vec::new());
         let mut is_header = false;
+        let mut goes_on = false;
         for line in &self.lines {
-            is_header = line.contains(':') || (is_header && text.ends_with('\\'));
-            if !is_header && !line.starts_with('=') {
-                text.extend(line.chars().filter(|letter| !letter.is_whitespace()));
-            } else if line.starts_with("Proc-Type: 4,ENCRYPTED") {
-                return Err(super::ENCRYPTED.to_owned());
+            is_header = line.contains(&b':') || (is_header && goes_on);
+            goes_on = line.ends_with(b"\\");
+            if !is_header && !line.starts_with(b"=") {
+                text.extend(line.iter().filter(|octet| !octet.is_ascii_whitespace()));
             }
         }
-        let bytes = STANDARD.decode(text.as_bytes());
+        let bytes = BASE64.decode(&*text);
         let wrong = |error| format!("the block '{}' is not Base64: {error}", self.label);
         bytes.map(Zeroizing::new).map_err(wrong)
     }

@@ -3,29 +3,109 @@
 //! Numbers are read here and not by the library, which refuses RSA above 4096 bits and exponents that it thinks wrong:
 //! those are what is looked for. Self-signatures are believed: whoever can put one into a keyring can put in a key.
 
-use std::io::Read as _;
-
 use keymark_bench::Family;
-use pgp::crypto::hash::HashAlgorithm;
-use pgp::packet::{PacketParser, Signature, SignatureType};
-use pgp::types::Tag;
+use md5::Md5;
 use sha1::{Digest as _, Sha1};
 use sha2::Sha256;
 
-use super::{Read, failure, spki};
+use super::{Read, spki};
 use crate::audit::key::{Broken, Form, FoundKey, Location, Numbers, PublicKey, day};
 use crate::key_spec::KeySpec;
 use crate::policy::Use;
 
-/// Whether a file begins with a key (RFC 9580 §4.2: bit 7, and the type in one of two places).
+/// Types of packets (RFC 9580 §5).
+const SIGNATURE: u8 = 2;
+const SECRET_KEY: u8 = 5;
+const PUBLIC_KEY: u8 = 6;
+const SECRET_SUBKEY: u8 = 7;
+const USER_ID: u8 = 13;
+const PUBLIC_SUBKEY: u8 = 14;
+
+/// Whether a file begins with a packet: its type, and the octet behind its header, which is a version.
 pub(super) fn begins(bytes: &[u8]) -> bool {
-    let tag = match bytes.first() {
-        Some(first) if first & 0xc0 == 0xc0 => first & 0x3f,
-        Some(first) if first & 0x80 != 0 => first >> 2 & 0xf,
+    let Some((tag, lengths, rest)) = header(bytes) else {
+        return false;
+    };
+    let version = if lengths.is_none() {
+        rest.first()
+    } else {
+        body_begins(bytes)
+    };
+    let versions = match tag {
+        SIGNATURE | SECRET_KEY | PUBLIC_KEY | SECRET_SUBKEY | PUBLIC_SUBKEY => 2..=6,
+        // Encrypted for a key or a passphrase, signed in one pass, encrypted.
+        1 | 3 | 4 => 2..=6,
+        18 => 1..=2,
+        // Compressed: its algorithm.
+        8 => 0..=3,
         _ => return false,
     };
-    // Secret and public key; GnuPG's keyrings begin with such a packet.
-    matches!(tag, 5 | 6)
+    version.is_some_and(|version| versions.contains(version))
+}
+
+/// How the length of a packet is written.
+#[derive(Clone, Copy)]
+enum Lengths {
+    New,
+    Old(usize),
+}
+
+/// The type of a packet (RFC 9580 §4.2), how its length follows, unless it goes on to the end, and the octets behind.
+fn header(bytes: &[u8]) -> Option<(u8, Option<Lengths>, &[u8])> {
+    let (first, rest) = bytes.split_first()?;
+    match first {
+        0xc0.. => Some((first & 0x3f, Some(Lengths::New), rest)),
+        0x80.. if first & 3 == 3 => Some((first >> 2 & 0xf, None, rest)),
+        0x80.. => Some((first >> 2 & 0xf, Some(Lengths::Old(1 << (first & 3))), rest)),
+        _ => None,
+    }
+}
+
+/// A length, and whether it is that of a part with others behind it.
+fn length(lengths: Lengths, rest: &mut &[u8]) -> Option<(usize, bool)> {
+    let number = |octets: &[u8]| {
+        octets
+            .iter()
+            .fold(0, |sum, octet| sum << 8 | usize::from(*octet))
+    };
+    Some(match lengths {
+        Lengths::Old(octets) => (number(taken(rest, octets)?), false),
+        Lengths::New => match *taken(rest, 1)?.first()? {
+            short @ ..192 => (short.into(), false),
+            first @ 192..224 => {
+                let second = *taken(rest, 1)?.first()?;
+                (
+                    (usize::from(first) - 192) * 256 + usize::from(second) + 192,
+                    false,
+                )
+            }
+            255 => (number(taken(rest, 4)?), false),
+            part => (1 << (part & 0x1f), true),
+        },
+    })
+}
+
+fn body_begins(bytes: &[u8]) -> Option<&u8> {
+    let (_, lengths, mut rest) = header(bytes)?;
+    length(lengths?, &mut rest)?;
+    rest.first()
+}
+
+/// Splits a packet off: its type and its body.
+fn packet(bytes: &mut &[u8]) -> Option<(u8, Vec<u8>)> {
+    let (tag, lengths, mut rest) = header(bytes)?;
+    let mut body = Vec::new();
+    let mut goes_on = true;
+    while goes_on {
+        let octets;
+        (octets, goes_on) = match lengths {
+            Some(lengths) => length(lengths, &mut rest)?,
+            None => (rest.len(), false),
+        };
+        body.extend_from_slice(taken(&mut rest, octets)?);
+    }
+    *bytes = rest;
+    Some((tag, body))
 }
 
 /// One certificate as far as it has been read: the primary key, and subkeys.
@@ -33,6 +113,8 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 struct Block {
     user: Option<String>,
     keys: Vec<Dated>,
+    /// Its primary key could not be read, so that nobody knows whose signatures are in it.
+    is_headless: bool,
 }
 
 /// A key with what its newest self-signature says.
@@ -45,53 +127,147 @@ struct Dated {
 
 /// Adds the keys of packets.
 pub(super) fn packets(place: &Location, bytes: &[u8], read: &mut Read) {
-    let mut parser = PacketParser::new(bytes);
+    let mut rest = bytes;
     let mut block = Block::default();
-    while let Some(packet) = parser.next_ref() {
-        let mut body = Vec::new();
-        let whole = packet
-            .map_err(|error| error.to_string())
-            .and_then(|mut packet| {
-                let octets = packet.read_to_end(&mut body);
-                let header = packet.packet_header();
-                octets.map(|_| header).map_err(|error| error.to_string())
-            });
-        let header = match whole {
-            Ok(header) => header,
-            Err(error) => {
-                read.failures
-                    .push(failure(place, format!("packets: {error}")));
-                break;
-            }
+    let mut first = None;
+    let mut has_key = false;
+    while !rest.is_empty() {
+        let Some((tag, body)) = packet(&mut rest) else {
+            let octets = rest.len();
+            read.fail(
+                place,
+                format!("the last {octets} octets are no whole packet of OpenPGP"),
+            );
+            has_key = true;
+            break;
         };
-        // Other packets say nothing of a key.
-        let tag = header.tag();
-        let is_primary = matches!(tag, Tag::PublicKey | Tag::SecretKey);
+        first.get_or_insert(tag);
+        let is_primary = matches!(tag, PUBLIC_KEY | SECRET_KEY);
         if is_primary {
             block.end(read);
         }
-        if is_primary || matches!(tag, Tag::PublicSubkey | Tag::SecretSubkey) {
-            match Dated::of(place, &body) {
-                Ok(key) => block.keys.push(key),
-                Err(reason) => read.failures.push(failure(place, reason)),
+        // Other packets say nothing of a key.
+        match tag {
+            PUBLIC_KEY | SECRET_KEY | PUBLIC_SUBKEY | SECRET_SUBKEY => {
+                has_key = true;
+                match Dated::of(place, &body) {
+                    Ok(key) => block.keys.push(key),
+                    Err(reason) => {
+                        block.is_headless |= is_primary;
+                        read.fail(place, reason);
+                    }
+                }
             }
-        } else if tag == Tag::UserId {
-            let text = String::from_utf8_lossy(&body).into_owned();
-            block.user.get_or_insert(text);
-        } else if tag == Tag::Signature
+            USER_ID => {
+                block.user.get_or_insert_with(|| super::text(&body));
+            }
             // One that cannot be read says nothing.
-            && let Ok(signature) = Signature::try_from_reader(header, &body[..])
-        {
-            block.signed(&signature);
+            SIGNATURE => {
+                if let Some(signature) = Signature::of(&body) {
+                    block.signed(&signature);
+                }
+            }
+            _ => {}
         }
     }
     block.end(read);
+    if !has_key {
+        read.without(
+            place,
+            match first {
+                Some(SIGNATURE) => "OpenPGP signature",
+                Some(USER_ID) => "OpenPGP user id without its key",
+                _ => "OpenPGP message",
+            },
+        );
+    }
+}
+
+/// What a signature says of the key before it (RFC 9580 §5.2).
+#[derive(Default)]
+struct Signature {
+    kind: u8,
+    hash: u8,
+    made: u32,
+    lasts: u32,
+    flags: u8,
+    /// The ends of fingerprints and ids of whoever made it.
+    issuers: Vec<[u8; 8]>,
+}
+
+impl Signature {
+    fn of(body: &[u8]) -> Option<Self> {
+        let mut left = body;
+        let version = *taken(&mut left, 1)?.first()?;
+        if matches!(version, 2 | 3) {
+            let [_, kind, made @ .., _] = *taken(&mut left, 7)?.first_chunk::<7>()?;
+            return Some(Self {
+                kind,
+                made: u32::from_be_bytes(*made.first_chunk()?),
+                issuers: vec![*taken(&mut left, 8)?.first_chunk()?],
+                hash: *left.get(1)?,
+                ..Self::default()
+            });
+        }
+        let [kind, _, hash] = *taken(&mut left, 3)?.first_chunk()?;
+        let mut signature = Self {
+            kind,
+            hash,
+            ..Self::default()
+        };
+        // Who made it may be outside of what is signed.
+        for is_signed in [true, false] {
+            let width = if version == 6 { 4 } else { 2 };
+            let octets = taken(&mut left, width)?.iter();
+            let length = octets.fold(0, |sum, octet| sum << 8 | usize::from(*octet));
+            let mut area = taken(&mut left, length)?;
+            while !area.is_empty() {
+                let (length, _) = length_of_subpacket(&mut area)?;
+                let (kind, content) = taken(&mut area, length)?.split_first()?;
+                signature.told(kind & 0x7f, content, is_signed);
+            }
+        }
+        Some(signature)
+    }
+
+    fn told(&mut self, kind: u8, content: &[u8], is_signed: bool) {
+        let number = || {
+            content
+                .first_chunk()
+                .map_or(0, |octets| u32::from_be_bytes(*octets))
+        };
+        match kind {
+            2 if is_signed => self.made = number(),
+            9 if is_signed => self.lasts = number(),
+            27 if is_signed => self.flags = content.first().copied().unwrap_or_default(),
+            16 => self.issuers.extend(content.first_chunk()),
+            // A fingerprint behind its version, of which the id is the end, and since version 5 the beginning.
+            33 => self.issuers.extend(match content.split_first() {
+                Some((5.., print)) => print.first_chunk(),
+                _ => content.last_chunk(),
+            }),
+            _ => {}
+        }
+    }
+}
+
+/// As that of packets, but there are no parts (RFC 9580 §5.2.3.7).
+fn length_of_subpacket(area: &mut &[u8]) -> Option<(usize, bool)> {
+    if let Some(first @ 224..=254) = area.first().copied() {
+        taken(area, 1)?;
+        let second = *taken(area, 1)?.first()?;
+        return Some((
+            (usize::from(first) - 192) * 256 + usize::from(second) + 192,
+            false,
+        ));
+    }
+    length(Lengths::New, area)
 }
 
 impl Block {
     /// Hands over what it has, and is empty again.
     fn end(&mut self, read: &mut Read) {
-        let Self { user, keys } = std::mem::take(self);
+        let Self { user, keys, .. } = std::mem::take(self);
         let user = user.unwrap_or_else(|| "no user id".to_owned());
         // Subkeys end with the primary key.
         let end = keys.first().and_then(|primary| primary.key.expires);
@@ -107,40 +283,27 @@ impl Block {
 
     /// What a signature says of the key before it, if its owner has made it.
     fn signed(&mut self, signature: &Signature) {
-        let Some(kind) = signature.typ() else {
+        let Some((primary, subkeys)) = self.keys.split_first_mut().filter(|_| !self.is_headless)
+        else {
             return;
         };
-        let Some((primary, subkeys)) = self.keys.split_first_mut() else {
-            return;
-        };
-        let by_fingerprint = signature.issuer_fingerprint().into_iter();
-        let issuers = by_fingerprint.filter_map(|print| match print.version() {
-            Some(pgp::types::KeyVersion::V6) => print.as_bytes().first_chunk().copied(),
-            _ => print.as_bytes().last_chunk().copied(),
-        });
-        let by_id = signature.issuer_key_id().into_iter();
-        let issuers =
-            issuers.chain(by_id.filter_map(|id| AsRef::<[u8]>::as_ref(id).first_chunk().copied()));
-        if !issuers.into_iter().any(|issuer| Some(issuer) == primary.id) {
+        if !signature
+            .issuers
+            .iter()
+            .any(|issuer| Some(*issuer) == primary.id)
+        {
             return;
         }
-        // The others bind no key to anything.
-        if matches!(
-            kind,
-            SignatureType::CertGeneric
-                | SignatureType::CertPersona
-                | SignatureType::CertCasual
-                | SignatureType::CertPositive
-                | SignatureType::Key
-        ) {
-            primary.bound(signature);
+        match signature.kind {
+            // Certifications, and a signature of the key alone. The others bind no key to anything.
+            0x10..=0x13 | 0x1f => primary.bound(signature),
+            0x20 => primary.key.is_revoked = true,
+            _ => {}
         }
-        primary.key.is_revoked |= kind == SignatureType::KeyRevocation;
-        if let Some(subkey) = subkeys.last_mut() {
-            if kind == SignatureType::SubkeyBinding {
-                subkey.bound(signature);
-            }
-            subkey.key.is_revoked |= kind == SignatureType::SubkeyRevocation;
+        match (signature.kind, subkeys.last_mut()) {
+            (0x18, Some(subkey)) => subkey.bound(signature),
+            (0x28, Some(subkey)) => subkey.key.is_revoked = true,
+            _ => {}
         }
     }
 }
@@ -148,31 +311,46 @@ impl Block {
 impl Dated {
     /// RFC 9580 §5.5.2: version, time, algorithm, and its numbers.
     fn of(place: &Location, body: &[u8]) -> Result<Self, String> {
-        let cut_off = || "a key is cut off".to_owned();
-        let (version, rest) = body.split_first().ok_or_else(cut_off)?;
-        let (created, rest) = rest.split_first_chunk().ok_or_else(cut_off)?;
-        // Days of validity in version 3, and the length of the numbers in 6.
-        let (before, behind) = match version {
-            2 | 3 => (2, 0),
-            6 => (0, 4),
-            _ => (0, 0),
+        let cut_off = || "an OpenPGP key is cut off".to_owned();
+        let mut left = body;
+        let version = *taken(&mut left, 1)
+            .and_then(<[u8]>::first)
+            .ok_or_else(cut_off)?;
+        if !(2..=6).contains(&version) {
+            return Err(format!("an OpenPGP key of version {version}"));
+        }
+        let mut number = |octets| {
+            let octets = taken(&mut left, octets).ok_or_else(cut_off)?.iter();
+            Ok::<_, String>(octets.fold(0_u32, |sum, octet| sum << 8 | u32::from(*octet)))
         };
-        let rest = rest.get(before..).and_then(<[u8]>::split_first);
-        let (algorithm, rest) = rest.ok_or_else(cut_off)?;
-        let mut left = rest.get(behind..).ok_or_else(cut_off)?;
-        let key = numbers_of(*algorithm, &mut left).ok_or_else(cut_off)?;
-        let length = body.len() - left.len();
+        let created = number(4)?;
+        // Version 3 has days of validity, and 5 and 6 the length of the numbers.
+        let days = if version < 4 { number(2)? } else { 0 };
+        let algorithm = number(1)? as u8;
+        if version > 4 {
+            let length = number(4)? as usize;
+            left = left.get(..length).ok_or_else(cut_off)?;
+        }
+        let before = body.len() - left.len();
+        let before = if version > 4 { 10 } else { before };
+        let whole = left.len();
+        let key = numbers_of(algorithm, &mut left).ok_or_else(cut_off)?;
+        let public = &body[..before + whole - left.len()];
+        let print = fingerprint(version, public, &key);
         let uses = match algorithm {
-            2 | 16 | 18 | 25 | 26 => vec![Use::Encryption],
+            2 | 8 | 16 | 18 | 25 | 26 | 35 | 36 => vec![Use::Encryption],
             1 => Vec::new(),
             _ => vec![Use::Signature],
         };
+        let end = u64::from(created) + 86_400 * u64::from(days);
         Ok(Self {
-            id: key_id(*version, &body[..length], &key),
-            created: u32::from_be_bytes(*created),
+            id: key_id(version, &print, &key),
+            created,
             signed: 0,
             key: FoundKey {
                 uses,
+                expires: day(end).filter(|_| days > 0),
+                fingerprint: Some(hex::encode_upper(print)),
                 ..FoundKey::new(place.clone(), "", Form::OpenPgp, key)
             },
         })
@@ -180,33 +358,40 @@ impl Dated {
 
     /// By a self-signature, of which the newest counts.
     fn bound(&mut self, signature: &Signature) {
-        let made = signature.created().map_or(0, |time| time.as_secs());
-        if made < self.signed {
+        if signature.made < self.signed {
             return;
         }
-        self.signed = made;
-        let lasts = signature.key_expiration_time().map(|lasts| lasts.as_secs());
-        let lasts = lasts.filter(|lasts| *lasts > 0);
-        self.key.expires = lasts.and_then(|lasts| day(u64::from(self.created) + u64::from(lasts)));
-        let hash = match signature.hash_alg() {
-            Some(HashAlgorithm::Md5) => Some("MD5"),
-            Some(HashAlgorithm::Sha1) => Some("SHA-1"),
-            Some(HashAlgorithm::Ripemd160) => Some("RIPEMD-160"),
+        self.signed = signature.made;
+        if signature.lasts > 0 {
+            self.key.expires = day(u64::from(self.created) + u64::from(signature.lasts));
+        } else if self.id_is_hashed() {
+            self.key.expires = None;
+        }
+        let hash = match signature.hash {
+            1 => Some("MD5"),
+            2 => Some("SHA-1"),
+            3 => Some("RIPEMD-160"),
             _ => None,
         };
         let is_root = false;
         self.key.broken = hash.map(|hash| Broken { hash, is_root });
-        let flags = signature.key_flags();
-        let signs = flags.certify() || flags.sign() || flags.authentication();
-        let encrypts = flags.encrypt_comms() || flags.encrypt_storage();
-        let uses = [
-            signs.then_some(Use::Signature),
-            encrypts.then_some(Use::Encryption),
-        ];
-        let uses: Vec<Use> = uses.into_iter().flatten().collect();
+        // Certify, sign and authenticate; encrypt what is sent and what is stored.
+        let uses = [(0x23, Use::Signature), (0x0c, Use::Encryption)];
+        let uses = uses
+            .into_iter()
+            .filter(|(flags, _)| signature.flags & flags != 0);
+        let uses: Vec<Use> = uses.map(|(_, usage)| usage).collect();
         if !uses.is_empty() {
             self.key.uses = uses;
         }
+    }
+
+    /// Since version 4: before it the key itself says when it ends.
+    fn id_is_hashed(&self) -> bool {
+        self.key
+            .fingerprint
+            .as_ref()
+            .is_some_and(|print| print.len() > 32)
     }
 }
 
@@ -259,29 +444,33 @@ fn mpi<'a>(left: &mut &'a [u8]) -> Option<&'a [u8]> {
     )
 }
 
-/// RFC 9580 §5.5.4, for the issuer of signatures.
-fn key_id(version: u8, public: &[u8], key: &PublicKey) -> Option<[u8; 8]> {
-    match version {
-        4 => {
-            let length = u16::try_from(public.len()).ok()?.to_be_bytes();
-            let hashed = [&[0x99], &length[..], public].concat();
-            Sha1::digest(hashed).last_chunk().copied()
-        }
-        6 => {
-            let length = u32::try_from(public.len()).ok()?.to_be_bytes();
-            let hashed = [&[0x9b], &length[..], public].concat();
-            Sha256::digest(hashed).first_chunk().copied()
-        }
+/// RFC 9580 §5.5.4, LibrePGP's version 5, and RFC 1991's MD5 of the numbers.
+fn fingerprint(version: u8, public: &[u8], key: &PublicKey) -> Vec<u8> {
+    let length = public.len() as u32;
+    let long =
+        |first: u8| Sha256::digest([&[first][..], &length.to_be_bytes(), public].concat()).to_vec();
+    match (version, &key.numbers) {
+        (6, _) => long(0x9b),
+        (5, _) => long(0x9a),
+        (2 | 3, Numbers::Rsa { n, e }) => Md5::digest([&n[..], e].concat()).to_vec(),
         _ => {
-            let Numbers::Rsa { n, .. } = &key.numbers else {
-                return None;
-            };
-            n.last_chunk().copied()
+            let hashed = [&[0x99][..], &length.to_be_bytes()[2..], public].concat();
+            Sha1::digest(hashed).to_vec()
         }
     }
 }
 
+/// The id of a key, for the issuer of signatures.
+fn key_id(version: u8, print: &[u8], key: &PublicKey) -> Option<[u8; 8]> {
+    match (version, &key.numbers) {
+        (2 | 3, Numbers::Rsa { n, .. }) => n.last_chunk().copied(),
+        (5 | 6, _) => print.first_chunk().copied(),
+        _ => print.last_chunk().copied(),
+    }
+}
+
 /// The kinds of a keybox's blobs (GnuPG, kbx/keybox-blob.c).
+const HEADER_BLOBS: [u8; 2] = [0, 1];
 const OPENPGP_BLOB: u8 = 2;
 const X509_BLOB: u8 = 3;
 
@@ -291,12 +480,12 @@ pub(super) fn keybox(place: &Location, bytes: &[u8], read: &mut Read) {
         let octets = bytes.get(at..)?.first_chunk()?;
         usize::try_from(u32::from_be_bytes(*octets)).ok()
     };
+    let before = read.named();
     let mut rest = bytes;
-    while let Some(length) = number(rest, 0) {
-        let Some((blob, behind)) = rest.split_at_checked(length).filter(|_| length > 4) else {
-            let reason = "the keybox is cut off";
-            read.failures.push(failure(place, reason));
-            return;
+    while !rest.is_empty() {
+        let whole = number(rest, 0).filter(|length| *length > 4);
+        let Some((blob, behind)) = whole.and_then(|length| rest.split_at_checked(length)) else {
+            return read.fail(place, "the keybox is cut off".to_owned());
         };
         rest = behind;
         let found = number(blob, 8).zip(number(blob, 12));
@@ -304,7 +493,11 @@ pub(super) fn keybox(place: &Location, bytes: &[u8], read: &mut Read) {
         match (blob[4], key) {
             (OPENPGP_BLOB, Some(key)) => packets(place, key, read),
             (X509_BLOB, Some(key)) => read.certificate(place, key),
-            _ => {}
+            (kind, _) if HEADER_BLOBS.contains(&kind) => {}
+            (kind, _) => read.fail(place, format!("a blob of kind {kind} in the keybox")),
         }
+    }
+    if before == read.named() {
+        read.without(place, "empty keybox");
     }
 }

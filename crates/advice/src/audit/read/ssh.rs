@@ -2,107 +2,250 @@
 //! public part is not encrypted.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use ssh_key::Certificate;
-use ssh_key::public::KeyData;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use keymark_bench::Algorithm;
+use sha2::{Digest as _, Sha256};
 
-use super::Read;
-use crate::audit::key::{Form, FoundKey, Location, PublicKey, day};
+use super::armor::BASE64;
+use crate::audit::key::{Broken, Form, FoundKey, Location, Numbers, PublicKey, day};
+use crate::audit::weakness::trimmed;
+use crate::key_spec::KeySpec;
 
-/// How blobs begin whose first field is a name of four to sixteen million octets: with 00.
-const BLOB: &str = "AAAA";
+/// How the name of a certificate ends (PROTOCOL.certkeys).
+const CERTIFICATE: &str = "-cert-v01@openssh.com";
 /// What a private key of OpenSSH begins with (PROTOCOL.key).
 const MAGIC: &[u8] = b"openssh-key-v1\0";
+/// Characters of Base64 that are no accident behind the name of a kind of key.
+const LEAST: usize = 16;
 
-/// Adds the key of each line that has one.
-pub(super) fn lines(name: &str, text: &str, read: &mut Read) {
-    for (number, line) in text.lines().enumerate() {
-        if line.trim_start().starts_with('#') {
-            continue;
-        }
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let is_key = |pair: &[&str]| is_kind(pair[0]) && pair[1].starts_with(BLOB);
-        let Some(at) = words.windows(2).position(is_key) else {
-            continue;
-        };
-        let place = Location {
-            line: Some(number + 1),
-            ..Location::of(name)
-        };
+/// The key of a line, if it has one or should have one.
+pub(super) fn of_line(place: &Location, line: &[u8]) -> Option<Result<FoundKey, String>> {
+    if line.starts_with(b"#") {
+        return None;
+    }
+    let words: Vec<&[u8]> = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_number = |word: &&[u8]| word.iter().all(u8::is_ascii_digit);
+    // Bits, exponent and modulus, behind hosts or options.
+    let is_old = |numbers: &[&[u8]]| numbers.iter().all(is_number) && numbers[2].len() > 100;
+    if words.windows(3).any(is_old) {
+        return Some(Err("a key for version 1 of SSH".to_owned()));
+    }
+    let is_blob = |word: &[u8]| {
+        let is_long = word.len() >= LEAST
+            && word
+                .iter()
+                .all(|octet| octet.is_ascii_alphanumeric() || b"+/=".contains(octet));
+        is_long || word.starts_with(b"AAAA")
+    };
+    let is_key =
+        |at: &usize| is_kind(words[*at]) && words.get(at + 1).is_some_and(|word| is_blob(word));
+    let found = |at: usize| {
         // A comment stands behind the key, and before it hosts or options.
         let owner = match &words[at + 2..] {
-            [] => words[..at].join(" "),
-            comment => comment.join(" "),
+            [] => words[..at].join(&b' '),
+            comment => comment.join(&b' '),
         };
-        let key = STANDARD
+        let blob = BASE64
             .decode(words[at + 1])
-            .map_err(|error| error.to_string());
-        let found = key.and_then(|blob| found(place.clone(), &owner, &blob));
-        read.take(&place, found);
-    }
+            .map_err(|error| format!("not Base64: {error}"))?;
+        of_blob(place, &super::text(&owner), &blob)
+    };
+    // An option may have the text of a key in it.
+    let mut all = (0..words.len()).filter(is_key).map(found);
+    let first = all.next()?;
+    Some(first.or_else(|error| all.find(Result::is_ok).unwrap_or(Err(error))))
 }
 
 /// Whether a word is the name of a kind of key, that keymark knows or not.
-fn is_kind(word: &str) -> bool {
-    ["ssh-", "ecdsa-", "sk-"]
-        .iter()
-        .any(|begin| word.starts_with(begin))
+fn is_kind(word: &[u8]) -> bool {
+    let kinds: [&[u8]; 6] = [
+        b"ssh-",
+        b"ecdsa-",
+        b"sk-",
+        b"webauthn-",
+        b"rsa-sha2-",
+        b"x509v3-",
+    ];
+    kinds.iter().any(|begin| word.starts_with(begin))
 }
 
-/// The key of a blob, or of a certificate (PROTOCOL.certkeys), which has an end.
-fn found(place: Location, owner: &str, blob: &[u8]) -> Result<FoundKey, String> {
-    let name = first_field(blob).ok_or("the key has no name")?;
-    if !name.ends_with(b"-cert-v01@openssh.com") {
-        return Ok(FoundKey::new(place, owner, Form::Ssh, of_blob(blob)?));
+/// Fields in a row (RFC 4251 §5).
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn taken(&mut self, length: usize) -> Result<&'a [u8], String> {
+        let (taken, rest) = self
+            .0
+            .split_at_checked(length)
+            .ok_or("the key is cut off")?;
+        self.0 = rest;
+        Ok(taken)
     }
-    let certificate = Certificate::from_bytes(blob).map_err(|error| error.to_string())?;
-    let key = of_data(certificate.public_key(), blob);
-    Ok(FoundKey {
-        expires: day(certificate.valid_before()),
-        ..FoundKey::new(place, owner, Form::Ssh, key)
-    })
-}
 
-fn first_field(blob: &[u8]) -> Option<&[u8]> {
-    let (length, rest) = blob.split_first_chunk()?;
-    rest.get(..u32::from_be_bytes(*length) as usize)
-}
-
-/// A key in the form of RFC 4253 §6.6.
-pub(super) fn of_blob(blob: &[u8]) -> Result<PublicKey, String> {
-    let key = ssh_key::PublicKey::from_bytes(blob).map_err(|error| error.to_string())?;
-    Ok(of_data(key.key_data(), blob))
-}
-
-fn of_data(data: &KeyData, blob: &[u8]) -> PublicKey {
-    let number = |number: &ssh_key::Mpint| number.as_positive_bytes().unwrap_or_default().to_vec();
-    #[allow(clippy::wildcard_enum_match_arm, reason = "the library's own rule")]
-    match data {
-        KeyData::Rsa(key) => PublicKey::rsa(&number(&key.n), &number(&key.e)),
-        KeyData::Dsa(key) => {
-            let numbers = [&key.p, &key.q, &key.g, &key.y].map(number);
-            PublicKey::dsa(numbers.each_ref().map(Vec::as_slice))
-        }
-        KeyData::Ed25519(key) => PublicKey::on_curve("ed25519", &key.0),
-        KeyData::SkEd25519(key) => PublicKey::on_curve("ed25519", &key.public_key().0),
-        KeyData::Ecdsa(key) => PublicKey::on_curve(key.curve().as_str(), key.as_sec1_bytes()),
-        KeyData::SkEcdsaSha2NistP256(key) => {
-            PublicKey::on_curve("nistp256", key.ec_point().as_bytes())
-        }
-        // What the library learns of later.
-        other => PublicKey::named(other.algorithm().as_str(), blob),
+    fn string(&mut self) -> Result<&'a [u8], String> {
+        let length = self
+            .taken(4)?
+            .iter()
+            .fold(0, |sum, octet| sum << 8 | usize::from(*octet));
+        self.taken(length)
     }
+
+    /// A number. OpenSSH ignores zeros that lead, and refuses negative numbers.
+    fn number(&mut self) -> Result<&'a [u8], String> {
+        match self.string()? {
+            [0x80..=0xff, ..] => Err("a number of the key is negative".to_owned()),
+            octets => Ok(octets),
+        }
+    }
+
+    fn of_length(&mut self, length: usize) -> Result<&'a [u8], String> {
+        let string = self.string()?;
+        let wrong = || format!("the key has {} octets and not {length}", string.len());
+        (string.len() == length).then_some(string).ok_or_else(wrong)
+    }
+}
+
+/// The key of a blob (RFC 4253 §6.6), or of a certificate (PROTOCOL.certkeys), which has an end.
+pub(super) fn of_blob(place: &Location, owner: &str, blob: &[u8]) -> Result<FoundKey, String> {
+    let mut fields = Fields(blob);
+    let name = super::text(fields.string()?);
+    let base = name.strip_suffix(CERTIFICATE);
+    if base.is_some() {
+        fields.string()?;
+    }
+    let key = of_fields(base.unwrap_or(&name), &mut fields, blob)?;
+    let mut found = FoundKey::new(place.clone(), owner, Form::Ssh, key);
+    if base.is_some() {
+        // Serial number, kind, id, names, and the times from which and until which it is valid.
+        fields.taken(8 + 4)?;
+        (fields.string()?, fields.string()?);
+        fields.taken(8)?;
+        let until = fields
+            .taken(8)?
+            .iter()
+            .fold(0, |sum, octet| sum << 8 | u64::from(*octet));
+        found.expires = day(until);
+        // Options, extensions, a reserved field, the key of the issuer and its signature.
+        for _ in 0..4 {
+            fields.string()?;
+        }
+        let signature = Fields(fields.string()?).string()?;
+        let is_root = false;
+        let hash = matches!(signature, b"ssh-rsa" | b"ssh-dss").then_some("SHA-1");
+        found.broken = hash.map(|hash| Broken { hash, is_root });
+    } else if name.contains("sk-") {
+        // Its application is in its fingerprint.
+        found.fingerprint = Some(fingerprint(blob));
+    }
+    match fields.0.len() {
+        0 => Ok(found),
+        octets => Err(format!("{octets} octets too many behind the key")),
+    }
+}
+
+fn of_fields(name: &str, fields: &mut Fields<'_>, blob: &[u8]) -> Result<PublicKey, String> {
+    // A security key has an application behind its key.
+    let (kind, is_security_key) = match name.trim_end_matches("@openssh.com") {
+        "sk-ssh-ed25519" => ("ssh-ed25519", true),
+        "sk-ecdsa-sha2-nistp256" | "webauthn-sk-ecdsa-sha2-nistp256" => {
+            ("ecdsa-sha2-nistp256", true)
+        }
+        "rsa-sha2-256" | "rsa-sha2-512" => ("ssh-rsa", false),
+        other => (other, false),
+    };
+    let key = match kind {
+        "ssh-rsa" => {
+            let (e, n) = (fields.number()?, fields.number()?);
+            if trimmed(n).is_empty() {
+                return Err("the modulus is 0".to_owned());
+            }
+            PublicKey::rsa(n, e)
+        }
+        "ssh-dss" => PublicKey::dsa([
+            fields.number()?,
+            fields.number()?,
+            fields.number()?,
+            fields.number()?,
+        ]),
+        "ssh-ed25519" => PublicKey::on_curve("ed25519", fields.of_length(32)?),
+        "ssh-ed448" => PublicKey::on_curve("ed448", fields.of_length(57)?),
+        _ if kind.starts_with("ecdsa-sha2-") => {
+            let curve = super::text(fields.string()?);
+            if kind.strip_prefix("ecdsa-sha2-") != Some(&*curve) {
+                return Err(format!("its curve {curve} is not that of {kind}"));
+            }
+            PublicKey::on_curve(&curve, fields.string()?)
+        }
+        // Kinds that are not settled yet, such as ssh-mldsa-65.
+        _ => {
+            let short: String = kind.trim_start_matches("ssh-").replace('-', "");
+            let name = short.split('@').next().unwrap_or_default();
+            let known = name.parse::<Algorithm>().map(Algorithm::name);
+            fields.0 = &[];
+            return Ok(PublicKey::named(known.unwrap_or(kind), blob));
+        }
+    };
+    if is_security_key {
+        fields.string()?;
+    }
+    Ok(key)
 }
 
 /// The public part of a private key (PROTOCOL.key): it stands before the encrypted one, which is not looked at.
-pub(super) fn of_private(bytes: &[u8]) -> Result<PublicKey, String> {
-    let cut_off = || "the private key is cut off before its public part".to_owned();
-    let mut rest = bytes.strip_prefix(MAGIC).ok_or_else(cut_off)?;
-    // Cipher, derivation of its key, options of that.
+pub(super) fn of_private(place: &Location, bytes: &[u8]) -> Result<FoundKey, String> {
+    let rest = bytes
+        .strip_prefix(MAGIC)
+        .ok_or("the private key is cut off before its public part")?;
+    let mut fields = Fields(rest);
+    // Cipher, derivation of its key, options of that, how many keys.
     for _ in 0..3 {
-        let field = first_field(rest).ok_or_else(cut_off)?;
-        rest = &rest[4 + field.len()..];
+        fields.string()?;
     }
-    let blob = rest.get(4..).and_then(first_field).ok_or_else(cut_off)?;
-    of_blob(blob)
+    fields.taken(4)?;
+    of_blob(place, "", fields.string()?)
+}
+
+fn fingerprint(blob: &[u8]) -> String {
+    format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(blob)))
+}
+
+/// What `ssh-keygen -l` says of a key, whatever it was found in; nothing if SSH has no such key.
+pub(in crate::audit) fn fingerprint_of(key: &PublicKey) -> Option<String> {
+    let string = |octets: &[u8]| [&(octets.len() as u32).to_be_bytes(), octets].concat();
+    let number = |octets: &[u8]| {
+        let octets = trimmed(octets);
+        let sign: &[u8] = if octets.first() >= Some(&0x80) {
+            &[0]
+        } else {
+            &[]
+        };
+        string(&[sign, octets].concat())
+    };
+    let name = key.spec.as_ref().ok().map(KeySpec::to_string)?;
+    let fields = match &key.numbers {
+        Numbers::Rsa { n, e } => vec![string(b"ssh-rsa"), number(e), number(n)],
+        Numbers::Dsa { p, q, g, y } if !p.is_empty() => {
+            let numbers = [p, q, g, y].map(|octets| number(octets));
+            [vec![string(b"ssh-dss")], numbers.to_vec()].concat()
+        }
+        Numbers::Point(point) if matches!(&*name, "ed25519" | "ed448") && !point.is_empty() => {
+            vec![string(format!("ssh-{name}").as_bytes()), string(point)]
+        }
+        Numbers::Point(point)
+            if matches!(&*name, "nistp256" | "nistp384" | "nistp521")
+                && point.first() == Some(&4) =>
+        {
+            let kind = format!("ecdsa-sha2-{name}");
+            vec![
+                string(kind.as_bytes()),
+                string(name.as_bytes()),
+                string(point),
+            ]
+        }
+        _ => return None,
+    };
+    Some(fingerprint(&fields.concat()))
 }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::audit::key::Numbers;
+use crate::audit::key::{Numbers, PublicKey};
 use crate::policy::Use;
 
 macro_rules! fixture {
@@ -34,6 +34,8 @@ fn read(name: &str) -> Read {
 fn of(name: &str, bytes: &[u8]) -> Read {
     let mut read = Read::default();
     read.bytes(name, bytes);
+    read.settle();
+    assert!(read.named() > 0, "{name} was passed over");
     read
 }
 
@@ -75,12 +77,12 @@ fn each_form_is_read() {
     ] {
         let found = read(name);
         assert_eq!(summary(&found), wanted);
-        assert_eq!(found.failures, []);
+        assert_eq!(found.not_read, []);
     }
     // The same keys, whatever is around them.
     let keys = |name: &str| -> Vec<PublicKey> {
         let keys = read(name).keys.into_iter();
-        keys.map(|key| key.key).collect()
+        keys.map(|key| key.key).collect::<Vec<_>>()
     };
     assert_eq!(keys("ring.gpg"), keys("pubring.kbx"));
     assert_eq!(keys("p224.pem"), keys("p224.key"));
@@ -111,11 +113,11 @@ fn self_signatures_say_when_a_key_ends_and_how_they_were_made() {
 #[test]
 fn of_a_private_key_the_public_part_alone_is_read() {
     let (_, bytes) = FILES[6];
-    let blocks = armor::blocks(std::str::from_utf8(bytes).unwrap());
+    let (blocks, _) = armor::blocks(bytes);
     let mut private = blocks[0].bytes().unwrap().to_vec();
     let end = private.len();
     private[end - 140..].fill(0xff);
-    let key = ssh::of_private(&private).unwrap();
+    let key = ssh::of_private(&Location::of(""), &private).unwrap().key;
     assert_eq!(
         Some(&key),
         read("id_ed25519.pub").keys.first().map(|key| &key.key)
@@ -142,31 +144,90 @@ fn damaged_files_are_named_and_the_others_go_on() {
     let mut found = Read::default();
     found.path(place.path());
     assert_eq!(found.keys.len(), 3 + 2 + 3 + 1 + 1 + 1 + 1 + 1 + 2 + 2);
-    let mut failures: Vec<String> = found.failures.iter().map(ToString::to_string).collect();
-    failures.sort();
-    assert_eq!(failures.len(), 3, "{failures:?}");
-    for (failure, name) in failures.iter().zip(["cut.kbx", "cut.pem:1", "wrong.crt"]) {
-        assert!(failure.contains(name), "{failure}");
+    let mut named: Vec<String> = found.not_read.iter().map(ToString::to_string).collect();
+    named.sort();
+    let wanted = ["cut.kbx", "cut.pem:1", "list:1", "list:2", "wrong.crt"];
+    assert_eq!(named.len(), wanted.len(), "{named:?}");
+    for (named, name) in named.iter().zip(wanted) {
+        assert!(named.contains(name), "{named}");
     }
-    assert_eq!((found.files, found.others), (FILES.len() + 3, 2));
+    let [text] = &found.without_key[..] else {
+        panic!("{:?}", found.without_key);
+    };
+    assert!(text.place.within.ends_with("notes.txt") && text.what == "text");
+}
+
+fn block(label: &str, body: &str) -> String {
+    format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
 }
 
 #[test]
 fn encrypted_and_endless_blocks_say_what_is_wrong() {
-    let said = |text: &str| of("file", text.as_bytes()).failures[0].reason.clone();
-    let block = |label: &str, body: &str| {
-        format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
-    };
-    assert!(said(&block("ENCRYPTED PRIVATE KEY", "AAAA")).contains("give its public key"));
+    let reason = |text: &str| of("file", text.as_bytes()).not_read[0].reason.clone();
+    // An algorithm of PKCS#5, and octets.
+    let encrypted = block("ENCRYPTED PRIVATE KEY", "MBEwCwYJKoZIhvcNAQUNBAIJCQ==");
+    assert!(reason(&encrypted).contains("give its public key"));
     let legacy = block("RSA PRIVATE KEY", "Proc-Type: 4,ENCRYPTED\n\nAAAA");
-    assert!(said(&legacy).contains("give its public key"));
-    assert!(said(&block("CERTIFICATE", "!")).contains("not Base64"));
-    assert!(said("-----BEGIN CERTIFICATE-----\nAAAA").contains("has no end"));
-    assert!(
-        of("file", block("X509 CRL", "AAAA").as_bytes())
-            .failures
-            .is_empty()
+    assert!(reason(&legacy).contains("give its public key"));
+    assert!(reason(&block("CERTIFICATE", "!")).contains("not Base64"));
+    assert!(reason("-----BEGIN CERTIFICATE-----\nAAAA").contains("has no end"));
+    let (_, public) = FILES[7];
+    let both = [legacy.as_bytes(), public].concat();
+    let found = of("file", &both);
+    assert_eq!(
+        (
+            found.keys.len(),
+            found.not_read.len(),
+            found.without_key.len()
+        ),
+        (1, 0, 1)
     );
+}
+
+#[test]
+fn what_has_no_key_is_named() {
+    let what = |bytes: &[u8]| of("file", bytes).without_key[0].what.clone();
+    assert_eq!(what(b""), "empty file");
+    assert_eq!(what(b"0. First, read this"), "text");
+    assert_eq!(what("Überschrift".as_bytes()), "text");
+    assert_eq!(what(b"\xdcberschrift in Latin-1"), "text");
+    // 23 and 5: a prime and a generator.
+    assert_eq!(
+        what(&[0x30, 6, 2, 1, 23, 2, 1, 5]),
+        "Diffie-Hellman parameters"
+    );
+    assert_eq!(
+        what(block("DH PARAMETERS", "MAYCARcCAQU=").as_bytes()),
+        "DH PARAMETERS"
+    );
+    let reason = |name: &str, bytes: &[u8]| of(name, bytes).not_read[0].reason.clone();
+    assert!(reason("file", &[0, 1, 2, 3]).contains("binary"));
+    assert!(reason("key.pub", b"no key").contains("no key"));
+    assert!(reason("file", b"\xff\xfes\0s\0h\0").contains("UTF-16"));
+    assert!(reason("file", &[0x30, 0x82, 4, 0, 0x30]).contains("cut off"));
+    assert!(reason("file", b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA== x").contains("cut off"));
+}
+
+/// As text editors and other systems leave a file.
+#[test]
+fn what_is_around_a_key_does_not_matter() {
+    for name in ["p224.pem", "id_ed25519.pub", "carol.asc"] {
+        let (_, bytes) = FILES.iter().find(|(file, _)| *file == name).unwrap();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        for changed in [
+            [MARK, bytes].concat(),
+            text.replace('\n', "\r\n").into_bytes(),
+            text.replace('\n', "\r").into_bytes(),
+            [b"M\xfcller \x80\n", *bytes].concat(),
+            [b"0 1 2\n", *bytes].concat(),
+            [*bytes, b"\n\0\xff\n"].concat(),
+        ] {
+            let keys = |read: &Read| -> Vec<PublicKey> {
+                read.keys.iter().map(|key| key.key.clone()).collect()
+            };
+            assert_eq!(keys(&of("file", &changed)), keys(&read(name)), "{name}");
+        }
+    }
 }
 
 /// No panic, whatever is cut off or changed.

@@ -8,6 +8,7 @@ use keymark_advice::audit::sarif;
 use keymark_advice::audit::{Audit, FoundKey, Lists, Places, Question};
 use keymark_advice::policy::Policy;
 use keymark_report::formats::ci::{Test, suite};
+use serde_json::json;
 
 use super::Outcome;
 use crate::args::AuditArguments;
@@ -22,33 +23,35 @@ pub(super) fn run(arguments: &AuditArguments) -> Outcome {
         until: arguments.until,
     };
     let found = targets::read(arguments)?;
-    for failure in &found.failures {
-        output::warning(&format!("not read: {failure}"));
-    }
     let mut lists = Lists::at(Places::usual());
-    let audit = Audit::of(found.keys, &question, &mut lists);
+    let audit = Audit::of(found, &question, &mut lists);
     if arguments.json {
         audit.keys.iter().for_each(print_json);
+        let (keys, weak) = audit.counts();
+        let (not_read, without_key) = (&audit.not_read, &audit.without_key);
+        print_json(&json!({
+            "keys": keys, "weak": weak, "not_read": not_read, "without_key": without_key,
+        }));
     } else if arguments.sarif {
         let home = env!("CARGO_PKG_REPOSITORY");
         print_json(&sarif::log(&audit, env!("KEYMARK_VERSION"), home));
     } else if arguments.junit {
         output::print(&junit(&audit)?);
-    } else if !audit.keys.is_empty() {
+    } else {
         screen::print(&audit, &question, arguments.long);
     }
-    if audit.keys.is_empty() {
-        let read = match found.others {
-            0 => String::new(),
-            1 => "; one file has none".to_owned(),
-            files => format!("; {files} files have none"),
-        };
-        return Err(Failure::nothing_usable(format!(
-            "no public key was found{read}; keymark reads OpenPGP, X.509, SSH and PKCS#8"
-        )));
-    }
-    let is_fine = audit.weak().next().is_none() && found.failures.is_empty();
-    Ok(if is_fine { Exit::Fine } else { Exit::Failed })
+    let is_weak = audit.weak().next().is_some();
+    Ok(match (is_weak, audit.not_read.is_empty()) {
+        (true, true) => Exit::Failed,
+        (true, false) => Exit::FailedAndIncomplete,
+        (false, false) => Exit::Incomplete,
+        (false, true) if audit.keys.is_empty() => {
+            return Err(Failure::nothing_usable(
+                "no public key was found; keymark reads OpenPGP, X.509, SSH and PKCS#8",
+            ));
+        }
+        (false, true) => Exit::Fine,
+    })
 }
 
 fn junit(audit: &Audit) -> Result<String, Failure> {
@@ -61,6 +64,22 @@ fn junit(audit: &Audit) -> Result<String, Failure> {
             failure: (!wrong.is_empty()).then(|| wrong.join(" ")),
         }
     };
-    let tests: Vec<Test> = audit.keys.iter().map(test).collect();
+    let not_read = audit.not_read.iter().map(|item| Test {
+        class: "keymark.audit.not-read".to_owned(),
+        name: item.place.to_string(),
+        failure: Some(format!("not read: {}", item.reason)),
+    });
+    let without_key = audit.without_key.iter().map(|item| Test {
+        class: "keymark.audit.without-key".to_owned(),
+        name: item.to_string(),
+        failure: None,
+    });
+    let tests = audit
+        .keys
+        .iter()
+        .map(test)
+        .chain(not_read)
+        .chain(without_key);
+    let tests: Vec<Test> = tests.collect();
     Ok(suite("audit", &tests)?)
 }

@@ -1,7 +1,7 @@
 //! An audit on the terminal: the answer, what is wrong with which key, and what that means.
 
 use itertools::Itertools;
-use keymark_advice::audit::{Audit, Finding, FoundKey, Question, Standing};
+use keymark_advice::audit::{Audit, Finding, FoundKey, Kind, Question, Standing};
 use keymark_advice::policy::Status;
 use keymark_bench::outside::visible::shortened;
 use keymark_report::render::Width;
@@ -14,19 +14,26 @@ use crate::output;
 const ROWS: usize = 20;
 /// Characters of a place or of a name in a sentence, and where there is room for more.
 const NAME: usize = 34;
-/// What the other columns take, with the space between.
-const COLUMNS: usize = 42;
+/// Items in a sentence that lists what was not read.
+const NAMED: usize = 5;
 /// Of a name that stands before a detail.
 const LEAST: usize = 8;
+/// Space between columns.
+const GAP: usize = 2;
+/// Room for the number of a key.
+const NUMBER: usize = 5;
 /// Room for the names of kinds.
 const KIND: usize = 16;
 
 pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
-    answer(audit, question);
+    if !audit.keys.is_empty() {
+        answer(audit, question);
+    }
+    named(audit, long);
     let all = audit.keys.iter();
     let all = all.flat_map(|key| key.findings.iter().map(move |finding| (finding, key)));
     let findings: Vec<(&Finding, &FoundKey)> = all
-        .filter(|(finding, _)| long || finding.is_weakness())
+        .filter(|(finding, key)| long || finding.is_weakness() && !is_repeated(finding, key))
         .sorted_by_key(|(finding, _)| (finding.level, finding.kind))
         .collect();
     let rows = if long { findings.len() } else { ROWS };
@@ -48,6 +55,41 @@ pub(super) fn print(audit: &Audit, question: &Question, long: bool) {
     }
 }
 
+/// Whether a finding says of a policy what another one says of every policy: the key is too short.
+fn is_repeated(finding: &Finding, key: &FoundKey) -> bool {
+    finding.kind == Kind::Policy && key.findings.iter().any(|one| one.kind == Kind::Short)
+}
+
+/// What has no key in the result, and why: some of it in a sentence, or all of it in lines.
+fn named(audit: &Audit, long: bool) {
+    let not_read = audit.not_read.iter().map(ToString::to_string).collect();
+    let without_key = audit.without_key.iter().map(ToString::to_string).collect();
+    for (what, items) in [
+        ("not read", not_read),
+        ("without a public key", without_key),
+    ] {
+        let items: Vec<String> = items;
+        if items.is_empty() {
+            continue;
+        }
+        output::paragraph(&if long {
+            format!("{} {what}:\n  {}", items.len(), items.join("\n  "))
+        } else {
+            let rest = items.len().saturating_sub(NAMED);
+            let more = if rest > 0 {
+                format!(", and {rest} more: --long")
+            } else {
+                ".".to_owned()
+            };
+            format!(
+                "{} {what}: {}{more}",
+                items.len(),
+                items.iter().take(NAMED).join(", ")
+            )
+        });
+    }
+}
+
 /// How many, how many are weak, and the worst.
 fn answer(audit: &Audit, question: &Question) {
     let weak: Vec<&FoundKey> = audit.weak().collect();
@@ -56,7 +98,8 @@ fn answer(audit: &Audit, question: &Question) {
     let until = question
         .until
         .map_or_else(String::new, |date| format!(" or not allowed until {date}"));
-    let keys = counted(audit.keys.len(), "key");
+    let (keys, of_them) = audit.counts();
+    let keys = counted(keys, "key");
     let worst = weak
         .iter()
         .filter_map(|key| Some((key.findings.first()?, key)))
@@ -65,8 +108,8 @@ fn answer(audit: &Audit, question: &Question) {
         output::paragraph(&format!("{keys}; none is weak{until}, {by}."));
         return;
     };
-    let verb = if weak.len() == 1 { "is" } else { "are" };
-    output::paragraph(&format!("{keys}; {} {verb} weak{until}, {by}.", weak.len()));
+    let verb = if of_them == 1 { "is" } else { "are" };
+    output::paragraph(&format!("{keys}; {of_them} {verb} weak{until}, {by}."));
     let owner = shortened(&key.owner, NAME);
     let of = if owner.is_empty() { "" } else { " of " };
     output::paragraph(&format!(
@@ -82,23 +125,40 @@ fn table(findings: &[(&Finding, &FoundKey)]) {
         return;
     }
     output::line("");
-    let (place, name) = names(COLUMNS);
+    let widest = |cell: fn(&Finding, &FoundKey) -> String| {
+        let cells = findings
+            .iter()
+            .map(|(finding, key)| cell(finding, key).chars().count());
+        cells.max().unwrap_or_default()
+    };
+    let others = [
+        widest(|finding, _| finding.level.word().to_owned()).max("level".len()),
+        widest(|finding, _| finding.kind.word().to_owned()).max("finding".len()),
+        widest(|_, key| key.key.name()),
+    ];
+    let (place, name) = names(
+        others.iter().sum::<usize>() + GAP * (others.len() + 1),
+        widest(|_, key| key.place.to_string()),
+        widest(|finding, key| whose(finding, key, usize::MAX)),
+    );
     let table = TableOf::plain(findings)
         .name("level", |(finding, _)| finding.level.word())
         .name("finding", |(finding, _)| finding.kind.word())
         .name("key", |(_, key)| key.key.name())
         .name("where", |(_, key)| end_of(&key.place.to_string(), place))
-        .name("whose", |(finding, key)| {
-            let detail = match finding.detail.as_str() {
-                "" => String::new(),
-                detail => shortened(&format!(" ({detail})"), name),
-            };
-            let left = name.saturating_sub(detail.chars().count()).max(LEAST);
-            format!("{}{detail}", shortened(&key.owner, left))
-                .trim_start()
-                .to_owned()
-        });
+        .name("whose", |(finding, key)| whose(finding, key, name));
     output::table(table);
+}
+
+/// The owner of a key, and what is particular to the finding.
+fn whose(finding: &Finding, key: &FoundKey, most: usize) -> String {
+    let detail = match finding.detail.as_str() {
+        "" => String::new(),
+        detail => shortened(&format!(" ({detail})"), most),
+    };
+    let left = most.saturating_sub(detail.chars().count()).max(LEAST);
+    let whose = format!("{}{detail}", shortened(&key.owner, left));
+    whose.trim_start().to_owned()
 }
 
 /// Each statement once: of which kind, what it says, where it is read and what to do.
@@ -131,30 +191,37 @@ fn legend(findings: &[(&Finding, &FoundKey)]) {
 fn every_key(audit: &Audit, question: &Question) {
     output::line("");
     output::heading("Every key");
-    let (place, name) = names(COLUMNS + 8);
     let status = |key: &FoundKey, of: fn(&Standing) -> Option<Status>| {
         let words = key.status.iter().filter_map(of).map(Status::word);
         words.dedup().join(" ")
     };
     let until = question.until.map(|until| Column::name(until.to_string()));
-    let table = TableOf::plain(&audit.keys)
-        .name("key", |key| key.key.name())
-        .name("bits", |key| key.key.strength().map(|bits| bits.0))
-        .name("today", |key| status(key, |one| Some(one.today)))
-        .maybe(until, |key| status(key, |one| one.until))
-        .name("ends", |key| key.expires.map(|end| end.to_string()))
-        .name("where", |key| end_of(&key.place.to_string(), place))
-        .name("whose", |key| shortened(&key.owner, name));
+    let numbered: Vec<(usize, &FoundKey)> = (1..).zip(&audit.keys).collect();
+    let table = TableOf::plain(&numbered)
+        .name("", |(number, _)| number.to_string())
+        .name("key", |(_, key)| key.key.name())
+        .name("bits", |(_, key)| key.key.strength().map(|bits| bits.0))
+        .name("today", |(_, key)| status(key, |one| Some(one.today)))
+        .maybe(until, |(_, key)| status(key, |one| one.until))
+        .name("ends", |(_, key)| key.expires.map(|end| end.to_string()))
+        .name("fingerprint", |(_, key)| key.fingerprint.clone());
     output::table(table);
+    output::line("");
+    for (number, key) in (1_usize..).zip(&audit.keys) {
+        let also = key.also.iter().map(|also| format!("; {also}"));
+        let place = format!("{} in {}{}", key.owner, key.place, also.format(""));
+        output::entry(0, &number.to_string(), NUMBER, place.trim_start());
+    }
 }
 
-/// Room for a place and for a name, besides columns that take so much.
-fn names(others: usize) -> (usize, usize) {
+/// Room for a place and for a name, besides columns that take so much: what one of them does not need is the other's.
+fn names(others: usize, place: usize, name: usize) -> (usize, usize) {
     let room = match output::room() {
-        Width::Unlimited => return (NAME, 3 * NAME),
+        Width::Unlimited => return (NAME.max(place), 3 * NAME),
         Width::Columns(columns) => usize::from(columns).saturating_sub(others),
     };
-    (2 * room / 5, room - 2 * room / 5)
+    let place = place.min(room.saturating_sub(name).max(3 * room / 5));
+    (place, room - place)
 }
 
 /// The end of a path tells more than its beginning.

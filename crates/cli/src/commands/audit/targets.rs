@@ -2,17 +2,24 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use itertools::Itertools;
 use keymark_advice::audit::device::weaknesses;
-use keymark_advice::audit::{Location, Read};
+use keymark_advice::audit::{Location, NotRead, Read};
 use keymark_stacks::tls::{Address, Remote};
 use keymark_stores::device::{PublicDer, Wish};
+use keymark_stores::places::private_dir::PrivateDir;
+use keymark_stores::places::program;
+use keymark_stores::places::watchdog::Watchdog;
 use keymark_stores::registry;
 
 use crate::args::AuditArguments;
 use crate::exit::Failure;
 use crate::{output, user};
+
+/// Where GnuPG's keyboxd has its keys, below GnuPG's home.
+const KEYBOXD: &str = "public-keys.d/pubring.db";
 
 /// What all targets have; of devices, with what is known against them.
 pub(super) fn read(arguments: &AuditArguments) -> Result<Read, Failure> {
@@ -39,7 +46,59 @@ pub(super) fn read(arguments: &AuditArguments) -> Result<Read, Failure> {
             },
         }
     }
+    keyboxd(&mut read);
     Ok(read)
+}
+
+/// Reads databases of GnuPG's keyboxd by 'gpg --export', on a copy in a private directory.
+fn keyboxd(read: &mut Read) {
+    let (databases, others) = std::mem::take(&mut read.not_read)
+        .into_iter()
+        .partition(|item| item.place.within.ends_with(KEYBOXD));
+    read.not_read = others;
+    let databases: Vec<NotRead> = databases;
+    for NotRead { place, .. } in databases {
+        match exported(Path::new(&place.within)) {
+            Ok(ring) if !ring.is_empty() => read.bytes(&place.within, &ring),
+            Ok(_) => read.fail(
+                &place,
+                "gpg exports no key from keyboxd's database; GnuPG 2.3 or later is needed"
+                    .to_owned(),
+            ),
+            Err(error) => read.fail(&place, format!("keyboxd's database: {}", error.message)),
+        }
+    }
+}
+
+fn exported(database: &Path) -> Result<Vec<u8>, Failure> {
+    let gpg = program::locate(None, "gpg").ok_or("gpg is not installed")?;
+    let place = PrivateDir::new()?;
+    std::fs::copy(
+        database,
+        place.subdirectory("public-keys.d")?.join("pubring.db"),
+    )?;
+    std::fs::write(place.path().join("common.conf"), "use-keyboxd\n")?;
+    // keyboxd goes on after gpg has ended, and ends with the group.
+    let watchdog = Watchdog::start(place.path())?;
+    let mut command = program::command(&gpg);
+    command.args([
+        "--no-options",
+        "--batch",
+        "--quiet",
+        "--export",
+        "--homedir",
+    ]);
+    command
+        .arg(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = watchdog.spawn(&mut command)?;
+    let mut ring = Vec::new();
+    if let Some(mut output) = child.stdout.take() {
+        output.read_to_end(&mut ring)?;
+    }
+    child.wait()?;
+    Ok(ring)
 }
 
 /// What a user has, where nothing is named.
@@ -49,7 +108,7 @@ fn of_user() -> Result<Vec<String>, Failure> {
     let in_home = |name| Some(home.as_ref()?.join(name));
     let gnupg = variable("GNUPGHOME").or_else(|| in_home(".gnupg"));
     let in_gnupg = |name| Some(gnupg.as_ref()?.join(name));
-    let keyrings = ["pubring.kbx", "pubring.gpg"].map(in_gnupg);
+    let keyrings = ["pubring.kbx", "pubring.gpg", KEYBOXD].map(in_gnupg);
     let usual = [in_home(".ssh")].into_iter().chain(keyrings);
     let here = usual.flatten().filter(|path| path.exists());
     let here: Vec<String> = here.map(|path| path.display().to_string()).collect();
