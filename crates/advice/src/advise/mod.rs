@@ -257,7 +257,10 @@ impl Candidate<'_> {
         let low = other.cost.and_then(|figure| figure.time.low);
         match (high, low) {
             (Some(high), Some(low)) => high.0 < low.0,
-            _ => self.time() < other.time() || other.cost.is_none(),
+            _ => match (self.time(), other.time()) {
+                (Some(own), Some(others)) => own < others,
+                (own, others) => own.is_some() && others.is_none(),
+            },
         }
     }
 
