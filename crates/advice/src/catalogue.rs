@@ -63,6 +63,9 @@ pub struct Weakness {
     /// The version without it, or why there is none.
     #[serde(default)]
     pub fixed: String,
+    /// Whether owners can install firmware without it.
+    #[serde(default)]
+    updatable: bool,
     /// Where it was read.
     pub source: String,
     tokens: Vec<String>,
@@ -122,6 +125,11 @@ impl Weakness {
     /// What people call it.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Whether it stays in the devices that have it: no owner can install firmware without it.
+    pub const fn is_open(&self) -> bool {
+        !self.updatable
     }
 
     /// With the versions for which it holds.

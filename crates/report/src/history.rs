@@ -119,7 +119,7 @@ pub fn trends(past: &[Past]) -> Vec<Trend> {
 }
 
 /// What a record says of its machine that another one would say otherwise.
-pub(crate) fn machine(environment: &Environment) -> String {
+pub fn machine(environment: &Environment) -> String {
     let facts = facts_of(environment);
     let words = MACHINE.iter().filter_map(|name| {
         let value = facts.get(*name)?;

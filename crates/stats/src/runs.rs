@@ -196,6 +196,11 @@ impl LogRatio {
         self.tail(self.value - share.ln_1p())
     }
 
+    /// How probable so fast a new side would be if it were slower by the share or more: below 5 %, it is shown not to be.
+    pub fn p_at_least_slower_by(&self, share: f64) -> f64 {
+        self.tail(share.ln_1p() - self.value)
+    }
+
     /// How probable a ratio so near 1 would be if the sides differed by the share or more: the larger probability of
     /// two one-sided tests (Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power Approach",
     /// Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). It is below 2.5 % where the 95 % interval lies

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, DeviceName, Operation, Provenance};
+use keymark_bench::{Algorithm, DeviceName, Provenance};
 use keymark_report::{Block, Column, RemarkKind, Section, TableOf};
 use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
@@ -11,7 +11,6 @@ use keymark_stats::Seconds;
 use super::{Answer, Candidate, Question, Refusal};
 use crate::basis;
 use crate::catalogue::Catalogue;
-use crate::cost::SOFTWARE;
 
 /// Answers that are shown.
 const FIRST: usize = 8;
@@ -27,30 +26,45 @@ impl Question {
         (said, ranked.chain(described(answers)).collect())
     }
 
-    /// The answer in a sentence.
+    /// The answer in a sentence. Without a figure it names none: nothing ranks them.
     fn choice(&self, answers: &[Candidate<'_>]) -> String {
         let Some(first) = answers.first() else {
             return "Nothing fits all that is asked.".to_owned();
         };
-        let what = named(first);
-        let cost = first.cost.map_or_else(
-            || "its speed is not known".to_owned(),
-            |figure| {
-                let time = units::duration(figure.time.value);
-                format!("{time} to {}, {}", first.operation, figure.provenance)
-            },
-        );
-        if answers.len() == 1 {
-            return format!("Only {what} fits all that is asked ({cost}).");
-        }
-        let fit = answers.len();
-        let known = answers.iter().filter(|one| one.cost.is_some()).count();
-        let rank = match known {
-            0 => format!("One of the {fit} that fit"),
-            1 => format!("Of the {fit} that fit, the only one with a figure"),
-            _ => format!("Fastest of the {known} that fit and have a figure"),
+        let fit = units::counted(answers.len(), "key");
+        let Some(figure) = first.cost else {
+            let verb = if answers.len() == 1 { "fits" } else { "fit" };
+            return format!(
+                "{fit} {verb}, but there is no figure through {}. '{}' measures it.",
+                first.through,
+                self.purpose.measurement()
+            );
         };
-        format!("{rank}: {what} ({cost}).")
+        let (time, what) = (units::duration(figure.time.value), named(first));
+        let known = answers.iter().filter(|one| one.cost.is_some()).count();
+        let among = match known {
+            1 => format!(
+                "It is the only one of {fit} with a figure through {}.",
+                first.through
+            ),
+            _ => format!(
+                "It is the fastest of {known} measured through {}.",
+                first.through
+            ),
+        };
+        let alike = answers[1..]
+            .iter()
+            .filter(|one| one.cost.is_some() && !first.is_below(one) && !one.is_below(first));
+        let alike = alike.map(named).join(", ");
+        let alike = if alike.is_empty() {
+            String::new()
+        } else {
+            format!(" No clear difference: {alike}.")
+        };
+        format!(
+            "Choose {what}: {time} to {} ({}). {among}{alike}",
+            first.operation, figure.provenance
+        )
     }
 
     pub(super) fn ranked(&self, answers: &[Candidate<'_>]) -> Option<Section> {
@@ -63,6 +77,7 @@ impl Question {
             .label("figure", |one| {
                 one.cost.map(|figure| figure.provenance.word())
             })
+            .label("through", |one| one.cost.map(|_| one.through))
             .value("bits", |one| one.strength.map(|bits| bits.0));
         for policy in &self.policies {
             table = table.column(Column::name(&policy.body).leave(3), |one| {
@@ -89,10 +104,26 @@ impl Question {
             );
             blocks.push(Block::remark(RemarkKind::Capped, more));
         }
-        if let Some(text) = missing(answers) {
+        if let Some(text) = self.missing(answers) {
             blocks.push(basis(text));
         }
         Some(Section::bare(blocks).first())
+    }
+
+    /// How to get the figures that are missing.
+    fn missing(&self, answers: &[Candidate<'_>]) -> Option<String> {
+        let number = answers.iter().filter(|one| one.cost.is_none()).count();
+        let through = answers.first()?.through;
+        (number > 0 && answers[0].cost.is_some()).then(|| {
+            format!(
+                "{} no figure through {through}; '{}' measures it",
+                match number {
+                    1 => "one of them has".to_owned(),
+                    number => format!("{number} of them have"),
+                },
+                self.purpose.measurement()
+            )
+        })
     }
 
     /// What the programs that have to take a key say of those that are shown.
@@ -156,7 +187,7 @@ impl Question {
             // is for.
             let is_meant = matches!(&refusal, Refusal::Incompatible(peer, _)
                 if Some(&**peer) == self.purpose.program());
-            if constraint >= 6 || is_meant {
+            if constraint >= 7 || is_meant {
                 continue;
             }
             let nearer = nearest.get(&constraint).is_none_or(|(known, other, _)| {
@@ -223,6 +254,7 @@ fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
         Refusal::Policy(policy, _) => format!("without {policy}, {what} would do"),
         Refusal::Incompatible(peer, _) => format!("without {peer}, {what} would do"),
         Refusal::Quantum => format!("against today's computers, {what} would do"),
+        Refusal::Vulnerable(names) => format!("despite {}, {what} would do", names.join(", ")),
         Refusal::NoFigure | Refusal::Weak(_) => format!("{what} would do"),
     }
 }
@@ -264,32 +296,4 @@ fn against(answers: &[Candidate<'_>]) -> Option<String> {
     };
     let all: Vec<String> = open.into_iter().chain(known).collect();
     (!all.is_empty()).then(|| format!("Against {device}: {}.", all.join("; ")))
-}
-
-/// How to get the figures that are missing.
-fn missing(answers: &[Candidate<'_>]) -> Option<String> {
-    let without = answers.iter().filter(|one| one.cost.is_none());
-    let without: Vec<&Candidate<'_>> = without.collect();
-    let first = without.first()?;
-    let device = if first.id == SOFTWARE {
-        SOFTWARE
-    } else {
-        "SERIAL"
-    };
-    let stack = match first.operation {
-        Operation::Decrypt => "gnupg",
-        Operation::Sign
-        | Operation::Authenticate
-        | Operation::Decapsulate
-        | Operation::Handshake => "raw",
-    };
-    Some(format!(
-        "{} no figure; 'keymark bench --device {device} --algorithm {} --operation {} --stack {stack}' measures one",
-        match without.len() {
-            1 => "one of them has".to_owned(),
-            number => format!("{number} of them have"),
-        },
-        first.algorithm,
-        first.operation
-    ))
 }

@@ -10,9 +10,10 @@ mod timestamping;
 use std::fmt;
 use std::time::Duration;
 
+use itertools::Itertools;
 use jiff::civil::Date;
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::StackName;
+use keymark_bench::case::{Parameters, StackName};
 use keymark_bench::key_family::KeyFamily;
 use keymark_bench::operation::Operation;
 use keymark_bench::words;
@@ -22,7 +23,7 @@ use keymark_stats::{PerSecond, Seconds};
 
 use crate::catalogue::{Catalogue, Weakness};
 use crate::compatibility::{Peer, Takes};
-use crate::cost::{Figure, Figures, SOFTWARE};
+use crate::cost::{Figure, Figures, SOFTWARE, Way};
 use crate::key_spec::KeySpec;
 use crate::policy::{Act, Policy, Status, Use};
 use crate::{Strength, Table, answered};
@@ -48,7 +49,50 @@ impl Purpose {
     const fn operations(self) -> &'static [Operation] {
         match self {
             Self::Card | Self::Email => &[Operation::Decrypt, Operation::Decapsulate],
-            Self::Server | Self::Timestamping | Self::Ssh => &[Operation::Sign],
+            Self::Server | Self::Timestamping => &[Operation::Sign],
+            Self::Ssh => &[Operation::Authenticate],
+        }
+    }
+
+    /// The programs whose figures say what the purpose costs, the most telling first. One of them ranks all keys.
+    pub fn ways(self) -> Vec<Way> {
+        let way = |stack: &'static str, parameters, words| Way {
+            stack: StackName::of(stack),
+            parameters: Parameters::from(parameters),
+            words,
+        };
+        let none = || Parameters::NONE;
+        let plain = |stack, words| Way {
+            stack,
+            parameters: none(),
+            words,
+        };
+        match self {
+            Self::Server | Self::Timestamping => vec![plain(StackName::RAW, "OpenSSL")],
+            Self::Ssh => vec![way("ssh", [("agent", "openssh")], "ssh login")],
+            Self::Card => vec![plain(StackName::GNUPG, "gpg")],
+            Self::Email => vec![
+                way(
+                    "gnupg",
+                    [("protection", "cached")],
+                    "gpg, passphrase cached",
+                ),
+                plain(StackName::GNUPG, "gpg, no passphrase"),
+            ],
+        }
+    }
+
+    /// The command that measures what ranks the keys.
+    pub(crate) const fn measurement(self) -> &'static str {
+        match self {
+            Self::Server | Self::Timestamping => "keymark bench --stack raw --operation sign",
+            Self::Ssh => {
+                "keymark bench --stack ssh --operation authenticate --parameter agent=openssh"
+            }
+            Self::Card => "keymark bench --device SERIAL --stack gnupg --operation decrypt",
+            Self::Email => {
+                "keymark bench --stack gnupg --operation decrypt --parameter protection=cached"
+            }
         }
     }
 
@@ -111,12 +155,16 @@ pub struct Candidate<'a> {
     pub algorithm: Algorithm,
     /// What it is asked for.
     pub operation: Operation,
-    /// What that costs, if anybody knows.
+    /// What that costs through the program that ranks all candidates.
     pub cost: Option<&'a Figure>,
+    /// That program, for people.
+    pub through: &'static str,
+    /// What it costs through the purpose's other program: a second opinion where the first sees no difference.
+    second: Option<&'a Figure>,
     /// By SP 800-57.
     pub strength: Option<Strength>,
     /// What is known against it.
-    pub weaknesses: Vec<&'a Weakness>,
+    pub weaknesses: Vec<&'static Weakness>,
     open_firmware: Option<bool>,
 }
 
@@ -125,6 +173,8 @@ pub struct Candidate<'a> {
 pub enum Refusal {
     /// Less than 112 bits.
     Weak(Option<Strength>),
+    /// Weaknesses that stay in the device.
+    Vulnerable(Vec<&'static str>),
     /// A policy does not permit it at the end.
     Policy(String, Status),
     /// Firmware that cannot be read; none: nobody says.
@@ -146,6 +196,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::Weak(Some(bits)) => write!(f, "{bits} security"),
             Self::Weak(None) => f.write_str("strength not in NIST's table"),
+            Self::Vulnerable(names) => write!(f, "known weakness: {}", names.join(", ")),
             Self::Policy(policy, status) => write!(f, "{status} by {policy}"),
             Self::Closed(Some(_)) => f.write_str("closed firmware"),
             Self::Closed(None) => f.write_str("openness of its firmware not known"),
@@ -176,13 +227,43 @@ impl Refusal {
             Self::Policy(..) => (3, 1.0),
             Self::Incompatible(..) => (4, 0.0),
             Self::Quantum => (5, 0.0),
-            Self::NoFigure => (6, 0.0),
-            Self::Weak(_) => (7, 0.0),
+            Self::Vulnerable(_) => (6, 0.0),
+            Self::NoFigure => (7, 0.0),
+            Self::Weak(_) => (8, 0.0),
         }
     }
 }
 
+/// Which of the purpose's programs ranks the keys, by its place: the first, if it knows the key that is fastest through the
+/// last. So a single figure through the first does not decide against keys that only the last was measured with.
+fn ranking(all: &[Candidate<'_>], costs: &[Vec<Option<&Figure>>]) -> usize {
+    let usable = all
+        .iter()
+        .zip(costs)
+        .filter(|(one, _)| one.id == SOFTWARE && !one.strength.is_none_or(Strength::is_weak));
+    let known = usable.filter_map(|(_, costs)| Some((costs.first()?, (*costs.last()?)?)));
+    let fastest = known.min_by(|(_, a), (_, b)| a.time.value.0.total_cmp(&b.time.value.0));
+    let last = costs.first().map_or(0, |costs| costs.len() - 1);
+    match fastest {
+        Some((None, _)) => last,
+        Some((Some(_), _)) | None => 0,
+    }
+}
+
 impl Candidate<'_> {
+    /// Whether it is certainly faster: by the intervals of both.
+    fn is_below(&self, other: &Self) -> bool {
+        let high = self.cost.and_then(|figure| figure.time.high);
+        let low = other.cost.and_then(|figure| figure.time.low);
+        match (high, low) {
+            (Some(high), Some(low)) => high.0 < low.0,
+            _ => match (self.time(), other.time()) {
+                (Some(own), Some(others)) => own < others,
+                (own, others) => own.is_some() && others.is_none(),
+            },
+        }
+    }
+
     fn time(&self) -> Option<Seconds> {
         self.cost.map(|figure| figure.time.value)
     }
@@ -200,24 +281,35 @@ impl Question {
             let name = token.short_name();
             (&*token.id, name, token.open_firmware, token.algorithms())
         });
-        let mut all = Vec::new();
+        let ways = self.purpose.ways();
+        let (mut all, mut costs_of) = (Vec::new(), Vec::new());
         for (id, device, open_firmware, algorithms) in software.into_iter().chain(tokens) {
             for algorithm in algorithms {
                 let Some(operation) = self.operation(id, algorithm) else {
                     continue;
                 };
-                let cost = figures.best(id, algorithm, operation);
+                let figure = |way| figures.through(way, id, algorithm, operation);
+                let costs: Vec<_> = ways.iter().map(figure).collect();
+                costs_of.push(costs);
                 all.push(Candidate {
                     id,
                     device,
                     algorithm,
                     operation,
-                    cost: cost.filter(|figure| self.is_of_the_purpose(figure)),
+                    cost: None,
+                    through: "",
+                    second: None,
                     strength: KeySpec::from(algorithm).strength(Table::nist()),
                     weaknesses: catalogue.against(id, algorithm, operation),
                     open_firmware,
                 });
             }
+        }
+        let first = ranking(&all, &costs_of);
+        for (one, costs) in all.iter_mut().zip(&costs_of) {
+            one.cost = costs[first];
+            one.through = ways[first].words;
+            one.second = costs.get(first + 1).copied().flatten();
         }
         all.sort_by(|a, b| (a.id, a.algorithm, a.operation).cmp(&(b.id, b.algorithm, b.operation)));
         all
@@ -236,18 +328,16 @@ impl Question {
         operations.find(|operation| named && wanted && algorithm.has(*operation))
     }
 
-    /// Whether a figure says what the purpose costs: mail is read by gpg, which takes a hundred times a library's time.
-    fn is_of_the_purpose(&self, figure: &Figure) -> bool {
-        self.purpose != Purpose::Email
-            || figure.owner != SOFTWARE
-            || figure.stack == StackName::GNUPG
-    }
-
     /// Every constraint that refuses it.
     pub fn refusals(&self, candidate: &Candidate<'_>) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         if candidate.strength.is_none_or(Strength::is_weak) {
             refusals.push(Refusal::Weak(candidate.strength));
+        }
+        let open = candidate.weaknesses.iter().filter(|known| known.is_open());
+        let open: Vec<&'static str> = open.map(|known| known.name()).unique().collect();
+        if !open.is_empty() {
+            refusals.push(Refusal::Vulnerable(open));
         }
         let statuses = self.policies.iter();
         let statuses = statuses.map(|policy| (policy, self.status(policy, candidate)));
@@ -306,19 +396,25 @@ impl Question {
             .then_some(Refusal::Few(rate))
     }
 
-    /// What is left, the fastest first, those without a figure last; equals by strength and name.
+    /// What is left, the fastest first, those without a figure last; equals by strength and name. Where the fastest is not
+    /// clearly so, the other program decides among its equals.
     pub fn answers<'a>(&self, candidates: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
         let left = candidates
             .iter()
             .filter(|one| self.refusals(one).is_empty());
         let mut left: Vec<Candidate<'a>> = left.cloned().collect();
+        let time =
+            |figure: Option<&Figure>| figure.map_or(f64::INFINITY, |known| known.time.value.0);
         left.sort_by(|a, b| {
-            let time = |one: &Candidate<'_>| one.time().map_or(f64::INFINITY, |time| time.0);
-            time(a)
-                .total_cmp(&time(b))
+            time(a.cost)
+                .total_cmp(&time(b.cost))
                 .then_with(|| b.strength.cmp(&a.strength))
                 .then_with(|| (a.id, a.algorithm).cmp(&(b.id, b.algorithm)))
         });
+        if let Some(first) = left.first().cloned() {
+            let alike = left.partition_point(|one| !first.is_below(one));
+            left[..alike].sort_by(|a, b| time(a.second).total_cmp(&time(b.second)));
+        }
         left
     }
 

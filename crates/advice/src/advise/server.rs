@@ -1,6 +1,6 @@
 //! Which certificate and key exchange for a web server: by the archive's TLS figures, else by published ratios.
 
-use keymark_bench::{Algorithm, DeviceName, Provenance};
+use keymark_bench::{Algorithm, DeviceName, KeyFamily, Provenance};
 use keymark_report::exchange::Shipped;
 use keymark_report::units;
 use keymark_report::{Block, Column, Section, TableOf};
@@ -23,11 +23,15 @@ struct Cost {
 
 impl Question {
     pub(super) fn of_servers(&self, answers: &[Candidate<'_>], figures: &Figures) -> Answer {
-        let permitted = || answers.iter().map(|one| one.algorithm);
-        let named = |word: &str| permitted().find(|one| one.name() == word);
-        let curve = named("nistp256").or_else(|| named("nistp384"));
-        let rsa = permitted().filter(|one| one.length().0 == "rsa");
-        let rsa = rsa.min_by_key(|one| one.length().1);
+        let shortest = |kind: fn(&Candidate<'_>) -> bool| {
+            let of_kind = answers.iter().filter(move |one| kind(one));
+            let usual = of_kind.clone().min_by_key(|one| one.algorithm.length().1)?;
+            // Of the measured ones the fastest stands first.
+            let fastest = of_kind.clone().next().filter(|one| one.is_below(usual));
+            Some(fastest.unwrap_or(usual).algorithm)
+        };
+        let curve = shortest(|one| KeyFamily::of(one.algorithm) == KeyFamily::EllipticCurve);
+        let rsa = shortest(|one| one.algorithm.length().0 == "rsa");
         let mut said = vec![self.certificates(curve, rsa, figures)];
         said.extend(exchange(figures));
         said.extend(self.configuration(curve, rsa));
@@ -98,7 +102,8 @@ fn cost(curve: Algorithm, rsa: Algorithm, figures: &Figures) -> Option<Cost> {
     let best = figures.handshakes();
     for one in best.iter().filter(|one| one.algorithm == curve) {
         let same = |other: &&&Handshakes| {
-            let apart = one.rate.low > other.rate.high || other.rate.low > one.rate.high;
+            let alike = (other.stack, &other.conditions) == (one.stack, &one.conditions);
+            let apart = alike && (one.rate.low > other.rate.high || other.rate.low > one.rate.high);
             other.algorithm == rsa && other.exchange == one.exchange && apart
         };
         if let Some(other) = best.iter().find(same) {
@@ -125,8 +130,18 @@ fn cost(curve: Algorithm, rsa: Algorithm, figures: &Figures) -> Option<Cost> {
 /// Which key exchange, and that it has forward secrecy.
 fn exchange(figures: &Figures) -> Option<String> {
     let best = figures.handshakes();
-    let forward = best.iter().filter(|one| one.exchange != "rsa");
-    let fastest = forward.max_by(|a, b| a.rate.value.0.total_cmp(&b.rate.value.0));
+    let forward = || best.iter().filter(|one| one.exchange != "rsa");
+    let beside = |one: &&&Handshakes| {
+        let same = |other: &&&Handshakes| {
+            (other.algorithm, other.stack, &other.conditions)
+                == (one.algorithm, one.stack, &one.conditions)
+                && other.exchange != one.exchange
+        };
+        // The best rates stand first: the next of the same kind is the one to beat.
+        let next = forward().find(same);
+        next.is_some_and(|next| one.rate.low > next.rate.high)
+    };
+    let fastest = forward().find(beside);
     Some(match fastest {
         Some(one) => format!(
             "Key exchange: {} was the fastest with forward secrecy ({} with {}); RSA key exchange \

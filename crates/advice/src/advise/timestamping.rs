@@ -26,8 +26,9 @@ impl Question {
         };
         match first.cost {
             Some(figure) => format!(
-                "For timestamps until {until}, {} signs most: {}, one after the other ({}, {}).",
+                "For timestamps until {until}, {} signs most of those measured through {}: {}, one after the other ({}, {}).",
                 first.algorithm,
+                first.through,
                 units::rate(PerSecond(1.0 / figure.time.value.0)),
                 figure.provenance,
                 figure.source

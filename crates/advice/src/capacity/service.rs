@@ -2,13 +2,13 @@
 //! it. The first of these that there is.
 
 use keymark_bench::{
-    Algorithm, CaseRecord, DeviceName, Operation, Profile, Provenance, Record, Sampler,
+    Algorithm, CaseRecord, DeviceName, Operation, Parameters, Profile, Provenance, Record, Sampler,
     ServiceTime, StackName,
 };
 use keymark_report::units::{self, counted};
 use keymark_stats::{Seconds, ServiceTimes};
 
-use crate::cost::Figures;
+use crate::cost::{Figures, Way};
 
 /// What stands for the distribution of a profile.
 const DRAWS: u32 = 20_000;
@@ -56,7 +56,7 @@ impl Service {
         let name = wanted.device.strip_prefix(TWIN).unwrap_or(&wanted.device);
         let mut found = runs.iter().find_map(|run| wanted.in_run(run));
         found = found.or_else(|| wanted.in_profile(&Profile::find(name).ok()?));
-        found = found.or_else(|| wanted.published(&Figures::of(published)));
+        found = found.or_else(|| wanted.published(&Figures::of(published, |_| true)));
         found.ok_or_else(|| NoService(wanted.clone()))
     }
 
@@ -87,6 +87,7 @@ impl Wanted {
             key == (self.algorithm, self.operation, self.stack)
                 && case.device.as_str().eq_ignore_ascii_case(&self.device)
                 && case.is_alone()
+                && record.failure().is_none()
         };
         let found = run.cases.iter().find(is_wanted)?;
         let times = ServiceTimes::measured(found.latencies())?;
@@ -111,7 +112,12 @@ impl Wanted {
     }
 
     fn published(&self, figures: &Figures) -> Option<Service> {
-        let figure = figures.best(&self.device, self.algorithm, self.operation)?;
+        let way = Way {
+            stack: self.stack,
+            parameters: Parameters::NONE,
+            words: "",
+        };
+        let figure = figures.through(&way, &self.device, self.algorithm, self.operation)?;
         let times = ServiceTimes::of([figure.time.value])?;
         Some(self.service(
             times,

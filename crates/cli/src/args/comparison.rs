@@ -146,8 +146,8 @@ pub struct CompareArguments {
     /// Verdict 'same' where the whole interval lies within this
     #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true, default_value = "2%")]
     pub equivalence: f64,
-    /// Exit with 1 if a case is slower by more than this (at most 5 % for any false alarm); with 3 for single
-    /// runs, which cannot be judged
+    /// Exit with 1 if a case is slower by more than this, with 4 if a case is undecided, with 5 for both; with 0
+    /// only if every case is shown to be within it
     #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]
     pub fail_above: Option<f64>,
     /// Differences up to this never count, whatever the intervals [default: 2% if measured in turn, 10% for

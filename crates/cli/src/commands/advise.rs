@@ -8,8 +8,9 @@ use keymark_advice::advise::{Purpose, Question};
 use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
-use keymark_bench::Profile;
+use keymark_bench::{Environment, Operation, Profile, Record};
 use keymark_report::exchange::Shipped;
+use keymark_report::history;
 use keymark_stores::device::Wish;
 use keymark_stores::registry;
 use serde_json::json;
@@ -21,15 +22,22 @@ use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{archive, output, user};
 
+/// The newest runs of a case that make its figure.
+const RUNS: usize = 5;
+
 pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Outcome {
     if arguments.measure {
         measure(arguments, path)?;
     }
     let archive = archive::open_to_read(path)?;
-    let mut records = archive::newest(&archive)?;
+    let mut records = archive.newest_of_each(RUNS, |case| {
+        case.operation == Operation::Handshake || case.is_alone()
+    })?;
     records.extend(published::records(Shipped::of_times())?);
     let profiles = Profile::shipped()?;
-    let figures = Figures::of(&records).with_profiles(&profiles);
+    let this = history::machine(&Environment::capture(env!("KEYMARK_VERSION")));
+    let is_here = |record: &Record| history::machine(&record.environment) == this;
+    let figures = Figures::of(&records, is_here).with_profiles(&profiles);
     let question = question(arguments)?;
     if arguments.json {
         print(&question, &figures);
@@ -101,6 +109,7 @@ fn print(question: &Question, figures: &Figures) {
             "operation": one.operation,
             "time_s": one.cost.map(|figure| figure.time.value),
             "provenance": one.cost.map(|figure| figure.provenance),
+            "through": one.cost.map(|_| one.through),
             "source": one.cost.map(|figure| &figure.source),
             "strength": one.strength.map(|bits| bits.0),
             "weaknesses": one.weaknesses.iter().map(|known| &known.id).collect::<Vec<_>>(),
@@ -120,13 +129,19 @@ fn print(question: &Question, figures: &Figures) {
 /// Measures on this machine what the purpose asks of keys, as a user would.
 fn measure(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>) -> Result<(), Failure> {
     let (what, usual) = match arguments.purpose {
-        Purpose::Card | Purpose::Email => (
+        Purpose::Card => (
             "bench --max-time 2s --stack gnupg --operation decrypt",
             "all",
         ),
-        Purpose::Ssh | Purpose::Timestamping => {
-            ("bench --max-time 2s --stack raw --operation sign", "all")
-        }
+        Purpose::Email => (
+            "bench --max-time 2s --stack gnupg --operation decrypt --parameter protection=none,cached",
+            "all",
+        ),
+        Purpose::Ssh => (
+            "bench --max-time 2s --stack ssh --operation authenticate --parameter agent=openssh",
+            "all",
+        ),
+        Purpose::Timestamping => ("bench --max-time 2s --stack raw --operation sign", "all"),
         Purpose::Server => (
             "tls bench --duration 4s --kex x25519,ecdhe-p256",
             "rsa2048,rsa3072,nistp256",

@@ -70,7 +70,13 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
             .unwrap_or(Operation::Decapsulate),
         stack: arguments.stack,
     };
-    let runs = archive::newest(&archive::open_to_read(archive)?)?;
+    let archive = archive::open_to_read(archive)?;
+    let runs = archive.newest_of_each(1, |case| {
+        (case.algorithm, case.operation, case.stack)
+            == (wanted.algorithm, wanted.operation, wanted.stack)
+            && case.device.as_str().eq_ignore_ascii_case(&wanted.device)
+            && case.is_alone()
+    })?;
     let published = documents::published::records(Shipped::of_times())?;
     Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
 }

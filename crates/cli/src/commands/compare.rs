@@ -3,9 +3,9 @@
 use itertools::Itertools;
 use keymark_bench::{Record, RunId};
 use keymark_report::archive::{Archive, SideSelector};
-use keymark_report::compare::{Comparison, Criteria, Judgement, Noise, Side};
+use keymark_report::compare::{Comparison, Criteria, Noise, Side};
+use keymark_report::units::counted;
 use keymark_report::visible::excerpt;
-use keymark_stats::MIN_RUNS;
 
 use super::Outcome;
 use crate::args::{BaselineArgument, CompareArguments, SideArgument, Units};
@@ -22,10 +22,9 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
     let means = arguments.geometric_mean.then(|| compared.geometric_means());
     let means = means.unwrap_or_default();
     comparison::print(&compared, &means, arguments.json, &arguments.tables);
-    match arguments.fail_above {
-        Some(limit) => judge(&compared, limit),
-        None => Ok(Exit::Fine),
-    }
+    Ok(arguments
+        .fail_above
+        .map_or(Exit::Fine, |limit| judge(&compared, limit)))
 }
 
 fn compared(
@@ -159,32 +158,24 @@ fn of_copies(only: &Side, criteria: Criteria) -> Result<Comparison, Failure> {
     Ok(comparison)
 }
 
-fn judge(comparison: &Comparison, limit: f64) -> Outcome {
-    let slower = match comparison.slower_than(limit) {
-        Judgement::Slower(slower) => slower,
-        Judgement::NoInterval => {
-            return Err(Failure::nothing_usable(
-                "--fail-above cannot judge: no pair has an interval",
-            ));
-        }
-        Judgement::TooFewRuns => {
-            return Err(Failure::nothing_usable(format!(
-                "--fail-above cannot judge single runs, which always differ; make series of {MIN_RUNS} runs\n  or \
-                 more with 'keymark bench --repeat 5', or let two programs take turns with\n  'bench --against \
-                 PROGRAM'"
-            )));
-        }
-    };
-    for pair in &slower {
+/// The status: whether a case is above the limit, and whether a case could not be decided.
+fn judge(comparison: &Comparison, limit: f64) -> Exit {
+    let judgement = comparison.slower_than(limit);
+    let limit = limit * 100.0;
+    for pair in &judgement.slower {
+        output::warning(&format!("{} is slower by more than {limit} %", pair.old));
+    }
+    if !judgement.undecided.is_empty() {
+        let cases = counted(judgement.undecided.len(), "case");
         output::warning(&format!(
-            "{} is slower by more than {} %",
-            pair.old,
-            limit * 100.0
+            "{cases} undecided: not shown to be slower by more than {limit} %, nor to be within it. Use more runs \
+             ('keymark bench --repeat 10'), or let two programs take turns ('bench --against PROGRAM')"
         ));
     }
-    Ok(if slower.is_empty() {
-        Exit::Fine
-    } else {
-        Exit::Failed
-    })
+    match (judgement.slower.is_empty(), judgement.undecided.is_empty()) {
+        (true, true) => Exit::Fine,
+        (true, false) => Exit::Incomplete,
+        (false, true) => Exit::Failed,
+        (false, false) => Exit::FailedAndIncomplete,
+    }
 }

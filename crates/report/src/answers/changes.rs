@@ -52,9 +52,15 @@ fn of_side(comparison: &Comparison, side: usize) -> Option<Statement> {
     let told: Vec<String> = told.into_iter().flatten().collect();
     let noise = noise(comparison, any.grounds);
     let text = if told.is_empty() {
-        format!("{whose}{}.", unchanged(comparison, &pairs, &noise))
+        format!("{whose}{}.", unchanged(comparison, &pairs))
     } else {
-        format!("{whose}{}; more than is explained{noise}.", told.join("; "))
+        let open = of(Verdict::Indistinguishable).len() + of(Verdict::WithinNoise).len();
+        let open = (open > 0).then(|| format!("; {} undecided", counted(open, "case")));
+        let told = told.join("; ");
+        format!(
+            "{whose}{told}; more than is explained{noise}{}.",
+            open.unwrap_or_default()
+        )
     };
     let certain = slower.into_iter().chain(faster);
     let mut rows: Vec<CaseId> = certain.map(|(place, _)| CaseId::at(*place)).collect();
@@ -70,7 +76,7 @@ fn of_side(comparison: &Comparison, side: usize) -> Option<Statement> {
 }
 
 /// That no case of a side has changed for certain.
-fn unchanged(comparison: &Comparison, pairs: &[(usize, &Pair)], noise: &str) -> String {
+fn unchanged(comparison: &Comparison, pairs: &[(usize, &Pair)]) -> String {
     let all = pairs.len();
     let number = |verdict| {
         let of = pairs.iter().filter(|(_, pair)| pair.verdict == verdict);
@@ -83,15 +89,55 @@ fn unchanged(comparison: &Comparison, pairs: &[(usize, &Pair)], noise: &str) -> 
             is(all, "case")
         );
     }
-    let furthest = pairs.iter().max_by(|a, b| far(a.1).total_cmp(&far(b.1)));
-    let furthest = furthest.map(|(_, pair)| changed(pair)).unwrap_or_default();
-    if number(Verdict::Unknown) == all {
-        return format!("without intervals nothing is certain; furthest apart: {furthest}");
+    undecided(comparison, pairs)
+}
+
+/// That the runs decide nothing, by how much their figures differ, and what would decide.
+fn undecided(comparison: &Comparison, pairs: &[(usize, &Pair)]) -> String {
+    let open = pairs
+        .iter()
+        .filter(|(_, pair)| pair.verdict != Verdict::Same);
+    let open: Vec<&Pair> = open.map(|(_, pair)| *pair).collect();
+    let changes = open.iter().map(|pair| (pair.ratio.value.0 - 1.0) * 100.0);
+    let (least, most) = changes.minmax().into_option().unwrap_or_default();
+    let by = if open.len() == 1 {
+        format!("{most:+.0} %")
+    } else {
+        format!("{least:+.0} to {most:+.0} %")
+    };
+    let by = by.replace('-', "−");
+    let differ = match open.len() {
+        1 => format!("1 case differs by {by}"),
+        number => format!("{number} cases differ by {by}"),
+    };
+    let Some(pair) = open.first() else {
+        return differ;
+    };
+    let (runs, noise) = (
+        counted(pair.runs[0].min(pair.runs[1]), "run"),
+        comparison.criteria.noise.on(pair.grounds),
+    );
+    let noise = units::percent(noise);
+    match pair.grounds {
+        Grounds::FewRuns => {
+            format!(
+                "cannot tell: {differ}, but {runs} a side are too few. Use --repeat 10, or --against"
+            )
+        }
+        Grounds::Series => format!(
+            "cannot tell: {differ}, but {runs} a side at different times are too few, or the noise of up to {noise} is as \
+             large. Use --repeat 10, or --against"
+        ),
+        Grounds::Alternating | Grounds::SameRuns => {
+            format!("cannot tell: {differ}, but {runs} are too few. Use --repeat 10")
+        }
+        Grounds::Copies | Grounds::SameRun => {
+            format!("cannot tell: {differ}, but the run was too short. Use a longer --max-time")
+        }
+        Grounds::Exact | Grounds::Nothing => {
+            format!("cannot tell: {differ}, but an article's means have no interval")
+        }
     }
-    format!(
-        "no change in {} is larger than explained{noise}",
-        counted(all, "case")
-    )
 }
 
 /// Which side it is about, where there are several, and against which: cases of the first are compared only with their

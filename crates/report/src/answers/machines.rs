@@ -26,7 +26,7 @@ pub(super) fn slowest(comparison: &Comparison) -> Vec<Statement> {
             comparison.side(pair),
             pair.old,
             units::estimated_ratio(&pair.ratio),
-            comparison.sides[0].name,
+            comparison.sides[pair.borrowed.unwrap_or(0)].name,
         );
         let rows = [Some(place), control].into_iter().flatten();
         Some(Statement::new(Topic::Striking, text, rows.map(CaseId::at)))

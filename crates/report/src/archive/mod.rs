@@ -6,6 +6,7 @@ mod database;
 mod error;
 mod history;
 mod identity;
+mod newest;
 mod open;
 mod postgresql;
 mod reader;

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use keymark_bench::series::SeriesId;
 use keymark_bench::{
-    Algorithm, Block, CaseRecord, CpuTime, DeviceName, Outcome, Record, RunId, RunState, Sample,
-    Stretch, Timestamp,
+    Algorithm, Block, Case, CaseRecord, CpuTime, DeviceName, Outcome, Record, RunId, RunState,
+    Sample, Stretch, Timestamp,
 };
 use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
@@ -122,6 +122,15 @@ impl Archive {
 
     /// As it is kept.
     pub(super) fn load_parted(&self, id: &str) -> Result<Parted<'static>, Fault> {
+        self.load_some(id, &|_| true)
+    }
+
+    /// The run as it is kept, with the samples of some cases only.
+    pub(super) fn load_some(
+        &self,
+        id: &str,
+        wanted: &dyn Fn(&Case) -> bool,
+    ) -> Result<Parted<'static>, Fault> {
         let database = &self.database;
         // One snapshot: the run may still be under way.
         let _snapshot = database.snapshot()?;
@@ -131,7 +140,7 @@ impl Archive {
         let mut record = database
             .first(head, &[&id], record)?
             .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        record.cases = self.cases(id)?;
+        record.cases = self.cases(id, wanted)?;
         let own = "SELECT part, whole FROM identity WHERE run = ?1 ORDER BY part";
         Ok(Parted {
             common: Cow::Owned(record),
@@ -186,7 +195,7 @@ impl Archive {
         }
     }
 
-    fn cases(&self, run: &str) -> Result<Vec<CaseRecord>, Fault> {
+    fn cases(&self, run: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Vec<CaseRecord>, Fault> {
         let cases = "SELECT \"case\", ending, published, parts, load, id
                      FROM case_ LEFT JOIN server_load ON server_load.case_ = case_.id
                      WHERE run = ?1 ORDER BY number";
@@ -200,7 +209,13 @@ impl Archive {
             };
             Ok((case, row.get(5)?))
         })?;
-        let filled = |(case, id)| {
+        let filled = |(case, id): (CaseRecord, i64)| {
+            if !wanted(&case.case) {
+                return Ok(CaseRecord {
+                    server_load: None,
+                    ..case
+                });
+            }
             let blocks = self.blocks(id)?;
             Ok(CaseRecord { blocks, ..case })
         };

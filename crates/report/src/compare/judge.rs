@@ -129,15 +129,13 @@ impl Noise {
     }
 }
 
-/// Whether anything is slower by more than a limit.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Judgement<'a> {
-    /// These are; perhaps none.
-    Slower(Vec<&'a Pair>),
-    /// Nothing can be judged: there are too few runs of a side.
-    TooFewRuns,
-    /// Nothing can be judged: no pair has an interval.
-    NoInterval,
+/// What a limit to slow-downs says of the cases. All others are shown to be within it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Judgement<'a> {
+    /// Slower by more than the limit.
+    pub slower: Vec<&'a Pair>,
+    /// Neither shown to be slower by more than the limit, nor shown to be within it.
+    pub undecided: Vec<&'a Pair>,
 }
 
 impl Comparison {
@@ -176,36 +174,41 @@ impl Comparison {
         pairs.filter_map(|pair| Some((pair, pair.evidence.as_ref()?)))
     }
 
-    /// Which pairs are slower by more than the share and by more than noise, with at most 2.5 % for any false
-    /// alarm; of predictions, which are.
+    /// Judges each pair by a limit: the share, or the noise where that is more. Alarms are raised with at most 2.5 % for any
+    /// false one. A pair is within the limit where the upper end of its one-sided 95 % interval is. All pairs have to be within
+    /// it for a pass, so that a false pass has at most 5 % without a correction for their number (Berger, "Multiparameter
+    /// Hypothesis Testing and Acceptance Sampling", Technometrics 24, 1982). Predictions are exact.
     pub fn slower_than(&self, share: f64) -> Judgement<'_> {
+        let limit = |pair: &Pair| share.max(self.criteria.noise.on(pair.grounds));
         let judged: Vec<_> = self
             .evident()
             .filter(|(pair, _)| pair.grounds.allow_alarm())
             .collect();
-        let exact = |pair: &&Pair| pair.grounds == Grounds::Exact;
-        if judged.is_empty() && !self.pairs.iter().any(|pair| exact(&pair)) {
-            return if self.pairs.iter().any(|p| p.grounds == Grounds::FewRuns) {
-                Judgement::TooFewRuns
-            } else {
-                Judgement::NoInterval
+        let slower = judged
+            .iter()
+            .map(|(pair, evidence)| evidence.p_slower_than(limit(pair)));
+        let mut adjusted = holm(&slower.collect::<Vec<_>>()).into_iter();
+        let mut judgement = Judgement::default();
+        for pair in &self.pairs {
+            let evidence = pair.evidence.filter(|_| pair.grounds.allow_alarm());
+            let (is_slower, is_within) = match evidence {
+                _ if pair.grounds == Grounds::Exact => {
+                    let above = pair.ratio.value.0 > 1.0 + share;
+                    (above, !above)
+                }
+                Some(evidence) => (
+                    adjusted.next().is_some_and(|p| p < RISK_OF_ONE_SIDE),
+                    evidence.p_at_least_slower_by(limit(pair)) < RISK,
+                ),
+                None => (false, false),
             };
+            if is_slower {
+                judgement.slower.push(pair);
+            } else if !is_within {
+                judgement.undecided.push(pair);
+            }
         }
-        let probabilities: Vec<f64> = judged
-            .iter()
-            .map(|(pair, evidence)| {
-                evidence.p_slower_than(share.max(self.criteria.noise.on(pair.grounds)))
-            })
-            .collect();
-        let adjusted = holm(&probabilities);
-        let alarms = judged
-            .iter()
-            .zip(adjusted)
-            .filter(|(_, p)| *p < RISK_OF_ONE_SIDE);
-        let mut slower: Vec<&Pair> = alarms.map(|((pair, _), _)| *pair).collect();
-        let predicted = self.pairs.iter().filter(exact);
-        slower.extend(predicted.filter(|pair| pair.ratio.value.0 > 1.0 + share));
-        Judgement::Slower(slower)
+        judgement
     }
 }
 

@@ -1,9 +1,12 @@
 //! Runs of several machines, by the labels that their owner gave them: each machine against the fastest.
 
-use keymark_bench::Record;
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use keymark_bench::{Case, Record};
 use keymark_stats::BetweenRuns;
 
-use super::{Comparison, Criteria, Side};
+use super::{Comparison, Criteria, Pair, Side, cases};
 use crate::{grouped, history};
 
 /// What the sides of a comparison are.
@@ -30,9 +33,10 @@ impl Side {
 }
 
 impl Comparison {
-    /// Machines against the one that takes the least, by the geometric mean over what it has in common with the first;
-    /// of each case the slowest first.
+    /// Machines against the one that takes the least, by the geometric mean over the cases in common with the one that has
+    /// most. A case that the fastest lacks is compared with the next machine that has it. Of each case the slowest first.
     pub fn of_machines(mut sides: Vec<Side>, noise: BetweenRuns, criteria: Criteria) -> Self {
+        sides.sort_by_key(|side| Reverse(cases(&side.runs).len()));
         let means = Self::of(&sides, noise, criteria).geometric_means();
         let faster = means.iter().filter(|mean| mean.ratio.value.0 < 1.0);
         let fastest = faster.min_by(|a, b| a.ratio.value.0.total_cmp(&b.ratio.value.0));
@@ -43,13 +47,30 @@ impl Comparison {
             sides_are: Sides::Machines,
             ..Self::of(&sides, noise, criteria)
         };
+        for first in 1..sides.len() {
+            let known = cases_of(&sides[..first]);
+            let mut others = sides[first..].to_vec();
+            for run in others.iter_mut().flat_map(|side| &mut side.runs) {
+                run.cases.retain(|record| !known.contains(&record.case));
+            }
+            let more = Self::of(&others, noise, criteria).pairs;
+            comparison.pairs.extend(more.into_iter().map(|pair| Pair {
+                side: pair.side + first,
+                borrowed: Some(first),
+                ..pair
+            }));
+        }
+        comparison.decide();
         // Each has its own label.
         let told = |what: &str| what != "machine";
         comparison.differences.retain(|known| told(&known.what));
-        let cases = comparison.pairs.chunk_by_mut(|a, b| a.old == b.old);
-        for case in cases {
+        for case in comparison.pairs.chunk_by_mut(|a, b| a.old == b.old) {
             case.sort_by(|a, b| b.ratio.value.0.total_cmp(&a.ratio.value.0));
         }
         comparison
     }
+}
+
+fn cases_of(sides: &[Side]) -> HashSet<Case> {
+    sides.iter().flat_map(|side| cases(&side.runs)).collect()
 }

@@ -148,9 +148,9 @@ fn assumed(of: &Measured<'_>) -> Option<Assumed> {
 }
 
 /// The mean of the operations that count, of a load on a server in its steady state; none of a queue that grows, which has
-/// no mean to compare.
+/// no mean to compare, and of a case that failed.
 pub(crate) fn mean(record: &CaseRecord) -> Option<Seconds> {
-    if overload(record).is_some() {
+    if overload(record).is_some() || record.failure().is_some() {
         return None;
     }
     if let Some(published) = &record.published {

@@ -120,8 +120,13 @@ fn borrowed(comparison: &Comparison) -> Vec<Remark> {
         .collect();
     let name = |side: usize| comparison.sides.get(side).map_or("", |side| &*side.name);
     let said = others.into_iter().map(|(side, other)| {
+        let lacking = match comparison.sides_are {
+            Sides::Machines => 0,
+            Sides::Runs => side,
+        };
         let text = format!(
-            "{} has no such case: compared with cases of {} instead",
+            "{} lacks some cases: those of {} are compared with {} instead",
+            name(lacking),
             name(side),
             name(other)
         );

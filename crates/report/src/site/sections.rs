@@ -9,6 +9,7 @@ use keymark_stats::{Estimate, PerSecond, Seconds};
 use super::source::{Source, SourceFigure};
 use crate::analysis::{Row, figures};
 use crate::document::mixed;
+use crate::grouped;
 use crate::units::{self, counted};
 use crate::{
     Align, Block, Cell, Column, Figure, Mean, Plot, Predicted, Remark, RemarkKind, Subject, Table,
@@ -31,7 +32,7 @@ pub struct KeySection {
     pub strength: Option<Strength>,
     /// How many figures it is made of.
     pub about: String,
-    /// From the shortest to the longest mean, whatever it was measured through.
+    /// Mean times of one worker, each with its program.
     pub times: Option<String>,
     /// The chart, then the table.
     pub blocks: Vec<Block>,
@@ -98,15 +99,28 @@ fn section((algorithm, operation, strength): Key, figures: &[Entry<'_>]) -> KeyS
     }
 }
 
+/// The mean times of one worker, for each program and kind of figures: figures through different programs are no range.
 fn times(figures: &[Entry<'_>]) -> Option<String> {
-    let means = figures.iter().filter_map(|(_, figure)| figure.row.mean());
-    let ends = means.minmax_by(|a, b| a.0.total_cmp(&b.0)).into_option()?;
-    let (least, most) = (units::duration(ends.0), units::duration(ends.1));
-    Some(if least == most {
-        least
-    } else {
-        format!("{least} to {most}")
-    })
+    let alone = figures.iter().map(|(_, figure)| &figure.row);
+    let alone = alone.filter(|row| row.case.is_alone() && row.failure.is_none());
+    let ways = grouped(alone, |row| (row.case.way(), row.case.provenance));
+    let mut told = ways.into_iter().filter_map(|((way, provenance), rows)| {
+        let means = rows.into_iter().filter_map(Row::mean);
+        let ends = means.minmax_by(|a, b| a.0.total_cmp(&b.0)).into_option()?;
+        let (least, most) = (units::duration(ends.0), units::duration(ends.1));
+        let range = if least == most {
+            least
+        } else {
+            format!("{least} to {most}")
+        };
+        let kind = match provenance {
+            Provenance::Measured => String::new(),
+            other => format!(", {other}"),
+        };
+        Some(format!("{range} ({way}{kind})"))
+    });
+    let told = told.join(", ");
+    (!told.is_empty()).then_some(told)
 }
 
 fn brackets(figures: &[Entry<'_>]) -> &'static str {

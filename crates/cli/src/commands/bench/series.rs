@@ -38,10 +38,10 @@ struct Turns {
 
 impl Turns {
     /// Those that are finished.
-    fn side(&self) -> compare::Side {
+    fn side(&self, program: &str) -> compare::Side {
         let is_finished = |run: &&Record| run.state == RunState::Finished;
         compare::Side {
-            name: format!("series:{}", self.id),
+            name: format!("series:{} ({program})", self.id),
             runs: self.runs.iter().filter(is_finished).cloned().collect(),
         }
     }
@@ -50,11 +50,14 @@ impl Turns {
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     let mut series = Series::of(arguments, archive)?;
     let exit = series.make()?;
-    let this = series.this.side();
+    let this = series.this.side("this keymark");
     // It may have ended before there was anything to show.
     if !this.runs.is_empty() {
         let shown = &arguments.run.shown;
-        match series.other.as_ref().map(Turns::side) {
+        match series.other.as_ref().map(|other| {
+            let program = other.program.path.display().to_string();
+            other.side(&program)
+        }) {
             None => documents::print_series(&this.runs, arguments.run.json, &shown.tables),
             Some(other) if other.runs.is_empty() => {}
             Some(other) => series.show_comparison(&[other, this.clone()], arguments)?,
