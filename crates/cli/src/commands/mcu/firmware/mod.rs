@@ -13,9 +13,9 @@ use std::path::PathBuf;
 
 use keymark_mcu::profiler::Spent;
 use keymark_mcu::timing::{Phase, Stall};
-use keymark_report::TableOf;
 use keymark_report::formats::ci::{Test, suite};
 use keymark_report::units;
+use keymark_report::{Column, Narrow, TableOf};
 use serde_json::{Value, json};
 
 use super::count;
@@ -133,6 +133,11 @@ fn report(run: &Run, judged: &[Test]) -> Value {
     })
 }
 
+/// A column that stands below the others where there is too little room.
+fn below(heading: &str) -> Column {
+    Column::value(heading).narrow(Narrow::Continue)
+}
+
 fn print_phases(run: &Run) {
     let clock = run.mcu.clock;
     let mut table = TableOf::plain(run.phases())
@@ -144,12 +149,12 @@ fn print_phases(run: &Run) {
             [band.low, band.high].map(units::duration).join(" to ")
         })
         .value("cycles", |(_, phase)| count(phase.account.cycles()))
-        .value("least", |(_, phase)| count(phase.shortest))
-        .value("most", |(_, phase)| count(phase.longest))
-        .value("instructions", |(_, phase)| {
+        .column(below("least"), |(_, phase)| count(phase.shortest))
+        .column(below("most"), |(_, phase)| count(phase.longest))
+        .column(below("instructions"), |(_, phase)| {
             count(phase.account.instructions())
         })
-        .value("cycles an instruction", |(_, phase)| {
+        .column(below("cycles an instruction"), |(_, phase)| {
             let instructions = phase.account.instructions().max(1);
             format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
         });
@@ -160,9 +165,11 @@ fn print_phases(run: &Run) {
         .any(|(_, phase)| phase.account.stall(Stall::Float) > 0);
     let shown = |stall: &&Stall| **stall != Stall::Float || floats;
     for &stall in Stall::ALL.iter().filter(shown) {
-        table = table.value(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
+        table = table.column(below(stall.name()), |(_, phase)| {
+            count(phase.account.stall(stall))
+        });
     }
-    output::table(table);
+    output::fitted(table);
 }
 
 fn print_functions(run: &Run, top: usize) {
@@ -177,5 +184,5 @@ fn print_functions(run: &Run, top: usize) {
         .value("with callees", |(_, spent)| count(spent.inclusive))
         .value("instructions", |(_, spent)| count(spent.instructions))
         .value("calls", |(_, spent)| spent.calls);
-    output::table(table);
+    output::fitted(table);
 }
