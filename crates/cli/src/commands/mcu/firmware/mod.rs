@@ -13,12 +13,12 @@ use std::path::PathBuf;
 
 use keymark_mcu::profiler::Spent;
 use keymark_mcu::timing::{Phase, Stall};
+use keymark_report::TableOf;
 use keymark_report::formats::ci::{Test, suite};
 use keymark_report::units;
-use keymark_report::{Column, Narrow, TableOf};
 use serde_json::{Value, json};
 
-use super::count;
+use super::{below, count};
 use crate::args::FirmwareArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
@@ -131,11 +131,6 @@ fn report(run: &Run, judged: &[Test]) -> Value {
         "output": String::from_utf8_lossy(&run.written),
         "output_cut": run.is_cut,
     })
-}
-
-/// A column that stands below the others where there is too little room.
-fn below(heading: &str) -> Column {
-    Column::value(heading).narrow(Narrow::Continue)
 }
 
 fn print_phases(run: &Run) {
