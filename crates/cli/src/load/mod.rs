@@ -73,6 +73,19 @@ pub(crate) fn own(address: &Address, confirmed: bool) -> Result<Vec<SocketAddr>,
     )))
 }
 
+/// Refuses a load too short for a rate: a second passes before it counts, and a whole one has to be left.
+pub(crate) fn long_enough(duration: Duration) -> Result<(), Failure> {
+    const LEAST: Duration = Duration::from_secs(2);
+    if duration >= LEAST {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "--duration {} is too short: the first second is not counted, and one more has to remain; the least is {}",
+        units::time(duration),
+        units::time(LEAST)
+    )))
+}
+
 pub(crate) fn settings(duration: Duration, arguments: &RunArguments) -> Settings {
     Settings {
         stop: StopRule::For(duration),

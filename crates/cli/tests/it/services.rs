@@ -246,7 +246,7 @@ fn zeitgitterd_signs_with_a_card() {
     assert_eq!(rows.len(), 2);
     rows.iter().for_each(assert_under_load);
     let said = place.output(
-        "service bench --device virtual --algorithm rsa2048 --parameter agents=2 --duration 1s",
+        "service bench --device virtual --algorithm rsa2048 --parameter agents=2 --duration 2s",
     );
     assert_says(
         &keymark_testkit::place::said(&ended(said, 1)),

@@ -98,7 +98,11 @@ impl Machine {
             .memory
             .word(self.devices.vectors().wrapping_add(4 * number))?;
         if handler & 1 == 0 {
-            return Err(Reason::NotThumb(handler));
+            return Err(Reason::NoHandler {
+                exception: number,
+                table: self.devices.vectors(),
+                found: handler,
+            });
         }
         self.pc = handler & !1;
         Ok(())

@@ -395,3 +395,148 @@ fn a_core_calls_itself_what_it_is() {
         assert_eq!(cpuid >> 4 & 0xfff, number, "{part}");
     }
 }
+
+/// A program that ends, at that address, behind so many octets of a segment.
+fn behind(address: u32, front: &str, name: &str) -> String {
+    let code = format!("bx lr\n.thumb_func\n.type reset, %function\n.global reset\nreset: {EXIT}");
+    let table = with_vectors(0x2000_1000, &code);
+    format!("{front}\n.balign 256\n{name}\n{table}\n.equ at, {address:#x}")
+}
+
+#[test]
+fn the_vector_table_is_where_name_or_entry_says() {
+    // In front of it stand words that are no table, such as the file's own headers.
+    let front = ".word 0x464c457f, 0x00010101\n.space 248";
+    for (name, words) in [
+        (
+            ".global g_pfnVectors\ng_pfnVectors:",
+            &["-mcpu=cortex-m4", "-Wl,-e,handler"][..],
+        ),
+        ("", &["-mcpu=cortex-m4"][..]),
+        ("", &["-mcpu=cortex-m4", "-s"][..]),
+    ] {
+        let Some(elf) = build_at(0x0800_8000, &behind(0x0800_8000, front, name), words) else {
+            return;
+        };
+        let (machine, _, stop) = timed(&elf, "stm32f405");
+        assert_eq!(stop, Stop::Exit(0), "{name} {words:?}");
+        assert_eq!(machine.registers.get(Register::SP), 0x2000_1000, "{name}");
+    }
+}
+
+#[test]
+fn memory_outside_of_flash_and_ram_is_there_and_told() {
+    // Option bytes are read; backup RAM is written and read again.
+    let code = format!(
+        "bx lr\n.thumb_func\n.global reset\nreset: ldr r0, =0x1fffc000\nldr r5, [r0]\nldr r0, =0x40024000\nmovs r1, #9\n\
+         str r1, [r0]\nldr r6, [r0]\n{EXIT}.section .options, \"a\"\n.word 0x1234\n.section .backup, \"aw\", %nobits\n.space 8"
+    );
+    let words = [
+        "-mcpu=cortex-m4",
+        "-Wl,--section-start=.options=0x1fffc000,--section-start=.backup=0x40024000",
+    ];
+    let Some(elf) = build_at(0x0800_0000, &with_vectors(0x2000_1000, &code), &words) else {
+        return;
+    };
+    let (machine, _, stop) = timed(&elf, "stm32f405");
+    assert_eq!(stop, Stop::Exit(0));
+    let seen = [5, 6].map(|number| machine.registers.get(Register::new(number)));
+    assert_eq!(seen, [0x1234, 9]);
+    let part = Microcontroller::find("stm32f405").unwrap();
+    let outside = Image::parse(&elf).unwrap().outside(&part.layout);
+    assert_eq!(outside, [(0x1fff_c000, 4), (0x4002_4000, 8)]);
+    // For a part with its flash elsewhere all of it is outside.
+    let refused = load(&elf, "nrf52840").unwrap_err();
+    assert!(
+        matches!(refused, ImageError::DoesNotFit { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
+fn bits_that_a_part_lacks_read_as_zero() {
+    // Ones are written and read: the priorities of an interrupt and of SysTick, AIRCR without its key, CCR, CPUID, BASEPRI.
+    let code = format!(
+        "bx lr\n.thumb_func\n.global reset\nreset: movs r1, #0\nmvns r1, r1\nldr r0, =0xe000e400\nstr r1, [r0]\nldr r2, [r0]\n\
+         ldr r0, =0xe000ed00\nstr r1, [r0, #0x20]\nldr r3, [r0, #0x20]\nstr r1, [r0, #12]\nldr r4, [r0, #12]\n\
+         str r1, [r0]\nldr r5, [r0]\nmsr primask, r1\nmrs r6, primask\nldr r0, =0xe000e100\nmovs r7, #6\nstr r7, [r0]\n\
+         adds r0, #0x80\nmovs r7, #2\nstr r7, [r0]\nldr r7, [r0]\n{EXIT}"
+    );
+    for (part, cpu, priorities, system, cpuid) in [
+        (
+            "stm32f405",
+            "cortex-m4",
+            0xf0f0_f0f0,
+            0xf0f0_00f0,
+            0x410f_c240,
+        ),
+        (
+            "nrf52840",
+            "cortex-m4",
+            0xe0e0_e0e0,
+            0xe0e0_00e0,
+            0x410f_c240,
+        ),
+        (
+            "stm32f103",
+            "cortex-m3",
+            0xf0f0_f0f0,
+            0xf0f0_00f0,
+            0x410f_c230,
+        ),
+        (
+            "stm32l073",
+            "cortex-m0plus",
+            0xc0c0_c0c0,
+            0xc0c0_0000,
+            0x410c_c600,
+        ),
+    ] {
+        let at = if part == "nrf52840" { 0 } else { 0x0800_0000 };
+        let text = with_vectors(0x2000_1000, &code);
+        let Some(elf) = build_at(at, &text, &[&format!("-mcpu={cpu}")]) else {
+            return;
+        };
+        let (machine, _, stop) = timed(&elf, part);
+        assert_eq!(stop, Stop::Exit(0), "{part}");
+        let seen = [2, 3, 4, 5, 6, 7].map(|number| machine.registers.get(Register::new(number)));
+        assert_eq!(
+            seen,
+            [priorities, system, 0xfa05_0000, cpuid, 1, 4],
+            "{part}"
+        );
+    }
+}
+
+#[test]
+fn a_port_of_the_itm_is_ready_and_shows_what_is_written() {
+    let code = format!(
+        "bx lr\n.thumb_func\n.global reset\nreset: ldr r0, =0xe000edfc\nmov r1, #1 << 24\nstr r1, [r0]\nldr r4, =0xe0000000\n\
+         ldr r0, =0xe0000e80\nmovs r1, #1\nstr r1, [r0]\nldr r0, =0xe0000e00\nstr r1, [r0]\nmovs r2, #'h'\n\
+         1: ldr r3, [r4]\ncmp r3, #0\nbeq 1b\nstrb r2, [r4]\nstr r2, [r4, #4]\n{EXIT}"
+    );
+    let Some(elf) = build(&with_vectors(0x2000_1000, &code)) else {
+        return;
+    };
+    let (machine, _, stop) = timed(&elf, "stm32f405");
+    assert_eq!((stop, machine.output()), (Stop::Exit(0), &b"h"[..]));
+}
+
+#[test]
+fn a_reset_that_is_asked_for_ends_the_program() {
+    let code = "bx lr\n.thumb_func\n.global reset\nreset: ldr r0, =0xe000ed0c\nldr r1, =0x05fa0004\nstr r1, [r0]\nb .\n.ltorg";
+    let Some(elf) = build(&with_vectors(0x2000_1000, code)) else {
+        return;
+    };
+    let (_, _, stop) = timed(&elf, "stm32f405");
+    assert!(
+        matches!(
+            stop,
+            Stop::Fault(Fault {
+                reason: Reason::Reset,
+                ..
+            })
+        ),
+        "{stop}"
+    );
+}

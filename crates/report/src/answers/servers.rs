@@ -88,17 +88,24 @@ fn keys(loads: &[Figure<'_>]) -> Option<Statement> {
         [] => String::new(),
         some => format!(" ({})", some.join(", ")),
     };
-    let text = format!(
-        "{}{besides} does {} {} a second with {}{others}.",
-        case.stack,
-        words(first),
-        if first.row.is_service() {
-            first.row.makes()
-        } else {
-            "handshakes"
-        },
-        named(case)
-    );
+    let makes = if first.row.is_service() {
+        first.row.makes()
+    } else {
+        "handshakes"
+    };
+    let (done, key) = (words(first), named(case));
+    let text = match case.load.pacing.rate() {
+        // What it did then is what was asked of it, not what it can do.
+        Some(asked) => format!(
+            "{}{besides} was asked for {} {makes} a second; it did {done} with {key}{others}.",
+            case.stack,
+            asked.per_second()
+        ),
+        None => format!(
+            "{}{besides} does {done} {makes} a second with {key}{others}.",
+            case.stack
+        ),
+    };
     let rows = group.iter().take(NAMED + 1).map(|rate| rate.row.id);
     Some(Statement::new(Topic::Servers, text, rows))
 }

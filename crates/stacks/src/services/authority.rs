@@ -101,7 +101,10 @@ fn first(service: &Service, until: (&dyn Clock, &AtomicBool)) -> Result<(X509, A
     let (number, answer) = answered.map_err(|error| error.to_string())?;
     let signer = service.exchange.check(number, &answer);
     let signer = signer.and_then(|()| signers::signer(&timestamp::token(&answer)?));
-    let signer = signer.map_err(|wrong| format!("not as expected: {wrong}"))?;
+    let signer = signer.map_err(|wrong| {
+        let refusal = timestamp::refusal(&answer);
+        refusal.unwrap_or_else(|| format!("not as expected: {wrong}"))
+    })?;
     let der = signer.to_der().map_err(|error| error.to_string())?;
     let algorithm = key_of_certificate(&der);
     Ok((

@@ -1,7 +1,7 @@
 //! Timestamps of RFC 3161: what is asked, and the check of an answer, whose signature and chain OpenSSL verifies.
 
 use der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef, UintRef};
-use der::{Decode, Encode, Reader as _, Sequence, Tag, Tagged as _};
+use der::{Decode, Encode, Reader, Sequence, Tag, Tagged as _};
 use keymark_load::{Exchange, Expectation};
 use openssl::pkcs7::Pkcs7;
 use openssl::sha::sha256;
@@ -35,22 +35,112 @@ struct Request<'a> {
     certificate_wanted: bool,
 }
 
-/// PKIStatusInfo.
-#[derive(Debug, Sequence)]
-struct Status<'a> {
+/// TimeStampResp (RFC 3161 §2.4.2): what the check needs, and what is told of a refusal.
+#[derive(Debug, Default)]
+struct Response<'a> {
     status: u8,
-    #[asn1(optional = "true")]
-    text: Option<AnyRef<'a>>,
-    #[asn1(optional = "true")]
-    failure: Option<AnyRef<'a>>,
+    /// PKIFreeText: the authority's own words.
+    texts: Vec<String>,
+    /// PKIFailureInfo: the octets of its bits.
+    failure: &'a [u8],
+    token: Option<AnyRef<'a>>,
 }
 
-/// TimeStampResp (RFC 3161 §2.4.2).
-#[derive(Debug, Sequence)]
-struct Response<'a> {
-    status: Status<'a>,
-    #[asn1(optional = "true")]
-    token: Option<AnyRef<'a>>,
+/// PKIStatus from 0 on.
+const STATUSES: [&str; 6] = [
+    "granted",
+    "granted with changes",
+    "rejection",
+    "waiting",
+    "a revocation is imminent",
+    "a revocation has occurred",
+];
+
+/// The bits of PKIFailureInfo.
+const FAILURES: [(usize, &str); 8] = [
+    (0, "badAlg: it does not take SHA-256"),
+    (2, "badRequest: it does not serve such requests"),
+    (5, "badDataFormat: it cannot read the request"),
+    (14, "timeNotAvailable: it has no source of time"),
+    (15, "unacceptedPolicy: it does not have the policy"),
+    (16, "unacceptedExtension: it does not take an extension"),
+    (
+        17,
+        "addInfoNotAvailable: it does not have what else is asked for",
+    ),
+    (25, "systemFailure: it has failed itself"),
+];
+
+impl<'a> Response<'a> {
+    fn read(answer: &'a [u8]) -> der::Result<Self> {
+        AnyRef::from_der(answer)?.sequence(|reader| {
+            let mut response = AnyRef::decode(reader)?.sequence(Self::status)?;
+            while !reader.is_finished() {
+                let part = AnyRef::decode(reader)?;
+                if part.tag() == Tag::Sequence {
+                    response.token.get_or_insert(part);
+                }
+            }
+            Ok(response)
+        })
+    }
+
+    /// PKIStatusInfo. Of what stands behind the status only what can be read is told.
+    fn status(reader: &mut impl Reader<'a>) -> der::Result<Self> {
+        let mut response = Self {
+            status: u8::decode(reader)?,
+            ..Self::default()
+        };
+        while !reader.is_finished() {
+            let part = AnyRef::decode(reader)?;
+            match part.tag() {
+                Tag::Sequence => response.texts = texts(part).unwrap_or_default(),
+                // The first octet says how many bits are unused.
+                Tag::BitString => response.failure = part.value().get(1..).unwrap_or_default(),
+                _ => {}
+            }
+        }
+        Ok(response)
+    }
+
+    fn has(&self, bit: usize) -> bool {
+        let octet = self.failure.get(bit / 8);
+        octet.is_some_and(|octet| octet >> (7 - bit % 8) & 1 == 1)
+    }
+}
+
+fn texts(part: AnyRef<'_>) -> der::Result<Vec<String>> {
+    part.sequence(|reader| {
+        let mut texts = Vec::new();
+        while !reader.is_finished() {
+            let text = AnyRef::decode(reader)?;
+            texts.push(String::from_utf8_lossy(text.value()).into_owned());
+        }
+        Ok(texts)
+    })
+}
+
+/// Why the authority refuses, as its answer says; nothing where it grants a token or cannot be read.
+pub(super) fn refusal(answer: &[u8]) -> Option<String> {
+    let response = Response::read(answer).ok()?;
+    if GRANTED.contains(&response.status) {
+        return None;
+    }
+    let status = STATUSES.get(usize::from(response.status));
+    let status = status.map_or_else(|| "no known status".to_owned(), ToString::to_string);
+    let failures = FAILURES.iter().filter(|(bit, _)| response.has(*bit));
+    let failures = failures.map(|(_, name)| (*name).to_owned());
+    let texts = response.texts.iter().map(|text| format!("'{text}'"));
+    let all: Vec<String> = failures.chain(texts).collect();
+    let reasons = if all.is_empty() {
+        "without a reason".to_owned()
+    } else {
+        all.join(", ")
+    };
+    Some(format!(
+        "the authority refuses (status {}, {status}): {reasons}",
+        response.status
+    ))
 }
 
 /// Timestamps by one key.
@@ -86,8 +176,8 @@ fn request(number: u64) -> Vec<u8> {
 
 /// The token in an answer.
 pub(super) fn token(answer: &[u8]) -> Result<Pkcs7, Expectation> {
-    let response = Response::from_der(answer).map_err(|_| Expectation::Form)?;
-    if !GRANTED.contains(&response.status.status) {
+    let response = Response::read(answer).map_err(|_| Expectation::Form)?;
+    if !GRANTED.contains(&response.status) {
         return Err(Expectation::Consent);
     }
     let token = response.token.and_then(|token| token.to_der().ok());
@@ -117,8 +207,8 @@ impl Exchange for Timestamps {
 /// may follow the nonce alone is an integer.
 fn told(info: &[u8]) -> der::Result<(MessageImprint<'_>, Option<UintRef<'_>>)> {
     AnyRef::from_der(info)?.sequence(|reader| {
-        let _version = u8::decode(reader)?;
-        let _policy = ObjectIdentifier::decode(reader)?;
+        let _version = AnyRef::decode(reader)?;
+        let _policy = AnyRef::decode(reader)?;
         let imprint = MessageImprint::decode(reader)?;
         let _serial = AnyRef::decode(reader)?;
         let _time = AnyRef::decode(reader)?;
@@ -131,4 +221,82 @@ fn told(info: &[u8]) -> der::Result<(MessageImprint<'_>, Option<UintRef<'_>>)> {
         }
         Ok((imprint, nonce))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tag, the length and the content.
+    fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
+        [&[tag, content.len() as u8], content].concat()
+    }
+
+    fn answer(status: u8, behind: &[Vec<u8>]) -> Vec<u8> {
+        tlv(
+            0x30,
+            &tlv(0x30, &[tlv(2, &[status]), behind.concat()].concat()),
+        )
+    }
+
+    #[test]
+    fn a_refusal_is_told_with_status_failure_and_text() {
+        let text = tlv(0x30, &tlv(0x0c, b"use SHA-512"));
+        let bad_algorithm = tlv(3, &[7, 0x80]);
+        let system_failure = tlv(3, &[6, 0, 0, 0, 0x40]);
+        for (answer, wanted) in [
+            (
+                answer(2, &[text.clone(), bad_algorithm.clone()]),
+                "(status 2, rejection): badAlg: it does not take SHA-256, 'use SHA-512'",
+            ),
+            (
+                answer(2, &[bad_algorithm]),
+                "badAlg: it does not take SHA-256",
+            ),
+            (answer(2, &[system_failure]), "systemFailure"),
+            (answer(3, &[]), "(status 3, waiting): without a reason"),
+            // A text that is none, and a part that nobody knows.
+            (
+                answer(2, &[tlv(0x30, &[0x0c, 9]), tlv(0xa5, &[])]),
+                "without a reason",
+            ),
+            (
+                answer(99, &[text]),
+                "(status 99, no known status): 'use SHA-512'",
+            ),
+        ] {
+            let said = refusal(&answer).unwrap();
+            assert!(said.contains(wanted), "{said}");
+            assert_eq!(token(&answer).err(), Some(Expectation::Consent));
+        }
+        assert_eq!(refusal(&answer(0, &[])), None);
+        assert_eq!(refusal(b"not found"), None);
+        assert_eq!(token(b"not found").err(), Some(Expectation::Form));
+    }
+
+    #[test]
+    fn what_the_check_does_not_need_is_not_decoded() {
+        // A policy, a serial number and a time that are none, and odd parts behind: imprint and nonce are read.
+        let digest = sha256(&document(7));
+        let algorithm = tlv(0x30, &SHA256.to_der().unwrap());
+        let imprint = tlv(0x30, &[algorithm, tlv(4, &digest)].concat());
+        let info = tlv(
+            0x30,
+            &[
+                tlv(2, &[1]),
+                tlv(6, &[0x2a, 3]),
+                imprint,
+                tlv(2, &[0, 0, 0x80]),
+                tlv(0x18, b"20261127"),
+                tlv(0x30, &[0x80, 1, 0xff]),
+                tlv(1, &[0x17]),
+                tlv(2, &[7]),
+                tlv(0xa0, &[0xff]),
+            ]
+            .concat(),
+        );
+        let (imprint, nonce) = told(&info).unwrap();
+        assert_eq!(imprint.digest.as_bytes(), digest);
+        assert_eq!(nonce, Some(UintRef::new(&[7]).unwrap()));
+    }
 }

@@ -33,6 +33,7 @@ pub(super) struct Wanted<'a> {
 impl Wanted<'_> {
     /// Measures it and shows what came of it.
     pub(super) fn run(self, archive: Option<&PathBuf>) -> Outcome {
+        load::long_enough(self.duration)?;
         let plan = Plan {
             cases: [self.beside.clone(), self.cases].concat(),
             settings: load::settings(self.duration, self.arguments),

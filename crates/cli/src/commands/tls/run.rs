@@ -29,6 +29,7 @@ pub(super) struct Wanted<'a> {
 impl Wanted<'_> {
     /// Measures it and shows what came of it.
     pub(super) fn run(self, archive: Option<&PathBuf>) -> Outcome {
+        load::long_enough(self.duration)?;
         let arguments = self.arguments;
         let servers = self.installed()?;
         let tracing = super::trace::tracing(arguments.trace, self.inventory)?;

@@ -18,7 +18,7 @@ use keymark_report::formats::ci::{Test, suite};
 use keymark_report::units;
 use serde_json::{Value, json};
 
-use super::count;
+use super::{below, count};
 use crate::args::FirmwareArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
@@ -144,12 +144,12 @@ fn print_phases(run: &Run) {
             [band.low, band.high].map(units::duration).join(" to ")
         })
         .value("cycles", |(_, phase)| count(phase.account.cycles()))
-        .value("least", |(_, phase)| count(phase.shortest))
-        .value("most", |(_, phase)| count(phase.longest))
-        .value("instructions", |(_, phase)| {
+        .column(below("least"), |(_, phase)| count(phase.shortest))
+        .column(below("most"), |(_, phase)| count(phase.longest))
+        .column(below("instructions"), |(_, phase)| {
             count(phase.account.instructions())
         })
-        .value("cycles an instruction", |(_, phase)| {
+        .column(below("cycles an instruction"), |(_, phase)| {
             let instructions = phase.account.instructions().max(1);
             format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
         });
@@ -160,9 +160,11 @@ fn print_phases(run: &Run) {
         .any(|(_, phase)| phase.account.stall(Stall::Float) > 0);
     let shown = |stall: &&Stall| **stall != Stall::Float || floats;
     for &stall in Stall::ALL.iter().filter(shown) {
-        table = table.value(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
+        table = table.column(below(stall.name()), |(_, phase)| {
+            count(phase.account.stall(stall))
+        });
     }
-    output::table(table);
+    output::fitted(table);
 }
 
 fn print_functions(run: &Run, top: usize) {
@@ -177,5 +179,5 @@ fn print_functions(run: &Run, top: usize) {
         .value("with callees", |(_, spent)| count(spent.inclusive))
         .value("instructions", |(_, spent)| count(spent.instructions))
         .value("calls", |(_, spent)| spent.calls);
-    output::table(table);
+    output::fitted(table);
 }

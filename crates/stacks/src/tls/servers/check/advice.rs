@@ -58,6 +58,9 @@ pub enum Problem {
     /// OpenSSL does not know the cipher string, and says why.
     #[error("OpenSSL refuses the cipher string: {0}")]
     UnknownCiphers(String),
+    /// The system's policy decides on the ciphers, which only its own OpenSSL knows.
+    #[error("ciphers of TLS 1.2 not judged: the system's policy decides (PROFILE=SYSTEM)")]
+    SystemPolicy,
     /// The server's order counts, and RSA comes first in it. With the line to have instead.
     #[error(
         "the server's order applies and has RSA first, so clients with TLS 1.2 get RSA; change it to: {0}"

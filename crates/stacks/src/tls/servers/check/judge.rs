@@ -55,13 +55,15 @@ pub(super) fn judged(host: Host, dialect: Dialect, nginx: Option<&Version>) -> H
     let kinds = judge.kinds();
     judge.pairs(nginx, &kinds);
     let tls12 = judge.has_protocol("TLSv1.2");
-    let suited = !tls12 || judge.has_suite_for_ecdsa(&kinds);
+    let by_system = tls12 && judge.leaves_ciphers_to_system();
+    let suited = !tls12 || by_system || judge.has_suite_for_ecdsa(&kinds);
     judge.groups();
     for setting in &host.ignored {
         let first = host.certificates.first().map_or("", Setting::first);
         judge.found(setting, Problem::DhParametersIgnored(first.to_owned()));
     }
     let verdict = match kinds.contains(&Kind::Ecdsa) {
+        true if by_system => Verdict::Unknown,
         true if tls12 && suited => Verdict::Offered,
         true if judge.has_protocol("TLSv1.3") => Verdict::Tls13Only,
         false if kinds.contains(&Kind::Unknown) => Verdict::Unknown,
@@ -169,6 +171,19 @@ impl Judge<'_> {
                 on
             }
         }
+    }
+
+    /// Whether the ciphers are those of Fedora's crypto-policies: another OpenSSL does not know them.
+    fn leaves_ciphers_to_system(&mut self) -> bool {
+        let by_system = |setting: &&Setting| {
+            let string = setting.values.last().map_or("", String::as_str);
+            string.to_ascii_uppercase().contains("PROFILE=SYSTEM")
+        };
+        let setting = self.host.ciphers.as_ref().filter(by_system);
+        if let Some(setting) = setting {
+            self.found(setting, Problem::SystemPolicy);
+        }
+        setting.is_some()
     }
 
     /// Whether TLS 1.2 has a suite for ECDSA.

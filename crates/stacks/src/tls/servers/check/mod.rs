@@ -70,8 +70,8 @@ pub enum Verdict {
     /// Nobody.
     #[strum(to_string = "offers no ECDSA certificate")]
     NotOffered,
-    /// A certificate could not be read.
-    #[strum(to_string = "may offer an ECDSA certificate: not everything could be read")]
+    /// A certificate could not be read, or the system's policy decides.
+    #[strum(to_string = "may offer an ECDSA certificate: not everything could be judged")]
     Unknown,
 }
 

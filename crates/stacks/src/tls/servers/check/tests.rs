@@ -283,3 +283,43 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn ciphers_by_the_system_s_policy_are_not_judged() {
+    let apache = |certificates: &str| {
+        format!(
+            "Listen 443\n<VirtualHost *:443>\nSSLEngine on\n{certificates}SSLCipherSuite PROFILE=SYSTEM\n</VirtualHost>\n"
+        )
+    };
+    let nginx = |certificates: &str| {
+        format!("server {{\n listen 443 ssl;\n{certificates}ssl_ciphers PROFILE=SYSTEM;\n}}\n")
+    };
+    let both = [
+        apache("SSLCertificateFile ecdsa.pem\nSSLCertificateKeyFile e.key\n"),
+        nginx("ssl_certificate ecdsa.pem;\nssl_certificate_key e.key;\n"),
+    ];
+    for text in both {
+        let (report, _place) = report(&text, None);
+        assert_eq!(report.hosts[0].verdict, Verdict::Unknown, "{text}");
+        let found = findings(&report);
+        assert!(
+            found
+                .iter()
+                .any(|(_, problem)| **problem == Problem::SystemPolicy)
+        );
+        assert!(
+            !found
+                .iter()
+                .any(|(_, problem)| matches!(problem, Problem::UnknownCiphers(_)))
+        );
+    }
+    let (report, _place) = report(
+        &nginx("ssl_certificate rsa.pem;\nssl_certificate_key r.key;\n"),
+        None,
+    );
+    assert_eq!(
+        report.hosts[0].verdict,
+        Verdict::NotOffered,
+        "it has RSA alone"
+    );
+}
