@@ -144,7 +144,8 @@ fn a_servers_costs_are_the_archives_where_its_intervals_tell_them_apart() {
         apart.contains("(measured, 20260101-000000-0002)"),
         "{apart}"
     );
-    assert!(apart.contains("x25519 was the fastest"), "{apart}");
+    // It is the only key exchange here: there is nothing that it is faster than.
+    assert!(!apart.contains("was the fastest"), "{apart}");
     let alike = said(200);
     assert!(
         alike.contains("'keymark tls suite dual' measures what that costs"),
