@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use keymark_bench::case::{Case, CaseId};
 use keymark_bench::clock::{Clock, Harness, ManualClock};
-use keymark_bench::outlook::{Outlook, View};
+use keymark_bench::outlook::{Outlook};
 use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
@@ -88,7 +88,7 @@ fn what_was_expected_comes_to_pass() {
     for total in totals(&seen) {
         assert!((total / took - 1.0).abs() < 0.1, "{total} of {took}");
     }
-    let shares: Vec<f64> = seen.iter().map(View::share).collect();
+    let shares: Vec<f64> = seen.iter().map(|view| view.share).collect();
     assert!(
         shares.windows(2).all(|pair| pair[1] >= pair[0] - 0.02),
         "{shares:?}"
@@ -135,5 +135,5 @@ fn nothing_is_said_of_what_is_overdue() {
     let expected = outlook.at(clock.now()).left.unwrap();
     clock.advance(expected * 3);
     let view = outlook.at(clock.now());
-    assert!(view.left.is_none() && view.share() < 1.0, "{view:?}");
+    assert!(view.left.is_none() && view.share < 1.0, "{view:?}");
 }
