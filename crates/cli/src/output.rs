@@ -9,6 +9,7 @@ use keymark_report::render::Width;
 use keymark_report::render::text::{self, HEADING};
 use keymark_report::visible::{message, visible, visible_lines};
 use keymark_report::{Document, TableOf};
+use keymark_stores::user::terminal::alone;
 
 use crate::args::TableArguments;
 use crate::exit::Exit;
@@ -166,7 +167,8 @@ pub(crate) fn note(text: &str) {
     let text = message(text);
     let lines = text.lines().map(|line| text::message("", line, beside()));
     // Nothing can be done about a stderr that is gone.
-    let _ = writeln!(io::stderr(), "{}", lines.format("\n"));
+    let lines = lines.format("\n").to_string();
+    let _ = alone(|| writeln!(io::stderr(), "{lines}"));
 }
 
 /// Whether the user, at a terminal, agrees to what cannot be undone.
@@ -175,9 +177,11 @@ pub(crate) fn agrees(to: &str) -> bool {
         return false;
     }
     let to = message(to);
-    let _ = write!(io::stderr(), "{to}\nType 'yes' to continue: ");
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
+    alone(|| {
+        let _ = write!(io::stderr(), "{to}\nType 'yes' to continue: ");
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
+    })
 }
 
 fn say(label: &str, style: Style, text: &str) {
@@ -186,5 +190,5 @@ fn say(label: &str, style: Style, text: &str) {
     let text = text.replace('\n', "\n  ").replace("\n    ", "\n  ");
     let text = text::message(label, &text, beside());
     let text = text.strip_prefix(label).unwrap_or(&text);
-    let _ = writeln!(anstream::stderr(), "{style}{label}{style:#}{text}");
+    let _ = alone(|| writeln!(anstream::stderr(), "{style}{label}{style:#}{text}"));
 }

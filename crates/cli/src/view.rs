@@ -15,6 +15,7 @@ use keymark_bench::{
     Block, Case, CaseId, CaseRecord, Clock, Harness, MonotonicClock, Plan, Timestamp, View,
 };
 use keymark_report::{units, visible};
+use keymark_stores::user::terminal;
 
 /// Columns of a bar.
 const COLUMNS: usize = 30;
@@ -112,6 +113,12 @@ impl Observer for RunView {
     }
 }
 
+/// Lets messages and prompts stop the bar.
+pub(crate) fn share(bar: &ProgressBar) {
+    let bar = bar.clone();
+    terminal::begin(move |write| bar.suspend(write));
+}
+
 fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> (JoinHandle<()>, Sender<()>) {
     let (end, ended) = channel::<()>();
     let thread = std::thread::spawn(move || {
@@ -121,6 +128,7 @@ fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> (JoinHandle<()>
         if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
             bar.set_style(style);
         }
+        share(&bar);
         while ended.recv_timeout(REDRAW) == Err(RecvTimeoutError::Timeout) {
             let message = {
                 let state = lock(&state);
@@ -128,6 +136,7 @@ fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> (JoinHandle<()>
             };
             bar.set_message(message);
         }
+        terminal::end();
         bar.finish_and_clear();
     });
     (thread, end)

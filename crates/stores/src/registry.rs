@@ -1,6 +1,6 @@
 //! The families of key stores: adding one is a folder and a line here.
 
-use keymark_bench::Error;
+use keymark_bench::{Error, Profile};
 
 use crate::device::{Looked, StoreFamily, Wish};
 use crate::user::User;
@@ -22,5 +22,69 @@ pub fn look(wish: &Wish, user: &User) -> Result<Looked, Error> {
     for family in FAMILIES {
         (family.look)(wish, user, &mut all)?;
     }
+    #[cfg(feature = "tokens")]
+    crate::pkcs11::called(wish, user, &mut all)?;
     Ok(all)
+}
+
+/// Devices that need no hardware but a TPM, besides the software of this CPU and twins.
+const MADE: [&str; 7] = [
+    "software",
+    "virtual",
+    "softhsm",
+    "kryoptic",
+    "swtpm",
+    "swtpm-esys",
+    "tpm",
+];
+
+/// Why no device has that name: the feature that was left out, or the name that was meant.
+pub fn unknown(name: &str) -> String {
+    let no_device = format!("no device matches '{name}'");
+    let lower = name.to_ascii_lowercase();
+    if !cfg!(feature = "tpm") && ["tpm", "swtpm-esys"].contains(&&*lower) {
+        return format!(
+            "{no_device}. This keymark has no support for TPMs; build it with '--features tpm'"
+        );
+    }
+    let is_token = ["pkcs11:", "twin:"]
+        .iter()
+        .any(|begin| lower.starts_with(begin));
+    if !cfg!(feature = "tokens") && (is_token || MADE[1..].contains(&&*lower)) {
+        return format!(
+            "{no_device}. This keymark has no support for cards and tokens; build it with '--features tokens'"
+        );
+    }
+    let twins = Profile::shipped().unwrap_or_default().into_iter();
+    let twins = twins.map(|profile| format!("twin:{}", profile.name));
+    let made = MADE.map(str::to_owned).into_iter();
+    let is_meant = |known: &String| {
+        let plain = known.trim_start_matches("twin:");
+        plain.starts_with(lower.trim_start_matches("twin:"))
+    };
+    let meant: Vec<String> = made
+        .chain(twins)
+        .filter(|_| lower.len() > 2)
+        .filter(is_meant)
+        .collect();
+    if meant.is_empty() {
+        return format!("{no_device}; 'keymark devices' lists the available ones");
+    }
+    format!("{no_device}. Did you mean {}?", meant.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_nearly_right_is_set_right() {
+        for (name, said) in [
+            ("yubikey-4", "Did you mean twin:yubikey-4?"),
+            ("softh", "Did you mean softhsm?"),
+            ("no such card", "'keymark devices'"),
+        ] {
+            assert!(unknown(name).contains(said), "{}", unknown(name));
+        }
+    }
 }

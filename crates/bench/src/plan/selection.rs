@@ -1,5 +1,6 @@
 //! What the user asks for, and the cases that the offers allow of it.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use super::{Offer, PlanError, Standing};
@@ -146,9 +147,10 @@ impl Selection {
             return Ok(());
         }
         let able = offers.iter().filter(|offer| possible(offer));
-        let able: Vec<_> = able
+        let able: BTreeSet<_> = able
             .map(|offer| format!("{} through {}", offer.device, offer.stack))
             .collect();
+        let able = Vec::from_iter(able);
         Err(PlanError::NoProcesses(if able.is_empty() {
             "nothing that you selected does".to_owned()
         } else {

@@ -53,6 +53,16 @@ pub enum Unprofiled {
         /// As named.
         device: DeviceName,
     },
+    /// A twin is a card or a token.
+    #[error(
+        "run {run} measured {device}, which is neither a card nor a token; a profile needs a run of one"
+    )]
+    NoToken {
+        /// Its name.
+        run: String,
+        /// The device.
+        device: DeviceName,
+    },
     /// A measured time is none that a device can take.
     #[error(transparent)]
     Time(#[from] Unusable),
@@ -62,7 +72,7 @@ impl Unprofiled {
     /// Whether another command line would do.
     pub const fn is_usage(&self) -> bool {
         match self {
-            Self::NoSuchDevice { .. } | Self::SeveralDevices { .. } => true,
+            Self::NoSuchDevice { .. } | Self::SeveralDevices { .. } | Self::NoToken { .. } => true,
             Self::NothingUsable { .. } | Self::Time(_) => false,
         }
     }
@@ -76,6 +86,10 @@ impl Profile {
         name: Option<&str>,
     ) -> Result<MeasuredProfile, Unprofiled> {
         let device = chosen(record, device)?;
+        let store = store_of(record, &device).ok_or_else(|| Unprofiled::NoToken {
+            run: record.id.to_string(),
+            device: device.clone(),
+        })?;
         let mut services = BTreeMap::new();
         let (mut left_out, mut verify) = (Vec::new(), None);
         let usable = |case: &&CaseRecord| {
@@ -104,14 +118,14 @@ impl Profile {
         let verify = verify.map(|mean| ServiceTime::constant(mean.0));
         let product = record.stores.iter().find(|store| store.device == device);
         let profile = Self {
-            store: store_of(record, &device),
+            store,
             name: name.map_or_else(|| slug(device.as_str()), str::to_owned),
             product: product.map_or_else(|| device.to_string(), |store| store.product.clone()),
             source: format!(
                 "measured by keymark {} in run {}",
                 record.environment.keymark, record.id
             ),
-            note: match store_of(record, &device) {
+            note: match store {
                 ProfileStore::OpenpgpCard => {
                     "Quantiles of the APDU's time at the host, transport included."
                 }
@@ -152,14 +166,13 @@ fn chosen(record: &Record, named: Option<&str>) -> Result<DeviceName, Unprofiled
     }
 }
 
-/// How the device was reached.
-fn store_of(record: &Record, device: &DeviceName) -> ProfileStore {
+/// How the device was reached; none if it is neither a card nor a token.
+fn store_of(record: &Record, device: &DeviceName) -> Option<ProfileStore> {
     let mut cases = record.cases.iter().map(|case| &case.case);
-    let by_module = cases.any(|case| case.device == *device && case.store == StoreKind::PKCS11);
-    if by_module {
-        ProfileStore::Pkcs11
-    } else {
-        ProfileStore::OpenpgpCard
+    match cases.find(|case| case.device == *device)?.store {
+        StoreKind::PKCS11 => Some(ProfileStore::Pkcs11),
+        StoreKind::OPENPGP_CARD => Some(ProfileStore::OpenpgpCard),
+        _ => None,
     }
 }
 

@@ -36,9 +36,7 @@ pub(crate) fn devices(names: &[String], user: &User) -> Result<Inventory, Failur
     let inventory = Inventory::look(Some(&[]), &Wish::Named(names.to_vec()), user);
     let inventory = inventory.map_err(Failure::nothing_usable)?;
     if let Some(unknown) = inventory.unknown.first() {
-        return Err(Failure::usage(format!(
-            "no device matches '{unknown}'; 'keymark devices' lists the available ones"
-        )));
+        return Err(Failure::usage(keymark_stores::registry::unknown(unknown)));
     }
     Ok(inventory)
 }

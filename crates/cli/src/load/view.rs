@@ -5,8 +5,9 @@ use keymark_bench::Case;
 use keymark_load::Progress;
 use keymark_report::{units, visible};
 use keymark_stacks::tls::Watch;
+use keymark_stores::user::terminal;
 
-use crate::view::REDRAWS;
+use crate::view::{REDRAWS, share};
 
 /// The line.
 pub(super) struct View {
@@ -23,6 +24,7 @@ impl View {
         if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
             bar.set_style(style);
         }
+        share(&bar);
         Self {
             bar,
             cases,
@@ -32,6 +34,7 @@ impl View {
     }
 
     pub(super) fn finish(self) {
+        terminal::end();
         self.bar.finish_and_clear();
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod audit;
+mod audit_corpus;
 mod capacity;
 mod cards;
 // What the benchmark has of its own: it has no harness that could run tests.

@@ -21,7 +21,7 @@ use super::token_info::{ModuleInfo, SlotInfo, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
 use crate::store::once_each;
-use crate::user::{TokenId, User};
+use crate::user::{TokenId, TokenName, User};
 
 /// The family `pkcs11`.
 pub const FAMILY: StoreFamily = StoreFamily {
@@ -67,6 +67,64 @@ fn named(names: &[String], places: &Places, user: &User, looked: &mut Looked) ->
     Ok(())
 }
 
+/// The tokens in modules that are here, for names that no family knows: by label, by serial number, or as results name
+/// them.
+pub(crate) fn called(wish: &Wish, user: &User, looked: &mut Looked) -> Result<(), Error> {
+    let Wish::Named(names) = wish else {
+        return Ok(());
+    };
+    let unknown: Vec<_> = names
+        .iter()
+        .filter(|name| !looked.known.contains(name))
+        .collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let files: Vec<ModuleFile> = Places::of_user()
+        .modules()
+        .iter()
+        .map(KnownModule::to_load)
+        .collect();
+    let said = look(&files, user, Readers::Shown);
+    let said: Vec<_> = files
+        .iter()
+        .zip(said)
+        .filter_map(|(file, said)| Some((file, said.ok()?)))
+        .collect();
+    for name in unknown {
+        let of_module = said.iter().flat_map(|(file, said)| {
+            let called = tokens(said)
+                .filter(|(_, token)| is_called(token, name) && !offered(token).is_empty());
+            called.map(|(_, token)| FoundToken::of(file, said, token))
+        });
+        let mut found: Vec<FoundToken> = of_module.collect();
+        if found.len() > 1 {
+            let names: Vec<String> = found.iter().map(|token| shown(&token.info)).collect();
+            let reason = format!("{} tokens match: {}", names.len(), names.join(", "));
+            let call = format!("looking for the token '{name}'");
+            return Err(Error::call(call, reason, "name one by its URI"));
+        }
+        if let Some(token) = found.pop() {
+            let uri = Pkcs11Uri::default();
+            looked.devices.push(Box::new(TokenDevice::of(
+                token,
+                &uri,
+                user,
+                Wanted::ByName,
+            )?));
+            looked.known.push(name.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a user means a token.
+fn is_called(token: &TokenInfo, name: &str) -> bool {
+    let id = token.id();
+    let is_id = TokenName::parse(name).is_ok_and(|name| id.is_called(&name));
+    is_id || token.label.eq_ignore_ascii_case(name)
+}
+
 /// What a name means, before anybody is asked for a PIN.
 enum Meant {
     Own(Box<ManagedToken>),
@@ -84,7 +142,7 @@ impl Meant {
         let files = modules(&uri, places)?;
         let looked = files.iter().zip(look(&files, user, Readers::Shown));
         let (mut found, mut others) = (Vec::new(), Vec::new());
-        let (mut blank, mut broken) = (false, None);
+        let (mut blank, mut answered, mut broken) = (false, false, None);
         for (file, said) in looked {
             let said = match said {
                 Ok(said) => said,
@@ -94,22 +152,23 @@ impl Meant {
                     continue;
                 }
             };
+            answered = true;
             blank |= !said.slots.is_empty();
             for (slot, token) in tokens(&said) {
                 if uri.matches(&said, slot, token) {
                     found.push(FoundToken::of(file, &said, token));
                 } else if !offered(token).is_empty() {
-                    others.push(token.id().to_string());
+                    others.push(shown(token));
                 }
             }
         }
         if uri.object.names_one() {
             with_key(&mut found, &uri.object)?;
         }
-        match (found.is_empty(), broken) {
-            (false, _) => Ok(Self::Tokens(uri, found)),
-            (true, Some(error)) if others.is_empty() => Err(error),
-            (true, _) => Err(no_token(&others, blank)),
+        match broken.filter(|_| !answered) {
+            _ if !found.is_empty() => Ok(Self::Tokens(uri, found)),
+            Some(error) => Err(error),
+            None => Err(no_token(uri.token.label.as_deref(), &others, blank)),
         }
     }
 
@@ -199,8 +258,7 @@ fn with_key(found: &mut Vec<FoundToken>, wanted: &ObjectPart) -> Result<(), Erro
         found.retain(|token| !offered(&token.info).is_empty());
     }
     if found.len() > 1 {
-        let name = |token: &FoundToken| format!("'{}' ({})", token.info.label, token.info.id());
-        let names: Vec<String> = found.iter().map(name).collect();
+        let names: Vec<String> = found.iter().map(|token| shown(&token.info)).collect();
         found.retain(|token| token.info.keys.iter().any(|key| key.is_called(wanted)));
         if found.is_empty() {
             return Err(Error::call(
@@ -213,10 +271,19 @@ fn with_key(found: &mut Vec<FoundToken>, wanted: &ObjectPart) -> Result<(), Erro
     Ok(())
 }
 
-pub(super) fn no_token(others: &[String], blank: bool) -> Error {
+/// Label and name of a token.
+fn shown(token: &TokenInfo) -> String {
+    format!("'{}' ({})", token.label, token.id())
+}
+
+pub(super) fn no_token(wanted: Option<&str>, others: &[String], blank: bool) -> Error {
     let call = "looking for a PKCS#11 token";
+    let wanted = wanted.map_or_else(
+        || "no token matches".to_owned(),
+        |label| format!("there is no token '{label}'"),
+    );
     if !others.is_empty() {
-        let reason = format!("no token matches; found {}", others.join(", "));
+        let reason = format!("{wanted}; these are here: {}", others.join(", "));
         return Error::call(call, reason, "'keymark devices' shows each with its URI");
     }
     if blank {

@@ -1,14 +1,15 @@
 //! Keys as objects of a token: what is there.
 
 use cryptoki::context::Pkcs11;
+use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{
     Attribute, AttributeType, KeyType, MlDsaParameterSetType, MlKemParameterSetType, ObjectClass,
     ObjectHandle, ParameterSetType,
 };
 use cryptoki::session::Session;
 use cryptoki::slot::Slot;
-use der::Decode as _;
-use der::asn1::OctetStringRef;
+use der::asn1::{AnyRef, BitStringRef, OctetStringRef};
+use der::{Decode as _, Encode as _, Tag};
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Error, Family, Operation};
 use keymark_native::cryptoki::under_way::UnderWay;
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::codes::failed;
 use super::uri::{ObjectKind, ObjectPart};
 use crate::device::{PublicDer, PublicPart};
-use crate::public_key::PublicKey;
+use crate::public_key::{PublicKey, der_signature};
 use crate::store::once_each;
 
 /// What is said of a key.
@@ -110,7 +111,7 @@ pub(super) fn visible(module: &Pkcs11, slot: Slot) -> Vec<KeyInfo> {
     }
 }
 
-/// The public keys and certificates that show without a PIN. What keymark cannot make a key of is left out.
+/// The public keys and certificates that show without a PIN. A key that keymark does not understand has no octets.
 pub(super) fn public_parts(module: &Pkcs11, slot: Slot) -> Result<Vec<PublicPart>, Error> {
     let _under_way = UnderWay::begin(Call::C_FindObjects);
     let session = module.open_ro_session(slot).map_err(failed)?;
@@ -118,18 +119,15 @@ pub(super) fn public_parts(module: &Pkcs11, slot: Slot) -> Result<Vec<PublicPart
     let mut parts = Vec::new();
     for key in objects(ObjectClass::PUBLIC_KEY).map_err(failed)? {
         let says = describe(&session, key)?;
-        let der = match (rsa_der(&session, key), says.algorithm) {
-            (Some(der), _) => Some(der),
-            (None, Some(algorithm)) => {
-                let numbers = public_numbers(&session, key, algorithm)?;
-                numbers.and_then(|public| public.spki_der().ok())
-            }
-            (None, None) => None,
-        };
-        parts.extend(der.map(|der| PublicPart {
+        let of_numbers = |algorithm| public_numbers(&session, key, algorithm).ok().flatten();
+        let der = rsa_der(&session, key)
+            .or_else(|| of_numbers(says.algorithm?)?.spki_der().ok())
+            .or_else(|| curve_der(&session, key));
+        parts.push(PublicPart {
             name: says.name(),
-            der: PublicDer::Key(der),
-        }));
+            // Octets that are no key are named as not read.
+            der: PublicDer::Key(der.unwrap_or_default()),
+        });
     }
     for certificate in objects(ObjectClass::CERTIFICATE).map_err(failed)? {
         let wanted = [AttributeType::Label, AttributeType::Value];
@@ -152,6 +150,41 @@ fn rsa_der(session: &Session, key: ObjectHandle) -> Option<Vec<u8>> {
         .ok()?
         .public_key_to_der()
         .ok()
+}
+
+/// A public key on any curve, as SubjectPublicKeyInfo (RFC 5480 §2).
+fn curve_der(session: &Session, key: ObjectHandle) -> Option<Vec<u8>> {
+    let wanted = [
+        AttributeType::KeyType,
+        AttributeType::EcParams,
+        AttributeType::EcPoint,
+    ];
+    let found = Attributes::read(session, key, &wanted).ok()?;
+    let (curve, point) = (found.curve?, found.point?);
+    if found.kind != Some(KeyType::EC) {
+        return None;
+    }
+    let point = OctetStringRef::from_der(&point).map_or(&*point, |string| string.as_bytes());
+    let parameters = AnyRef::from_der(&curve).ok()?;
+    let kind = AnyRef::new(Tag::ObjectIdentifier, &EC_PUBLIC_KEY).ok()?;
+    let algorithm = OnCurve { kind, parameters };
+    let point = BitStringRef::from_bytes(point).ok()?;
+    CurveKey { algorithm, point }.to_der().ok()
+}
+
+/// `id-ecPublicKey` without tag and length.
+const EC_PUBLIC_KEY: [u8; 7] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+
+#[derive(der::Sequence)]
+struct OnCurve<'a> {
+    kind: AnyRef<'a>,
+    parameters: AnyRef<'a>,
+}
+
+#[derive(der::Sequence)]
+struct CurveKey<'a> {
+    algorithm: OnCurve<'a>,
+    point: BitStringRef<'a>,
 }
 
 /// The private keys that a URI means.
@@ -313,22 +346,27 @@ pub(super) fn public_half(
     let algorithm = info
         .algorithm
         .ok_or_else(|| missing("its algorithm is not known"))?;
-    let beside = |class| -> Result<Option<ObjectHandle>, Error> {
-        let name = if info.id.is_empty() {
-            Attribute::Label(info.label.as_bytes().to_vec())
-        } else {
-            Attribute::Id(info.id.clone())
-        };
-        let found = session.find_objects(&[Attribute::Class(class), name]);
-        Ok(found.map_err(failed)?.first().copied())
-    };
-    let public = beside(ObjectClass::PUBLIC_KEY)?;
-    for object in [Some(key), public].into_iter().flatten() {
-        if let Some(public) = public_numbers(session, object, algorithm)? {
-            return Ok(public);
+    let beside = |class| beside(session, class, info);
+    if let Some(public) = public_numbers(session, key, algorithm)? {
+        return Ok(public);
+    }
+    let numbers = |object: &ObjectHandle| public_numbers(session, *object, algorithm).ok()?;
+    let mut publics: Vec<PublicKey> = beside(ObjectClass::PUBLIC_KEY)?
+        .iter()
+        .filter_map(numbers)
+        .collect();
+    if publics.len() > 1 {
+        publics.retain(|public| has_signed(session, key, public));
+        if publics.is_empty() {
+            return Err(missing(
+                "several public keys have its CKA_ID, and none verifies its signature",
+            ));
         }
     }
-    if let Some(certificate) = beside(ObjectClass::CERTIFICATE)? {
+    if let Some(public) = publics.into_iter().next() {
+        return Ok(public);
+    }
+    if let Some(certificate) = beside(ObjectClass::CERTIFICATE)?.first().copied() {
         let found = Attributes::read(session, certificate, &[AttributeType::Value])?;
         if let Some(der) = found.value {
             let key = X509::from_der(&der).and_then(|certificate| certificate.public_key());
@@ -340,6 +378,41 @@ pub(super) fn public_half(
     Err(missing(
         "the key does not contain it, and there is no public key beside it",
     ))
+}
+
+/// Objects of that class with a key's `CKA_ID`, or, without one, with its label. Of several those with its label also.
+fn beside(
+    session: &Session,
+    class: ObjectClass,
+    info: &KeyInfo,
+) -> Result<Vec<ObjectHandle>, Error> {
+    let label = Attribute::Label(info.label.as_bytes().to_vec());
+    let id = (!info.id.is_empty()).then(|| Attribute::Id(info.id.clone()));
+    let find = |names: Vec<Attribute>| {
+        let template: Vec<_> = [Attribute::Class(class)].into_iter().chain(names).collect();
+        session.find_objects(&template).map_err(failed)
+    };
+    let Some(id) = id else {
+        return find(vec![label]);
+    };
+    let found = find(vec![id.clone()])?;
+    if found.len() < 2 {
+        return Ok(found);
+    }
+    let named = find(vec![id, label])?;
+    Ok(if named.is_empty() { found } else { named })
+}
+
+/// Whether a private key on a short-Weierstrass curve signs what the public key verifies.
+fn has_signed(session: &Session, key: ObjectHandle, public: &PublicKey) -> bool {
+    const DIGEST: [u8; 32] = [0x4b; 32];
+    let signature = session.sign(&Mechanism::Ecdsa, key, &DIGEST);
+    let verified = signature.ok().and_then(|signature| {
+        let (r, s) = signature.split_at(signature.len() / 2);
+        let signature = der_signature(r, s).ok()?;
+        public.verify(None, &DIGEST, &signature).ok()
+    });
+    verified == Some(true)
 }
 
 fn public_numbers(

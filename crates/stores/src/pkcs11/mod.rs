@@ -36,6 +36,7 @@ pub use crate::pkcs11_uri as uri;
 pub use codes::name;
 pub use external_access::{is_known_to_programs, unseen};
 pub use family::FAMILY;
+pub(crate) use family::called;
 pub use managed::{ManagedKind, ManagedPlace};
 pub use module::ModuleFile;
 pub use modules::variables;

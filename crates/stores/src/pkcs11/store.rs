@@ -123,7 +123,14 @@ impl TokenStore {
             let (key, info) = able.next().ok_or_else(lacking)?;
             let call = || format!("using the key {} of token {}", info.name(), self.token.id);
             if let Some((_, other)) = able.next() {
-                let advice = "add its id to the URI, such as ';id=%01'";
+                let advice = match (&self.wanted.id, &self.wanted.label) {
+                    (Some(_), _) if other.label == info.label && other.id == info.id => {
+                        "no URI tells them apart; 'pkcs11-tool --login --type privkey --id ID --set-id NEW' gives one \
+                         of them another CKA_ID, and with --type pubkey its public key"
+                    }
+                    (Some(_), _) => "add its label to the URI, such as ';object=KEY'",
+                    (None, _) => "add its id to the URI, such as ';id=%01'",
+                };
                 let reason = format!("{} also match", other.name());
                 return Err(Error::call(call(), reason, advice));
             }

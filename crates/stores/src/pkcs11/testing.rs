@@ -42,7 +42,7 @@ impl TokenHere {
     ) -> Result<Self, Error> {
         let said = ask(file)?;
         let mut tokens = tokens(&said).filter(|(slot, token)| uri.matches(&said, slot, token));
-        let (_, info) = tokens.next().ok_or_else(|| no_token(&[], false))?;
+        let (_, info) = tokens.next().ok_or_else(|| no_token(None, &[], false))?;
         let found = FoundToken::of(file, &said, info);
         let token = Token::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
         let capabilities = if uri.object.names_one() {

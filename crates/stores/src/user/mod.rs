@@ -4,6 +4,7 @@
 mod changes;
 mod pin;
 mod rules;
+pub mod terminal;
 mod token;
 
 use std::sync::Arc;

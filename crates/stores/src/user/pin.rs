@@ -112,9 +112,11 @@ impl PinSource {
                 .map_err(|error| failed(what, format!("file descriptor {number}: {error}")))?,
             Self::File(path) => first_line(path)
                 .map_err(|error| failed(what, format!("{}: {error}", path.display())))?,
-            Self::Prompt => rpassword::prompt_password(format!("{what}: "))
-                .map(Zeroizing::new)
-                .map_err(|error| failed(what, format!("the terminal: {error}")))?,
+            Self::Prompt => {
+                super::terminal::alone(|| rpassword::prompt_password(format!("{what}: ")))
+                    .map(Zeroizing::new)
+                    .map_err(|error| failed(what, format!("the terminal: {error}")))?
+            }
         };
         if pin.is_empty() {
             return Err(failed(what, "it is empty".to_owned()));

@@ -152,7 +152,10 @@ fn plan(
     let missing = missing.chain(&inventory.unseen);
     let settings = selection::settings(arguments, seed);
     let plan = Plan::build(&selections, &offers, settings).map_err(|error| {
-        let mut message = error.to_string();
+        let mut message = match error {
+            PlanError::Nothing => without_keys(inventory).unwrap_or_else(|| error.to_string()),
+            _ => error.to_string(),
+        };
         message.extend(missing.take(1).map(|missing| format!("\n  {missing}")));
         match error {
             PlanError::LacksOperation { .. }
@@ -170,6 +173,21 @@ fn plan(
         )));
     }
     Ok((plan, selections))
+}
+
+/// The token that was named and has no key, which is why nothing can be planned.
+fn without_keys(inventory: &Inventory) -> Option<String> {
+    let mut tokens = inventory.devices.iter().filter_map(|found| {
+        let is_bare = found.device.capabilities().is_empty();
+        Some((&found.identity, found.device.token().filter(|_| is_bare)?))
+    });
+    let (identity, token) = tokens.next()?;
+    Some(format!(
+        "{} {} has no key that can be measured; --write-to {} lets keymark put test keys on it, and removes them",
+        identity.product,
+        identity.device,
+        token.serial()
+    ))
 }
 
 /// The ways that were wanted and are missing.
@@ -195,7 +213,7 @@ fn selected(
     inventory: &Inventory,
 ) -> Result<Option<Vec<DeviceName>>, Failure> {
     if let Some(unknown) = inventory.unknown.first() {
-        let message = PlanError::UnknownDevice(DeviceName::new(unknown)).to_string();
+        let message = keymark_stores::registry::unknown(unknown);
         // It may well be a card that nobody could look for.
         let unseen = inventory.unseen.as_ref().map(ToString::to_string);
         let occupied = inventory.occupied.first();
