@@ -29,8 +29,8 @@ pub struct ReportArguments {
     #[arg(value_name = "RUN", default_value = "last", num_args = 1..)]
     pub runs: Vec<RunSelector>,
     /// The file to write, or - for stdout [default: for HTML reports/RUN.html beside the archive, else stdout]
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE", value_parser = report_file)]
+    pub output: Option<ReportFile>,
     /// Show these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
     #[arg(long, value_name = "NAME", value_parser = Shipped::named)]
     pub published: Vec<Shipped>,
@@ -45,10 +45,41 @@ pub struct ReportArguments {
 impl ReportArguments {
     /// What was asked for, or what the file's name says.
     pub fn format(&self) -> &'static Format {
-        let extension = self.output.as_ref().and_then(|path| path.extension());
-        let extension = extension.map(|extension| extension.to_string_lossy().to_lowercase());
-        let named = || of_ending(&extension.unwrap_or_default());
-        self.format.unwrap_or_else(named)
+        let named = self.output.as_ref().and_then(|file| file.format);
+        self.format.or(named).unwrap_or(&html::FORMAT)
+    }
+}
+
+/// A file for a report.
+#[derive(Debug, Clone)]
+pub struct ReportFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// By its ending, if it has one.
+    format: Option<&'static Format>,
+}
+
+/// Refuses an ending that no form has.
+fn report_file(text: &str) -> Result<ReportFile, String> {
+    let path = PathBuf::from(text);
+    let Some(ending) = path.extension() else {
+        return Ok(ReportFile { path, format: None });
+    };
+    let ending = ending.to_string_lossy().to_lowercase();
+    let mut known = FORMATS.iter();
+    match known.find(|format| format.endings.contains(&&*ending)) {
+        Some(format) => Ok(ReportFile {
+            path,
+            format: Some(format),
+        }),
+        None => {
+            let endings = FORMATS.iter().flat_map(|format| format.endings);
+            let endings: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
+            Err(format!(
+                "'{text}' must end in one of {}",
+                endings.join(", ")
+            ))
+        }
     }
 }
 
@@ -62,11 +93,4 @@ fn exported() -> impl TypedValueParser<Value = &'static Format> {
 fn reported() -> impl TypedValueParser<Value = &'static Format> {
     let all = FORMATS.iter().copied();
     one_of(all.filter_map(|format| Some((format, *format.endings.last()?, format.about))))
-}
-
-/// The form of a file with that ending.
-fn of_ending(ending: &str) -> &'static Format {
-    let mut known = FORMATS.iter();
-    let found = known.find(|format| format.endings.contains(&ending));
-    found.copied().unwrap_or(&html::FORMAT)
 }

@@ -20,8 +20,8 @@ pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
     let articles = published::records(&arguments.published)?;
     let text = report::text(&records, &articles, archive, arguments.format())?;
     let target = match (&arguments.output, arguments.format()) {
-        (Some(path), _) if path.as_os_str() == STDOUT => None,
-        (Some(path), _) => Some(path.clone()),
+        (Some(file), _) if file.path.as_os_str() == STDOUT => None,
+        (Some(file), _) => Some(file.path.clone()),
         (None, format) if format.word == html::FORMAT.word => {
             Some(report::usual_place(archive.path(), &records[0].id)?)
         }
