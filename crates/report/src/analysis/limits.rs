@@ -51,13 +51,11 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Display)]
 pub enum Undecided {
     /// Intervals lie on both sides.
-    #[display(
-        "the limit is not known: intervals are too wide or missing; measure longer (--total-time, or more --runs)"
-    )]
+    #[display("the limit is not known: intervals are too wide or missing; measure longer")]
     Imprecise,
     /// A level was watched for this time only.
     #[display(
-        "the limit is not known: some were measured for only {}; measure longer (--total-time, or more --runs)",
+        "the limit is not known: some were measured for only {}; measure longer",
         units::duration(*_0)
     )]
     TooShort(Seconds),

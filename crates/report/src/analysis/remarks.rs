@@ -161,8 +161,7 @@ impl Analysis {
                 all => format!("{hardly} of {all} {noun}s are known to no better than ±10 % ({worst})"),
             };
             let text = format!(
-                "this machine was busy, or the run too short: {what}; measure again when it is idle, or longer \
-                 (--total-time 5m, --runs 100)"
+                "this machine was busy, or the run too short: {what}; measure again when it is idle, or longer"
             );
             Remark::new(RemarkKind::Coarse, text)
         })
