@@ -54,6 +54,19 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// Those that no measured gain surpasses: one that does shows that what an operation takes alone is not what it
+    /// takes beside others.
+    fn not_surpassed_by(mut self, gains: &[(u32, Estimate<Ratio>)]) -> Option<Self> {
+        let best = gains
+            .iter()
+            .map(|(_, gain)| gain.value.0)
+            .fold(1.0, f64::max);
+        if self.by_server().is_some_and(|bound| bound.0 < best) {
+            self.server = None;
+        }
+        (self.by_cores().0 >= best).then_some(self)
+    }
+
     /// Gain at which the server would be busy all the time.
     pub fn by_server(&self) -> Option<Ratio> {
         let (_, time) = self.server.as_ref()?;
@@ -215,7 +228,9 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
             refused: group.refused,
             finding: of_library.then(|| limits::finding(curve, twin)).flatten(),
             law: law(&curve.levels, record.plan.settings.seed),
-            bounds: bounds(record, rows, lowest, families).or_else(|| curve.bounds.clone()),
+            bounds: bounds(record, rows, lowest, families)
+                .or_else(|| curve.bounds.clone())
+                .and_then(|bounds| bounds.not_surpassed_by(&curve.gains)),
         });
     }
     found
