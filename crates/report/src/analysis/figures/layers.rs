@@ -9,7 +9,9 @@ use crate::units;
 use crate::{Figure, Plot, Stack, StackPart, Subject};
 
 /// What becomes of a step that adds nothing that is seen.
-const UNTOLD: &str = "what cannot be told from zero is counted in the layer below it";
+const UNTOLD: &str = "steps too small to measure are a part of their own";
+/// The part of a bar that belongs to such steps.
+const UNRESOLVED: &str = "too small to measure";
 /// A bar that takes so many times the longest of the whole program's leaves them no room.
 const BEYOND: f64 = 4.0;
 
@@ -63,25 +65,23 @@ fn stack(family: &FamilyBreakdown, of: &Breakdown, path: &Path) -> Stack {
         name: path.bottom.clone(),
         time: path.key.value,
     }];
-    // What cannot be told from nothing belongs to the part that it stands on, so that all of them are the whole.
-    let mut holds_rest = None;
     for place in &path.steps {
         let heading = family.layers.steps[*place].heading;
-        match of.steps.get(*place) {
-            Some(Some(Layer::Adds(time))) => parts.push(StackPart {
+        if let Some(Some(Layer::Adds(time))) = of.steps.get(*place) {
+            parts.push(StackPart {
                 name: heading.trim_start_matches("+ ").to_owned(),
                 time: time.value,
-            }),
-            Some(Some(Layer::AtMost(_) | Layer::Less(_)) | None) | None => {
-                holds_rest = holds_rest.or(Some(parts.len() - 1));
-            }
+            });
         }
     }
-    let said: f64 = parts.iter().map(|part| part.time.0).sum();
-    let rest = path.whole.value.0 - said;
-    let place = holds_rest.unwrap_or(parts.len() - 1);
-    if let Some(part) = parts.get_mut(place) {
-        part.time.0 = (part.time.0 + rest).max(0.0);
+    // Every other part is what the table says, so that the rest is what no step is known to take.
+    let told: f64 = parts.iter().map(|part| part.time.0).sum();
+    let rest = path.whole.value.0 - told;
+    if units::duration(Seconds(told)) != units::duration(path.whole.value) && rest > 0.0 {
+        parts.push(StackPart {
+            name: UNRESOLVED.to_owned(),
+            time: Seconds(rest),
+        });
     }
     Stack {
         of: Subject::new(of.device.clone(), of.provenance, label(of, path)),
