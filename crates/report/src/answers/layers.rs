@@ -11,6 +11,8 @@ use crate::units;
 
 /// A key that takes less of the whole is hidden by the program.
 const HIDDEN: f64 = 0.1;
+/// The device whose keys a library calculates with.
+const SOFTWARE: &str = "software";
 /// One that takes more is what the time goes into.
 const MOST: f64 = 0.5;
 
@@ -158,8 +160,9 @@ fn hides(name: &str, hidden: &[&Line<'_>]) -> Option<String> {
 fn dominates(family: &FamilyBreakdown, name: &str, most: &[&Line<'_>]) -> Option<String> {
     let by_time = |a: &&&Line<'_>, b: &&&Line<'_>| a.key.value.0.total_cmp(&b.key.value.0);
     let Line { of, key, whole } = most.iter().max_by(by_time)?;
-    let faster = of.beside.filter(|beside| beside.high < key.low);
-    let faster = faster.zip(family.layers.own_library.as_ref());
+    let own = family.layers.own_library.as_ref();
+    let own = own.filter(|_| of.device.as_str() == SOFTWARE);
+    let faster = of.beside.filter(|beside| beside.high < key.low).zip(own);
     let faster = faster.map(|(beside, own)| {
         format!(
             " ({} takes {})",
@@ -168,11 +171,16 @@ fn dominates(family: &FamilyBreakdown, name: &str, most: &[&Line<'_>]) -> Option
         )
     });
     Some(format!(
-        "With {} the key takes most of {name}'s time ({} for {} {}): a shorter key or a faster library would help{}.",
+        "With {} the key takes most of {name}'s time ({} for {} {}): a shorter key{} would help{}.",
         keys(most),
         part(key.value, whole.value),
         of.algorithm,
         of.operation,
+        // A device calculates by itself.
+        match of.device.as_str() == SOFTWARE {
+            true => " or a faster library",
+            false => " or a faster device",
+        },
         faster.unwrap_or_default()
     ))
 }

@@ -146,9 +146,7 @@ fn thread(analysis: &Analysis) -> Option<Statement> {
     times.sort_by(|a, b| a.value.total_cmp(&b.value));
     let (first, last) = (times.first()?, times.last()?);
     let took = |figure: &Figure<'_>| units::duration(Seconds(figure.value * f64::from(MESSAGES)));
-    let several = times
-        .iter()
-        .any(|figure| figure.case().device != first.case().device);
+    let several = !analysis.rows.iter().map(|row| &row.case.device).all_equal();
     let same = first.case().device == last.case().device;
     let on = |figure: &Figure<'_>| {
         let says = several && (!same || figure.id() == last.id());
@@ -164,7 +162,7 @@ fn thread(analysis: &Analysis) -> Option<Statement> {
         let time = between(&took(first), &took(last));
         format!("{time}, whatever the key")
     };
-    let text = format!("Opening a thread of {MESSAGES} messages takes {time}.");
+    let text = format!("Decrypting {MESSAGES} messages takes {time}.");
     Some(Statement::new(
         Topic::Patience,
         text,
