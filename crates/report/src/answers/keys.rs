@@ -144,15 +144,17 @@ impl<'a> Keys<'a> {
         let name = |figure: &&Figure<'_>| figure.case().algorithm.to_string();
         let names: Vec<String> = alike.iter().map(name).collect();
         let first = match alike.as_slice() {
-            [only] => format!("{begin}, {} is fastest ({})", names[0], only.time()),
+            [only] if self.vague.is_empty() => {
+                format!("{begin}, {} is fastest ({})", names[0], only.time())
+            }
+            // Which of them is the fastest, nobody knows.
+            [only] => format!("{begin}, {} takes {}", names[0], only.time()),
             [least, .., most] => {
                 let besides = apart(&alike);
-                let all = (slower.is_empty() && names.len() > 2).then_some("all ");
+                let time = between(&least.time(), &most.time());
                 format!(
-                    "{begin}, {}{} are alike ({}){}",
-                    all.unwrap_or_default(),
+                    "{begin}, there is no clear difference between {} ({time}){}",
                     listed(&names),
-                    between(&least.time(), &most.time()),
                     besides.unwrap_or_default()
                 )
             }
