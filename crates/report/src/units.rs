@@ -47,19 +47,20 @@ const HARDLY: f64 = 0.1;
 /// One known to this share is worth a third digit.
 const WELL: f64 = 0.02;
 
-/// `5.8 ms`, `~17 ms`, `≥ 8.2 s`: as many digits as are known, and a sign where that is few.
+/// `5.8 ms`, `17 ms ±28 %`, `~17 ms` without an interval, `≥ 8.2 s`: as many digits as are known, and the doubt where
+/// that is few.
 pub(crate) fn brief<T: Quantity>(
     estimate: &Estimate<T>,
     bare: Bare,
     written: impl Fn(T, Digits) -> String,
 ) -> String {
     let rough = T::from_f64(two_digits(estimate.value.to_f64()));
-    let hardly = || format!("~{}", written(rough, Digits::Two));
+    let roughly = || written(rough, Digits::Two);
     match (estimate.low, estimate.high, estimate.relative_half_width()) {
-        (_, _, Some(width)) if width > HARDLY => hardly(),
-        (_, _, Some(width)) if width > WELL => written(estimate.value, Digits::Two),
+        (_, _, Some(doubt)) if doubt > HARDLY => format!("{} ±{}", roughly(), width(doubt)),
+        (_, _, Some(doubt)) if doubt > WELL => written(estimate.value, Digits::Two),
         (Some(low), None, _) => format!("≥ {}", written(low, Digits::Two)),
-        (None, None, _) if bare == Bare::Uncertain => hardly(),
+        (None, None, _) if bare == Bare::Uncertain => format!("~{}", roughly()),
         _ => written(estimate.value, Digits::Three),
     }
 }
@@ -268,7 +269,7 @@ mod tests {
         let cases = [
             (Some(0.0122), Some(0.0125), Bare::Uncertain, "12.3 ms"),
             (Some(0.0118), Some(0.0128), Bare::Uncertain, "12 ms"),
-            (Some(0.0108), Some(0.0138), Bare::Uncertain, "~12 ms"),
+            (Some(0.0108), Some(0.0138), Bare::Uncertain, "12 ms ±13 %"),
             (Some(0.0108), None, Bare::Uncertain, "≥ 11 ms"),
             (None, None, Bare::Uncertain, "~12 ms"),
             (None, None, Bare::Stated, "12.3 ms"),

@@ -4,7 +4,7 @@ use crate::blocks::Blocks;
 use crate::control::{AtMeanSpeed, Controlled};
 use crate::dependence::{Dependence, RunDependence};
 use crate::drift::{Drift, drift};
-use crate::estimate::{Estimate, Method, Ratio, Seconds};
+use crate::estimate::{Estimate, Ratio, Seconds};
 use crate::mean::mean;
 use crate::modality::{Modes, modality};
 use crate::quantile::{MEDIAN, Sorted, quantile};
@@ -19,9 +19,6 @@ const DRIFT_P: f64 = 0.01;
 const SEVERE: f64 = 0.05;
 /// ... or this share of the time.
 const SEVERE_TIME: f64 = 0.2;
-
-/// A mean is in doubt whose interval is wider than this on each side.
-const DOUBTFUL: f64 = 0.1;
 
 /// Neighbouring blocks are called alike beyond this correlation ...
 const ALIKE: f64 = 0.3;
@@ -93,14 +90,6 @@ impl Summary {
             dependence: dependence_in(blocks, run),
             controlled: None,
         })
-    }
-
-    /// Whether median and range say more than the mean: that is known to no better than a tenth, from fewer than
-    /// twenty blocks or with samples beyond Tukey's outer fences among them.
-    pub fn is_told_by_median(&self) -> bool {
-        let half = self.mean.relative_half_width();
-        let few = matches!(self.mean.method, Method::StudentT | Method::PointOnly);
-        half.is_none_or(|half| half > DOUBTFUL) && (few || self.outliers.high_severe > 0)
     }
 
     /// What the reader should know before trusting the figures.

@@ -30,8 +30,6 @@ pub use changes::{of_comparison, of_history};
 pub use patience::WAITING;
 pub use titles::title_of;
 
-pub(crate) use figure::between;
-
 /// More sentences than this are not read; the last one says how certain the others are.
 const MOST: usize = 6;
 

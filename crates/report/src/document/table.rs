@@ -443,15 +443,6 @@ pub struct Brief {
 pub enum Figured {
     /// Of an operation, on average.
     Time(Estimate<Seconds>),
-    /// Of an operation, half of which took no longer.
-    Median {
-        /// The median.
-        of: Estimate<Seconds>,
-        /// The shortest.
-        least: Seconds,
-        /// The longest.
-        most: Seconds,
-    },
     /// Operations a second.
     Rate(Estimate<PerSecond>),
 }

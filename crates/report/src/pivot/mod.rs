@@ -22,8 +22,6 @@ pub use axis::Axis;
 pub enum Shown {
     /// Mean time of an operation.
     Mean,
-    /// The same, or the median where that [says more](keymark_stats::Summary::is_told_by_median).
-    Typical,
     /// Operations a second of all workers together.
     Rate,
 }
@@ -44,14 +42,6 @@ pub struct Entry<'r> {
 impl<'r> Entry<'r> {
     /// A case of a run.
     pub fn of(row: &'r Row, shown: Shown) -> Self {
-        let mean = || row.banded_time().map(Figured::Time);
-        let summary = row.summary.as_ref();
-        let told_by_it = summary.filter(|summary| summary.is_told_by_median());
-        let median = told_by_it.map(|summary| Figured::Median {
-            of: summary.median,
-            least: summary.min,
-            most: summary.max,
-        });
         let without = match (&row.failure, &row.overload) {
             (Some(_), _) => Some("failed"),
             (None, Some(_)) => Some("overloaded"),
@@ -61,8 +51,7 @@ impl<'r> Entry<'r> {
             case: Cow::Borrowed(&row.case),
             article: None,
             cell: match shown {
-                Shown::Typical => median.or_else(mean),
-                Shown::Mean => mean(),
+                Shown::Mean => row.banded_time().map(Figured::Time),
                 Shown::Rate => row.throughput.map(Figured::Rate),
             },
             without,

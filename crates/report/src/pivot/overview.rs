@@ -8,11 +8,10 @@ use keymark_stats::Seconds;
 
 use super::{Axis, Entry, Pivot, Shown, name_in_runs};
 use crate::analysis::{Analysis, Row, figures};
-use crate::answers::between;
 use crate::exchange::Shipped;
+use crate::grouped;
 use crate::render::words;
 use crate::{Block, Figure, Figured, Mean, Plot, RemarkKind, Section};
-use crate::{grouped, units};
 
 impl Analysis {
     /// The first sections of a run's document, with columns of that kind if somebody has chosen it.
@@ -31,21 +30,30 @@ impl Analysis {
             return section("operations a second", &pivot).into_iter().collect();
         }
         if by.is_some() {
-            let pivot = Pivot::new(entries(&self.rows, Shown::Typical), by).beside(articles);
+            let pivot = Pivot::new(entries(&self.rows, Shown::Mean), by).beside(articles);
             return section("mean time of an operation", &pivot)
                 .into_iter()
                 .collect();
         }
         let (several, alone): (Vec<&Row>, Vec<&Row>) =
             self.rows.iter().partition(|row| self.is_level(&row.case));
-        let alone = Pivot::new(entries(alone, Shown::Typical), None).beside(articles);
+        let crowded: Vec<&Row> = { alone.iter().copied() }
+            .filter(|row| is_crowd(&row.case))
+            .collect();
+        let alone = Pivot::new(entries(alone, Shown::Mean), None).beside(articles);
         let lowest = |row: &&Row| self.scaling.iter().any(|group| group.case == row.case);
-        let levels = self.rows.iter().filter(lowest).chain(several);
+        let levels = self
+            .rows
+            .iter()
+            .filter(lowest)
+            .chain(crowded)
+            .chain(several);
+        let levels = levels.unique_by(|row| row.id);
         let levels = Pivot::new(entries(levels, Shown::Rate), Some(&[Axis::Load]));
         let cards = articles.is_empty().then(|| self.keycards());
         let sections = [
             section("mean time of an operation", &alone),
-            section("operations a second with so many at once", &levels),
+            section("operations per second, by number of workers", &levels),
             cards.flatten(),
         ];
         sections.into_iter().flatten().collect()
@@ -75,7 +83,7 @@ impl Analysis {
         let of_column = grouped(&pivot.entries, |entry| pivot.name(&entry.case));
         let mean = |entry: &&Entry<'_>| match entry.cell? {
             Figured::Time(mean) => Some(figures::dot(&entry.case, mean)),
-            Figured::Median { .. } | Figured::Rate(_) => None,
+            Figured::Rate(_) => None,
         };
         let columns = of_column.into_iter().map(|(_, entries)| {
             let whole = entries.iter().any(|entry| self.is_whole(&entry.case));
@@ -101,10 +109,13 @@ impl Analysis {
     }
 }
 
+/// Whether several workers ask at once, as often as they can: then their rate says more than the time of each.
+fn is_crowd(case: &Case) -> bool {
+    case.load.is_closed() && case.concurrency() > 1
+}
+
 /// The cards that most people's are like; a run in software says nothing of any.
 const KEYCARDS: &str = "lwn-2017-keycards";
-/// Medians whose intervals are named.
-const MEDIANS: usize = 2;
 
 fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<Entry<'r>> {
     let first = |row: &&Row| row.case.replica == 0;
@@ -139,13 +150,10 @@ fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
     let has = |sign: char| written.iter().any(|cell| cell.contains(sign));
     let mut said = Vec::new();
     if has('~') {
-        said.push("~ known to no better than ±10 %".to_owned());
+        said.push("~ too few samples for an interval".to_owned());
     }
     if has('≥') {
         said.push("≥ at least that".to_owned());
-    }
-    if has('*') {
-        said.push(medians(pivot));
     }
     if has('[') {
         let kinds = pivot.kinds().filter(|kind| *kind != Provenance::Measured);
@@ -154,25 +162,6 @@ fn signs(pivot: &Pivot<'_>, written: &[String]) -> Option<String> {
         said.push(format!("[ ] not measured here: {kinds}"));
     }
     (!said.is_empty()).then(|| said.join(" · "))
-}
-
-/// What is known of the medians among the figures.
-fn medians(pivot: &Pivot<'_>) -> String {
-    let told = pivot.entries.iter().filter_map(|entry| {
-        let Some(Figured::Median { of, least, most }) = entry.cell else {
-            return None;
-        };
-        let range = between(&units::duration(least), &units::duration(most));
-        let median = units::estimated_duration(&of);
-        Some(format!("{} {median}, from {range}", entry.case))
-    });
-    let told: Vec<String> = told.collect();
-    let named = told.iter().take(MEDIANS).cloned().collect::<Vec<_>>();
-    let more = if told.len() > MEDIANS { "; …" } else { "" };
-    format!(
-        "* median, because few blocks or slow ones leave the mean in doubt (95 % interval and range: {}{more})",
-        named.join("; ")
-    )
 }
 
 /// What a figure is that is of this kind.

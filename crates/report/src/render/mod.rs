@@ -174,7 +174,7 @@ pub(crate) fn words(cell: &Cell) -> String {
     }
 }
 
-/// `5.8 ms`, `~17 ms` if it is hardly known, `≥ 8.2 s` if nothing bounds it from above, `17 ms*` if it is a median, `[1.3 s]` if it was not measured.
+/// `5.8 ms`, `17 ms ±28 %` if that is worse than ±10 %, `~17 ms` without an interval, `≥ 8.2 s` if nothing bounds it from above, `[1.3 s]` if it was not measured.
 fn brief(brief: &Brief) -> String {
     let bare = match brief.provenance.is_of_a_run() {
         true => Bare::Uncertain,
@@ -182,9 +182,6 @@ fn brief(brief: &Brief) -> String {
     };
     let words = match &brief.figure {
         Figured::Time(time) => units::brief(time, bare, units::rounded_duration),
-        Figured::Median { of, .. } => {
-            format!("{}*", units::brief(of, bare, units::rounded_duration))
-        }
         Figured::Rate(rate) => units::brief(rate, bare, units::rounded_rate),
     };
     let words = match brief.mark {

@@ -1,6 +1,6 @@
 //! Intervals of few blocks are as wide as they must be: coverage and width, of runs of twenty cases and of single ones.
 
-use keymark_stats::{Blocks, RunDependence, Sorted, Summary, mean, quantile};
+use keymark_stats::{Blocks, RunDependence, Sorted, mean, quantile};
 use rand::RngExt;
 
 use crate::{Noise, holds};
@@ -201,23 +201,4 @@ fn of_medians_with_slow_blocks_and_without() {
             }
         }
     }
-}
-
-#[test]
-fn a_mean_in_doubt_gives_way_to_the_median() {
-    let told = |times: &[u64]| {
-        let blocks = (0..).zip(times.iter().map(|time| vec![time * 1_000_000]));
-        let summary = Summary::of(&Blocks::from_blocks(blocks), &RunDependence::default(), 1);
-        summary.unwrap().is_told_by_median()
-    };
-    let steady: Vec<u64> = (0..40).map(|number| 100 + number * 7 % 5).collect();
-    assert!(!told(&steady) && !told(&steady[..8]), "known well");
-    let slow = [steady.as_slice(), &[900]].concat();
-    assert!(told(&slow), "one block of 41 is a sixth of all time");
-    assert!(
-        told(&[100, 200, 150, 120, 210, 170, 130, 220]),
-        "eight blocks"
-    );
-    let wide: Vec<u64> = (0..24).map(|number| 100 + number * 37 % 100).collect();
-    assert!(!told(&wide), "many that vary alike have a mean");
 }

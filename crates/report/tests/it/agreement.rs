@@ -1,0 +1,93 @@
+//! Table, picture and sentence of a run have the same figures.
+
+use std::path::Path;
+
+use keymark_report::analysis::{Analysis, Row};
+use keymark_report::answers::{Topic, answers};
+use keymark_report::{Block, Cell, Figured, Plot, exchange, units};
+use keymark_testkit::layers::layers;
+
+const RECORDS: [&str; 5] = [
+    "golden/everything",
+    "golden/stacks",
+    "golden/schemes",
+    "golden/predicted",
+    "records/default",
+];
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+#[test]
+fn no_figure_contradicts_another() {
+    let (mut cells, mut dots, mut bars) = (0, 0, 0);
+    for name in RECORDS {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.json"));
+        let record = exchange::import(&path).unwrap();
+        let analysis = Analysis::of(&record, &layers());
+        let means: Vec<f64> = analysis
+            .rows
+            .iter()
+            .filter_map(Row::mean)
+            .map(|mean| mean.0)
+            .collect();
+        let is_mean = |time: f64| means.iter().any(|mean| near(*mean, time));
+        // Published keycards have figures of their own.
+        let sections = analysis.overview(None, &[]);
+        for block in sections.iter().take(1).flat_map(|section| &section.blocks) {
+            let Block::Table(table) = block else { continue };
+            for cell in table.rows.iter().flat_map(|row| &row.cells) {
+                if let Cell::Brief(brief) = cell
+                    && let Figured::Time(time) = brief.figure
+                {
+                    assert!(is_mean(time.value.0), "{name}: {brief:?}");
+                    cells += 1;
+                }
+            }
+        }
+        for figure in analysis.figures(&record) {
+            match figure.plot {
+                Plot::Means { means, .. } => {
+                    for mean in means {
+                        assert!(is_mean(mean.mean.value.0), "{name}: {mean:?}");
+                        dots += 1;
+                    }
+                }
+                Plot::Layers { stacks, .. } => {
+                    for stack in stacks {
+                        let of_table = |time: f64| {
+                            let lines = analysis.breakdowns.iter().flat_map(|of| &of.breakdowns);
+                            let mut keys = lines.flat_map(|line| &line.paths);
+                            keys.any(|path| near(path.key.value.0, time))
+                        };
+                        let first = stack.parts[0].time.0;
+                        // Parts that were measured on the way are of another table.
+                        if stack.parts[0].name.starts_with("key") && is_mean(stack.sum.0) {
+                            assert!(of_table(first), "{name}: {stack:?}");
+                            bars += 1;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        for said in answers(&analysis, &record) {
+            if said.topic != Topic::Keys {
+                continue;
+            }
+            let Some((_, rest)) = said.text.split_once("is fastest (") else {
+                continue;
+            };
+            let (time, _) = rest.split_once(')').unwrap();
+            let rows = said.rows.iter().map(|id| &analysis.rows[id.0 as usize]);
+            let mut times = rows.filter_map(Row::mean).map(units::duration);
+            assert!(
+                time.starts_with("about ") || times.any(|own| own == time),
+                "{name}: {}",
+                said.text
+            );
+        }
+    }
+    assert!(cells > 20 && dots > 20 && bars > 3, "{cells} {dots} {bars}");
+}
