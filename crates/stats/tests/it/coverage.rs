@@ -1,6 +1,6 @@
 //! Intervals of few blocks are as wide as they must be: coverage and width, of runs of twenty cases and of single ones.
 
-use keymark_stats::{Blocks, RunDependence, Sorted, Summary, mean, quantile};
+use keymark_stats::{Blocks, RunDependence, Sorted, mean, quantile};
 use rand::RngExt;
 
 use crate::{Noise, holds};
