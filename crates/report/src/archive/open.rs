@@ -18,12 +18,26 @@ const VERSION: i64 = 1;
 /// What makes an empty file an archive of that version.
 const TABLES: &str = include_str!("1.sql");
 
+/// The usual flags without `SQLITE_OPEN_URI`: the name of an archive is that of a file.
+const PLAIN: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
+    .union(OpenFlags::SQLITE_OPEN_CREATE)
+    .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+/// Returns a name that SQLite takes for a file: `:memory:`, an empty name and, where the library was built so, `file:…` have
+/// meanings of their own.
+fn plain(path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return path.into();
+    }
+    Path::new(".").join(path)
+}
+
 /// Two programs that open a new archive at once can both be refused without a wait: while the file
 /// changes to a write-ahead log, SQLite asks no busy handler (sqlite.org/c3ref/busy_handler.html).
 pub(super) fn connect(path: &Path) -> Result<Connection> {
     const STEP: Duration = Duration::from_millis(5);
     let attempt = || -> Result<Connection, Fault> {
-        let mut connection = Connection::open(path)?;
+        let mut connection = Connection::open_with_flags(plain(path), PLAIN)?;
         connection.busy_timeout(Duration::ZERO)?;
         prepare(&mut connection, path)?;
         connection.busy_timeout(PATIENCE)?;
