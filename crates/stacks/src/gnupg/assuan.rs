@@ -18,6 +18,9 @@ use crate::programs::{PATIENCE, broken, connect, limit};
 const AGENT: &str = "gpg-agent";
 /// How long an agent that listens may take to say so: it has nothing to do for it.
 const GREETING: Duration = Duration::from_secs(10);
+/// What to do when the agent has no secure memory left.
+pub(super) const NO_MEMORY: &str = "gpg-agent's secure memory is full: it cannot grow above RLIMIT_MEMLOCK, or not at all \
+                                    without auto-expand-secmem; use fewer workers";
 /// Longest line of the protocol, without its line feed ("Server responses").
 const LINE: usize = 1000;
 /// Longest line that is read.
@@ -153,7 +156,11 @@ impl Assuan {
             match self.response(command, data)? {
                 Response::Ok => return Ok(()),
                 Response::Err(reason) => {
-                    return Err(Error::call(command, reason, self.advice(command)));
+                    let advice = match reason.contains("Cannot allocate memory") {
+                        true => NO_MEMORY,
+                        false => self.advice(command),
+                    };
+                    return Err(Error::call(command, reason, advice));
                 }
                 // Who asks again was not content with the answer: a PIN is not sent a second time.
                 Response::Inquire(keyword) => match reply.take() {

@@ -23,6 +23,10 @@ use crate::programs::{Daemon, START, check_socket, write_private};
 /// The longest name gpg-agent gives a socket.
 const LONGEST_SOCKET: &str = "S.gpg-agent.browser";
 
+/// The line of gpg-agent.conf without which several workers at once fail: the agent's secure memory has 32 KiB, or 64 KiB with
+/// `--enable-large-secmem` (configure.ac of 2.2.40), as Debian builds it.
+pub(super) const EXPANDING_MEMORY: &str = "auto-expand-secmem";
+
 /// The passphrase of protected test keys.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 #[derive(Clone)]
@@ -76,7 +80,7 @@ impl Home {
         check_socket(&path.join(LONGEST_SOCKET))?;
         // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
         let configuration = format!(
-            "allow-preset-passphrase\nenable-ssh-support\n{}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n",
+            "allow-preset-passphrase\nenable-ssh-support\n{EXPANDING_MEMORY}\n{}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n",
             scdaemon.agent_options
         );
         write_private(&path.join("gpg-agent.conf"), configuration.as_bytes())?;
@@ -145,7 +149,16 @@ impl Home {
 
     /// `gpg` in this home, as a script calls it: no terminal, no questions, status lines on stderr.
     pub fn gpg(&self) -> Command {
-        let silent = ["--batch", "--no-tty", "--pinentry-mode", "error"];
+        // gpg reads the administrator's gpg.conf for every home, and by `--no-options` too: what spoils a measurement there
+        // is taken back here.
+        let silent = [
+            "--batch",
+            "--no-tty",
+            "--pinentry-mode",
+            "error",
+            "--no-encrypt-to",
+            "--no-use-embedded-filename",
+        ];
         let mut command = self.program("gpg", &silent);
         command.args(["--status-fd", "2"]);
         command
@@ -159,7 +172,7 @@ impl Home {
             Ok((output.stdout, text))
         } else {
             let reason = format!("{}: {}", output.status, status::complaint(&text));
-            Err(Error::call(call, reason, ""))
+            Err(Error::call(call, reason, self.gnupg.advice()))
         }
     }
 
@@ -219,6 +232,15 @@ impl Home {
     /// What to do when a key cannot be used.
     pub const fn key_advice(&self) -> &'static str {
         self.scdaemon.key_advice
+    }
+
+    /// What to do when gpg fails with a key: the administrator's settings come first, where there are any.
+    pub(super) fn advice(&self) -> String {
+        let settings = self.gnupg.advice();
+        match settings.is_empty() {
+            true => self.key_advice().to_owned(),
+            false => settings,
+        }
     }
 
     /// Puts every key behind a passphrase (S2K with the agent's own calibration).

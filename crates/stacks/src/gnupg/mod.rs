@@ -41,6 +41,26 @@ pub struct Gnupg {
     pub libgcrypt: Option<String>,
     /// What it can make keys of.
     pub algorithms: BTreeSet<Algorithm>,
+    /// The administrator's configuration files, with the names of the options that they set.
+    settings: BTreeMap<PathBuf, String>,
+}
+
+/// Configurations that GnuPG's programs read for every home.
+const CONFIGURATIONS: [&str; 4] = ["common.conf", "gpg.conf", "gpg-agent.conf", "scdaemon.conf"];
+
+/// Returns the configuration files of a directory, with the names of the options that they set.
+fn settings(directory: &Path) -> BTreeMap<PathBuf, String> {
+    let files = CONFIGURATIONS.iter().map(|name| directory.join(name));
+    let set = files.filter_map(|file| {
+        let text = std::fs::read(&file).ok()?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let words = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        let options: Vec<&str> = words.filter(|word| !word.starts_with('#')).collect();
+        (!options.is_empty()).then(|| (file, options.join(", ")))
+    });
+    set.collect()
 }
 
 impl Gnupg {
@@ -49,7 +69,28 @@ impl Gnupg {
         let libgcrypt = self.libgcrypt.iter();
         let libgcrypt = libgcrypt.map(|version| ("libgcrypt".to_owned(), version.clone()));
         let gnupg = ("gnupg".to_owned(), self.version.clone());
-        libgcrypt.chain([gnupg]).collect()
+        let agent = (
+            "gpg-agent.conf".to_owned(),
+            home::EXPANDING_MEMORY.to_owned(),
+        );
+        let settings = self.settings.iter();
+        let settings =
+            settings.map(|(file, options)| (file.display().to_string(), options.clone()));
+        libgcrypt.chain([gnupg, agent]).chain(settings).collect()
+    }
+
+    /// Names the administrator's settings, which GnuPG reads for every home: they may be why it failed.
+    pub(crate) fn advice(&self) -> String {
+        let files: Vec<_> = self
+            .settings
+            .keys()
+            .map(|file| file.display().to_string())
+            .collect();
+        if files.is_empty() {
+            return String::new();
+        }
+        let files = files.join(", ");
+        format!("GnuPG reads {files} for every home, also for keymark's: try without its settings")
     }
 
     /// Asks the installed gpg; programs are looked for in `directory`, or along `PATH`.
@@ -60,7 +101,10 @@ impl Gnupg {
             version: String::new(),
             libgcrypt: None,
             algorithms: BTreeSet::new(),
+            settings: BTreeMap::new(),
         };
+        let administrators = gnupg.ask("gpgconf", &["--list-dirs", "sysconfdir"])?;
+        gnupg.settings = settings(Path::new(&home::unescaped(administrators.trim())));
         let config = gnupg.ask("gpg", &["--list-config", "--with-colons"])?;
         gnupg.version = status::configured(&config, "version")
             .unwrap_or("unknown")
@@ -133,10 +177,12 @@ impl Gnupg {
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
+            let said = String::from_utf8_lossy(&output.stderr);
             Err(missing(format!(
-                "{program} {} ended with {}",
+                "{program} {} ended with {}: {}",
                 arguments.join(" "),
-                output.status
+                output.status,
+                status::complaint(&said)
             )))
         }
     }
@@ -185,6 +231,22 @@ mod tests {
 
     fn names(config: &str) -> Vec<&'static str> {
         offered(config).into_iter().map(Algorithm::name).collect()
+    }
+
+    #[test]
+    fn the_administrators_settings_are_named_without_their_values() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = "# none\n\n  encrypt-to 0xDEADBEEF\nno-greeting\n";
+        std::fs::write(dir.path().join("gpg.conf"), text).unwrap();
+        std::fs::write(dir.path().join("scdaemon.conf"), "#\n").unwrap();
+        let found = settings(dir.path());
+        assert_eq!(
+            found.into_iter().collect::<Vec<_>>(),
+            [(
+                dir.path().join("gpg.conf"),
+                "encrypt-to, no-greeting".to_owned()
+            )]
+        );
     }
 
     #[test]
