@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use keymark_bench::case::{Case, CaseId};
 use keymark_bench::clock::{Clock, Harness, ManualClock};
-use keymark_bench::outlook::{Outlook};
+use keymark_bench::outlook::{Outlook, View};
 use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
