@@ -175,7 +175,9 @@ mod tests {
         let files = |known: &'static [(&str, &str)]| {
             move |path: &str| {
                 let mut known = known.iter();
-                known.find(|(name, _)| *name == path).map(|(_, text)| (*text).to_owned())
+                known
+                    .find(|(name, _)| *name == path)
+                    .map(|(_, text)| (*text).to_owned())
             }
         };
         let second = files(&[
@@ -185,7 +187,10 @@ mod tests {
         ]);
         assert_eq!(cpu_quota(&second), Some(0.5));
         let first = files(&[
-            ("proc/self/cgroup", "3:memory:/\n2:cpu,cpuacct:/docker/x\n1:name=systemd:/"),
+            (
+                "proc/self/cgroup",
+                "3:memory:/\n2:cpu,cpuacct:/docker/x\n1:name=systemd:/",
+            ),
             ("sys/fs/cgroup/cpu/docker/x/cpu.cfs_quota_us", "150000"),
             ("sys/fs/cgroup/cpu/docker/x/cpu.cfs_period_us", "100000"),
             ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1"),

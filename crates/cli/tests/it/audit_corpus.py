@@ -117,12 +117,13 @@ def of_openssl():
         "ed25519": "ed25519.crt ed25519.crt.der ed25519.csr ed25519.csr.der",
         "dsa1024": "dsa.pem dsa.der dsa.spki",
         "dh2048": "dh.pem dh.spki",
-        "a curve by its parameters": "explicit.pem",
+        "a curve of 256 bits by its parameters": "explicit.pem",
     }
     for key, names in holds.items():
         take("openssl", {name: [key] for name in names.split()})
-    take("openssl", {"bundle.pem": ["rsa1024", "nistp384", "ed25519"]})
-    for name in "p7.PEM p7.DER cms.der raw.sig string.der".split():
+    take("openssl", {name: ["rsa1024", "nistp384", "ed25519"] for name in ("bundle.pem", "p7.PEM", "p7.DER")})
+    take("openssl", {"cms.der": ["rsa1024"]})
+    for name in "raw.sig string.der".split():
         take("openssl", {name: NAMED})
     for name in "dsaparam.pem dsaparam.der dhparam.pem dhparam.der ecparam.pem crl.pem crl.der query.tsq".split():
         take("openssl", {name: WITHOUT_KEY})
@@ -229,8 +230,8 @@ def of_python():
     certificate = builder.sign(key, hashes.SHA512())
     put("python-9999.crt", certificate.public_bytes(Encoding.DER), ["nistp521"])
     p12 = pkcs12.serialize_key_and_certificates(b"n", key, certificate, None, plain)
-    put("python-open.p12", p12, NAMED)
-    put("python.p7b", pkcs7.serialize_certificates([certificate], Encoding.DER), NAMED)
+    put("python-open.p12", p12, ["nistp521"])
+    put("python.p7b", pkcs7.serialize_certificates([certificate], Encoding.DER), ["nistp521"])
     crl = x509.CertificateRevocationListBuilder(name, day, day.replace(year=2021)).sign(key, hashes.SHA256())
     put("python.crl", crl.public_bytes(Encoding.DER), WITHOUT_KEY)
     request = x509.CertificateSigningRequestBuilder(name).sign(keys["ed448"], None)
@@ -291,12 +292,12 @@ def of_damage():
         middle = len(octets) // 2
         put(f"damaged-cut.{form}", octets[:middle], holds, True)
         put(f"damaged-flipped.{form}", octets[:middle] + bytes([octets[middle] ^ 1]) + octets[middle + 1:], holds, True)
-        put(f"damaged-zeros.{form}", octets[:8] + bytes(len(octets) - 8), holds, True)
+        put(f"damaged-zeros.{form}", octets[:8] + bytes(len(octets) - 8), [*holds, "an unknown curve"], True)
         put(f"damaged-behind.{form}", octets + octets[:20], holds, True)
     put("damaged-empty.pem", b"", WITHOUT_KEY)
     put("damaged-head.pem", b"-----BEGIN CERTIFICATE-----\n", NOT_READ)
     put("damaged-noise.bin", bytes([0xfe]) + os.urandom(99), NAMED)
-    put("damaged-html.crt", b"<html><body>404 Not Found</body></html>\n", WITHOUT_KEY)
+    put("damaged-html.crt", b"<html><body>404 Not Found</body></html>\n", NAMED)
 
 
 CURVES = {"prime256v1": "nistp256", "secp384r1": "nistp384", "secp521r1": "nistp521", "secp224r1": "nistp224",
@@ -316,7 +317,7 @@ def by_openssl(text):
     if bits and "Modulus:" in text:
         return "rsa" + bits[1]
     if bits and "Field Type:" in text:
-        return "a curve by its parameters"
+        return f"a curve of {bits[1]} bits by its parameters"
     if bits and re.search(r"DH P\w+-Key", text):
         return "dh" + bits[1]
     if bits and "pub:" in text and re.search(r"^ *Q:", text, re.M):

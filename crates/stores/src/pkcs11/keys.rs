@@ -124,7 +124,10 @@ pub(super) fn public_parts(module: &Pkcs11, slot: Slot) -> Result<Vec<PublicPart
             .or_else(|| of_numbers(says.algorithm?)?.spki_der().ok())
             .or_else(|| curve_der(&session, key));
         parts.push(PublicPart {
-            name: says.name(),
+            // The audit has the names of more algorithms.
+            name: says
+                .algorithm
+                .map_or_else(|| says.label.clone(), |_| says.name()),
             // Octets that are no key are named as not read.
             der: PublicDer::Key(der.unwrap_or_default()),
         });
