@@ -195,7 +195,7 @@ fn what_was_not_read_has_a_status_of_its_own() {
         &place,
         "mkdir fine none cut
          ssh-keygen -q -t rsa -b 3072 -m PEM -N secret -C me -f fine/id_rsa
-         echo text > none/notes; openssl dhparam -out none/dh.pem 256 2>/dev/null
+         echo text > none/notes; openssl dhparam -out none/dh.pem 512 2>/dev/null
          cp fine/id_rsa.pub cut; cp fine/id_rsa cut/other",
     );
     for (target, status, named) in [

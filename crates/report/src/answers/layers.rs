@@ -1,7 +1,7 @@
 //! What the time goes into: the key or the program around it, and what would not help.
 
 use itertools::Itertools;
-use keymark_bench::{Algorithm, Case, Point, Provenance};
+use keymark_bench::{Algorithm, Case, Provenance};
 use keymark_stats::{Estimate, Seconds};
 
 use super::figure::{listed, part};
@@ -16,7 +16,7 @@ const SOFTWARE: &str = "software";
 /// One that takes more is what the time goes into.
 const MOST: f64 = 0.5;
 
-/// Where the program hides the key, where the key takes most, and what a passphrase costs.
+/// Where the program hides the key and where the key takes most.
 pub(super) fn layers(analysis: &Analysis) -> Vec<Statement> {
     analysis
         .breakdowns
@@ -111,10 +111,7 @@ fn of_family(analysis: &Analysis, family: &FamilyBreakdown) -> Vec<Statement> {
     };
     let most = said(Topic::Layers, &most, dominates(family, name, &most));
     let hidden = said(Topic::Striking, &hidden, hides(name, &hidden)).into_iter();
-    let mut all: Vec<Statement> = hidden
-        .chain(passphrase(analysis, family))
-        .chain(most)
-        .collect();
+    let mut all: Vec<Statement> = hidden.chain(most).collect();
     if all.is_empty() {
         all.extend(said(Topic::Layers, &between, shared(name, &between)));
     }
@@ -195,59 +192,6 @@ fn shared(name: &str, between: &[&Line<'_>]) -> Option<String> {
         of.algorithm,
         of.operation
     ))
-}
-
-/// What a step costs that leads to no other: it is in no sum.
-fn passphrase(analysis: &Analysis, family: &FamilyBreakdown) -> Option<Statement> {
-    let layers = &family.layers;
-    let whole = layers.whole.as_ref()?;
-    let steps = layers
-        .steps
-        .iter()
-        .enumerate()
-        .filter(|(_, step)| layers.is_aside(step));
-    let added = steps.flat_map(|(place, step)| {
-        let of = family
-            .breakdowns
-            .iter()
-            .filter(|breakdown| breakdown.provenance != Provenance::Virtual);
-        of.filter_map(
-            move |breakdown| match breakdown.steps.get(place)?.as_ref()? {
-                Layer::Adds(time) => Some((step, breakdown, *time)),
-                Layer::AtMost(_) | Layer::Less(_) => None,
-            },
-        )
-    });
-    let (step, breakdown, time) = added.max_by(|a, b| a.2.value.0.total_cmp(&b.2.value.0))?;
-    let besides = breakdown.whole.filter(|whole| whole.high < time.low);
-    let besides = besides.map(|all| {
-        format!(
-            "; without it {} takes {}",
-            whole.name,
-            units::duration(all.value)
-        )
-    });
-    let topic = if besides.is_some() {
-        Topic::Striking
-    } else {
-        Topic::Layers
-    };
-    let mut kept = step.upper.parameters.pairs().map(|(_, word)| word);
-    let text = format!(
-        "A passphrase ({}) adds {} to each operation{} ({} {}).",
-        kept.join(", "),
-        units::duration(time.value),
-        besides.unwrap_or_default(),
-        breakdown.algorithm,
-        breakdown.operation
-    );
-    let rows = analysis.rows.iter().filter(|row| {
-        let points = [&step.upper, &step.lower, &whole.point];
-        row.case.is_alone()
-            && breakdown.is_about(&row.case)
-            && points.contains(&&Point::of(&row.case))
-    });
-    Some(Statement::new(topic, text, rows.map(|row| row.id)))
 }
 
 /// Their algorithms, each once; curves of 256 bits together.

@@ -8,6 +8,7 @@ mod figure;
 mod keys;
 mod layers;
 mod machines;
+mod passphrase;
 mod patience;
 mod servers;
 mod services;
@@ -41,6 +42,7 @@ pub fn answers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
     let mut all: Vec<Statement> = services::services(analysis).into_iter().collect();
     all.extend(devices::striking(analysis));
     all.extend(devices::devices(analysis));
+    all.extend(passphrase::passphrase(analysis));
     all.extend(patience::patience(analysis, record));
     all.extend(patience::predictions(analysis, record));
     all.extend(servers::servers(analysis));

@@ -7,6 +7,7 @@ use keymark_bench::{Operation, Provenance, Record, StoreKind};
 use keymark_stats::Seconds;
 
 use super::figure::{Figure, alone, between, device, is_virtual_card, listed, place, what};
+use super::passphrase::has_passphrase;
 use super::{Statement, Topic};
 use crate::Answer;
 use crate::analysis::{Analysis, Row};
@@ -15,7 +16,7 @@ use crate::units::{self, counted};
 use crate::visible::sentence;
 
 /// Messages of a thread.
-const MESSAGES: u32 = 50;
+pub(super) const MESSAGES: u32 = 50;
 /// So many that are too slow are named with what would do.
 const NAMED: usize = 2;
 
@@ -138,6 +139,7 @@ fn thread(analysis: &Analysis) -> Option<Statement> {
     };
     let mut times: Vec<Figure<'_>> = alone(&analysis.rows).filter(opens).collect();
     times.retain(|figure| figure.case().provenance != Provenance::Predicted && figure.is_known());
+    times.retain(|figure| !has_passphrase(figure.case()));
     // Nobody asks what a card costs because of the CPU beside it.
     let is_cpu = |figure: &Figure<'_>| figure.case().store == StoreKind::SOFTWARE;
     if !times.iter().all(is_cpu) {
