@@ -110,11 +110,6 @@ pub(crate) fn table<T>(table: TableOf<T>) {
     print(&text::table(&table.table(), Width::Unlimited));
 }
 
-/// The same, with the columns for which there is no room below.
-pub(crate) fn fitted<T>(table: TableOf<T>) {
-    print(&text::table(&table.table(), room()));
-}
-
 /// Room for tables.
 fn width(tables: &TableArguments) -> Width {
     if tables.wide {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
 use crate::instruction::Architecture;
-use crate::machine::{Layout, Machine, Stub, SystemControl};
+use crate::machine::{Layout, Machine, Stub};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming, Ports};
 
 /// The only version of the format so far.
@@ -56,14 +56,6 @@ impl Core {
             Self::CortexM0Plus => CoreTiming::CORTEX_M0_PLUS,
             Self::CortexM3 => CoreTiming::CORTEX_M3,
             Self::CortexM4 => CoreTiming::CORTEX_M4,
-        }
-    }
-
-    /// Bits of a priority: as many as an ARMv6-M has, and as an ARMv7-M may have.
-    const fn most_priority_bits(self) -> u8 {
-        match self {
-            Self::CortexM0Plus => 2,
-            Self::CortexM3 | Self::CortexM4 => 8,
         }
     }
 
@@ -116,8 +108,6 @@ pub struct Microcontroller {
     pub clock: Megahertz,
     /// Where flash and RAM lie, and how large they are.
     pub layout: Layout,
-    /// Bits of the core's registers that are the part's choice.
-    pub system: SystemControl,
     /// Its own registers that start-up code writes.
     pub registers: Vec<Stub>,
     /// Flash at that frequency.
@@ -189,10 +179,6 @@ struct File {
     ccm_base: u32,
     #[serde(default)]
     ccm_kib: u32,
-    /// All that the architecture has, where nothing is said.
-    priority_bits: Option<u8>,
-    #[serde(default)]
-    mpu_regions: u8,
     flash: Flash,
     sources: Vec<String>,
     #[serde(default)]
@@ -255,13 +241,6 @@ impl File {
             return Err(malformed(
                 "multiply-cycles must be 1, or 32 on a Cortex-M0+".to_owned(),
             ));
-        }
-        let most = file.core.most_priority_bits();
-        if file
-            .priority_bits
-            .is_some_and(|bits| !(2..=most).contains(&bits))
-        {
-            return Err(malformed(format!("priority-bits must be 2 to {most}")));
         }
         let above = file.flash_base.checked_add(file.flash_size());
         if above.is_none_or(|end| end > file.ram_base)
@@ -377,14 +356,6 @@ impl File {
                 ccm_base: self.ccm_base,
                 ccm_size: self.ccm_kib * 1024,
             },
-            system: SystemControl {
-                architecture: self.core.architecture(),
-                cpuid: self.core.cpuid(),
-                priority_bits: self
-                    .priority_bits
-                    .unwrap_or_else(|| self.core.most_priority_bits()),
-                mpu_regions: self.mpu_regions,
-            },
             registers: self.registers,
             flash,
             sources: self.sources,
@@ -411,8 +382,10 @@ impl Microcontroller {
         if let Some(found) = image.armv7().filter(|_| self.core == Core::CortexM0Plus) {
             return Err(ImageError::LargerCore(found));
         }
-        let machine = image.machine(&self.layout, self.system, &self.registers)?;
-        Ok(machine.at(u64::from(self.clock.0) * 1_000_000))
+        let machine = image.machine(&self.layout)?;
+        let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
+        let machine = machine.with_registers(&self.registers, self.core.cpuid());
+        Ok(machine.with_architecture(self.core.architecture()))
     }
 
     /// The shipped part of that name, with `@MHz` for another clock.

@@ -93,7 +93,7 @@ fn a_profile_is_written_whole_or_not_at_all() {
     let place = Place::new(KEYMARK);
     let file = place.path("my-card.toml");
     let profile = format!("profile last -o {}", file.display());
-    let bench = "bench --algorithm ed25519 --stack raw --runs";
+    let bench = "bench --device virtual --algorithm ed25519 --operation sign --stack raw --runs";
     place.stdout(&format!("{bench} 3"));
     let refused = place.refused(&profile, 1);
     assert_says(&refused, ["at least 20 operations"]);

@@ -7,14 +7,10 @@ use std::ops::Range;
 
 use goblin::elf::{Elf, header, program_header};
 
-use crate::machine::{Layout, Machine, Memory, Stub, SystemControl};
+use crate::machine::{Layout, Machine, Memory};
 
 /// More than this no part holds: flash and RAM of 16 MiB each.
 const MOST_BYTES: usize = 32 << 20;
-/// The most that a program may have outside of flash and RAM.
-const MOST_OUTSIDE: u32 = 64 << 10;
-/// What the address of every vector table is a multiple of, at least (B1.5.3 of DDI 0403E).
-const TABLE_ALIGNMENT: u32 = 128;
 
 /// A loaded program.
 #[derive(Debug, Clone)]
@@ -24,8 +20,6 @@ pub struct Image {
     symbols: Vec<Symbol>,
     code: Vec<Symbol>,
     entry: u32,
-    /// Where symbols and sections say that a vector table is.
-    tables: Vec<u32>,
     armv7: Option<&'static str>,
 }
 
@@ -39,42 +33,6 @@ struct Segment {
     bytes: Range<usize>,
     /// Bytes of memory there: those of the file and zeros.
     size: u32,
-    is_writable: bool,
-}
-
-impl Segment {
-    /// Whether it begins neither in flash nor in RAM.
-    fn is_outside(&self, memory: &Memory) -> bool {
-        memory.bytes(self.runs_at, 0).is_err()
-    }
-
-    /// The memory that it needs: erased, where it cannot be written.
-    fn memory(&self) -> Stub {
-        Stub {
-            at: self.runs_at & !3,
-            bytes: self.size.saturating_add(self.runs_at & 3),
-            reset: if self.is_writable { 0 } else { u32::MAX },
-            follow: Vec::new(),
-            ignored: !self.is_writable,
-        }
-    }
-
-    fn does_not_fit(&self, layout: &Layout) -> ImageError {
-        ImageError::DoesNotFit {
-            address: self.address,
-            bytes: self.size,
-            layout: layout.clone(),
-        }
-    }
-}
-
-/// How a program begins.
-#[derive(Debug, Clone, Copy)]
-struct Start {
-    entry: u32,
-    stack: u32,
-    /// What VTOR says.
-    vectors: u32,
 }
 
 /// A named place.
@@ -143,15 +101,10 @@ pub enum ImageError {
         /// The memory.
         layout: Layout,
     },
-    /// Two segments have different bytes for one place.
-    #[error(
-        "two segments of this ELF file overlap at {0:#010x} with different contents; link it anew"
-    )]
-    Overlap(u32),
     /// Nothing to begin with.
     #[error(
-        "its entry {0:#010x} is not Thumb code of this program (bit 0 set); put a vector table at the beginning of \
-         flash, or mark the function with .thumb_func and name it with ENTRY()"
+        "its entry {0:#010x} is not Thumb code of this program (bit 0 set); put a vector table at its lowest address, \
+         or mark the function with .thumb_func and name it with ENTRY()"
     )]
     Entry(u32),
     /// Not among the kernels.
@@ -202,7 +155,6 @@ impl Image {
                 runs_at: u32::try_from(header.p_vaddr).map_err(malformed)?,
                 bytes,
                 size: u32::try_from(header.p_memsz).map_err(malformed)?,
-                is_writable: header.p_flags & program_header::PF_W != 0,
             });
         }
         if segments.iter().all(|segment| segment.bytes.is_empty()) {
@@ -214,7 +166,6 @@ impl Image {
             symbols: symbols::all(&elf),
             code: symbols::code(&elf),
             entry: u32::try_from(elf.entry).map_err(malformed)?,
-            tables: symbols::tables(&elf),
             armv7: attributes(&elf, file).and_then(attributes::armv7),
         })
     }
@@ -293,129 +244,63 @@ impl Image {
         })
     }
 
-    /// A machine with this program and that core, ready to begin as after a reset. Without a vector table it begins at
-    /// the file's entry, the stack at the end of RAM.
-    pub fn machine(
-        &self,
-        layout: &Layout,
-        system: SystemControl,
-        registers: &[Stub],
-    ) -> Result<Machine, ImageError> {
+    /// A machine with this program, ready to begin as after a reset: with the stack pointer and the address of the
+    /// vector table at the lowest address. Without one it begins at the file's entry, the stack at the end of RAM.
+    pub fn machine(&self, layout: &Layout) -> Result<Machine, ImageError> {
         let mut memory = Memory::new(layout.clone());
-        let mut outside = Vec::new();
         for segment in &self.segments {
             let bytes = &self.file[segment.bytes.clone()];
-            if segment.is_outside(&memory) {
-                outside.push((segment, bytes));
-            } else if memory
-                .bytes(segment.runs_at, segment.size as usize)
-                .is_err()
-                || !bytes.is_empty() && memory.load(segment.address, bytes).is_err()
-            {
-                return Err(segment.does_not_fit(layout));
+            let there = memory.bytes(segment.runs_at, segment.size as usize);
+            if there.is_err() || !bytes.is_empty() && memory.load(segment.address, bytes).is_err() {
+                return Err(ImageError::DoesNotFit {
+                    address: segment.address,
+                    bytes: segment.size,
+                    layout: layout.clone(),
+                });
             }
         }
-        self.check_overlaps(&memory)?;
-        let start = self.start(&memory).map_err(|error| match outside.first() {
-            // Rather that than what follows from it.
-            Some((segment, _)) => segment.does_not_fit(layout),
-            None => error,
-        })?;
+        let lowest = self.lowest();
+        let (entry, stack) = self.start(&memory, lowest)?;
         let names = self.code.iter();
         let boundaries = names.flat_map(|one| [one.address, one.address.saturating_add(one.size)]);
-        let mut machine = Machine::new(memory, start.entry, start.stack)
-            .with_registers(registers, system)
-            .with_vectors(start.vectors)
-            .with_boundaries(boundaries);
-        for (segment, bytes) in outside {
-            if segment.size > MOST_OUTSIDE {
-                return Err(segment.does_not_fit(layout));
-            }
-            machine = machine.with_memory(segment.memory(), bytes);
-        }
-        Ok(machine)
+        Ok(Machine::new(memory, entry, stack)
+            .with_vectors(lowest)
+            .with_boundaries(boundaries))
     }
 
-    /// What lies outside of flash and RAM, such as option bytes or backup RAM: addresses and bytes.
-    pub fn outside(&self, layout: &Layout) -> Vec<(u32, u32)> {
-        let memory = Memory::new(layout.clone());
-        let segments = self.segments.iter();
-        let outside = segments.filter(|segment| segment.is_outside(&memory));
-        outside
-            .map(|segment| (segment.runs_at, segment.size))
-            .collect()
+    /// Where its first byte is loaded.
+    fn lowest(&self) -> u32 {
+        let loaded = self
+            .segments
+            .iter()
+            .filter(|segment| !segment.bytes.is_empty());
+        loaded.map(|segment| segment.address).min().unwrap_or(0)
     }
 
-    /// Whether all that is to be loaded is there: of two segments at one place only the second would be.
-    fn check_overlaps(&self, memory: &Memory) -> Result<(), ImageError> {
-        let covered = self.segments.iter().find(|segment| {
-            let bytes = &self.file[segment.bytes.clone()];
-            let there = memory.bytes(segment.address, bytes.len());
-            there.is_ok_and(|there| there != bytes)
-        });
-        covered.map_or(Ok(()), |segment| Err(ImageError::Overlap(segment.address)))
-    }
-
-    /// Where it begins. A board takes the vector table at the beginning of flash. Where there is none, as in front of a
-    /// boot loader's program, symbols or sections name it, or it begins a segment, or the file's entry is in it.
-    fn start(&self, memory: &Memory) -> Result<Start, ImageError> {
+    fn start(&self, memory: &Memory, lowest: u32) -> Result<(u32, u32), ImageError> {
         let layout = memory.layout();
-        let segments = self.segments.iter();
-        let loaded = segments.filter(|segment| !segment.bytes.is_empty());
-        let begins = loaded.clone().map(|segment| segment.address);
-        let aligned = loaded.flat_map(|segment| {
-            let first = segment.address.next_multiple_of(TABLE_ALIGNMENT);
-            let end = segment.address.saturating_add(segment.bytes.len() as u32);
-            (first..end).step_by(TABLE_ALIGNMENT as usize)
-        });
-        let has_entry = |&table: &u32| memory.word(table.wrapping_add(4)) == Ok(self.entry | 1);
-        let places = std::iter::once(layout.flash_base)
-            .chain(self.tables.iter().copied())
-            .chain(aligned.filter(has_entry))
-            .chain(begins);
-        let mut wrong = None;
-        for place in places {
-            match self.table(place, memory) {
-                Ok(Some(start)) => return Ok(start),
-                Ok(None) => {}
-                Err(error) => wrong = wrong.or(Some(error)),
+        let table = memory
+            .word(lowest)
+            .ok()
+            .zip(memory.word(lowest.wrapping_add(4)).ok());
+        if let Some((stack, reset)) = table.filter(|(_, reset)| self.holds(*reset | 1)) {
+            let has_stack = memory.is_ram(stack.wrapping_sub(4));
+            if self.holds(reset) && !has_stack {
+                let layout = layout.clone();
+                return Err(ImageError::Stack { stack, layout });
             }
-        }
-        if let Some(error) = wrong {
-            return Err(error);
+            if has_stack {
+                let thumb = self.holds(reset).then_some((reset, stack & !3));
+                return thumb.ok_or(ImageError::Entry(reset));
+            }
         }
         if !self.holds(self.entry) {
             return Err(ImageError::Entry(self.entry));
         }
-        Ok(Start {
-            entry: self.entry,
-            stack: layout.ram_base.wrapping_add(layout.ram_size) & !7,
-            vectors: 0,
-        })
-    }
-
-    /// What the vector table there says, if it is one.
-    fn table(&self, place: u32, memory: &Memory) -> Result<Option<Start>, ImageError> {
-        let words = memory.word(place).ok();
-        let words = words.zip(memory.word(place.wrapping_add(4)).ok());
-        let Some((stack, entry)) = words.filter(|(_, entry)| self.holds(*entry | 1)) else {
-            return Ok(None);
-        };
-        let layout = memory.layout();
-        match (memory.is_ram(stack.wrapping_sub(4)), self.holds(entry)) {
-            (true, true) => Ok(Some(Start {
-                entry,
-                stack: stack & !3,
-                // After a reset VTOR is zero, where flash is seen as well.
-                vectors: if place == layout.flash_base { 0 } else { place },
-            })),
-            (true, false) => Err(ImageError::Entry(entry)),
-            (false, true) => Err(ImageError::Stack {
-                stack,
-                layout: layout.clone(),
-            }),
-            (false, false) => Ok(None),
-        }
+        Ok((
+            self.entry,
+            layout.ram_base.wrapping_add(layout.ram_size) & !7,
+        ))
     }
 
     /// Whether that is the address of Thumb code that is loaded.

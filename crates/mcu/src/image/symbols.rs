@@ -49,41 +49,6 @@ fn symbol(elf: &Elf<'_>, entry: &sym::Sym) -> Option<Symbol> {
     })
 }
 
-/// What vector tables are called, as symbols and as sections, without dots and underscores in front.
-const TABLES: [&str; 12] = [
-    "vectors",
-    "Vectors",
-    "VECTORS",
-    "vector_table",
-    "VECTOR_TABLE",
-    "g_pfnVectors",
-    "isr_vector",
-    "isr_vectors",
-    "isr_vector_table",
-    "intvecs",
-    "exception_vectors",
-    "cortex_vector_base",
-];
-
-/// Where a vector table is by its name.
-pub(super) fn tables(elf: &Elf<'_>) -> Vec<u32> {
-    let is_table = |name: &str| TABLES.contains(&name.trim_start_matches(['.', '_']));
-    let symbols = elf.syms.iter().filter_map(|one| {
-        let named = elf.strtab.get_at(one.st_name).is_some_and(is_table);
-        (named && one.st_shndx != 0).then_some(one.st_value)
-    });
-    let sections = elf.section_headers.iter().filter_map(|section| {
-        let named = elf
-            .shdr_strtab
-            .get_at(section.sh_name)
-            .is_some_and(is_table);
-        (named && section.is_alloc()).then_some(section.sh_addr)
-    });
-    let all = symbols.chain(sections);
-    all.filter_map(|address| u32::try_from(address).ok())
-        .collect()
-}
-
 fn executable<'e>(elf: &'e Elf<'_>, entry: &sym::Sym) -> Option<&'e SectionHeader> {
     let section = elf.section_headers.get(entry.st_shndx)?;
     (section.sh_flags & u64::from(section_header::SHF_EXECINSTR) != 0).then_some(section)

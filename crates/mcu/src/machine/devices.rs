@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::Reason;
 use super::exceptions::{PENDSV, SUPERVISOR_CALL, SYSTICK};
-use super::system::SystemControl;
-use crate::instruction::Architecture;
 
 /// Registers of a part that remember what is written, as its file describes them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -38,24 +35,14 @@ const INTERRUPTS: u32 = 0xe000_ed04;
 const VECTORS: u32 = 0xe000_ed08;
 /// SHPR1 to SHPR3: an octet for each exception from 4 on.
 const PRIORITIES: u32 = 0xe000_ed18;
-/// AIRCR: what reads above, what must be written there, and the request for a reset.
-const RESET_CONTROL: u32 = 0xe000_ed0c;
-const KEY_READ: u32 = 0xfa05_0000;
-const KEY_WRITTEN: u32 = 0x05fa;
-const RESET_REQUEST: u32 = 1 << 2;
 const COPROCESSORS: u32 = 0xe000_ed88;
-/// Of the NVIC: a bit that is written sets what the second register reads as, or clears it.
-const ENABLE_AND_PEND: std::ops::Range<u32> = 0xe000_e100..0xe000_e300;
-const CLEARS: u32 = 0x80;
-/// The ITM's ports, and which of them are enabled; its control.
-const PORTS: std::ops::Range<u32> = 0xe000_0000..0xe000_0080;
-const PORTS_ENABLED: u32 = 0xe000_0e00;
-const ITM_CONTROL: u32 = 0xe000_0e80;
 /// FPDSCR
 pub(super) const FLOAT_DEFAULTS: u32 = 0xe000_ef3c;
 const DEBUG: u32 = 0xe000_edfc;
 const TRACE: u32 = 0xe000_1000;
 const CYCLES: u32 = 0xe000_1004;
+/// Part number in CPUID.
+const CORTEX_M0_PLUS: u32 = 0xc60;
 /// Where the core's own registers lie.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
 /// DEMCR.TRCENA, DWT_CTRL.CYCCNTENA.
@@ -68,7 +55,7 @@ const PEND: [(u32, u32, u32); 2] = [(PENDSV, 1 << 28, 1 << 27), (SYSTICK, 1 << 2
 /// The registers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Devices {
-    system: SystemControl,
+    cpuid: u32,
     stubs: Vec<Stub>,
     words: BTreeMap<u32, u32>,
     /// CYCCNT when it stands still, and the cycle at which it was zero while it counts.
@@ -83,9 +70,9 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    pub(super) fn new(stubs: &[Stub], system: SystemControl) -> Self {
+    pub(super) fn new(stubs: &[Stub], cpuid: u32) -> Self {
         Self {
-            system,
+            cpuid,
             stubs: stubs.to_vec(),
             ..Self::default()
         }
@@ -106,43 +93,8 @@ impl Devices {
     }
 
     pub(super) fn word(&self, address: u32) -> u32 {
-        let reset = || match self.stub(address) {
-            Some(stub) => stub.reset,
-            None => self.system.bits(address).reset,
-        };
+        let reset = || self.stub(address).map_or(0, |stub| stub.reset);
         self.words.get(&address).copied().unwrap_or_else(reset)
-    }
-
-    /// Memory outside of flash and RAM, with what is loaded there.
-    pub(super) fn add(&mut self, memory: Stub, bytes: &[u8]) {
-        for (address, word) in (memory.at..).step_by(4).zip(bytes.chunks(4)) {
-            let mut octets = memory.reset.to_le_bytes();
-            octets[..word.len()].copy_from_slice(word);
-            self.words.insert(address, u32::from_le_bytes(octets));
-        }
-        self.stubs.push(memory);
-    }
-
-    /// Whether the ITM takes what is written to its port 0, which is where text goes.
-    pub(super) fn prints(&self, address: u32) -> bool {
-        address == PORTS.start
-            && self.has_trace()
-            && self.word(DEBUG) & TRACE_ENABLE != 0
-            && self.word(ITM_CONTROL) & self.word(PORTS_ENABLED) & 1 == 1
-    }
-
-    /// Bits of BASEPRI and of each priority.
-    pub(super) fn priority_mask(&self) -> u32 {
-        self.system.priority_mask()
-    }
-
-    /// What is there before a write to a part of the word: nothing, where a bit that is not written changes nothing.
-    pub(super) fn kept(&mut self, address: u32, now: u64) -> u32 {
-        if ENABLE_AND_PEND.contains(&address) {
-            0
-        } else {
-            self.read(address, now)
-        }
     }
 
     /// Whether there is a register.
@@ -157,25 +109,21 @@ impl Devices {
             SYSTICK_CONTROL => self.tick.read_control(now),
             SYSTICK_RELOAD => self.tick.reload,
             SYSTICK_VALUE => self.tick.value(now),
-            CPUID => self.system.cpuid,
-            RESET_CONTROL => KEY_READ | self.word(address),
-            _ if PORTS.contains(&address) => u32::from(self.has_trace()),
-            _ if ENABLE_AND_PEND.contains(&address) => self.word(address & !CLEARS),
+            CPUID => self.cpuid,
             INTERRUPTS => {
                 let handled = self.handled().map_or(0, |(_, exception)| exception);
                 let waits = |exception| u32::from(self.is_pending(exception, now));
                 let pending = PEND.map(|(exception, set, _)| waits(exception) * set);
-                let first = self.pending(now).map_or(0, |(_, exception)| exception);
-                handled | first << 12 | pending[0] | pending[1]
+                handled | pending[0] | pending[1]
             }
             _ => self.word(address),
         }
     }
 
     /// Writes the word there, at that cycle.
-    pub(super) fn write(&mut self, address: u32, value: u32, now: u64) -> Result<(), Reason> {
+    pub(super) fn write(&mut self, address: u32, value: u32, now: u64) {
         match address {
-            CYCLES if !self.has_trace() => {}
+            CYCLES if !self.has_cycle_counter() => {}
             CYCLES => {
                 self.cycles = value;
                 let from = now.wrapping_sub(u64::from(value));
@@ -185,20 +133,8 @@ impl Devices {
             SYSTICK_RELOAD => self.tick.set_reload(value & 0xff_ffff, now),
             SYSTICK_VALUE => self.tick.restart(now),
             INTERRUPTS => self.ask(value),
-            RESET_CONTROL if value >> 16 != KEY_WRITTEN => {}
-            RESET_CONTROL if value & RESET_REQUEST != 0 => return Err(Reason::Reset),
-            CPUID => {}
-            _ if PORTS.contains(&address) => {}
-            _ if ENABLE_AND_PEND.contains(&address) => {
-                let word = self.words.entry(address & !CLEARS).or_default();
-                *word = match address & CLEARS {
-                    0 => *word | value,
-                    _ => *word & !value,
-                };
-            }
             _ => self.write_word(address, value, now),
         }
-        Ok(())
     }
 
     fn write_word(&mut self, address: u32, value: u32, now: u64) {
@@ -207,10 +143,7 @@ impl Devices {
             Some(stub) => stub.follow.iter().fold(value, |value, &(from, to)| {
                 value & !(1 << (to & 31)) | (value >> (from & 31) & 1) << (to & 31)
             }),
-            None => {
-                let bits = self.system.bits(address);
-                bits.reset & !bits.written | value & bits.written
-            }
+            None => value,
         };
         let counted = self.cycle_count(now);
         self.words.insert(address, follow);
@@ -218,15 +151,15 @@ impl Devices {
         if address == DEBUG || address == TRACE {
             let counts = self.word(DEBUG) & TRACE_ENABLE != 0
                 && self.word(TRACE) & CYCLES_ENABLE != 0
-                && self.has_trace();
+                && self.has_cycle_counter();
             self.cycles = counted;
             self.cycles_from = counts.then(|| now.wrapping_sub(u64::from(counted)));
         }
     }
 
-    /// A Cortex-M0+ has neither ITM nor a counter of cycles: they read as zero.
-    fn has_trace(&self) -> bool {
-        self.system.architecture != Architecture::Armv6M
+    /// The DWT of a Cortex-M0+ has none: it reads as zero.
+    const fn has_cycle_counter(&self) -> bool {
+        self.cpuid >> 4 & 0xfff != CORTEX_M0_PLUS
     }
 
     const fn cycle_count(&self, now: u64) -> u32 {

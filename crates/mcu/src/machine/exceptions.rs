@@ -98,11 +98,7 @@ impl Machine {
             .memory
             .word(self.devices.vectors().wrapping_add(4 * number))?;
         if handler & 1 == 0 {
-            return Err(Reason::NoHandler {
-                exception: number,
-                table: self.devices.vectors(),
-                found: handler,
-            });
+            return Err(Reason::NotThumb(handler));
         }
         self.pc = handler & !1;
         Ok(())

@@ -217,9 +217,7 @@ fn control(machine: &mut Machine, operation: &Operation) -> Done {
             return operation.go_on(machine);
         }
         Effect::WriteSpecial { rn, special, mask } => {
-            let value = registers.get(rn) & machine.implemented(special);
-            let registers = &mut machine.registers;
-            registers.write_special(special, mask, value);
+            registers.write_special(special, mask, registers.get(rn));
             return operation.go_on(machine);
         }
         Effect::MaskExceptions {

@@ -11,7 +11,6 @@ mod memory;
 mod registers;
 mod retired;
 mod semihosting;
-mod system;
 mod transfer;
 
 pub use block::Block;
@@ -21,12 +20,10 @@ pub use fpscr::Fpscr;
 pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 pub use retired::{Noted, Retired, Timing, Untimed};
-pub use system::SystemControl;
 
 use crate::instruction::{Architecture, Register};
 use block::Code;
 use devices::Devices;
-use registers::{BASEPRI, BASEPRI_MAX, CONTROL, FAULTMASK, PRIMASK};
 
 /// How execution ended.
 #[derive(Debug, Clone, PartialEq, Eq, strum::Display)]
@@ -88,21 +85,6 @@ pub enum Reason {
     /// A branch to an even address asks for the ARM state, which the core has not.
     #[error("a branch to {0:#010x} with bit 0 clear leaves the Thumb state")]
     NotThumb(u32),
-    /// An exception for which the vector table has nothing.
-    #[error(
-        "exception {exception} has no handler: the vector table at {table:#010x} has {found:#010x} for it"
-    )]
-    NoHandler {
-        /// Its number.
-        exception: u32,
-        /// Where the table is.
-        table: u32,
-        /// What is there.
-        found: u32,
-    },
-    /// A write to AIRCR that asks for it.
-    #[error("it asks for a reset (AIRCR.SYSRESETREQ), which is where a simulation ends")]
-    Reset,
     /// SVC where it cannot be taken.
     #[error("a supervisor call while exceptions of its priority are masked or handled")]
     Masked,
@@ -205,17 +187,11 @@ impl Machine {
         self
     }
 
-    /// The same with that core, and with these registers besides those of the core. To be said before all else.
-    pub fn with_registers(mut self, stubs: &[Stub], system: SystemControl) -> Self {
+    /// The same with these registers besides those of the core, which calls itself `cpuid`. To be said before it runs.
+    pub fn with_registers(mut self, stubs: &[Stub], cpuid: u32) -> Self {
         let vectors = self.devices.vectors();
-        self.devices = Devices::new(stubs, system);
+        self.devices = Devices::new(stubs, cpuid);
         self.devices.set_vectors(vectors);
-        self.with_architecture(system.architecture)
-    }
-
-    /// The same with further memory, and what is loaded there; code is not executed from it.
-    pub fn with_memory(mut self, memory: Stub, bytes: &[u8]) -> Self {
-        self.devices.add(memory, bytes);
         self
     }
 
@@ -290,7 +266,6 @@ impl Machine {
                     let entered = self.enter(number, timing);
                     entered.err().map(|reason| self.fault(reason))
                 }
-                Pause::Device if self.output.len() >= MOST_OUTPUT => Some(Stop::Output),
                 Pause::Device => {
                     self.now = Some(self.time(timing));
                     if code.isolate(self.pc) {
@@ -310,19 +285,6 @@ impl Machine {
             if let Some(stop) = stop {
                 return stop;
             }
-        }
-    }
-
-    /// The bits that a special register has (B1.4.3).
-    fn implemented(&self, special: u8) -> u32 {
-        let baseline = self.architecture == Architecture::Armv6M;
-        match usize::from(special) {
-            BASEPRI | BASEPRI_MAX | FAULTMASK if baseline => 0,
-            BASEPRI | BASEPRI_MAX => self.devices.priority_mask(),
-            PRIMASK | FAULTMASK => 1,
-            CONTROL if self.architecture == Architecture::Armv7EM => 7,
-            CONTROL => 3,
-            _ => u32::MAX,
         }
     }
 

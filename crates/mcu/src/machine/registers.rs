@@ -33,7 +33,6 @@ pub(super) const MSP: usize = 8;
 pub(super) const PSP: usize = 9;
 pub(super) const PRIMASK: usize = 16;
 pub(super) const BASEPRI: usize = 17;
-pub(super) const BASEPRI_MAX: usize = 18;
 pub(super) const FAULTMASK: usize = 19;
 pub(super) const CONTROL: usize = 20;
 /// CONTROL.SPSEL
@@ -149,7 +148,6 @@ impl Registers {
                 flags | (self.special[IPSR] * (number as u32 & 1))
             }
             number if self.is_current_stack(number) => self.get(Register::SP),
-            BASEPRI_MAX => self.special[BASEPRI],
             number => self.special[number],
         }
     }
@@ -161,19 +159,12 @@ impl Registers {
             0..MSP => {}
             number if self.is_current_stack(number) => self.set(Register::SP, value & !3),
             number @ (MSP | PSP) => self.special[number] = value & !3,
-            // Only more urgent than it was (B5.2.3).
-            BASEPRI_MAX => {
-                let more = |base| base == 0 || value < base;
-                if value != 0 && more(self.special[BASEPRI]) {
-                    self.special[BASEPRI] = value;
+            CONTROL => {
+                self.special[CONTROL] = value;
+                if self.special[IPSR] == 0 {
+                    self.use_process_stack(value & PROCESS_STACK != 0);
                 }
             }
-            CONTROL if self.special[IPSR] == 0 => {
-                self.special[CONTROL] = value;
-                self.use_process_stack(value & PROCESS_STACK != 0);
-            }
-            // An exception stays on the main stack.
-            CONTROL => self.special[CONTROL] = value & !PROCESS_STACK,
             number => self.special[number] = value,
         }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use keymark_mcu::image::Image;
 use keymark_mcu::instruction::{Architecture, Register};
 use keymark_mcu::kernel::Options;
-use keymark_mcu::machine::{BusError, Fault, Layout, Machine, Reason, Stop, SystemControl};
+use keymark_mcu::machine::{BusError, Fault, Layout, Machine, Reason, Stop};
 use keymark_mcu::microcontroller::{Core, Microcontroller};
 use keymark_mcu::predict::{Banded, band};
 use keymark_mcu::timing::{Pipeline, Untimed};
@@ -134,10 +134,7 @@ fn program() -> (String, Vec<String>) {
 }
 
 fn simulate(elf: &[u8]) -> Machine {
-    let machine = Image::parse(elf)
-        .unwrap()
-        .machine(&LAYOUT, SystemControl::default(), &[])
-        .unwrap();
+    let machine = Image::parse(elf).unwrap().machine(&LAYOUT).unwrap();
     let mut machine = machine.with_architecture(Architecture::Armv6M);
     assert_eq!(machine.run(&mut Untimed, 100_000_000), Stop::Exit(0));
     machine

@@ -468,7 +468,7 @@ fn the_answer_is_what_changed_and_whether_that_is_more_than_noise() {
         "{text}"
     );
     assert!(
-        text.ends_with("more than is explained by this machine's own noise (up to 10.0 %)."),
+        text.contains("more than is explained by this machine's own noise (up to 10.0 %)"),
         "{text}"
     );
     assert_eq!(only.rows.len(), 1);

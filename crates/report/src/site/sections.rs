@@ -115,7 +115,10 @@ fn times(figures: &[Entry<'_>]) -> Option<String> {
         };
         let kind = match provenance {
             Provenance::Measured => String::new(),
-            other => format!(", {other}"),
+            other @ (Provenance::Virtual
+            | Provenance::Twin
+            | Provenance::Predicted
+            | Provenance::Published) => format!(", {other}"),
         };
         Some(format!("{range} ({way}{kind})"))
     });

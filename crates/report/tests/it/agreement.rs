@@ -69,7 +69,14 @@ fn no_figure_contradicts_another() {
                         }
                     }
                 }
-                _ => {}
+                Plot::Rates { .. }
+                | Plot::Distributions { .. }
+                | Plot::Histograms { .. }
+                | Plot::Throughput { .. }
+                | Plot::ResponseTimes { .. }
+                | Plot::Samples { .. }
+                | Plot::Security { .. }
+                | Plot::Predictions { .. } => {}
             }
         }
         for said in answers(&analysis, &record) {

@@ -103,8 +103,6 @@ impl Gnupg {
             algorithms: BTreeSet::new(),
             settings: BTreeMap::new(),
         };
-        let administrators = gnupg.ask("gpgconf", &["--list-dirs", "sysconfdir"])?;
-        gnupg.settings = settings(Path::new(&home::unescaped(administrators.trim())));
         let config = gnupg.ask("gpg", &["--list-config", "--with-colons"])?;
         gnupg.version = status::configured(&config, "version")
             .unwrap_or("unknown")
@@ -124,6 +122,8 @@ impl Gnupg {
             .lines()
             .find_map(|line| line.strip_prefix("libgcrypt "))
             .map(|v| v.trim().to_owned());
+        let administrators = gnupg.ask("gpgconf", &["--list-dirs", "sysconfdir"])?;
+        gnupg.settings = settings(Path::new(&home::unescaped(administrators.trim())));
         gnupg.algorithms = offered(&config);
         Ok(gnupg)
     }

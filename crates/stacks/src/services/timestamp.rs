@@ -93,6 +93,10 @@ impl<'a> Response<'a> {
         };
         while !reader.is_finished() {
             let part = AnyRef::decode(reader)?;
+            #[allow(
+                clippy::wildcard_enum_match_arm,
+                reason = "tags of ASN.1: others are not decoded"
+            )]
             match part.tag() {
                 Tag::Sequence => response.texts = texts(part).unwrap_or_default(),
                 // The first octet says how many bits are unused.

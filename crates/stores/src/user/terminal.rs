@@ -27,6 +27,10 @@ pub fn alone<T>(write: impl FnOnce() -> T) -> T {
     };
     let (mut write, mut written) = (Some(write), None);
     suspend(&mut || written = write.take().map(|write| write()));
+    #[allow(
+        clippy::expect_used,
+        reason = "a display that is suspended calls the writer at once"
+    )]
     written.expect("a display that is suspended calls the writer")
 }
 

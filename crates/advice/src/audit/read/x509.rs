@@ -77,7 +77,7 @@ impl Read {
             }
             ([INTEGER, SEQUENCE, ..], Some(3)) => self.pkcs12(place, &parts),
             ([INTEGER, SEQUENCE, ..], Some(1)) => {
-                self.without(place, "timestamp request or EC parameters")
+                self.without(place, "timestamp request or EC parameters");
             }
             ([ENUMERATED, ..], _) => self.without(place, "OCSP response"),
             ([SEQUENCE, ..], _) if is_status(&parts[0]) => match parts.get(1) {

@@ -94,7 +94,7 @@ fn what_was_expected_comes_to_pass() {
         "{shares:?}"
     );
     assert!(
-        shares[0] < 0.05 && *shares.last().unwrap() > 0.98,
+        shares[0] < 0.05 && *shares.last().unwrap() > 0.9,
         "{shares:?}"
     );
 }
@@ -123,7 +123,7 @@ fn a_limit_bounds_what_is_left() {
     let seen = watched(&four(settings), jittery, MS);
     // Preparing takes half a second of each, and is over before a quarter of it all is.
     for total in totals(&seen) {
-        assert!((21.0..24.5).contains(&total), "{total}");
+        assert!((20.0..24.5).contains(&total), "{total}");
     }
 }
 

@@ -65,7 +65,7 @@ fn print_parts(parts: &[Microcontroller]) {
             (size > 0).then(|| kibibytes(size))
         })
         .value("RAM", |part| kibibytes(part.layout.ram_size));
-    output::fitted(table);
+    output::table(table);
     for part in parts {
         print_grounds(&part.name, &part.sources, &part.assumed);
     }
@@ -82,7 +82,7 @@ fn print_geometries(geometries: &[Geometry]) {
             runs.map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
                 .join(", ")
         });
-    output::fitted(table);
+    output::table(table);
     for geometry in geometries {
         print_grounds(&geometry.name, &geometry.sources, &geometry.assumed);
     }

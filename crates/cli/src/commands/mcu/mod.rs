@@ -10,8 +10,6 @@ mod storage;
 
 use std::path::PathBuf;
 
-use keymark_report::{Column, Narrow};
-
 use super::Outcome;
 use crate::args::McuCommand;
 
@@ -26,11 +24,6 @@ pub(super) fn run(command: &McuCommand, archive: Option<&PathBuf>) -> Outcome {
         McuCommand::Profile(own) => profile::run(own),
         McuCommand::Storage(own) => storage::run(own),
     }
-}
-
-/// A column that stands below the others where there is too little room.
-fn below(heading: &str) -> Column {
-    Column::value(heading).narrow(Narrow::Continue)
 }
 
 /// `282.5 M`, of instructions and cycles.

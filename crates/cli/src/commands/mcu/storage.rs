@@ -102,20 +102,20 @@ fn print_table(results: &[StorageResult]) {
         .value("writes", |one| super::count(one.writes))
         .value("mean write", |one| time(one, one.latency_typical.mean))
         .value("worst write", |one| time(one, one.latency_typical.worst))
-        .column(super::below("at maximum times"), |one| {
+        .value("at maximum times", |one| {
             time(one, one.latency_maximum.worst)
         })
-        .column(super::below("erases"), |one| one.erases)
-        .column(super::below("lifetime, signatures"), |one| {
+        .value("erases", |one| one.erases)
+        .value("lifetime, signatures", |one| {
             lifetime(one, one.lifetime_signatures, one.signatures)
         })
-        .column(super::below("lifetime, writes"), |one| {
+        .value("lifetime, writes", |one| {
             lifetime(one, one.lifetime_writes, one.writes)
         })
-        .column(super::below("space used"), |one| {
+        .value("space used", |one| {
             format!("{} of {} B", one.space.used_bytes, one.space.reserved_bytes)
         });
-    output::fitted(table);
+    output::table(table);
 }
 
 fn about(result: &StorageResult, figure: String) -> String {

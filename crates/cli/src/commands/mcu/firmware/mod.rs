@@ -18,7 +18,7 @@ use keymark_report::formats::ci::{Test, suite};
 use keymark_report::units;
 use serde_json::{Value, json};
 
-use super::{below, count};
+use super::count;
 use crate::args::FirmwareArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
@@ -144,12 +144,12 @@ fn print_phases(run: &Run) {
             [band.low, band.high].map(units::duration).join(" to ")
         })
         .value("cycles", |(_, phase)| count(phase.account.cycles()))
-        .column(below("least"), |(_, phase)| count(phase.shortest))
-        .column(below("most"), |(_, phase)| count(phase.longest))
-        .column(below("instructions"), |(_, phase)| {
+        .value("least", |(_, phase)| count(phase.shortest))
+        .value("most", |(_, phase)| count(phase.longest))
+        .value("instructions", |(_, phase)| {
             count(phase.account.instructions())
         })
-        .column(below("cycles an instruction"), |(_, phase)| {
+        .value("cycles an instruction", |(_, phase)| {
             let instructions = phase.account.instructions().max(1);
             format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
         });
@@ -160,11 +160,9 @@ fn print_phases(run: &Run) {
         .any(|(_, phase)| phase.account.stall(Stall::Float) > 0);
     let shown = |stall: &&Stall| **stall != Stall::Float || floats;
     for &stall in Stall::ALL.iter().filter(shown) {
-        table = table.column(below(stall.name()), |(_, phase)| {
-            count(phase.account.stall(stall))
-        });
+        table = table.value(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
     }
-    output::fitted(table);
+    output::table(table);
 }
 
 fn print_functions(run: &Run, top: usize) {
@@ -179,5 +177,5 @@ fn print_functions(run: &Run, top: usize) {
         .value("with callees", |(_, spent)| count(spent.inclusive))
         .value("instructions", |(_, spent)| count(spent.instructions))
         .value("calls", |(_, spent)| spent.calls);
-    output::fitted(table);
+    output::table(table);
 }

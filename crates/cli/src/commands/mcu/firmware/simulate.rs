@@ -76,12 +76,6 @@ impl Run {
         let image = parts::image(path, &mcu.layout).map_err(in_file)?;
         let machine = mcu.load(&image);
         let mut machine = machine.map_err(|error| in_file(error.to_string()))?;
-        for (address, bytes) in image.outside(&mcu.layout) {
-            output::note(&format!(
-                "{bytes} bytes at {address:#010x} are outside of this part's flash and RAM; the program has them as \
-                 memory of their own, without waits"
-            ));
-        }
         let mut profiler = Profiler::new(Banded::whole(&mcu), &image);
         let (mut written, mut is_cut) = (Vec::new(), false);
         let (clock, bar) = (MonotonicClock::new(), bar());
