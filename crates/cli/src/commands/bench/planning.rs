@@ -154,7 +154,10 @@ fn plan(
     let plan = Plan::build(&selections, &offers, settings).map_err(|error| {
         let mut message = match error {
             PlanError::Nothing => without_keys(inventory).unwrap_or_else(|| error.to_string()),
-            _ => error.to_string(),
+            PlanError::LacksOperation { .. }
+            | PlanError::NotOffered { .. }
+            | PlanError::UnknownDevice(_)
+            | PlanError::NoProcesses(_) => error.to_string(),
         };
         message.extend(missing.take(1).map(|missing| format!("\n  {missing}")));
         match error {
