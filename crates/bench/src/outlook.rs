@@ -18,7 +18,6 @@ pub struct Outlook {
     /// When something was last reported, and what was left then.
     reported: Timestamp,
     left: Duration,
-    share: f64,
 }
 
 /// One case.
@@ -38,17 +37,17 @@ pub struct View {
     pub elapsed: Duration,
     /// What is left, at most or about; `None` where it takes longer than was expected.
     pub left: Option<Duration>,
-    /// The part that is done, from 0 to 1, which nothing reaches that goes on: counted in work, because a guess of
-    /// the time may be wrong a hundredfold.
-    pub share: f64,
 }
 
-/// Of all work, what it takes to prepare the cases.
-const PREPARATION: f64 = 0.1;
-/// Of all work, what the checks of results take, after measuring.
-const CHECKS: f64 = 0.05;
-/// From this part on, what is left follows from what the part has taken, and not from what was expected.
-const TELLS: f64 = 0.1;
+impl View {
+    /// The part that is done, from 0 to 1, which nothing reaches that goes on.
+    pub fn share(&self) -> f64 {
+        const NEARLY: f64 = 0.99;
+        let elapsed = self.elapsed.as_secs_f64();
+        let all = elapsed + self.left.unwrap_or_default().as_secs_f64();
+        (elapsed / all.max(1e-9)).min(NEARLY)
+    }
+}
 
 impl Outlook {
     /// Of a plan that begins now, given what one operation of a case costs.
@@ -73,7 +72,6 @@ impl Outlook {
             measured_from: None,
             reported: now,
             left: preparing.saturating_add(measuring),
-            share: 0.0,
         }
     }
 
@@ -86,14 +84,12 @@ impl Outlook {
     pub fn prepare(&mut self, id: CaseId, now: Timestamp) {
         let done = f64::from(id.0) / self.cases.len().max(1) as f64;
         let left = left(self.preparing, done, now.since(self.began));
-        self.share = PREPARATION * done;
         self.report(left.saturating_add(self.measuring), now);
     }
 
     /// Measuring begins.
     pub fn measure(&mut self, now: Timestamp) {
         self.measured_from = Some(now);
-        self.share = PREPARATION;
         self.report(self.measuring, now);
     }
 
@@ -131,7 +127,6 @@ impl Outlook {
         let is_overdue = since.saturating_sub(self.left) > elapsed / 10;
         View {
             elapsed,
-            share: self.share,
             left: (!is_overdue).then(|| self.left.saturating_sub(since)),
         }
     }
@@ -146,14 +141,8 @@ impl Outlook {
             .iter()
             .map(|case| case.weight * self.done(case))
             .sum();
-        let done = done / weights.max(1e-9);
-        let by_cases = left(self.measuring, done, elapsed);
+        let by_cases = left(self.measuring, done / weights.max(1e-9), elapsed);
         let by_time = self.limit.map(|limit| limit.saturating_sub(elapsed));
-        let of_time = |limit: Duration| elapsed.as_secs_f64() / limit.as_secs_f64().max(1e-9);
-        let measured = self
-            .limit
-            .map_or(done, |limit| done.max(of_time(limit).min(1.0)));
-        self.share = PREPARATION + (1.0 - PREPARATION - CHECKS) * measured;
         self.report(
             by_time.map_or(by_cases, |by_time| by_time.min(by_cases)),
             now,
@@ -180,16 +169,10 @@ impl Outlook {
     }
 }
 
-/// What is left of something that was expected to take so long: by its pace so far over the expected one, of which less
-/// is believed while less is done.
+/// What is left of something that was expected to take so long: by what the part that is done has taken, and the less of it
+/// that is, the more by what was expected.
 fn left(expected: Duration, done: f64, elapsed: Duration) -> Duration {
-    let expected = expected.as_secs_f64().max(1e-9);
-    let pace = if done > 0.0 {
-        elapsed.as_secs_f64() / (done * expected)
-    } else {
-        1.0
-    };
-    let believed = pace.powf((done / TELLS).min(1.0));
     let rest = (1.0 - done).max(0.0);
-    Duration::try_from_secs_f64(rest * expected * believed).unwrap_or(Duration::MAX)
+    let all = rest * expected.as_secs_f64() + elapsed.as_secs_f64();
+    Duration::try_from_secs_f64(rest * all).unwrap_or(Duration::MAX)
 }

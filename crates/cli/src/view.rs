@@ -114,7 +114,7 @@ impl Observer for RunView {
 }
 
 /// Lets messages and prompts stop the bar.
-pub(crate) fn share(bar: &ProgressBar) {
+pub(crate) fn stop_for_messages(bar: &ProgressBar) {
     let bar = bar.clone();
     terminal::begin(move |write| bar.suspend(write));
 }
@@ -128,11 +128,12 @@ fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> (JoinHandle<()>
         if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
             bar.set_style(style);
         }
-        share(&bar);
+        stop_for_messages(&bar);
+        let mut shown = 0.0;
         while ended.recv_timeout(REDRAW) == Err(RecvTimeoutError::Timeout) {
             let message = {
                 let state = lock(&state);
-                line(&state, state.outlook.at(clock.now()))
+                line(&state, state.outlook.at(clock.now()), &mut shown)
             };
             bar.set_message(message);
         }
@@ -142,8 +143,9 @@ fn draw(state: Arc<Mutex<State>>, clock: Arc<MonotonicClock>) -> (JoinHandle<()>
     (thread, end)
 }
 
-/// The bar, and what it means.
-fn line(state: &State, seen: outlook::View) -> String {
+/// The bar, which never goes back, and what it means.
+fn line(state: &State, seen: outlook::View, shown: &mut f64) -> String {
+    *shown = seen.share().max(*shown);
     let words = |time: Duration| {
         let seconds = time.as_secs_f64().round();
         if seconds < 1.0 {
@@ -155,18 +157,15 @@ fn line(state: &State, seen: outlook::View) -> String {
     let left = match seen.left {
         Some(left) if state.outlook.is_bound() => format!("at most {} left", words(left)),
         Some(left) => format!("about {} left", words(left)),
-        None => format!("{} so far", words(seen.elapsed)),
+        None => format!("{}, longer than expected", words(seen.elapsed)),
     };
     let (finished, cases) = state.outlook.finished();
-    if cases > 0 && finished == cases {
-        return format!("{} checking results", columns(seen.share));
-    }
     let doing = match &state.preparing {
         Some(case) => format!("preparing {}", visible::visible(case)),
         None if finished == 0 => format!("measuring {}", units::counted(cases, "case")),
         None => format!("{finished} of {cases} cases done"),
     };
-    format!("{} {left}: {doing}", columns(seen.share))
+    format!("{} {left}: {doing}", columns(*shown))
 }
 
 /// A share as a bar, and in per cent.
@@ -196,22 +195,26 @@ mod tests {
         let seen = |elapsed, left: Option<u64>| outlook::View {
             elapsed: Duration::from_secs(elapsed),
             left: left.map(Duration::from_secs),
-            share: 0.25,
         };
-        let words = line(&state, seen(30, Some(90)));
+        let mut shown = 0.0;
+        let words = line(&state, seen(30, Some(90)), &mut shown);
         assert!(
             words.contains(" 25 % at most 90 s left: preparing a"),
             "{words}"
         );
         assert!(!words.contains('\u{1b}'), "{words:?}");
         state.preparing = None;
-        let words = line(&state, seen(31, Some(900)));
+        // It takes longer than it was to take, and the bar stays where it is.
+        let words = line(&state, seen(31, Some(900)), &mut shown);
         assert!(
             words.contains(" 25 % at most 900 s left: measuring 0 cases"),
             "{words}"
         );
-        let words = line(&state, seen(600, None));
-        assert!(words.contains(" 25 % 600 s so far: "), "{words}");
+        let words = line(&state, seen(600, None), &mut shown);
+        assert!(
+            words.contains(" 99 % 600 s, longer than expected: "),
+            "{words}"
+        );
         assert_eq!(
             columns(2.0 / 3.0),
             format!("{}{}  67 %", "█".repeat(20), "░".repeat(10))

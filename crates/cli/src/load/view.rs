@@ -7,7 +7,7 @@ use keymark_report::{units, visible};
 use keymark_stacks::tls::Watch;
 use keymark_stores::user::terminal;
 
-use crate::view::{REDRAWS, share};
+use crate::view::{REDRAWS, stop_for_messages};
 
 /// The line.
 pub(super) struct View {
@@ -24,7 +24,7 @@ impl View {
         if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
             bar.set_style(style);
         }
-        share(&bar);
+        stop_for_messages(&bar);
         Self {
             bar,
             cases,

@@ -430,8 +430,12 @@ fn bars_of_parts_are_as_long_as_was_measured() {
             .rows
             .iter()
             .find(|row| row.case.to_string() == stack.of.label);
-        let mean = row.unwrap().mean().unwrap();
-        assert!((stack.sum.0 - mean.0).abs() < 1e-9, "{}", stack.of.label);
+        assert_eq!(
+            stack.sum,
+            row.unwrap().mean().unwrap(),
+            "{}",
+            stack.of.label
+        );
         let parts: f64 = stack.parts.iter().map(|part| part.time.0).sum();
         assert!((parts - stack.sum.0).abs() < 1e-9, "{}", stack.of.label);
         assert!(stack.parts.iter().all(|part| part.name != "S2K"));

@@ -88,13 +88,13 @@ fn what_was_expected_comes_to_pass() {
     for total in totals(&seen) {
         assert!((total / took - 1.0).abs() < 0.1, "{total} of {took}");
     }
-    let shares: Vec<f64> = seen.iter().map(|view| view.share).collect();
+    let shares: Vec<f64> = seen.iter().map(View::share).collect();
     assert!(
         shares.windows(2).all(|pair| pair[1] >= pair[0] - 0.02),
         "{shares:?}"
     );
     assert!(
-        shares[0] < 0.05 && *shares.last().unwrap() > 0.9,
+        shares[0] < 0.05 && *shares.last().unwrap() > 0.98,
         "{shares:?}"
     );
 }
@@ -123,7 +123,7 @@ fn a_limit_bounds_what_is_left() {
     let seen = watched(&four(settings), jittery, MS);
     // Preparing takes half a second of each, and is over before a quarter of it all is.
     for total in totals(&seen) {
-        assert!((20.0..24.5).contains(&total), "{total}");
+        assert!((21.0..24.5).contains(&total), "{total}");
     }
 }
 
@@ -135,5 +135,5 @@ fn nothing_is_said_of_what_is_overdue() {
     let expected = outlook.at(clock.now()).left.unwrap();
     clock.advance(expected * 3);
     let view = outlook.at(clock.now());
-    assert!(view.left.is_none() && view.share < 1.0, "{view:?}");
+    assert!(view.left.is_none() && view.share() < 1.0, "{view:?}");
 }

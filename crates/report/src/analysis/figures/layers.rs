@@ -77,7 +77,7 @@ fn stack(family: &FamilyBreakdown, of: &Breakdown, path: &Path) -> Stack {
     // Every other part is what the table says, so that the rest is what no step is known to take.
     let told: f64 = parts.iter().map(|part| part.time.0).sum();
     let rest = path.whole.value.0 - told;
-    if units::duration(Seconds(told)) != units::duration(path.whole.value) && rest > 0.0 {
+    if rest > 0.0 {
         parts.push(StackPart {
             name: UNRESOLVED.to_owned(),
             time: Seconds(rest),
