@@ -82,12 +82,9 @@ fn stack(family: &FamilyBreakdown, of: &Breakdown, path: &Path) -> Stack {
             name: UNRESOLVED.to_owned(),
             time: Seconds(rest),
         });
-    } else if let Some(longest) = parts
-        .iter_mut()
-        .max_by(|a, b| a.time.0.total_cmp(&b.time.0))
-    {
-        // A step that was measured as less than nothing: the bar is as long as the mean all the same.
-        longest.time.0 += rest;
+    } else if let Some(last) = parts.last_mut() {
+        // A step was measured as less than nothing: what stands on it gives way, and the bar is as long as the mean.
+        last.time.0 += rest;
     }
     Stack {
         of: Subject::new(of.device.clone(), of.provenance, label(of, path)),
