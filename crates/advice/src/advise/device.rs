@@ -35,9 +35,8 @@ impl Question {
         let Some(figure) = first.cost else {
             let verb = if answers.len() == 1 { "fits" } else { "fit" };
             return format!(
-                "{fit} {verb}, but there is no figure through {}. '{}' measures it.",
-                first.through,
-                self.purpose.measurement()
+                "{fit} {verb}, but there is no figure through {}.",
+                first.through
             );
         };
         let (time, what) = (units::duration(figure.time.value), named(first));
@@ -114,7 +113,7 @@ impl Question {
     fn missing(&self, answers: &[Candidate<'_>]) -> Option<String> {
         let number = answers.iter().filter(|one| one.cost.is_none()).count();
         let through = answers.first()?.through;
-        (number > 0 && answers[0].cost.is_some()).then(|| {
+        (number > 0).then(|| {
             format!(
                 "{} no figure through {through}; '{}' measures it",
                 match number {
@@ -183,11 +182,15 @@ impl Question {
                 continue;
             };
             let (constraint, by) = refusal.constraint();
-            // Without a figure nothing is promised, weak keys are nobody's advice, and no option takes away what the key
-            // is for.
+            // Without a figure nothing is promised, weak keys and broken devices are nobody's advice, and no option takes
+            // away what the key is for.
             let is_meant = matches!(&refusal, Refusal::Incompatible(peer, _)
                 if Some(&**peer) == self.purpose.program());
-            if constraint >= 7 || is_meant {
+            let is_barred = matches!(
+                &refusal,
+                Refusal::NoFigure | Refusal::Weak(_) | Refusal::Vulnerable(_)
+            );
+            if is_barred || is_meant {
                 continue;
             }
             let nearer = nearest.get(&constraint).is_none_or(|(known, other, _)| {

@@ -13,14 +13,12 @@ use keymark_bench::Error;
 use percent_encoding::percent_decode;
 use zeroize::Zeroizing;
 
+use super::status::advice;
 use crate::programs::{PATIENCE, broken, connect, limit};
 
 const AGENT: &str = "gpg-agent";
 /// How long an agent that listens may take to say so: it has nothing to do for it.
 const GREETING: Duration = Duration::from_secs(10);
-/// What to do when the agent has no secure memory left.
-pub(super) const NO_MEMORY: &str = "gpg-agent's secure memory is full: it cannot grow above RLIMIT_MEMLOCK, or not at all \
-                                    without auto-expand-secmem; use fewer workers";
 /// Longest line of the protocol, without its line feed ("Server responses").
 const LINE: usize = 1000;
 /// Longest line that is read.
@@ -156,10 +154,7 @@ impl Assuan {
             match self.response(command, data)? {
                 Response::Ok => return Ok(()),
                 Response::Err(reason) => {
-                    let advice = match reason.contains("Cannot allocate memory") {
-                        true => NO_MEMORY,
-                        false => self.advice(command),
-                    };
+                    let advice = advice(&reason, self.advice(command).to_owned());
                     return Err(Error::call(command, reason, advice));
                 }
                 // Who asks again was not content with the answer: a PIN is not sent a second time.

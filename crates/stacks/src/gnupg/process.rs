@@ -18,7 +18,6 @@ use keymark_bench::{Case, During as _, Error, Operation};
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::user::Pin;
 
-use super::assuan::NO_MEMORY;
 use super::homes::GnupgHomes;
 use super::key_home::{KeyHome, metered};
 use super::signatures::SignedMessages;
@@ -157,10 +156,7 @@ impl KeyHandle for GpgProcess {
         let cpu = self.process.run(told, |status, said| {
             self.home.pin_was_refused(pin);
             let reason = format!("{status}: {}", status::complaint(said));
-            let advice = match reason.contains("Cannot allocate memory") {
-                true => NO_MEMORY.to_owned(),
-                false => self.home.home.advice(),
-            };
+            let advice = status::advice(said, self.home.home.advice());
             Error::call(self.task.call(), reason, advice)
         })?;
         Ok(Performed {

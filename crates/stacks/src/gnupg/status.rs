@@ -41,6 +41,20 @@ pub fn complaint(text: &str) -> String {
     }
 }
 
+/// What to do when the agent or gpg could not use a key, by the error codes in its words (gpg-error.h: a system error is in
+/// the lower 16 bits, ENOMEM is 86): memory that ran out has nothing to do with the key.
+pub fn advice(said: &str, of_key: String) -> String {
+    const OUT_OF_MEMORY: u32 = 1 << 15 | 86;
+    let codes = said
+        .split_whitespace()
+        .filter_map(|word| word.parse::<u32>().ok());
+    if { codes }.any(|code| code & 0xFFFF == OUT_OF_MEMORY) {
+        "gpg-agent's secure memory is full: use fewer workers, or set auto-expand-secmem in gpg-agent.conf".to_owned()
+    } else {
+        of_key
+    }
+}
+
 /// The value of a `cfg:name:value` line.
 pub fn configured<'a>(config: &'a str, name: &str) -> Option<&'a str> {
     config.lines().find_map(|line| {
@@ -53,6 +67,24 @@ pub fn configured<'a>(config: &'a str, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_that_ran_out_is_not_blamed_on_the_passphrase() {
+        let of_key = || "the passphrase?".to_owned();
+        for said in [
+            "16810070 Cannot allocate memory <gcrypt>",
+            "[GNUPG:] ERROR pkdecrypt_failed 67141718",
+        ] {
+            assert!(
+                advice(said, of_key()).contains("auto-expand-secmem"),
+                "{said}"
+            );
+        }
+        assert_eq!(
+            advice("67108875 Bad passphrase <GPG Agent>", of_key()),
+            of_key()
+        );
+    }
 
     #[test]
     fn status_lines_stand_among_others() {
