@@ -40,9 +40,10 @@ pub fn answers(analysis: &Analysis, record: &Record) -> Vec<Statement> {
         return vec![nothing(&analysis.rows)];
     }
     let mut all: Vec<Statement> = services::services(analysis).into_iter().collect();
+    // What most users have comes before what is faster elsewhere.
+    all.extend(passphrase::passphrase(analysis));
     all.extend(devices::striking(analysis));
     all.extend(devices::devices(analysis));
-    all.extend(passphrase::passphrase(analysis));
     all.extend(patience::patience(analysis, record));
     all.extend(patience::predictions(analysis, record));
     all.extend(servers::servers(analysis));
