@@ -21,6 +21,16 @@ pub(crate) type Writers<'a> = Vec<Result<RunWriter<'a>, String>>;
 impl Saving {
     pub(crate) fn open(named: Option<&PathBuf>, run: &RunId, identity: Identity) -> Self {
         let archive = place(named).and_then(|place| open_to_tell(&place, identity));
+        let newest = archive
+            .as_ref()
+            .ok()
+            .and_then(|archive| archive.newest_start().ok()?);
+        if let Some(newest) = newest.filter(|newest| *newest > jiff::Timestamp::now()) {
+            output::warning(&format!(
+                "this machine's clock is before the newest run of the archive, of {newest}: 'last' is that run, and this one \
+                 is shown by its name. Set the clock"
+            ));
+        }
         // Nothing is ever sent to an address that is none.
         let is_address = !matches!(archive, Err(ArchiveError::Address(_)));
         let to = place(named).ok();

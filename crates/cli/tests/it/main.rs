@@ -19,6 +19,7 @@ mod hostile;
 mod interruption;
 mod kills;
 mod libraries;
+mod machine;
 mod mcu;
 #[cfg(feature = "tokens")]
 mod pkcs11;

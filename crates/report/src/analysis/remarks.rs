@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use keymark_bench::{Case, DeviceName, Plan, StopRule, Stopped};
+use keymark_bench::{Case, DeviceName, Plan, Record, StopRule, Stopped};
 use keymark_stats::{Dependence, Drift, MIN_BLOCKS, Ratio, Warning};
 
 use super::{Analysis, Basis, FamilyBreakdown, Limit, Refused, Row, figure_of};
@@ -66,7 +66,7 @@ fn reached(width: f64) -> String {
 
 impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
-    pub fn warnings(&self, plan: &Plan) -> Vec<Remark> {
+    pub fn warnings(&self, record: &Record) -> Vec<Remark> {
         let failed = self.rows.iter();
         let failed = failed.filter_map(|row| Some((&row.case, row.failure.as_deref()?)));
         let failed = failures(failed).into_iter();
@@ -74,8 +74,8 @@ impl Analysis {
             .map(|text| Remark::new(RemarkKind::Failure, text))
             .collect();
         remarks.extend(self.rows.iter().filter_map(overloaded));
-        remarks.extend(self.coarse());
-        remarks.extend(self.imprecise(plan));
+        remarks.extend(self.coarse(record.environment.cpu_quota));
+        remarks.extend(self.imprecise(&record.plan));
         remarks.extend(OF_SAMPLES.iter().filter_map(|kind| self.worst(*kind)));
         remarks
     }
@@ -143,7 +143,7 @@ impl Analysis {
     }
 
     /// That most figures are hardly known, and what would help.
-    fn coarse(&self) -> Option<Remark> {
+    fn coarse(&self, cpu_quota: Option<f64>) -> Option<Remark> {
         let doubts = self.rows.iter().filter_map(Row::doubt);
         let mut widths: Vec<f64> = doubts.map(|width| width.unwrap_or(f64::INFINITY)).collect();
         widths.sort_by(f64::total_cmp);
@@ -160,9 +160,15 @@ impl Analysis {
                 1 => format!("the {noun} is hardly known ({worst})"),
                 all => format!("{hardly} of {all} {noun}s are known to no better than ±10 % ({worst})"),
             };
-            let text = format!(
-                "this machine was busy, or the run too short: {what}; measure again when it is idle, or longer"
-            );
+            let text = match cpu_quota {
+                Some(quota) => format!(
+                    "{what}. The container is limited to {quota} CPU and was stopped whenever it had used that up. Raise \
+                     the limit"
+                ),
+                None => format!(
+                    "this machine was busy, or the run too short: {what}; measure again when it is idle, or longer"
+                ),
+            };
             Remark::new(RemarkKind::Coarse, text)
         })
     }

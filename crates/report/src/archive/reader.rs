@@ -148,6 +148,16 @@ impl Archive {
         })
     }
 
+    /// When the newest run started, by the clock of its machine.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn newest_start(&self) -> Result<Option<jiff::Timestamp>> {
+        let newest = "SELECT max(started_utc) FROM run WHERE state <> 'published'";
+        let text: Option<String> = self.ask(|database| database.value(newest, &[]))?;
+        Ok(text.and_then(|text| text.parse().ok()))
+    }
+
     fn last(&self, back: u32, which: &RunSelector) -> Result<String> {
         let nth = "SELECT id FROM run WHERE state <> 'published'
                    ORDER BY started_utc DESC, id DESC LIMIT 1 OFFSET ?1";

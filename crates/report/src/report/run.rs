@@ -74,7 +74,7 @@ impl Analysis {
         if let Some(every) = every.next() {
             every.blocks.extend(gallery.all(Kind::Means));
         }
-        let warnings = self.warnings(&record.plan);
+        let warnings = self.warnings(record);
         let (head, head_in_brief) = conditions::head(record, self.speed.as_ref());
         Document {
             title: Some(format!("run {}", record.id)),

@@ -268,12 +268,29 @@ fn a_queue_that_grows_has_no_mean() {
         "{overload:?}"
     );
     assert!(row.summary.is_none() && row.ratio.is_none() && row.throughput.is_some());
-    let said = analysis.warnings(&record.plan);
+    let said = analysis.warnings(&record);
     let said = said
         .iter()
         .find(|remark| remark.kind == RemarkKind::Overload)
         .unwrap();
     assert_says(&said.text, ["the queue grows by 1.91/s"]);
+}
+
+#[test]
+fn a_container_that_is_limited_is_not_called_busy() {
+    let mut record = everything();
+    let coarse = |record: &Record| {
+        let said = Analysis::of(record, &layers()).warnings(record);
+        let coarse = said
+            .into_iter()
+            .find(|remark| remark.kind == RemarkKind::Coarse);
+        coarse.unwrap().text
+    };
+    assert_says(&coarse(&record), ["this machine was busy"]);
+    record.environment.cpu_quota = Some(0.5);
+    let limited = coarse(&record);
+    assert_says(&limited, ["The container is limited to 0.5 CPU"]);
+    assert!(!limited.contains("idle"), "{limited}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn a_precision_that_time_did_not_allow_is_said_with_what_was_reached() {
         for case in &mut late.cases[..late_cases] {
             case.ending.as_mut().unwrap().stopped = Stopped::OutOfTime;
         }
-        let mut warnings = Analysis::of(&late, &layers()).warnings(&late.plan);
+        let mut warnings = Analysis::of(&late, &layers()).warnings(&late);
         warnings.remove(0).text
     };
     insta::assert_snapshot!("late", [warnings(1), warnings(2)].join("\n"));
@@ -123,7 +123,7 @@ fn an_interval_that_became_wider_than_the_rule_asked_for_is_said() {
             target: target.parse().unwrap(),
             max_time: None,
         };
-        let warnings = Analysis::of(&met, &layers()).warnings(&met.plan);
+        let warnings = Analysis::of(&met, &layers()).warnings(&met);
         let imprecise = warnings
             .into_iter()
             .filter(|warning| warning.kind == RemarkKind::Imprecision);
@@ -149,7 +149,7 @@ fn a_precision_that_was_reached_when_time_was_up_is_not_called_missed() {
     for case in &mut late.cases {
         case.ending.as_mut().unwrap().stopped = Stopped::OutOfTime;
     }
-    let warnings = Analysis::of(&late, &layers()).warnings(&late.plan);
+    let warnings = Analysis::of(&late, &layers()).warnings(&late);
     let kinds: Vec<RemarkKind> = warnings.iter().map(|warning| warning.kind).collect();
     assert!(!kinds.contains(&RemarkKind::Imprecision), "{warnings:?}");
 }

@@ -27,6 +27,7 @@ fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
         Wish::Named(names) => names.iter().any(|name| name == device.as_str()),
     };
     if wanted {
+        has_default_provider()?;
         let openssl = SoftwareStore::library_version().to_owned();
         let (kind, provenance) = (StoreKind::SOFTWARE, Provenance::Measured);
         looked.known.push(device.to_string());
@@ -39,6 +40,21 @@ fn look(wish: &Wish, _: &User, looked: &mut Looked) -> Result<(), Error> {
         }));
     }
     Ok(())
+}
+
+/// A configuration that activates other providers alone leaves OpenSSL without random numbers, ciphers and keys.
+fn has_default_provider() -> Result<(), Error> {
+    openssl::rand::rand_bytes(&mut [0; 1]).map_err(|error| {
+        let named = std::env::var_os("OPENSSL_CONF");
+        let file = named.map_or_else(
+            || "its openssl.cnf".to_owned(),
+            |path| format!("OPENSSL_CONF={}", path.display()),
+        );
+        let advice = format!(
+            "{file} leaves out the provider 'default': activate it there, or unset OPENSSL_CONF"
+        );
+        Error::call("RAND_bytes", error, advice)
+    })
 }
 
 #[derive(Debug)]
