@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use keymark_bench::Record;
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::answers::{Topic, answers};
-use keymark_report::{Block, Cell, Figured, Plot, exchange, units};
+use keymark_report::{Block, Cell, Figured, Plot, RemarkKind, exchange, units};
+use keymark_testkit::assert_says;
 use keymark_testkit::layers::layers;
 
 const RECORDS: [&str; 5] = [
@@ -98,4 +100,22 @@ fn no_figure_contradicts_another() {
         }
     }
     assert!(cells > 20 && dots > 20 && bars > 3, "{cells} {dots} {bars}");
+}
+
+#[test]
+fn a_container_that_is_limited_is_not_called_busy() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/schemes.json");
+    let mut record = exchange::import(&path).unwrap();
+    let coarse = |record: &Record| {
+        let said = Analysis::of(record, &layers()).warnings(record);
+        let coarse = said
+            .into_iter()
+            .find(|remark| remark.kind == RemarkKind::Coarse);
+        coarse.unwrap().text
+    };
+    assert_says(&coarse(&record), ["this machine was busy"]);
+    record.environment.cpu_quota = Some(0.5);
+    let limited = coarse(&record);
+    assert_says(&limited, ["The container is limited to 0.5 CPU"]);
+    assert!(!limited.contains("idle"), "{limited}");
 }

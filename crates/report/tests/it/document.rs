@@ -277,23 +277,6 @@ fn a_queue_that_grows_has_no_mean() {
 }
 
 #[test]
-fn a_container_that_is_limited_is_not_called_busy() {
-    let mut record = everything();
-    let coarse = |record: &Record| {
-        let said = Analysis::of(record, &layers()).warnings(record);
-        let coarse = said
-            .into_iter()
-            .find(|remark| remark.kind == RemarkKind::Coarse);
-        coarse.unwrap().text
-    };
-    assert_says(&coarse(&record), ["this machine was busy"]);
-    record.environment.cpu_quota = Some(0.5);
-    let limited = coarse(&record);
-    assert_says(&limited, ["The container is limited to 0.5 CPU"]);
-    assert!(!limited.contains("idle"), "{limited}");
-}
-
-#[test]
 fn figures_have_the_data_of_every_case_with_times() {
     let record = everything();
     let figures = Analysis::of(&record, &layers()).figures(&record);
