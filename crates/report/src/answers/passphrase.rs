@@ -60,7 +60,7 @@ pub(super) fn passphrase(analysis: &Analysis) -> Option<Statement> {
     let thread = decrypted.next().map(|(cached, _)| {
         let time = units::duration(Seconds(cached.value * f64::from(MESSAGES)));
         format!(
-            " Decrypting {MESSAGES} messages takes {time} with {}.",
+            " Decrypting {MESSAGES} messages then takes {time} with {}.",
             cached.case().algorithm
         )
     });

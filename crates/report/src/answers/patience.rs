@@ -164,7 +164,12 @@ fn thread(analysis: &Analysis) -> Option<Statement> {
         let time = between(&took(first), &took(last));
         format!("{time}, whatever the key")
     };
-    let text = format!("Decrypting {MESSAGES} messages takes {time}.");
+    let begin = if analysis.rows.iter().any(|row| has_passphrase(&row.case)) {
+        "Without a passphrase, decrypting"
+    } else {
+        "Decrypting"
+    };
+    let text = format!("{begin} {MESSAGES} messages takes {time}.");
     Some(Statement::new(
         Topic::Patience,
         text,
