@@ -24,9 +24,24 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use clap::FromArgMatches as _;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 pub use exit::Exit;
+
+/// Removes tips that lead astray: an unknown option as a value, and an option with hardly a letter in common.
+fn without_guesses(mut error: clap::Error) -> clap::Error {
+    let named = |kind| match error.get(kind) {
+        Some(ContextValue::String(name)) => Some(name.trim_start_matches('-').to_owned()),
+        _ => None,
+    };
+    let both = named(ContextKind::InvalidArg).zip(named(ContextKind::SuggestedArg));
+    error.remove(ContextKind::Suggested);
+    if both.is_some_and(|(typed, near)| typed.get(..3) != near.get(..3)) {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+    }
+    error
+}
 
 /// Runs the command line and says how it went.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
@@ -37,6 +52,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(arguments) => arguments,
         // Help and version are asked for, everything else is a mistake.
         Err(error) if error.use_stderr() => {
+            let error = without_guesses(error);
             // Nothing can be done about a stderr that is gone.
             let _ = error.print();
             return Exit::Usage;

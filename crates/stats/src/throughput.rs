@@ -5,6 +5,8 @@
 //! 1993, ch. 12); Student's t with fewer than twenty windows; widened for the
 //! dependence of neighbours.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::dependence::{RunDependence, Weights};
@@ -25,7 +27,18 @@ pub struct Window {
 
 /// Throughput over throughput, both as they were observed: of cases that took turns over the stretches of the run
 /// in which both were measured, as [`crate::paired`] does for means. `None` if one side completed nothing.
+///
+/// Sides that were measured in different rounds are not paired: the value has to be the quotient of the two rates, as
+/// [`throughput`] tells them.
 pub fn gain(numerator: &[Window], denominator: &[Window], seed: u64) -> Option<Estimate<Ratio>> {
+    let rounds = |windows| {
+        timed(windows)
+            .map(|window| window.round)
+            .collect::<HashSet<_>>()
+    };
+    if rounds(numerator) != rounds(denominator) {
+        return independent_gain(numerator, denominator, seed);
+    }
     in_turn(&side(numerator), &side(denominator), seed).map(Estimate::widened)
 }
 

@@ -165,6 +165,12 @@ fn judge(comparison: &Comparison, limit: f64) -> Exit {
     for pair in &judgement.slower {
         output::warning(&format!("{} is slower by more than {limit} %", pair.old));
     }
+    if !comparison.missing.is_empty() {
+        let cases = counted(comparison.missing.len(), "case");
+        output::warning(&format!(
+            "{cases} undecided: the first side has a figure, another has none"
+        ));
+    }
     if !judgement.undecided.is_empty() {
         let cases = counted(judgement.undecided.len(), "case");
         output::warning(&format!(
@@ -172,7 +178,8 @@ fn judge(comparison: &Comparison, limit: f64) -> Exit {
              ('keymark bench --repeat 10'), or let two programs take turns ('bench --against PROGRAM')"
         ));
     }
-    match (judgement.slower.is_empty(), judgement.undecided.is_empty()) {
+    let is_decided = judgement.undecided.is_empty() && comparison.missing.is_empty();
+    match (judgement.slower.is_empty(), is_decided) {
         (true, true) => Exit::Fine,
         (true, false) => Exit::Incomplete,
         (false, true) => Exit::Failed,

@@ -24,7 +24,7 @@ fn the_layers_of_gnupg_stand_on_libgcrypt_with_openssl_beside() {
     assert_measured(&rows, 6);
     let shown = place.stdout("show --long --wide");
     assert!(shown.contains("libgcrypt 1."), "the version: {shown}");
-    assert_says(&shown, ["for keys in memory raw is libgcrypt"]);
+    assert_says(&shown, ["the key of software is libgcrypt"]);
     assert_silent(&shown, ["includes the difference"]);
     let exported = place.stdout("export last --format json");
     assert!(exported.contains(r#""parameters":{"library":"libgcrypt"}"#));

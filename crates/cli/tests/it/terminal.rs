@@ -1,21 +1,32 @@
 //! What a person sees who looks at a terminal, and a program that reads a pipe does not.
 
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
 use keymark_testkit::place::{Place, SHORT, text};
+use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
 use crate::KEYMARK;
 
-/// What a terminal of so many columns shows of `keymark ARGUMENTS`.
-fn on_a_terminal(place: &Place, columns: u32, arguments: &str) -> String {
+/// `keymark ARGUMENTS` on a terminal with that number of columns.
+fn pseudo_terminal(place: &Place, columns: u32, arguments: &str) -> Command {
     // `script` (util-linux) has the other end of a pseudo-terminal; what it runs takes the place of its shell.
     let inside = format!("stty cols {columns} rows 50; exec {KEYMARK} {arguments}");
     let keymark = place.keymark(arguments);
-    let mut script = std::process::Command::new("script");
+    let mut script = Command::new("script");
     script.args(["-qec", &inside, "/dev/null"]);
     let variables = keymark.get_envs();
     script.envs(variables.filter_map(|(name, value)| Some((name, value?))));
     script.env("LC_ALL", "C.UTF-8").env("TERM", "xterm");
     script.env_remove("COLUMNS").env_remove("NO_COLOR");
-    let output = script.output().unwrap();
+    script
+}
+
+/// What such a terminal shows of a command that succeeds.
+fn on_a_terminal(place: &Place, columns: u32, arguments: &str) -> String {
+    let output = pseudo_terminal(place, columns, arguments).output().unwrap();
     let shown = text(&output.stdout);
     assert!(output.status.success(), "{shown}");
     shown
@@ -56,4 +67,40 @@ fn a_person_sees_how_far_a_long_simulation_is() {
     let piped = place.keymark(&run).output().unwrap();
     let said = text(&piped.stdout) + &text(&piped.stderr);
     assert!(!said.contains("M instructions"), "{said}");
+}
+
+/// A question for a PIN is the last thing on the terminal until it is answered, although a run shows its progress.
+#[test]
+fn nothing_is_drawn_over_a_prompt() {
+    let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
+    token.make_key("EC:prime256v1", "01", "web");
+    let device = format!("{URI}?module-path={}", SoftHsmToken::library().display());
+    let arguments = format!(
+        "bench --device software,'{device}' --algorithm nistp256 --operation sign --stack raw --runs 5"
+    );
+    let mut script = pseudo_terminal(&place, 100, &arguments);
+    script.env(CONFIGURATION, token.configuration());
+    let mut child = script
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut keyboard, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut shown = Vec::new();
+    let asks = |shown: &[u8]| text(shown).trim_end().ends_with(':') && text(shown).contains("PIN");
+    let mut byte = [0];
+    while !asks(&shown) && screen.read(&mut byte).unwrap() == 1 {
+        shown.push(byte[0]);
+    }
+    assert!(asks(&shown), "{}", text(&shown));
+    // Long enough for a display that goes on to be drawn several times.
+    sleep(Duration::from_millis(800));
+    writeln!(keyboard, "{PIN}").unwrap();
+    let mut rest = Vec::new();
+    screen.read_to_end(&mut rest).unwrap();
+    assert!(child.wait().unwrap().success(), "{}", text(&rest));
+    let answered = text(&rest);
+    let before = answered.split(['\r', '\n']).next().unwrap();
+    assert_eq!(before.trim(), "", "{answered}");
+    assert!(answered.contains("nistp256") && !answered.contains(PIN), "{answered}");
 }

@@ -60,11 +60,13 @@ pub enum Undecided {
     )]
     TooShort(Seconds),
     /// Threads gain little, and processes were not measured.
-    #[display("the limit may be the library or the device: as many --processes show which")]
+    #[display(
+        "the limit may be the library or the device: 'bench --processes' with as many shows which"
+    )]
     ThreadsAlone,
     /// The same, and what is done one at a time is what they calculate: no device is asked for so long.
     #[display(
-        "the limit may be a lock in the library, or other programs on the cores: as many --processes show which"
+        "the limit may be a lock in the library, or other programs on the cores: 'bench --processes' with as many shows which"
     )]
     ThreadsCalculating,
     /// More is done one at a time than a worker waits for, by processes too: other programs are in the way, or a lock

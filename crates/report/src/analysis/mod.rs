@@ -45,7 +45,7 @@ pub struct Row {
     /// Its place in the plan.
     pub id: CaseId,
     pub case: Case,
-    /// What the samples say; none if there are none.
+    /// What the samples say; none if there are none, or the case failed.
     pub summary: Option<Summary>,
     /// Of an open loop: that its queue grows, so that nothing can be said of latencies.
     pub overload: Option<Overload>,
@@ -243,16 +243,22 @@ pub fn row_of<'l>(
     let windows = windows(record);
     let published = record.published.as_ref();
     let overload = latencies::overload(record);
-    let summary = latencies(index).summary(machine, seed);
-    let baseline = plan.baseline(index).filter(|&baseline| {
-        overload.is_none() && latencies::overload(&records[baseline]).is_none()
-    });
+    let has_figure = |record: &CaseRecord| record.failure().is_none();
+    let has_mean = |record| has_figure(record) && latencies::overload(record).is_none();
+    let baseline = plan
+        .baseline(index)
+        .filter(|&baseline| has_mean(record) && has_mean(&records[baseline]));
+    let throughput = has_figure(record)
+        .then(|| throughput(&windows, &machine.dependence, seed))
+        .flatten();
     Row {
         id: CaseId::at(index),
         case: record.case.clone(),
-        summary: summary.filter(|_| overload.is_none()),
+        summary: has_mean(record)
+            .then(|| latencies(index).summary(machine, seed))
+            .flatten(),
         overload,
-        throughput: throughput(&windows, &machine.dependence, seed),
+        throughput,
         ratio: baseline.and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
         baseline: baseline
             .filter(|baseline| *baseline != index)
@@ -273,7 +279,7 @@ pub fn row_of<'l>(
         under_load: record
             .server_load
             .as_deref()
-            .map(|load| UnderLoad::of(&record.case, load)),
+            .map(|load| UnderLoad::of(&record.case, load, throughput)),
         predicted: None,
     }
 }

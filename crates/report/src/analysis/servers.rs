@@ -11,6 +11,7 @@ use keymark_stats::{Estimate, Ratio, independent_gain};
 
 use super::tables::{handshakes, loaded};
 use super::{Analysis, Row, windows};
+use crate::units::counted;
 use crate::{Block, Cell, RemarkKind, Section, Table};
 
 impl Analysis {
@@ -21,10 +22,20 @@ impl Analysis {
         let rates = self.rates.iter();
         let rates = rates.map(|rates| section(rates.heading, rates_beside(&self.rows, rates)));
         // What was looked for is not beside the handshakes a second, but what they are for.
-        let limits = section(
+        let mut limits = section(
             "limits of servers: the best rate over users, and the fewest users that reach 95 % of it (the knee)",
             limits,
         );
+        let exceeded = loaded(&self.rows)
+            .filter(|(_, load)| load.saturated.is_some_and(|found| found.exceeded));
+        if let (Some(limits), number @ 1..) = (&mut limits, exceeded.count()) {
+            let text = format!(
+                "{}: the search saw higher rates than the best rate measured afterwards; they are left out. The machine \
+                 was slower by then. Measure again when it is idle",
+                counted(number, "server")
+            );
+            limits.blocks.push(Block::remark(RemarkKind::Basis, text));
+        }
         let lost = section(
             "a server is killed during the load: what failed from then on, and for how long",
             lost,

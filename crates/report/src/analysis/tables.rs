@@ -147,7 +147,7 @@ pub(crate) fn breakdown(family: &FamilyBreakdown) -> Table {
         .map(|whole| Column::value(whole.heading));
     let beside = layers.own_library.as_ref().filter(|_| family.has_beside());
     let beside = beside.map(|own| Column::value(own.beside.heading).leave(0));
-    let share = Column::value(format!("{}'s share", layers.base.name)).leave(0);
+    let share = Column::value(format!("{} share", layers.base.name)).leave(0);
     let table = table
         .maybe(whole, |breakdown| Some(breakdown.whole?.value))
         .column(share, |breakdown| breakdown.own_share().map(Cell::Share))
@@ -290,7 +290,7 @@ fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
 }
 
 /// More baselines than this are not named: the rows say 1.00 themselves.
-const NAMED: usize = 3;
+const NAMED: usize = 1;
 
 /// `ratio to rsa2048`, `ratio to raw`: by what baselines are told from the rows that are compared with them.
 fn heading_of_ratios(pairs: &[(&Row, &Row)]) -> String {

@@ -2,7 +2,7 @@
 //! search for the limits has found, and what clients noticed when one of several servers was killed.
 
 use keymark_bench::{Case, LoadLimit, Second, ServerLoad, TriedDemand};
-use keymark_stats::{PerSecond, Ratio, Seconds};
+use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 
 use super::key_use::Spent;
 
@@ -66,7 +66,7 @@ impl UnderLoad {
         (transactions > 0.0).then(|| Seconds(processor.0 / transactions))
     }
 
-    pub(super) fn of(case: &Case, load: &ServerLoad) -> Self {
+    pub(super) fn of(case: &Case, load: &ServerLoad, rate: Option<Estimate<PerSecond>>) -> Self {
         let totals = load.totals;
         let seconds = |nanoseconds: u64| Seconds(nanoseconds as f64 / 1e9);
         let over = |sum: f64, by: f64| if by > 0.0 { sum / by } else { 0.0 };
@@ -90,7 +90,7 @@ impl UnderLoad {
             limit: load.limit,
             spent: Spent::of(case, load),
             busy: Busy::of(load),
-            saturated: Saturated::of(load),
+            saturated: Saturated::of(load, rate),
             loss: Loss::of(load),
         }
     }
@@ -136,24 +136,31 @@ pub struct Saturated {
     pub best_users: u32,
     /// The fewest that reached nearly as much.
     pub knee_users: u32,
-    /// What those reached on the way.
+    /// Rate with the knee's users during the search; none above the best rate.
     pub knee_rate: Option<PerSecond>,
-    /// The highest rate of arrivals at which 99 % of the transactions stayed below the limit.
+    /// Highest rate of arrivals at which 99 % of the transactions stayed below the limit; none above the best rate.
     pub within_limit: Option<PerSecond>,
+    /// Whether the search saw more than the best rate: the server was slower while that was measured.
+    pub exceeded: bool,
     /// Loads that it took.
     pub loads: u64,
 }
 
 impl Saturated {
-    pub(super) fn of(load: &ServerLoad) -> Option<Self> {
+    pub(super) fn of(load: &ServerLoad, best: Option<Estimate<PerSecond>>) -> Option<Self> {
         let found = load.saturation.as_ref()?;
         let mut tried = found.tried.iter();
         let knee = tried.find(|tried| tried.demand == TriedDemand::Users(found.knee_users));
+        let knee = knee.map(|tried| PerSecond(tried.rate));
+        let within = found.rate_within_limit.map(PerSecond);
+        let most = best.map_or(f64::INFINITY, |best| best.high.unwrap_or(best.value).0);
+        let possible = |rate: &PerSecond| rate.0 <= most;
         Some(Self {
             best_users: found.best_users,
             knee_users: found.knee_users,
-            knee_rate: knee.map(|tried| PerSecond(tried.rate)),
-            within_limit: found.rate_within_limit.map(PerSecond),
+            knee_rate: knee.filter(possible),
+            within_limit: within.filter(possible),
+            exceeded: [knee, within].iter().flatten().any(|rate| !possible(rate)),
             loads: found.tried.len() as u64,
         })
     }
@@ -217,7 +224,7 @@ mod tests {
 
     #[test]
     fn figures_are_those_of_sieges_manual() {
-        let siege = UnderLoad::of(&case("rsa2048", StackName::RAW), &server_load());
+        let siege = UnderLoad::of(&case("rsa2048", StackName::RAW), &server_load(), None);
         assert_eq!((siege.transactions, siege.failed), (9, 3));
         assert!((siege.availability - 75.0).abs() < 1e-9);
         assert!((siege.transaction_rate.0 - 3.0).abs() < 1e-9);
@@ -233,7 +240,7 @@ mod tests {
             steady: None,
             ..server_load()
         };
-        let siege = UnderLoad::of(&case("rsa2048", StackName::RAW), &nothing);
+        let siege = UnderLoad::of(&case("rsa2048", StackName::RAW), &nothing, None);
         assert_eq!((siege.p95, siege.response_time), (None, Seconds(0.0)));
     }
 
@@ -253,7 +260,7 @@ mod tests {
     #[test]
     fn the_knee_has_the_rate_that_was_tried_with_its_users() {
         let mut load = server_load();
-        let found = Saturated::of(&load).unwrap();
+        let found = Saturated::of(&load, None).unwrap();
         assert_eq!(
             (found.best_users, found.knee_rate, found.loads),
             (4, None, 2)
@@ -261,11 +268,15 @@ mod tests {
         assert_eq!(found.within_limit, Some(PerSecond(2.5)));
         load.saturation.as_mut().unwrap().knee_users = 4;
         assert_eq!(
-            Saturated::of(&load).unwrap().knee_rate,
+            Saturated::of(&load, None).unwrap().knee_rate,
             Some(PerSecond(3.0))
         );
+        // Of a rate that was lower than the search's, those are left out that it does not reach.
+        let slow = Saturated::of(&load, Some(Estimate::bare(PerSecond(2.6)))).unwrap();
+        assert_eq!((slow.knee_rate, slow.exceeded), (None, true));
+        assert_eq!(slow.within_limit, Some(PerSecond(2.5)));
         load.saturation = None;
-        assert_eq!(Saturated::of(&load), None);
+        assert_eq!(Saturated::of(&load, None), None);
     }
 
     #[test]

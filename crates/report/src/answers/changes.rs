@@ -121,18 +121,20 @@ fn undecided(comparison: &Comparison, pairs: &[(usize, &Pair)]) -> String {
     match pair.grounds {
         Grounds::FewRuns => {
             format!(
-                "cannot tell: {differ}, but {runs} a side are too few. Use --repeat 10, or --against"
+                "cannot tell: {differ}, but {runs} a side are too few. Use 'bench --repeat 10', or 'bench --against PROGRAM'"
             )
         }
         Grounds::Series => format!(
             "cannot tell: {differ}, but {runs} a side at different times are too few, or the noise of up to {noise} is as \
-             large. Use --repeat 10, or --against"
+             large. Use 'bench --repeat 10', or 'bench --against PROGRAM'"
         ),
         Grounds::Alternating | Grounds::SameRuns => {
-            format!("cannot tell: {differ}, but {runs} are too few. Use --repeat 10")
+            format!("cannot tell: {differ}, but {runs} are too few. Use 'bench --repeat 10'")
         }
         Grounds::Copies | Grounds::SameRun => {
-            format!("cannot tell: {differ}, but the run was too short. Use a longer --max-time")
+            format!(
+                "cannot tell: {differ}, but the run was too short. Use 'bench' with a longer --max-time"
+            )
         }
         Grounds::Exact | Grounds::Nothing => {
             format!("cannot tell: {differ}, but an article's means have no interval")

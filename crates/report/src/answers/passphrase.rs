@@ -1,12 +1,13 @@
 //! What a passphrase costs that gpg-agent has cached: it derives the key that protects the private key for every operation.
 
-use keymark_bench::{Case, Operation};
+use keymark_bench::{Case, DeviceName, Operation, StackName};
 use keymark_stats::Seconds;
 
 use super::figure::{Figure, alone, between};
 use super::patience::MESSAGES;
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
+use crate::pivot::{name_in_runs, published_keycards};
 use crate::units;
 
 /// GnuPG's parameter, and its word for a key behind a passphrase.
@@ -52,6 +53,8 @@ pub(super) fn passphrase(analysis: &Analysis) -> Option<Statement> {
     let is_striking = pairs
         .iter()
         .all(|(cached, plain)| cached.low > STRIKING * plain.high);
+    let least = pairs.iter().map(|(cached, _)| cached.value);
+    let card = faster_card(Seconds(least.fold(f64::INFINITY, f64::min)));
     let cached = range(pairs.iter().map(|(cached, _)| cached.value));
     let plain = range(pairs.iter().map(|(_, plain)| plain.value));
     let mut decrypted = pairs
@@ -66,8 +69,9 @@ pub(super) fn passphrase(analysis: &Analysis) -> Option<Statement> {
     });
     let text = format!(
         "With a cached passphrase an operation through {stack} takes {cached}, without one {plain}: gpg-agent derives a key \
-         from the passphrase every time.{}",
-        thread.unwrap_or_default()
+         from the passphrase every time.{}{}",
+        thread.unwrap_or_default(),
+        card.unwrap_or_default()
     );
     let topic = if is_striking {
         Topic::Striking
@@ -78,6 +82,27 @@ pub(super) fn passphrase(analysis: &Analysis) -> Option<Statement> {
         .iter()
         .flat_map(|(cached, plain)| [cached.id(), plain.id()]);
     Some(Statement::new(topic, text, rows))
+}
+
+/// A sentence about the fastest published keycard, if it decrypts through gpg within that time.
+fn faster_card(limit: Seconds) -> Option<String> {
+    let article = published_keycards()?;
+    let processor = name_in_runs(&DeviceName::new("CPU"));
+    let cards = article.cases.iter().filter_map(|record| {
+        let case = &record.case;
+        let is_card = name_in_runs(&case.device) != processor;
+        let decrypts = case.operation == Operation::Decrypt && case.stack == StackName::GNUPG;
+        Some((case, record.published.as_ref()?.mean)).filter(|_| is_card && decrypts)
+    });
+    let (case, mean) = cards.min_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    (mean.0 < limit.0).then(|| {
+        format!(
+            " A keycard can be faster: {} decrypts with {} in {} (published).",
+            case.device,
+            case.algorithm,
+            units::duration(mean)
+        )
+    })
 }
 
 fn range(values: impl Iterator<Item = f64> + Clone) -> String {

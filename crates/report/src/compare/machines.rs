@@ -45,6 +45,7 @@ impl Comparison {
         }
         let mut comparison = Self {
             sides_are: Sides::Machines,
+            missing: Vec::new(),
             ..Self::of(&sides, noise, criteria)
         };
         for first in 1..sides.len() {

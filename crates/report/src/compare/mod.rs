@@ -46,11 +46,22 @@ pub struct SideLine {
     pub runs: usize,
 }
 
+/// A case that the first side has measured and another has not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingCase {
+    /// The side without a figure.
+    pub side: usize,
+    /// The case, as the first side names it.
+    pub case: Case,
+}
+
 /// Cases and what they are compared with, pair by pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// In the order of the baseline's first run.
     pub pairs: Vec<Pair>,
+    /// Cases of the first side for which another has no figure.
+    pub missing: Vec<MissingCase>,
     /// The baseline is the first, unless cases are compared with one of their own run's.
     pub sides: Vec<SideLine>,
     /// What these are.
@@ -90,10 +101,19 @@ impl Comparison {
                 let matching = same.get(&what(a, *devices)).into_iter().flatten();
                 let pairs =
                     matching.filter_map(|b| across((&baseline.runs, a), (runs, b), &machine));
+                let known = comparison.pairs.len();
                 comparison.pairs.extend(pairs.map(|pair| Pair {
                     side: number,
                     ..pair
                 }));
+                if comparison.pairs.len() == known {
+                    let has_figure = |run| run_mean(run, a).is_some();
+                    let missing = baseline.runs.iter().any(has_figure);
+                    comparison.missing.extend(missing.then(|| MissingCase {
+                        side: number,
+                        case: a.clone(),
+                    }));
+                }
             }
         }
         comparison.decide();
@@ -130,6 +150,7 @@ impl Comparison {
         };
         Self {
             pairs: Vec::new(),
+            missing: Vec::new(),
             sides: sides.iter().map(line).collect(),
             sides_are: Sides::default(),
             differences: conditions::differences(sides),

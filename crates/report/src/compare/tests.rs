@@ -1,5 +1,6 @@
 use keymark_bench::case::{Parameters, StackName};
 use keymark_bench::operation::Operation;
+use keymark_bench::record::Ending;
 use keymark_bench::series::SeriesId;
 use keymark_testkit::assert_says;
 
@@ -603,7 +604,7 @@ fn a_slow_down_that_runs_do_not_show_is_no_pass() {
         &said,
         [
             "annot tell: 1 case differs by +48 %",
-            "Use --repeat 10, or --against",
+            "Use 'bench --repeat 10', or 'bench --against PROGRAM'",
         ],
     );
     assert!(!said.contains("no change"), "{said}");
@@ -667,4 +668,28 @@ fn a_stray_case_of_one_machine_hides_no_other() {
         pairs.contains(&("a", false)) && pairs.contains(&("b", false)),
         "{pairs:?}"
     );
+}
+
+/// A case that has gone, or failed, is neither within a limit nor above it.
+#[test]
+fn a_case_that_only_the_first_side_has_is_undecided() {
+    let old = runs(None, &[&[1000, 1000, 1000], &[1001, 1001, 1001]]);
+    let mut new = runs(None, &[&[1000, 1000], &[1001, 1001]]);
+    for run in &mut new {
+        run.cases[1].ending = Some(Ending::failed("the key was lost"));
+    }
+    let comparison = compared(&old, &new);
+    let missing = comparison.missing.iter();
+    let missing: Vec<String> = missing.map(|one| one.case.algorithm.to_string()).collect();
+    assert_eq!(missing, ["ed25519", "nistp256"]);
+    let said = said(&comparison.document(&[]));
+    assert_says(
+        &said,
+        [
+            "not compared, because side 1 has no figure: ed25519",
+            "and 1 more",
+        ],
+    );
+    // What is new has nothing to be compared with.
+    assert!(compared(&new, &old).missing.is_empty());
 }

@@ -82,7 +82,8 @@ fn github_benchmark_has_a_number_for_each_case_that_has_a_mean() {
     let text = ci::github("run", &cases()).unwrap();
     let entries: serde_json::Value = serde_json::from_str(&text).unwrap();
     let entries = entries.as_array().unwrap();
-    assert_eq!(entries.len(), 2);
+    // One of the three was not measured, one failed.
+    assert_eq!(entries.len(), 1);
     for entry in entries {
         assert_eq!(entry["unit"], "ms");
         assert!(entry["value"].as_f64().unwrap() > 0.0);

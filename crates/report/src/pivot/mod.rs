@@ -16,6 +16,7 @@ use crate::analysis::{Row, asks_the_same};
 use crate::document::{Brief, Cell, Column, Figured, Mark, Narrow, Table, TableOf};
 
 pub use axis::Axis;
+pub(crate) use overview::published_keycards;
 
 /// Which figure of a case stands in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

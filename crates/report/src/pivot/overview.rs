@@ -67,7 +67,7 @@ impl Analysis {
             return None;
         }
         let own: Vec<&Case> = self.rows.iter().map(|row| &row.case).collect();
-        let article = Shipped::named(KEYCARDS).ok()?.record().ok()?;
+        let article = published_keycards()?;
         let mut entries = Entry::published(&article, &own);
         let processor = name_in_runs(&DeviceName::new("CPU"));
         entries.retain(|entry| name_in_runs(&entry.case.device) != processor);
@@ -114,8 +114,10 @@ fn is_crowd(case: &Case) -> bool {
     case.load.is_closed() && case.concurrency() > 1
 }
 
-/// The cards that most people's are like; a run in software says nothing of any.
-const KEYCARDS: &str = "lwn-2017-keycards";
+/// Figures of the LWN article on keycards (2017), for runs without a card.
+pub(crate) fn published_keycards() -> Option<Record> {
+    Shipped::named("lwn-2017-keycards").ok()?.record().ok()
+}
 
 fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<Entry<'r>> {
     let first = |row: &&Row| row.case.replica == 0;

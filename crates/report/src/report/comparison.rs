@@ -7,6 +7,7 @@ use keymark_stats::{MIN_RUNS, Ratio};
 
 use crate::answers::of_comparison;
 use crate::compare::{Comparison, GeometricMean, Grounds, Pair, Sides, Verdict};
+use crate::grouped;
 use crate::units;
 use crate::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 
@@ -48,6 +49,7 @@ impl Comparison {
         let remarks = remarks.chain(equivalence(comparison));
         let remarks = remarks.chain(of_kinds(&comparison.pairs));
         let remarks = remarks.chain(assumptions(&comparison.pairs));
+        let remarks = remarks.chain(missing(comparison));
         blocks.extend(remarks.map(Block::Remark));
         let mut sections = environment(comparison);
         sections.push(Section::bare(blocks));
@@ -133,6 +135,22 @@ fn borrowed(comparison: &Comparison) -> Vec<Remark> {
         Remark::new(RemarkKind::Units, text)
     });
     said.collect()
+}
+
+/// Cases that could not be compared, a remark a side.
+fn missing(comparison: &Comparison) -> impl Iterator<Item = Remark> {
+    let sides = grouped(&comparison.missing, |missing| missing.side);
+    let named = sides.into_iter().map(|(side, missing)| {
+        let name = comparison.sides.get(side).map_or("", |side| &*side.name);
+        let (first, more) = (&missing[0].case, missing.len() - 1);
+        let more = (more > 0).then(|| format!(" and {more} more"));
+        let text = format!(
+            "not compared, because {name} has no figure: {first}{}",
+            more.unwrap_or_default()
+        );
+        Remark::new(RemarkKind::Units, text)
+    });
+    named.collect::<Vec<_>>().into_iter()
 }
 
 /// What verdicts rest on, once for all rows of a side.

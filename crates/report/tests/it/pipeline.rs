@@ -17,7 +17,7 @@ use keymark_bench::runner::{Runner, Stacks};
 use keymark_bench::stop::StopRule;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
-use keymark_report::analysis::Analysis;
+use keymark_report::analysis::{Analysis, Row};
 use keymark_report::compare::{Comparison, Criteria, Judgement, Side};
 use keymark_report::document::Document;
 use keymark_report::render::{Width, markdown, text};
@@ -215,6 +215,33 @@ fn failures_and_doubts_are_said() {
     let warnings: Vec<_> = document.warnings.iter().map(|w| w.text.as_str()).collect();
     insta::assert_snapshot!("warnings", warnings.join("\n"));
     insta::assert_snapshot!("with_failures", plain(&document, Width::Unlimited));
+}
+
+/// Operations done before a failure are no figure: whatever failed may have slowed them, too.
+#[test]
+fn a_case_that_failed_in_part_has_no_figure() {
+    let record = run(all(), |case| match (case.algorithm.name(), case.stack) {
+        ("rsa4096", StackName::GNUPG) => {
+            let done = about(30).into_iter().take(5);
+            Script::Steps(done.chain([Step::Fail(US)]).collect())
+        }
+        _ => script(case),
+    });
+    let analysis = Analysis::of(&record, &[]);
+    let is_failed = |row: &&Row| row.failure.is_some();
+    let failed: Vec<&Row> = analysis.rows.iter().filter(is_failed).collect();
+    assert!(!failed.is_empty());
+    for row in failed {
+        assert!(
+            record.cases[row.id.0 as usize].samples().count() > 0,
+            "{}",
+            row.case
+        );
+        assert_eq!(
+            (&row.summary, row.throughput, row.ratio),
+            (&None, None, None)
+        );
+    }
 }
 
 /// Runs of a series, a thousandth apart.

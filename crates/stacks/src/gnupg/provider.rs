@@ -195,9 +195,9 @@ pub(crate) fn libgcrypt() -> OwnLibrary {
         point: raw::by_library(Library::Libgcrypt),
         store: StoreKind::SOFTWARE,
         beside: End::called("OpenSSL", Point::RAW),
-        explanation: "for keys in memory raw is libgcrypt, which gpg-agent calculates with; the column OpenSSL is the \
-                      same operation with that library",
-        stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ agent' includes the difference of the \
+        explanation: "the key of software is libgcrypt's time, which gpg-agent calculates with; the column OpenSSL is \
+                      the same operation with that library",
+        stand_in: "the key is OpenSSL's time, but gpg-agent calculates with libgcrypt: '+ agent' includes the difference of the \
                    two libraries; --library openssl,libgcrypt separates them",
     }
 }
@@ -216,7 +216,7 @@ pub(super) fn layers() -> Layers {
     };
     Layers {
         family: "GnuPG",
-        base: End::called("raw", raw.clone()),
+        base: End::called("key", raw.clone()),
         own_library: Some(libgcrypt()),
         steps: vec![
             step("+ agent", &agent, &raw),

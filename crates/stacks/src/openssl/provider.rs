@@ -252,7 +252,7 @@ fn layers() -> Layers {
     };
     Layers {
         family: "the program openssl",
-        base: End::called("raw", raw.clone()),
+        base: End::called("key", raw.clone()),
         own_library: Some(OwnLibrary {
             point: raw.clone(),
             store: StoreKind::SOFTWARE,
@@ -261,8 +261,8 @@ fn layers() -> Layers {
                 name: "the OpenSSL that is built in",
                 point: Point::RAW,
             },
-            explanation: "for keys in memory raw is the installed libcrypto, which the program loads",
-            stand_in: "raw is the OpenSSL that is built in, but the program loads the installed one: the process \
+            explanation: "the key of software is the time of the installed libcrypto, which the program loads",
+            stand_in: "the key is the time of the built-in OpenSSL, but the program loads the installed one: the process \
                        includes the difference of the two; --library openssl,openssl-system separates them",
         }),
         steps: vec![

@@ -82,12 +82,12 @@ fn layers() -> Layers {
     let point = libgcrypt.point.clone();
     Layers {
         family: "SSH",
-        base: End::called("raw", Point::RAW),
+        base: End::called("key", Point::RAW),
         own_library: Some(OwnLibrary {
             beside: End::called("libgcrypt", point.clone()),
-            explanation: "raw is OpenSSL; '+ gpg-agent' is the difference to libgcrypt, which gpg-agent \
+            explanation: "the key is OpenSSL's time; '+ gpg-agent' is the difference to libgcrypt, which gpg-agent \
                           calculates with",
-            stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ gpg-agent' includes the \
+            stand_in: "the key is OpenSSL's time, but gpg-agent calculates with libgcrypt: '+ gpg-agent' includes the \
                        difference of the two libraries; --library openssl,libgcrypt separates them",
             ..libgcrypt
         }),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroU8;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -45,17 +46,19 @@ pub const SEARCH: Dimension = Dimension {
     scope: Scope::Family,
 };
 
-/// As many users in closed loops, up to those of the load, as reach the best throughput: found before the load that counts.
+/// Search for the number of users with the best rate, made before that number is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Saturating {
-    /// Then the highest rate of arrivals is looked for at which 99 % take no longer.
+    /// Maximum number of users.
+    pub most: NonZeroU32,
+    /// Limit of the 99th percentile, for which the highest rate of arrivals is searched afterwards.
     pub p99: Option<Duration>,
 }
 
-/// `saturated`, `saturated p99 0.05 s`
+/// `up to 256 users`, `up to 256 users p99 0.05 s`
 impl fmt::Display for Saturating {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("saturated")?;
+        write!(f, "up to {} users", self.most)?;
         let limit = self
             .p99
             .map(|limit| write!(f, " p99 {} s", limit.as_secs_f64()));
@@ -68,15 +71,17 @@ impl FromStr for Saturating {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let none = || format!("'{text}' is no search for a server's limits");
-        let p99 = match text.split(' ').collect::<Vec<_>>().as_slice() {
-            ["saturated"] => None,
-            ["saturated", "p99", seconds, "s"] => {
+        let (most, p99) = match text.split(' ').collect::<Vec<_>>().as_slice() {
+            ["up", "to", most, "users"] => (most.parse(), None),
+            ["up", "to", most, "users", "p99", seconds, "s"] => {
                 let seconds = seconds.parse().map_err(|_| none())?;
-                Some(Duration::try_from_secs_f64(seconds).map_err(|_| none())?)
+                let limit = Duration::try_from_secs_f64(seconds).map_err(|_| none())?;
+                (most.parse(), Some(limit))
             }
             _ => return Err(none()),
         };
-        Ok(Self { p99 })
+        let most = most.map_err(|_| none())?;
+        Ok(Self { most, p99 })
     }
 }
 
@@ -281,16 +286,21 @@ mod tests {
 
     #[test]
     fn searches_are_read_back_as_they_are_written() {
-        for text in ["saturated", "saturated p99 0.05 s", "saturated p99 2 s"] {
+        for text in [
+            "up to 1 users",
+            "up to 256 users p99 0.05 s",
+            "up to 8 users p99 2 s",
+        ] {
             let read: Saturating = text.parse().unwrap();
             assert_eq!(read.to_string(), text);
         }
         for bad in [
             "",
             "none",
-            "saturated p99",
-            "saturated p99 x s",
-            "saturated p99 -1 s",
+            "up to 0 users",
+            "up to 8 users p99",
+            "up to 8 users p99 x s",
+            "up to 8 users p99 -1 s",
         ] {
             assert!(bad.parse::<Saturating>().is_err(), "{bad}");
         }

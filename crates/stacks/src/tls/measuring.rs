@@ -98,14 +98,14 @@ impl Measuring<'_> {
     fn saturation(
         &self,
         case: &Case,
-        p99: Option<Duration>,
+        wanted: Saturating,
         target: &Target,
         seed: u64,
         watch: &mut dyn Watch,
         cluster: &mut Cluster,
     ) -> Result<Saturation, Error> {
         let mut seeds = seed..;
-        saturating::search(case.load.concurrency, p99, |load| {
+        saturating::search(wanted.most, wanted.p99, |load| {
             let settings = Settings {
                 load,
                 duration: saturating::step(self.client.settings.duration),
@@ -175,8 +175,8 @@ impl Loads for Measuring<'_> {
         let mut cluster = self.start(case)?;
         let target = target(case, &cluster)?;
         let (load, saturation) = match Handshake::of(case)?.search {
-            Some(Saturating { p99 }) => {
-                let found = self.saturation(case, p99, &target, seed, watch, &mut cluster)?;
+            Some(wanted) => {
+                let found = self.saturation(case, wanted, &target, seed, watch, &mut cluster)?;
                 let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
                 (Load::closed(best), Some(found))
             }
@@ -326,8 +326,9 @@ impl keymark_load::Observer for Relay<'_> {
 /// Room for all users, and for those who come while others leave.
 fn connections(case: &Case, search: Option<Saturating>) -> NonZeroU16 {
     let with_arrivals = search.is_some_and(|search| search.p99.is_some());
+    let most = search.map_or(case.load.concurrency, |search| search.most);
     let users = match case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) if !with_arrivals => case.concurrency(),
+        Pacing::Closed | Pacing::Thinking(_) if !with_arrivals => most.get(),
         Pacing::Open(_) | Pacing::Closed | Pacing::Thinking(_) => Settings::IN_FLIGHT.get(),
     };
     let room = users.saturating_mul(2).clamp(256, 16_384);

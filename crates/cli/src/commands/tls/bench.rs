@@ -47,15 +47,17 @@ fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
 
 /// What is looked for, if no load was chosen.
 pub(super) fn search(arguments: &TlsBenchArguments) -> Option<Saturating> {
-    let p99 = arguments.selection.p99;
-    let saturate = arguments.selection.saturate;
-    saturate.then_some(Saturating { p99 })
+    let chosen = &arguments.selection;
+    chosen.saturate.then_some(Saturating {
+        most: chosen.most_users,
+        p99: chosen.p99,
+    })
 }
 
 pub(super) fn loads(arguments: &TlsBenchArguments) -> Vec<Load> {
     let chosen = &arguments.selection;
     if chosen.saturate {
-        return vec![Load::closed(chosen.most_users)];
+        return vec![Load::single()];
     }
     load::loads(&chosen.users, chosen.rate, chosen.delay)
 }

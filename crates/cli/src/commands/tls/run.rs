@@ -73,6 +73,11 @@ impl Wanted<'_> {
 
     fn installed(&self) -> Result<Servers, Failure> {
         let servers = Servers::find(self.servers).map_err(Failure::nothing_usable)?;
+        let mut cases = self.cases.iter();
+        if let Some(reason) = cases.find_map(|case| servers.too_old_for(case)) {
+            let instead = "--server caddy has it ('make caddy' installs it)";
+            return Err(Failure::nothing_usable(format!("{reason}. {instead}")));
+        }
         let balanced = |case: &Case| matches!(Arrangement::of(case), Arrangement::Balanced { .. });
         if self.cases.iter().any(balanced) {
             return servers.and_balancer().map_err(Failure::nothing_usable);

@@ -123,9 +123,12 @@ impl Cases {
         &self,
         complete: Option<&Complete>,
     ) -> impl Iterator<Item = (Algorithm, Handshake, Load)> {
-        let users = complete.map_or(self.users.clone(), |complete| vec![complete.users]);
+        let users = complete.map_or(self.users.clone(), |_| vec![NonZeroU32::MIN]);
         let pause = self.pause_s.map(Duration::from_secs);
-        let search = complete.map(|_| Saturating { p99: None });
+        let search = complete.map(|complete| Saturating {
+            most: complete.users,
+            p99: None,
+        });
         iproduct!(&self.certificates, &self.kex, &self.arrangements, users).map(
             move |(certificate, exchange, arrangement, users)| {
                 let handshake = Handshake {
