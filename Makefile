@@ -19,7 +19,7 @@ KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
 
 .PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
-    packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean serve deb dist package-test ansible \
+    packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
     fleet-test locust locust-test
 
 # Measures this machine, and ends with the file of its report: the default plan, or
@@ -39,10 +39,6 @@ bench-all: bench packages-soft kryoptic
 bench-tls: packages-bench packages-tls build
 	$(BIN) tls bench --server apache,nginx --algorithm rsa2048,nistp256 --kex x25519,ecdhe-p256 --users 8 --duration 6s
 	$(BIN) tls bench --server apache --device softhsm,twin:nitrokey-hsm --algorithm rsa2048 --users 2 --duration 20s
-
-# The archive as a local page: `make serve ARGS="--port 8080"`.
-serve: packages-bench build
-	$(BIN) serve $(ARGS)
 
 # keymark's TLS client beside those of others, against one worker of nginx: the table of docs/methodology/tls.md. oha is compiled
 # (ten minutes of processor time), the others are packages.
@@ -202,7 +198,7 @@ packages-tls:
 packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
-	    sqlite3:sqlite3 jq:jq pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
+	    sqlite3:sqlite3 jq:jq rsvg-convert:librsvg2-bin pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
     /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl gnupg-pkcs11-scd:gnupg-pkcs11-scd \
 	    jarsigner:default-jdk-headless certutil:libnss3-tools \
 	    /usr/lib/python3/dist-packages/cryptography:python3-cryptography /usr/lib/python3/dist-packages/PyKCS11:python3-pykcs11 curl:curl \

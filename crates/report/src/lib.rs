@@ -10,7 +10,6 @@ pub mod compare;
 pub mod document;
 pub mod exchange;
 pub mod formats;
-pub mod history;
 pub mod pictures;
 pub mod pivot;
 pub mod render;

@@ -8,7 +8,6 @@
 #![warn(missing_docs)]
 
 mod blocks;
-mod change_points;
 mod control;
 mod dependence;
 mod dip;
@@ -30,7 +29,6 @@ mod throughput;
 mod usl;
 
 pub use blocks::{Blocks, MIN_BLOCKS};
-pub use change_points::{ChangePoints, MIN_LENGTH, MIN_POINTS, Step, change_points};
 pub use control::{AtMeanSpeed, Controlled, MachineSpeed, controlled};
 pub use dependence::{Dependence, RunDependence};
 pub use drift::{Drift, drift};

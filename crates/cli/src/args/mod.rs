@@ -108,12 +108,8 @@ pub enum Command {
     Export(ExportArguments),
     /// Write a report of runs as a page for a browser, or in other formats
     Report(ReportArguments),
-    /// Show the archive's runs as a local page, on this computer only; Ctrl-C ends it
-    Serve(PageArguments),
     /// Compare series, runs, machines or devices case by case, or the copies of each case within one run
     Compare(CompareArguments),
-    /// Follow a case over time and find changes: one trend for each machine
-    History(HistoryArguments),
     /// Write a run to a file for others, without host names, user names and serial numbers
     Share(ShareArguments),
     /// Build a static site from a folder of records that others have shared

@@ -32,7 +32,7 @@ pub struct PlotArguments {
     #[arg(long, default_value = "light", value_parser = theme())]
     pub theme: Theme,
 
-    /// The file to write, .svg or .png; further pictures are numbered
+    /// The file to write, .svg or .png (by rsvg-convert); further pictures are numbered
     #[arg(long, short, value_name = "FILE", value_parser = picture_file)]
     pub output: PictureFile,
 }

@@ -5,28 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use keymark_report::archive::{Identity, RunSelector};
 
-use super::TableArguments;
-
-/// `keymark history`
-#[derive(Debug, Args)]
-pub struct HistoryArguments {
-    /// Words of the case's name: algorithm, operation, device, stack
-    #[arg(value_name = "CASE", required = true)]
-    pub case: Vec<String>,
-    /// Show this many of the latest runs
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub last: usize,
-    /// Draw no picture (a pipe never gets one)
-    #[arg(long, help_heading = "Output")]
-    pub no_plot: bool,
-    /// One JSON object for each run
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// How tables are shown
-    #[command(flatten)]
-    pub tables: TableArguments,
-}
-
 /// `keymark share`
 #[derive(Debug, Args)]
 pub struct ShareArguments {
@@ -95,15 +73,4 @@ pub struct SiteArguments {
     /// Title of the site
     #[arg(long, value_name = "TEXT", default_value = "What a private key costs")]
     pub title: String,
-}
-
-/// `keymark serve`
-#[derive(Debug, Args)]
-pub struct PageArguments {
-    /// Port to listen on [default: a free one]
-    #[arg(long, value_name = "N")]
-    pub port: Option<u16>,
-    /// Accept uploaded runs, with the token that keymark prints
-    #[arg(long)]
-    pub allow_import: bool,
 }

@@ -9,8 +9,8 @@ use keymark_advice::catalogue::Catalogue;
 use keymark_advice::cost::{Figures, SOFTWARE};
 use keymark_advice::policy::Policy;
 use keymark_bench::{Environment, Operation, Profile, Record};
+use keymark_report::compare::machine_name;
 use keymark_report::exchange::Shipped;
-use keymark_report::history;
 use keymark_stores::device::Wish;
 use keymark_stores::registry;
 use serde_json::json;
@@ -35,8 +35,8 @@ pub(super) fn run(arguments: &AdviseArguments, path: Option<&std::path::PathBuf>
     })?;
     records.extend(published::records(Shipped::of_times())?);
     let profiles = Profile::shipped()?;
-    let this = history::machine(&Environment::capture(env!("KEYMARK_VERSION")));
-    let is_here = |record: &Record| history::machine(&record.environment) == this;
+    let this = machine_name(&Environment::capture(env!("KEYMARK_VERSION")));
+    let is_here = |record: &Record| machine_name(&record.environment) == this;
     let figures = Figures::of(&records, is_here).with_profiles(&profiles);
     let question = question(arguments)?;
     if arguments.json {

@@ -9,14 +9,12 @@ mod compare;
 mod definition;
 mod devices;
 mod export;
-mod history;
 mod import;
 mod mcu;
 mod plot;
 mod profile;
 mod report;
 mod runs;
-mod serve;
 mod service;
 mod share;
 mod show;
@@ -56,12 +54,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Plot(own) => plot::run(own, &readable(arguments)?),
         Command::Export(own) => export::run(own, &readable(arguments)?),
         Command::Report(own) => report::run(own, &readable(arguments)?),
-        Command::Serve(own) if own.allow_import => {
-            serve::run(own, archive::open(arguments.archive.as_ref())?)
-        }
-        Command::Serve(own) => serve::run(own, readable(arguments)?),
         Command::Compare(own) => compare::run(own, &readable(arguments)?),
-        Command::History(own) => history::run(own, &readable(arguments)?),
         Command::Share(own) => share::run(own, &readable(arguments)?),
         Command::Site(own) => site::run(own),
         Command::Audit(own) => audit::run(own),

@@ -1,6 +1,6 @@
 //! `keymark plot`
 
-use keymark_report::archive::{Archive, CaseWords, SideSelector};
+use keymark_report::archive::{Archive, SideSelector};
 use keymark_report::pictures::keep_cases;
 
 use super::Outcome;
@@ -13,9 +13,8 @@ pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
     let mut records = archive.side(&side)?;
     records.extend(published::records(&arguments.published)?);
     if let Some(words) = &arguments.case {
-        let wanted = CaseWords::new([words.as_str()]);
         for record in &mut records {
-            keep_cases(record, &wanted);
+            keep_cases(record, words);
         }
         if records.iter().all(|record| record.cases.is_empty()) {
             return Err(Failure::nothing_usable(format!(

@@ -1,6 +1,8 @@
 //! Pictures of records, into files and on the terminal.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use keymark_bench::Record;
 use keymark_report::Figure;
@@ -8,7 +10,6 @@ use keymark_report::analysis::Analysis;
 use keymark_report::answers::Statement;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, svg};
-use keymark_report::history::Trend;
 use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
 use keymark_report::render::Width;
 
@@ -87,13 +88,40 @@ pub(crate) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Resul
         let path = numbered(&file.path, number);
         let bytes = match file.format {
             PictureFormat::Svg => svg::draw(chart, theme).into_bytes(),
-            PictureFormat::Png => svg::png(chart, theme)?,
+            PictureFormat::Png => png(&svg::draw(chart, theme))?,
         };
         let (written, path) = (file::replace(&path, &bytes), path.display());
         written.map_err(|error| format!("cannot write the picture to {path}: {error}"))?;
         output::line(&format!("{path}: {}", chart.title));
     }
     Ok(())
+}
+
+/// Converts an SVG to PNG of twice its size with `rsvg-convert`.
+fn png(svg: &str) -> Result<Vec<u8>, Failure> {
+    const PROGRAM: &str = "rsvg-convert";
+    let mut convert = Command::new(PROGRAM);
+    convert.args(["--format", "png", "--zoom", "2"]);
+    let convert = convert.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut convert = convert.map_err(|error| {
+        Failure::nothing_usable(format!(
+            "cannot start {PROGRAM}, which makes PNG files: {error}. Install the package librsvg2-bin, or write an .svg \
+             file"
+        ))
+    })?;
+    if let Some(mut stdin) = convert.stdin.take() {
+        // What it says of a broken pipe is in its own message.
+        let _ = stdin.write_all(svg.as_bytes());
+    }
+    let output = convert.wait_with_output();
+    let output = output.map_err(|error| format!("{PROGRAM} failed: {error}"))?;
+    if !output.status.success() {
+        return Err(Failure::failed(format!(
+            "{PROGRAM} failed: {}",
+            output.status
+        )));
+    }
+    Ok(output.stdout)
 }
 
 /// `file.svg`, `file-2.svg`
@@ -123,14 +151,6 @@ pub(crate) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Fa
 pub(crate) fn below_the_answer(analysis: &Analysis, record: &Record) -> Option<String> {
     let drawn = small(|| pictures::chart(&analysis.picture(record)?))?;
     (drawn.lines().count() <= LINES).then_some(drawn)
-}
-
-/// The same of what a case has taken over time, if that is a single case.
-pub(crate) fn of_history(trends: &[Trend], last: usize) -> Option<String> {
-    let [only] = trends else {
-        return None;
-    };
-    small(|| pictures::history(only, last))
 }
 
 /// On a terminal on which somebody looks at it.

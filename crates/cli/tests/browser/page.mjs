@@ -1,7 +1,7 @@
 // What the specs share: keymark, its archive, a browser, and what a page may not do.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -50,16 +50,6 @@ export class Place {
   async page(options = {}) {
     const context = await this.browser.newContext({ viewport: { width: 1200, height: 800 }, ...options });
     return new Watched(await context.newPage());
-  }
-
-  /** Starts the local page; its address, what it printed, and the process. */
-  async serve(...words) {
-    const child = spawn(PROGRAM, ["serve", ...words], { env: this.env });
-    const said = await new Promise((resolve, reject) => {
-      child.stdout.once("data", data => resolve(String(data).trim()));
-      child.once("exit", code => reject(new Error(`serve ended with ${code}`)));
-    });
-    return { child, said, address: said.split("#")[0], ended: new Promise(resolve => child.once("exit", resolve)) };
   }
 
   async end() {

@@ -1,19 +1,15 @@
 //! Records that somebody else wrote, with what would harm a terminal, a spreadsheet or the reader's patience.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use keymark_testkit::place::{Place, objects, said, text};
-use keymark_testkit::waiting::until;
 use keymark_testkit::{assert_says, assert_silent};
-use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::{KEYMARK, Running, tell};
+use crate::KEYMARK;
 
 /// Clears the screen, turns the direction, forges a line, is a formula.
 const EVIL: &str = "=cmd|'/C calc'!A0\u{1b}[2J\u{9b}31m\u{202e}\nerror: forged\r\u{200b}";
@@ -220,119 +216,4 @@ fn what_is_refused_leaves_no_run() {
     std::fs::write(&file, record.to_string()).unwrap();
     refused(&place, &file);
     assert_eq!(place.rows("runs --json").len(), 1);
-}
-
-/// A local page that takes records, ended with the value.
-struct Served {
-    keymark: Running,
-    address: String,
-    token: String,
-}
-
-impl Served {
-    fn of(place: &Place) -> Self {
-        let mut keymark = place.keymark("serve --allow-import");
-        let keymark = keymark.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut keymark = Running(keymark.spawn().unwrap());
-        let mut line = String::new();
-        BufReader::new(keymark.0.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let (address, token) = line
-            .trim()
-            .strip_prefix("http://")
-            .unwrap()
-            .split_once("/#token=")
-            .unwrap();
-        Self {
-            keymark,
-            address: address.to_owned(),
-            token: token.to_owned(),
-        }
-    }
-
-    /// Head and body of the answer to an upload.
-    fn upload(&self, content: &[u8]) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let (address, token, length) = (&self.address, &self.token, content.len());
-        let head = format!(
-            "POST /import HTTP/1.1\r\nHost: {address}\r\nX-Keymark-Token: {token}\r\nContent-Length: {length}\r\n\
-             Connection: close\r\n\r\n"
-        );
-        stream
-            .write_all(&[head.as_bytes(), content].concat())
-            .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    }
-}
-
-#[test]
-fn what_the_local_page_answers_is_escaped_and_short() {
-    let place = Place::new(KEYMARK);
-    let mut record = exported(&place);
-    record["id"] = json!(format!(
-        "evil\u{1b}]0;title\u{7}\u{200b}{}",
-        "x".repeat(150)
-    ));
-    let served = Served::of(&place);
-    let answer = served.upload(record.to_string().as_bytes());
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-    is_harmless(body);
-    assert!(
-        body.starts_with("imported evil\\u{1b}]0;title\\u{7}\\u{200b}xxx") && body.len() < 150,
-        "{body}"
-    );
-    let line = "device,\u{1b}]0;x".repeat(1_000);
-    let answer = served.upload(line.as_bytes());
-    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
-    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-    is_harmless(body);
-    assert!(
-        body.contains("has the columns device, \\u{1b}") && body.len() < 500,
-        "{body}"
-    );
-}
-
-#[test]
-fn the_local_page_waits_for_nobody() {
-    let place = Place::new(KEYMARK);
-    let mut served = Served::of(&place);
-    let connect = |text: &str| {
-        let mut stream = TcpStream::connect(&served.address).unwrap();
-        stream.write_all(text.as_bytes()).unwrap();
-        stream
-    };
-    let host = format!("Host: {}\r\n", served.address);
-    let token = format!("X-Keymark-Token: {}\r\n", served.token);
-    // Nothing, half a request, a whole one and no other, half an upload.
-    let mut silent = [
-        connect(""),
-        connect("GET / HT"),
-        connect(&format!("GET /nowhere HTTP/1.1\r\n{host}\r\n")),
-        connect(&format!(
-            "POST /import HTTP/1.1\r\n{host}{token}Content-Length: 9\r\n\r\n1234"
-        )),
-    ];
-    for stream in &mut silent {
-        stream
-            .set_read_timeout(Some(Duration::from_secs(40)))
-            .unwrap();
-        let mut answer = String::new();
-        // An end of any kind is one; a timeout is none.
-        let ended = stream.read_to_string(&mut answer);
-        let waited = ended.is_err_and(|error| {
-            matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
-        });
-        assert!(!waited, "{answer}");
-    }
-    // One that is silent keeps nobody from ending it.
-    let _silent = connect("GET");
-    tell(&served.keymark.0, Signal::SIGTERM);
-    until("the end of the page", || {
-        served.keymark.0.try_wait().unwrap().is_some()
-    });
-    assert!(served.keymark.0.wait().unwrap().success());
 }

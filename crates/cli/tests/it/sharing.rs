@@ -32,63 +32,6 @@ fn made_up(record: &Value, id: &str, minute: u32, microseconds: u64) -> Value {
 }
 
 #[test]
-fn a_change_shows_in_the_history_and_machines_are_apart() {
-    let (_, record) = with_a_run();
-    // What the real run took is no part of it.
-    let place = Place::new(KEYMARK);
-    for number in 0..24 {
-        let microseconds = if number < 12 { 100 } else { 130 };
-        let mut run = made_up(&record, &format!("run-{number:02}"), number, microseconds);
-        if number >= 12 {
-            run["environment"]["kernel"] = "99.9".into();
-        }
-        place.import(&run);
-        run["id"] = format!("elsewhere-{number:02}").into();
-        run["environment"]["cpu_model"] = "Another CPU".into();
-        run["environment"]["machine"] = "signer-2".into();
-        if number < 3 {
-            place.import(&run);
-        }
-    }
-    let rows = place.rows("history ed25519 sign raw --json");
-    let changes: Vec<&Value> = rows.iter().filter(|row| row["change"] == true).collect();
-    assert_eq!(changes.len(), 1, "{changes:?}");
-    assert_eq!(changes[0]["run"], "run-12");
-    let ratio = changes[0]["ratio"].as_f64().unwrap();
-    assert!((1.27..1.33).contains(&ratio), "{ratio}");
-    let with = changes[0]["changed_with"].to_string();
-    assert_says(&with, ["→ 99.9"]);
-    let elsewhere = rows
-        .iter()
-        .filter(|row| row["machine"].as_str().unwrap().contains("Another"));
-    assert_eq!(elsewhere.count(), 3);
-    let shown = place.stdout("history ed25519 sign");
-    assert_says(&shown, ["one change in", "3 runs; finding changes needs 8"]);
-    let nothing = place.refused("history mlkem768", 3);
-    assert_says(&nothing, ["mlkem768"]);
-    let labelled = place.stdout("history ed25519 sign signer-2");
-    assert_says(&labelled, ["3 runs; finding changes needs 8"]);
-    assert!(!labelled.contains("one change in"), "{labelled}");
-    for number in 0..12 {
-        let mut run = made_up(&record, &format!("other-{number}"), number, 100);
-        run["environment"]["machine"] = format!("other-{number}").into();
-        place.import(&run);
-    }
-    // A line for each is all that can be read.
-    let many = place.stdout("history ed25519 sign");
-    let lines = |label: &str| many.lines().filter(|line| line.contains(label)).count();
-    assert_eq!(lines("other-"), 12, "{many}");
-    assert_says(
-        &many,
-        [
-            "1 of 1 trend changed",
-            "13 have too few runs to tell",
-            "a machine's label",
-        ],
-    );
-}
-
-#[test]
 fn a_profile_is_written_whole_or_not_at_all() {
     let place = Place::new(KEYMARK);
     let file = place.path("my-card.toml");

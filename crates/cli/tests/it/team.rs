@@ -258,7 +258,7 @@ const COPIES: &str = include_str!("../../../testkit/fixtures/many_runs.sql");
 
 /// With KEYMARK_TEAM_RUNS=10000, a release build and --nocapture this tells how long each command takes (docs/archive.md).
 #[test]
-fn a_team_of_fifty_machines_lists_its_runs_and_follows_a_case() {
+fn a_team_of_fifty_machines_lists_its_runs() {
     let team = Team::new();
     let runs: usize = std::env::var("KEYMARK_TEAM_RUNS").map_or(600, |runs| runs.parse().unwrap());
     let bench = "bench --algorithm ed25519,nistp256 --stack raw --library openssl --runs 20 --machine machine-00";
@@ -275,12 +275,4 @@ fn a_team_of_fifty_machines_lists_its_runs_and_follows_a_case() {
     };
     let listed = timed("runs");
     assert_eq!(listed.matches(" finished ").count(), runs, "{listed}");
-    let followed = timed("history nistp256 sign");
-    for machine in 0..50 {
-        assert_says(&followed, [format!("machine-{machine:02}")]);
-    }
-    let rows = objects(&timed("history nistp256 sign --json"));
-    assert_eq!(rows.len(), runs);
-    let one = timed("history nistp256 sign machine-07");
-    assert_says(&one, ["no change in"]);
 }

@@ -102,5 +102,8 @@ fn nothing_is_drawn_over_a_prompt() {
     let answered = text(&rest);
     let before = answered.split(['\r', '\n']).next().unwrap();
     assert_eq!(before.trim(), "", "{answered}");
-    assert!(answered.contains("nistp256") && !answered.contains(PIN), "{answered}");
+    assert!(
+        answered.contains("nistp256") && !answered.contains(PIN),
+        "{answered}"
+    );
 }

@@ -1,20 +1,16 @@
-//! What is not as it was: of comparisons and histories.
+//! What is not as it was: of comparisons.
 
 use itertools::Itertools;
 use keymark_bench::CaseId;
 
-use super::figure::Bounded;
 use super::machines::slowest;
 use super::{Statement, Topic};
 use crate::compare::{Comparison, Grounds, Pair, Sides, Verdict};
-use crate::history::{READ_THROUGH, Trend};
 use crate::units::{self, counted};
 use crate::visible::sentence;
 
 /// Cases that are named.
 const NAMED: usize = 2;
-/// Of many trends, those that are named.
-const MOST: usize = 3;
 
 /// A sentence for each side about what differs, by how much, and by how much nothing does; of machines about the slowest
 /// ones. Rows are the places of pairs.
@@ -206,88 +202,4 @@ fn noise(comparison: &Comparison, grounds: Grounds) -> String {
 fn is(number: usize, what: &str) -> String {
     let verb = if number == 1 { "is" } else { "are" };
     format!("{} {verb}", counted(number, what))
-}
-
-/// A sentence for each trend: the last change, by how much, since when and with what; or that there was none. Of many
-/// trends those that changed most are named, and the others counted. Rows are the places of trends.
-pub fn of_history(trends: &[Trend]) -> Vec<Statement> {
-    if trends.len() <= READ_THROUGH {
-        return each(trends, 0..trends.len());
-    }
-    let changed = |place: &usize| {
-        let ratio = trends[*place].steps.last()?.ratio?;
-        (ratio.low?.0 > 1.0 || ratio.high?.0 < 1.0).then(|| ratio.value.0.ln().abs())
-    };
-    let changes = (0..trends.len()).filter_map(|place| Some((place, changed(&place)?)));
-    let changes = changes
-        .sorted_by(|(_, one), (_, other)| other.total_cmp(one))
-        .collect_vec();
-    let most = changes.iter().take(MOST).map(|(place, _)| *place);
-    let mut said = each(trends, most);
-    let known = trends
-        .iter()
-        .filter(|trend| trend.changes.is_some())
-        .count();
-    let text = format!(
-        "{} of {} changed by more than the machine's own noise; {} too few runs to tell.",
-        changes.len(),
-        counted(known, "trend"),
-        match trends.len() - known {
-            1 => "one has".to_owned(),
-            others => format!("{others} have"),
-        },
-    );
-    said.push(Statement::new(
-        Topic::Change,
-        text,
-        (0..trends.len()).map(CaseId::at),
-    ));
-    said
-}
-
-fn each(trends: &[Trend], places: impl IntoIterator<Item = usize>) -> Vec<Statement> {
-    let said = places.into_iter().filter_map(|place| {
-        let trend = &trends[place];
-        let text = of_trend(trend)?;
-        let several = trends.iter().any(|other| other.machine != trend.machine);
-        let on = several.then(|| format!(" on {}", trend.machine));
-        let text = format!("{}{}: {text}.", trend.case, on.unwrap_or_default());
-        Some(Statement::new(Topic::Change, text, [CaseId::at(place)]))
-    });
-    said.collect()
-}
-
-fn of_trend(trend: &Trend) -> Option<String> {
-    let points = trend.points.len();
-    let (Some(_), Some(last)) = (&trend.changes, trend.steps.last()) else {
-        return None;
-    };
-    let now = units::estimated_duration(&last.level);
-    let Some(ratio) = last.ratio.filter(|_| last.start > 0) else {
-        return Some(format!(
-            "no change in {points} runs beyond this machine's own noise; {now}"
-        ));
-    };
-    let since = &trend.points[last.start];
-    ratio.low.and(ratio.high)?;
-    let ratio = Bounded::from(ratio);
-    let by = if ratio.value >= 1.0 {
-        format!("{} as long", ratio.in_times())
-    } else {
-        format!("{} of the time before", units::percent(ratio.value))
-    };
-    let certain = ratio.low > 1.0 || ratio.high < 1.0;
-    let noise = if certain {
-        "more than this machine's own noise"
-    } else {
-        "which may be this machine's own noise"
-    };
-    let with = trend.changed_with(last.start);
-    let with = with.first().map(|fact| format!("; with {fact}"));
-    Some(format!(
-        "takes {by} since {} ({}), {noise}; now {now}{}",
-        since.started.strftime("%Y-%m-%d"),
-        since.name,
-        with.unwrap_or_default()
-    ))
 }

@@ -27,7 +27,7 @@ use crate::grouped;
 use crate::units::{self, counted};
 
 pub use crate::document::{Statement, Topic};
-pub use changes::{of_comparison, of_history};
+pub use changes::of_comparison;
 pub use patience::WAITING;
 pub use titles::title_of;
 

@@ -3,8 +3,8 @@
 
 mod address;
 mod database;
+mod earlier;
 mod error;
-mod history;
 mod identity;
 mod newest;
 mod open;
@@ -30,8 +30,8 @@ use error::Fault;
 use identity::Parting;
 use postgresql::Postgres;
 
+pub use earlier::LastMeans;
 pub use error::ArchiveError;
-pub use history::{CaseWords, LastMeans};
 pub use identity::Identity;
 pub use reader::{Found, RunLine, RunSearch, Window};
 pub use select::{RunSelector, SelectorError, SideSelector};

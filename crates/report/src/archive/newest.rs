@@ -6,7 +6,7 @@ use keymark_bench::case::CaseKey;
 use keymark_bench::{Case, Record, RunState};
 
 use super::{Archive, Result};
-use crate::history;
+use crate::compare::machine_name;
 
 impl Archive {
     /// Every run with the samples that count, the newest first. Of each case and machine, samples of the newest `most` runs
@@ -25,7 +25,7 @@ impl Archive {
         let mut records = Vec::new();
         for line in lines {
             let head = self.ask(|_| self.load_some(&line.id.0, &|_| false)?.whole())?;
-            let counted = known.entry(history::machine(&head.environment));
+            let counted = known.entry(machine_name(&head.environment));
             let counted = counted.or_default();
             let is_needed = |case: &Case| {
                 wanted(case) && counted.get(&case.key()).is_none_or(|runs| *runs < most)

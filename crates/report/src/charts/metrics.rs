@@ -1,4 +1,4 @@
-//! How wide text is: DejaVu Sans, the font of PNG files, whose widths are those of Verdana within a few per cent. Fonts that stand
+//! How wide text is: DejaVu Sans, whose widths are those of Verdana within a few per cent. Fonts that stand
 //! in for it elsewhere are narrower.
 
 use unicode_width::UnicodeWidthChar;

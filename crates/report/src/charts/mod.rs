@@ -6,7 +6,7 @@
 //! | `chart.rs` | the description |
 //! | `metrics.rs` | how wide text is |
 //! | `scale.rs` | how values are written, and where they are on an axis |
-//! | `svg/` | SVG: colours resolved, no styles, the same bytes each time; and PNG of it, with a font of its own |
+//! | `svg/` | SVG: colours resolved, no styles, the same bytes each time |
 //! | `terminal/` | text, in Unicode or ASCII |
 //!
 //! The writer is our own: kuva 0.6 began an axis at 10⁻⁷ s for times from 16 ms, and had neither a text alternative

@@ -91,6 +91,24 @@ fn facts_of_run(run: &Record) -> BTreeMap<String, String> {
     facts
 }
 
+/// Facts that identify a machine, as far as a record has them.
+const MACHINE: [&str; 5] = ["machine", "processor", "cores", "virtual machine", "memory"];
+
+/// Name of a machine by its label and hardware: `AMD EPYC, 2 cores, 24 GiB`.
+pub fn machine_name(environment: &Environment) -> String {
+    let facts = facts_of(environment);
+    let words = MACHINE.iter().filter_map(|name| {
+        let value = facts.get(*name)?;
+        Some(match *name {
+            "cores" if value == "1" => "1 core".to_owned(),
+            "cores" => format!("{value} cores"),
+            "virtual machine" => format!("virtual machine ({value})"),
+            _ => value.clone(),
+        })
+    });
+    { words }.join(", ")
+}
+
 /// Machine and programs, by names.
 pub(crate) fn facts_of(environment: &Environment) -> BTreeMap<String, String> {
     facts_in_order(environment).collect()

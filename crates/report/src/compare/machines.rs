@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use keymark_bench::{Case, Record};
 use keymark_stats::BetweenRuns;
 
+use super::conditions::machine_name;
 use super::{Comparison, Criteria, Pair, Side, cases};
-use crate::{grouped, history};
+use crate::grouped;
 
 /// What the sides of a comparison are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,7 +26,7 @@ impl Side {
         let named = grouped(runs, |run| {
             let environment = &run.environment;
             let label = environment.machine.clone();
-            label.unwrap_or_else(|| history::machine(environment))
+            label.unwrap_or_else(|| machine_name(environment))
         });
         let sides = named.into_iter();
         sides.map(|(name, runs)| Self { name, runs }).collect()

@@ -12,7 +12,7 @@ use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use crate::analysis::Row;
 use crate::exchange::json;
-use crate::render::{self, Exported, Format, FormatError, html, latex, markdown};
+use crate::render::{self, Exported, Format, FormatError, html, markdown};
 use crate::report::{SeriesRow, series_rows};
 use crate::table;
 
@@ -26,7 +26,6 @@ pub static FORMATS: &[&Format] = &[
     &ci::JUNIT,
     &ci::GITHUB,
     &html::FORMAT,
-    &latex::FORMAT,
 ];
 
 /// A case with its figures, of a run or of a series.

@@ -4,7 +4,6 @@ use itertools::Itertools;
 use keymark_bench::{DeviceName, Provenance, Record};
 
 use crate::analysis::figures::joined_loads;
-use crate::archive::CaseWords;
 use crate::exchange::share::devices;
 use crate::{Figure, Kind, LoadCurve, LoadUnit, Plot, Stack, Statement, Topic};
 
@@ -113,9 +112,13 @@ fn join_loads(curves: &mut Vec<LoadCurve>, more: Vec<LoadCurve>, load: LoadUnit)
     }
 }
 
-/// Leaves of a record the cases in whose name all the words stand.
-pub fn keep_cases(record: &mut Record, words: &CaseWords) {
-    record.cases.retain(|case| words.name(&case.case, None));
+/// Keeps only the cases whose name has all of these words.
+pub fn keep_cases(record: &mut Record, words: &str) {
+    record.cases.retain(|record| {
+        let name = record.case.to_string().to_lowercase();
+        let mut words = words.split_whitespace().map(str::to_lowercase);
+        words.all(|word| name.split_whitespace().any(|own| own == word))
+    });
     record.plan.cases = record.cases.iter().map(|case| case.case.clone()).collect();
 }
 

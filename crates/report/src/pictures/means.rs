@@ -15,7 +15,6 @@ use super::{CURVES, ROWS, about, drawable, fill, framed, span};
 use crate::charts::{
     Along, Bounds, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
 };
-use crate::history::{Point, Trend, date};
 use crate::visible::visible;
 use crate::{Mean, Predicted, Subject};
 use crate::{grouped, units};
@@ -246,45 +245,6 @@ fn summary(title: &str, tolerance: Seconds, means: &[&Mean]) -> String {
     );
     let each: Vec<String> = means.iter().map(|mean| said(mean)).collect();
     text + &listed(&each, SAID) + "."
-}
-
-/// The last so many points; none of fewer than two.
-pub fn history(trend: &Trend, last: usize) -> Option<Chart> {
-    let skipped = trend.points.len().saturating_sub(last.min(ROWS));
-    let points = trend.points.iter().enumerate().skip(skipped);
-    let points: Vec<(usize, &Point)> = points
-        .filter(|(_, point)| is_time(point.mean.value))
-        .collect();
-    if points.len() < 2 {
-        return None;
-    }
-    let times = points.iter().map(|(_, point)| point.mean.value.0);
-    let (shortest, longest) = times.minmax_by(f64::total_cmp).into_option()?;
-    let axis = axis(shortest, longest);
-    let level = |(number, _): &(usize, &Point)| trend.level(*number);
-    let row = |(_, point): &(usize, &Point)| Row {
-        label: date(point.started),
-        value: units::duration(point.mean.value),
-    };
-    let place = |point: &(usize, &Point)| level(point).map(|(place, _)| place);
-    let groups = points.chunk_by(|one, next| place(one) == place(next));
-    let groups = groups.map(|points| Group {
-        heading: level(&points[0])
-            .map(|(_, step)| format!("level {}", units::estimated_duration(&step.level))),
-        rows: points.iter().map(row).collect(),
-    });
-    let kind = trend.case.provenance;
-    let said = |point: &Point| format!("{}: {}", point.name, units::duration(point.mean.value));
-    let marks = points
-        .iter()
-        .enumerate()
-        .map(|(row, (_, point))| mark(&point.mean, row, 0, &Subject::of(&trend.case), said(point)));
-    let parts = points.iter().map(|(_, point)| (kind, said(point)));
-    let title = format!("{}, run by run", trend.case);
-    Some(Chart {
-        panels: vec![Panel::rows(groups.collect(), marks.collect())],
-        ..framed("history", &title, parts, ROWS, axis)
-    })
 }
 
 pub(super) fn predictions(

@@ -21,7 +21,6 @@ use crate::{Figure, Plot, Subject};
 
 pub use crate::document::Kind;
 pub use kind::{joined, keep_cases, of_the_answer, tell_apart};
-pub use means::history;
 
 /// What stands in place of a picture that there is too little for.
 pub const NOT_ENOUGH: &str = "not enough data for a picture";

@@ -1,7 +1,6 @@
 //! How a document looks: text on a terminal, Markdown, JSON; and what is written in each of the forms there are.
 
 pub mod html;
-pub mod latex;
 mod layout;
 pub mod markdown;
 pub mod text;

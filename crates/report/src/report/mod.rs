@@ -3,7 +3,6 @@
 
 mod comparison;
 mod gallery;
-mod history;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -19,7 +18,7 @@ use crate::compare::{Comparison, conditions};
 use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Section};
 use crate::units::counted;
 
-pub use history::{SeriesRow, history, series, series_rows};
+pub use series::{SeriesRow, series, series_rows};
 
 /// A run with what is said of it.
 #[derive(Debug)]

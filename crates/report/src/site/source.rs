@@ -6,8 +6,8 @@ use keymark_bench::{DeviceName, Provenance, Record};
 use super::device::Identified;
 use super::pages;
 use crate::analysis::{Analysis, Row};
+use crate::compare::machine_name;
 use crate::exchange::Shipped;
-use crate::history;
 
 /// Who brought it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +180,7 @@ impl Machine {
             return None;
         }
         let environment = &record.environment;
-        let mut words = history::machine(environment);
+        let mut words = machine_name(environment);
         if environment.cpu_model.is_none() {
             words = format!("a processor without a name, {words}");
         }

@@ -412,25 +412,3 @@ fn identifiers_of_two_pictures_in_a_page_differ() {
     all.dedup();
     assert_eq!(all.len(), count);
 }
-
-#[test]
-fn text_has_pixels_in_a_png() {
-    let drawn = |title: &str| {
-        let chart = Chart {
-            title: title.to_owned(),
-            ..every_fill()
-        };
-        svg::png(&chart, Theme::Light).unwrap()
-    };
-    let pixels = |bytes: &[u8]| {
-        let pixmap = resvg::tiny_skia::Pixmap::decode_png(bytes).unwrap();
-        let dark = pixmap.pixels().iter().filter(|pixel| pixel.red() < 100);
-        (pixmap.width(), dark.count())
-    };
-    let (width, with) = pixels(&drawn("Every fill µ – ≤ ×"));
-    let (_, without) = pixels(&drawn(""));
-    assert_eq!(width, 1600);
-    // A line of a dozen letters of 32 pixels.
-    assert!(with > without + 1_000, "{with} and {without}");
-    assert_eq!(drawn("x"), drawn("x"));
-}

@@ -12,7 +12,6 @@ use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, Stac
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::answers;
-use keymark_report::archive::CaseWords;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Mark, Theme, svg};
 use keymark_report::document::{Block, Figure, Plot};
@@ -301,7 +300,7 @@ fn runs_stand_in_one_picture_and_are_told_apart() {
             "software (20260102-000000-0003)"
         ]
     );
-    pictures::keep_cases(&mut first, &CaseWords::new(["rsa2048 gnupg"]));
+    pictures::keep_cases(&mut first, "rsa2048 gnupg");
     assert!(first.cases.is_empty());
 }
 

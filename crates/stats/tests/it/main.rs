@@ -11,7 +11,6 @@
 
 mod across_cases;
 mod calibration;
-mod change_points;
 mod coverage;
 
 mod properties;

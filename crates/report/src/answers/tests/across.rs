@@ -5,8 +5,6 @@ use keymark_stats::BetweenRuns;
 
 use super::*;
 use crate::compare::{Comparison, Criteria, Side};
-use crate::history;
-use crate::history::Past;
 
 /// Runs of a series, of cases of which each took a bit more or less than so many microseconds in each.
 fn series(name: &str, against: Option<&str>, cases: &[(Case, u64)]) -> Side {
@@ -77,27 +75,4 @@ fn an_article_beside_a_run() {
         side("last", twins.into()),
     ];
     insta::assert_snapshot!(compared(&sides));
-}
-
-#[test]
-fn a_history_with_a_busy_loop() {
-    let past = (0..24).map(|number: u32| {
-        let time = if number < 12 { 55.0 } else { 120.0 };
-        let record = run(Vec::new());
-        Past {
-            run: RunId(format!("run-{number}")),
-            started: record.started,
-            series: None,
-            environment: record.environment,
-            case: signing(RAW),
-            mean: Seconds((time + f64::from(number * 7 % 5)) * 1e-6),
-            id: i64::from(number),
-        }
-    });
-    let past: Vec<Past> = past.collect();
-    let said = |past: &[Past]| -> String {
-        let said = of_history(&history::trends(past)).into_iter();
-        said.map(|said| said.text + "\n").collect()
-    };
-    insta::assert_snapshot!(said(&past) + &said(&past[..12]));
 }

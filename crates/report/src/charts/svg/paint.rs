@@ -1,5 +1,5 @@
 //! Inks, and what shows without them how a figure was had. Colours stand in the picture as they are: `var()` and `@media`
-//! are ignored by many that show SVG, resvg among them.
+//! are ignored by many programs that show SVG.
 
 use std::collections::BTreeSet;
 

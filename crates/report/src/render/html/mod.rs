@@ -2,7 +2,6 @@
 //! policy lets nothing else in. What is said can be read without the script, which sorts, filters and compares.
 
 mod blocks;
-mod runs;
 mod site;
 
 use std::fmt;
@@ -21,7 +20,6 @@ use crate::visible::{json, visible};
 use crate::{Block, Conditions, Depth, Document, Limits, Remark, Section};
 use blocks::{EVERY, Placed};
 
-pub use runs::{Import, policy_of_runs, runs};
 pub use site::add_pages;
 
 /// By which words keymark knows its own pages.
@@ -56,8 +54,6 @@ impl Escaper for Visibly {
 pub enum ReadIn<'a> {
     /// A file, wherever it is taken.
     File,
-    /// Keymark's local page, with a way back to its list.
-    Archive,
     /// In the folder of a site's records, beside the file of that name.
     Site(&'a str),
 }
@@ -157,11 +153,6 @@ fn remarks(all: &[Remark]) -> (Vec<&Remark>, Vec<&Remark>) {
         .partition(|remark| remark.kind.is_for_everybody());
     let more = first.split_off(first.len().min(REMARKS));
     (first, [more, others].concat())
-}
-
-/// The policy of a page as the header of an answer, which can say more than an element.
-pub fn policy_of_answer() -> String {
-    of_page(&STYLE, SCRIPT, "'self'") + "; frame-ancestors 'none'"
 }
 
 impl Written {

@@ -1,0 +1,111 @@
+//! Means of cases in earlier runs: how long a plan will take, and how much runs of this machine differ.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use keymark_bench::{Case, CaseKey, Environment, Record, ServerLoad};
+use keymark_stats::{BetweenRuns, Seconds};
+
+use super::database::{Database, Row};
+use super::reader::json;
+use super::{Archive, Fault, Result};
+
+/// Mean latency of each case, from the newest run that has it.
+pub type LastMeans = HashMap<CaseKey, Duration>;
+
+const NEWEST_FIRST: &str = include_str!("queries/newest_first.sql");
+
+impl Archive {
+    /// Mean latencies of the operations that counted, out of the last five runs.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn last_means(&self) -> Result<LastMeans> {
+        self.ask(|database| {
+            let mut means = LastMeans::new();
+            for (key, mean) in database.rows(NEWEST_FIRST, &[], mean_of_row)? {
+                means.entry(key).or_insert(mean);
+            }
+            Ok(means)
+        })
+    }
+}
+
+/// Earlier runs, newest first, that may tell by how much runs differ.
+const FINISHED: &str = include_str!("queries/finished.sql");
+/// Runs of these, at most, are read: every sample of them is.
+const ENOUGH: usize = 30;
+
+const MEANS: &str = include_str!("queries/means.sql");
+
+/// Loads on servers have no samples.
+const LOADS: &str = include_str!("queries/loads.sql");
+
+impl Archive {
+    /// By how much runs of the cases of these records differ on their machines, by the archive's runs of the
+    /// same keymark there, without `single` ones, whose difference is in question.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn between_runs(&self, compared: &[&Record], single: &[&Record]) -> Result<BetweenRuns> {
+        self.ask(|database| earlier_means(database, compared, single))
+    }
+}
+
+fn earlier_means(
+    database: &Database,
+    compared: &[&Record],
+    single: &[&Record],
+) -> Result<BetweenRuns, Fault> {
+    let wanted: HashSet<CaseKey> = compared
+        .iter()
+        .flat_map(|record| record.cases.iter().map(|case| case.case.key()))
+        .collect();
+    let runs: Vec<(String, String)> =
+        database.rows(FINISHED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut cases: HashMap<(CaseKey, String), Vec<Seconds>> = HashMap::new();
+    let mut read = 0;
+    for (id, environment) in runs {
+        let Ok(environment) = serde_json::from_slice::<Environment>(environment.as_bytes()) else {
+            continue;
+        };
+        let alike = compared.iter().any(|record| {
+            let its = &record.environment;
+            its.cpu_model == environment.cpu_model
+                && its.cores == environment.cores
+                && its.keymark == environment.keymark
+        });
+        if !alike || single.iter().any(|record| record.id.0 == id) {
+            continue;
+        }
+        let mut some = false;
+        let of_samples = database.rows(MEANS, &[&id], mean_of_row)?;
+        let of_loads = database.rows(LOADS, &[&id], mean_of_load)?;
+        for (key, mean) in of_samples.into_iter().chain(of_loads.into_iter().flatten()) {
+            if wanted.contains(&key) {
+                some = true;
+                let of_case = cases.entry((key, environment.keymark.clone()));
+                of_case.or_default().push(Seconds(mean.as_secs_f64()));
+            }
+        }
+        read += usize::from(some);
+        if read == ENOUGH {
+            break;
+        }
+    }
+    let cases: Vec<Vec<Seconds>> = cases.into_values().collect();
+    Ok(BetweenRuns::of(&cases, read))
+}
+
+/// The mean of the steady state, if there was one.
+fn mean_of_load(row: Row<'_>) -> rusqlite::Result<Option<(CaseKey, Duration)>> {
+    let (case, load): (Case, ServerLoad) = (json(row, 0)?, json(row, 1)?);
+    let mean = load.mean(|second| &second.whole);
+    Ok(mean.map(|mean| (case.key(), Duration::from_secs_f64(mean.0))))
+}
+
+fn mean_of_row(row: Row<'_>) -> rusqlite::Result<(CaseKey, Duration)> {
+    let case: Case = json(row, 0)?;
+    // Latencies are not negative, and the cast of a float saturates.
+    Ok((case.key(), Duration::from_nanos(row.get::<f64>(1)? as u64)))
+}
