@@ -65,7 +65,7 @@ impl Archive {
         let (algorithm, operation) = (wanted.word::<Algorithm>(), wanted.word::<Operation>());
         // Runs of one machine mostly say the same.
         let mut environments: HashMap<String, Environment> = HashMap::new();
-        let found = database.rows(CASES, &[&algorithm, &operation], |row| {
+        let mut read = |row: Row<'_>| -> rusqlite::Result<_> {
             let (case, run): (Case, String) = (json(row, 2)?, row.get(3)?);
             let environment = match environments.entry(row.get(6)?) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -84,6 +84,9 @@ impl Archive {
                 mean: Seconds(0.0),
             };
             Ok(Some((past, some_json(row, 5)?)))
+        };
+        let found = database.rows(CASES, &[&algorithm, &operation], |row| {
+            self.readable(row, 3, read(row)).map(Option::flatten)
         })?;
         let found: Vec<_> = found.into_iter().flatten().collect();
         let ids: Vec<i64> = found.iter().map(|(past, _)| past.id).collect();
@@ -171,7 +174,9 @@ impl Archive {
     pub fn last_means(&self) -> Result<LastMeans> {
         self.ask(|database| {
             let mut means = LastMeans::new();
-            for (key, mean) in database.rows(NEWEST_FIRST, &[], mean_of_row)? {
+            // What cannot be read tells nothing of what a plan will take.
+            let found = database.rows(NEWEST_FIRST, &[], |row| Ok(mean_of_row(row).ok()))?;
+            for (key, mean) in found.into_iter().flatten() {
                 means.entry(key).or_insert(mean);
             }
             Ok(means)
@@ -227,9 +232,9 @@ fn earlier_means(
             continue;
         }
         let mut some = false;
-        let of_samples = database.rows(MEANS, &[&id], mean_of_row)?;
-        let of_loads = database.rows(LOADS, &[&id], mean_of_load)?;
-        for (key, mean) in of_samples.into_iter().chain(of_loads.into_iter().flatten()) {
+        let of_samples = database.rows(MEANS, &[&id], |row| Ok(mean_of_row(row).ok()))?;
+        let of_loads = database.rows(LOADS, &[&id], |row| Ok(mean_of_load(row).ok().flatten()))?;
+        for (key, mean) in of_samples.into_iter().chain(of_loads).flatten() {
             if wanted.contains(&key) {
                 some = true;
                 let of_case = cases.entry((key, environment.keymark.clone()));
