@@ -92,23 +92,7 @@ impl Address {
         name: &str,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ArchiveError> {
-        let place = after(name, "postgresql://").or_else(|| after(name, "postgres://"));
-        let (url, own) = match (after(name, SERVICE), place) {
-            (Some(service), _) => ("postgresql://".to_owned(), settings([("service", service)])),
-            (None, Some(place)) => split(&format!("postgresql://{place}")),
-            (None, None) => return Err(refused(&"no archive has one that begins so")),
-        };
-        let mut config: Config = url
-            .parse()
-            .map_err(|error| refused(&super::postgresql::whole(&error)))?;
-        if config.get_password().is_some() || own.contains_key("password") {
-            let text = "a password in an archive's address is seen by everybody in 'ps'; take it out, and put it in \
-                        ~/.pgpass (mode 0600), in the file that PGPASSFILE names, or in PGPASSWORD";
-            return Err(ArchiveError::Address(text.to_owned()));
-        }
-        if config.get_target_session_attrs() != TargetSessionAttrs::Any {
-            return Err(refused(&"keymark does not know target_session_attrs"));
-        }
+        let (mut config, own) = parsed(name)?;
         let home = variable("HOME").map(PathBuf::from).unwrap_or_default();
         let service = own.get("service").cloned();
         let service = match service.or_else(|| variable("PGSERVICE")) {
@@ -195,6 +179,28 @@ impl Address {
             .filter_map(place)
             .collect()
     }
+}
+
+/// What the address itself says: to its reader, and to keymark.
+fn parsed(name: &str) -> Result<(Config, Settings), ArchiveError> {
+    let place = after(name, "postgresql://").or_else(|| after(name, "postgres://"));
+    let (url, own) = match (after(name, SERVICE), place) {
+        (Some(service), _) => ("postgresql://".to_owned(), settings([("service", service)])),
+        (None, Some(place)) => split(&format!("postgresql://{place}")),
+        (None, None) => return Err(refused(&"no archive has one that begins so")),
+    };
+    let config: Config = url
+        .parse()
+        .map_err(|error| refused(&super::postgresql::whole(&error)))?;
+    if config.get_password().is_some() || own.contains_key("password") {
+        let text = "a password in an archive's address is seen by everybody in 'ps'; take it out, and put it in \
+                    ~/.pgpass (mode 0600), in the file that PGPASSFILE names, or in PGPASSWORD";
+        return Err(ArchiveError::Address(text.to_owned()));
+    }
+    if config.get_target_session_attrs() != TargetSessionAttrs::Any {
+        return Err(refused(&"keymark does not know target_session_attrs"));
+    }
+    Ok((config, own))
 }
 
 fn refused(error: &dyn std::fmt::Display) -> ArchiveError {
