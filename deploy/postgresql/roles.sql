@@ -8,10 +8,15 @@ CREATE ROLE keymark_reader NOLOGIN;
 CREATE ROLE keymark_writer NOLOGIN;
 GRANT USAGE ON SCHEMA keymark TO keymark_reader, keymark_writer;
 GRANT SELECT ON ALL TABLES IN SCHEMA keymark TO keymark_reader, keymark_writer;
-GRANT INSERT ON keymark.run, keymark.case_, keymark.block, keymark.sample, keymark.server_load,
-    keymark.identity TO keymark_writer;
-GRANT UPDATE (state, harness) ON keymark.run TO keymark_writer;
-GRANT UPDATE (ending, parts, operations) ON keymark.case_ TO keymark_writer;
+-- Numbers of rows, sums of operations and the name of the writer are the server's to give.
+GRANT INSERT (id, started_utc, state, keymark, schema, plan, environment, harness, stores, in_series, sum)
+    ON keymark.run TO keymark_writer;
+GRANT INSERT (run, number, "case", published, parts, sum) ON keymark.case_ TO keymark_writer;
+GRANT INSERT (case_, round, samples, done, done_ns, length_ns, waiting, reference_ns, sum) ON keymark.block TO keymark_writer;
+GRANT INSERT ON keymark.sample, keymark.server_load TO keymark_writer;
+GRANT INSERT (run, part, whole) ON keymark.identity TO keymark_writer;
+GRANT UPDATE (state, harness, sum) ON keymark.run TO keymark_writer;
+GRANT UPDATE (ending, parts, operations, sum) ON keymark.case_ TO keymark_writer;
 GRANT UPDATE (load) ON keymark.server_load TO keymark_writer;
 GRANT UPDATE (whole) ON keymark.identity TO keymark_writer;
 GRANT DELETE ON keymark.run TO keymark_writer;

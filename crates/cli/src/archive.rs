@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use keymark_report::archive::{Archive, ArchiveError, Identity};
 
+use crate::exit::Exit;
+use crate::output;
 use crate::personal::of_this_machine;
 
 /// The one that is named, or the usual one.
@@ -16,6 +18,19 @@ pub(crate) fn open_to_tell(place: &Path, identity: Identity) -> Result<Archive, 
     let mut archive = Archive::open(place)?;
     archive.tell(identity, of_this_machine);
     Ok(archive)
+}
+
+/// Names each run that was left out of what the archive was asked, because it cannot be read.
+pub(crate) fn told(archive: &Archive, exit: Exit) -> Exit {
+    let unreadable = archive.unreadable();
+    for run in &unreadable {
+        output::error(&run.to_string());
+    }
+    if unreadable.is_empty() {
+        exit
+    } else {
+        exit.and_incomplete()
+    }
 }
 
 /// For who changes nothing in it.

@@ -26,6 +26,20 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The same, where something could not be read as well.
+    pub(crate) const fn and_incomplete(self) -> Self {
+        match self {
+            Self::Fine => Self::Incomplete,
+            Self::Failed => Self::FailedAndIncomplete,
+            Self::Usage
+            | Self::NothingUsable
+            | Self::Incomplete
+            | Self::FailedAndIncomplete
+            | Self::Interrupted
+            | Self::Child(_) => self,
+        }
+    }
+
     /// What a program's end makes of keymark's: 128 and the signal's number if one ended it.
     #[cfg(feature = "tokens")]
     pub(crate) fn of_child(status: std::process::ExitStatus) -> Self {

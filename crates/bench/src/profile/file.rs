@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Profile, ProfileStore, Service, ServiceTime};
 
+/// Bytes of the product's name, which every record of a twin has.
+const PRODUCT: usize = 200;
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
 
@@ -54,6 +56,10 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
             "it has version {}, but this keymark reads {SCHEMA}; update keymark",
             file.schema
         ));
+    }
+    if file.product.len() > PRODUCT {
+        let length = file.product.len();
+        return Err(format!("product: {length} bytes; the limit is {PRODUCT}"));
     }
     let mut services = BTreeMap::new();
     // What is assumed is taken from what is not.
@@ -275,6 +281,8 @@ mod tests {
             let said = parse(&HEAD.replace("'x'", name)).unwrap_err();
             assert_says(&said, ["letters, digits"]);
         }
+        let long = parse(&HEAD.replace("'X'", &format!("'{}'", "X".repeat(201)))).unwrap_err();
+        assert_says(&long, ["201 bytes; the limit is 200"]);
         let newer = parse(&HEAD.replace('1', "2")).unwrap_err();
         assert_says(&newer, ["update keymark"]);
     }

@@ -77,6 +77,8 @@ fn service(arguments: &CapacityArguments, archive: Option<&PathBuf>) -> Result<S
             && case.device.as_str().eq_ignore_ascii_case(&wanted.device)
             && case.is_alone()
     })?;
+    // Figures are those of the others; that some are missing is said.
+    archive::told(&archive, Exit::Fine);
     let published = documents::published::records(Shipped::of_times())?;
     Service::find(&wanted, &runs, &published).map_err(Failure::nothing_usable)
 }

@@ -49,13 +49,13 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
     match &arguments.command {
         Command::Devices(own) => devices::run(own),
         Command::Bench(own) => bench::run(own, arguments.archive.as_ref()),
-        Command::Runs(own) => runs::run(own, &readable(arguments)?),
-        Command::Show(own) => show::run(own, &readable(arguments)?),
-        Command::Plot(own) => plot::run(own, &readable(arguments)?),
-        Command::Export(own) => export::run(own, &readable(arguments)?),
-        Command::Report(own) => report::run(own, &readable(arguments)?),
-        Command::Compare(own) => compare::run(own, &readable(arguments)?),
-        Command::Share(own) => share::run(own, &readable(arguments)?),
+        Command::Runs(own) => reading(arguments, |archive| runs::run(own, archive)),
+        Command::Show(own) => reading(arguments, |archive| show::run(own, archive)),
+        Command::Plot(own) => reading(arguments, |archive| plot::run(own, archive)),
+        Command::Export(own) => reading(arguments, |archive| export::run(own, archive)),
+        Command::Report(own) => reading(arguments, |archive| report::run(own, archive)),
+        Command::Compare(own) => reading(arguments, |archive| compare::run(own, archive)),
+        Command::Share(own) => reading(arguments, |archive| share::run(own, archive)),
         Command::Site(own) => site::run(own),
         Command::Audit(own) => audit::run(own),
         Command::Advise(own) => advise::run(own, arguments.archive.as_ref()),
@@ -65,7 +65,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Trace(own) => trace::run(own),
         #[cfg(feature = "tokens")]
         Command::Token(own) => token::run(own),
-        Command::Profile(own) => profile::run(own, &readable(arguments)?),
+        Command::Profile(own) => reading(arguments, |archive| profile::run(own, archive)),
         Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),
         Command::Import(own) => import::run(own, arguments.archive.as_ref()),
         Command::Archive(ArchiveCommand::Push) => archives::push(arguments.archive.as_ref()),
@@ -91,6 +91,12 @@ fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
     }
     serve()?;
     Ok(Exit::Fine)
+}
+
+/// Carries out what changes nothing in the archive.
+fn reading(arguments: &Arguments, run: impl FnOnce(&Archive) -> Outcome) -> Outcome {
+    let archive = readable(arguments)?;
+    Ok(archive::told(&archive, run(&archive)?))
 }
 
 /// For who changes nothing in it.

@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
     }
     let mut lines = String::new();
     for run in &runs {
-        let algorithms: Vec<String> = run.algorithms.iter().map(ToString::to_string).collect();
+        let algorithms = &run.algorithms;
         if arguments.json {
             print_json(&json!({
                 "id": run.id, "started": run.started, "state": run.state, "cases": run.cases,

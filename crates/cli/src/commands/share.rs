@@ -17,7 +17,9 @@ pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
     let record = archive.load(&arguments.run)?;
     let mut personal = of_this_machine();
     personal.extend(arguments.remove.iter().cloned().map(Personal::Other));
-    let shared = share(&record, &personal);
+    let shared = share(&record, &personal).map_err(|error| {
+        format!("a name that is to be removed is one of keymark's words: {error}")
+    })?;
     show(&shared);
     let file = arguments.output.display();
     if !arguments.yes && !output::agrees(&format!("This will be written to {file}.")) {

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use keymark_bench::{Record, RunId};
@@ -10,6 +11,7 @@ use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::render::html::MARK;
 use keymark_report::render::{Exported, Format, FormatError, html};
 use keymark_report::report::{Part, report};
+use keymark_report::site::sum;
 use keymark_stacks::registry;
 
 use super::comparison;
@@ -74,8 +76,19 @@ pub(crate) fn text(
 pub(crate) fn usual_place(archive: &Path, run: &RunId) -> Result<PathBuf, Failure> {
     let directory = archive.parent().unwrap_or_else(|| Path::new(""));
     let directory = directory.join(REPORTS);
-    fs::create_dir_all(&directory)
-        .map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
+    let created = fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&directory);
+    let owner = created.and_then(|()| Ok(fs::metadata(&directory)?.uid()));
+    let owner = owner.map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
+    // Whoever else made it could have put links there.
+    if owner != nix::unistd::geteuid().as_raw() {
+        return Err(Failure::failed(format!(
+            "{} belongs to another user; name a file with --output",
+            directory.display()
+        )));
+    }
     Ok(directory.join(format!("{}.html", name(&run.0))))
 }
 
@@ -115,7 +128,7 @@ fn is_foreign(path: &Path) -> std::io::Result<bool> {
     Ok(!beginning.is_empty() && !String::from_utf8_lossy(&beginning).contains(MARK))
 }
 
-/// A run's name as a file's: imported ones are anybody's.
+/// A run's name as a file's: imported ones are anybody's. One that is no file's name is told from all others by its checksum.
 fn name(run: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name: String = run
@@ -123,14 +136,17 @@ fn name(run: &str) -> String {
         .map(|c| if plain(c) { c } else { '_' })
         .take(100)
         .collect();
-    match name.trim_start_matches('.') {
-        "" => "run".to_owned(),
-        name => name.to_owned(),
+    if name == run && !name.starts_with('.') && !name.is_empty() {
+        return name;
     }
+    let sum = sum(run.as_bytes());
+    format!("{}-{}", name.trim_start_matches('.'), &sum[..16])
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use keymark_testkit::assert_says;
 
     use super::*;
@@ -155,8 +171,21 @@ mod tests {
     #[test]
     fn a_runs_name_leads_nowhere_else() {
         assert_eq!(name("20260101-000000-0001"), "20260101-000000-0001");
-        assert_eq!(name("../../etc/passwd"), "_.._etc_passwd");
-        assert_eq!(name("..."), "run");
-        assert_eq!(name("a<b>\n"), "a_b__");
+        let odd = [
+            "../../etc/passwd",
+            ".",
+            "..",
+            "...",
+            "",
+            "a<b>\n",
+            "a_b__/",
+            &"x".repeat(101),
+        ];
+        let names: BTreeSet<String> = odd.iter().map(|run| name(run)).collect();
+        assert_eq!(names.len(), odd.len(), "{names:?}");
+        for name in names {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            assert!(name.chars().all(plain) && !name.starts_with('.'), "{name}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
+mod archives;
 mod audit;
 mod audit_corpus;
 mod capacity;
@@ -16,6 +17,7 @@ mod directories;
 #[cfg(feature = "tokens")]
 mod documents;
 mod hostile;
+mod hostile_server;
 mod interruption;
 mod kills;
 mod libraries;

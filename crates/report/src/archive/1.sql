@@ -4,9 +4,11 @@
 
 -- One row a run.
 CREATE TABLE run (
-    id              TEXT PRIMARY KEY,   -- UTC date and time with a suffix, or the name of an import
-    started_utc     TEXT NOT NULL,      -- RFC 3339 with nine decimals, so that text order is time order
-    state           TEXT NOT NULL,      -- unfinished, finished, interrupted, published
+    -- UTC date and time with a suffix, or the name of an import.
+    id              TEXT PRIMARY KEY CHECK (id <> '' AND id NOT GLOB '*[^A-Za-z0-9-]*'),
+    -- RFC 3339 with nine decimals, so that text order is time order.
+    started_utc     TEXT NOT NULL CHECK (started_utc GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.[0-9]*Z'),
+    state           TEXT NOT NULL CHECK (state IN ('unfinished', 'finished', 'interrupted', 'published')),
     keymark         TEXT NOT NULL,      -- version that measured; empty for published figures
     schema          INTEGER NOT NULL,   -- version of the record, as in an export
     plan            TEXT NOT NULL,      -- JSON, as in an export
@@ -15,7 +17,8 @@ CREATE TABLE run (
     stores          TEXT NOT NULL,      -- JSON, as in an export
     in_series       TEXT,               -- JSON, as in an export: its place among several runs of one plan; NULL outside
     series          TEXT GENERATED ALWAYS AS (in_series ->> 'id'),
-    series_number   INTEGER GENERATED ALWAYS AS (in_series ->> 'number')
+    series_number   INTEGER GENERATED ALWAYS AS (in_series ->> 'number'),
+    sum             TEXT NOT NULL       -- checksum of the columns above (rows.rs): a flipped bit is found
 ) STRICT, WITHOUT ROWID;
 
 -- Lists and searches of runs read indices alone: the rows of runs and cases are long.
@@ -39,6 +42,7 @@ CREATE TABLE case_ (
     published_mean_s REAL GENERATED ALWAYS AS (published ->> 'mean'),
     parts            TEXT,              -- where the time of operations went, if measured: JSON, as in an export
     operations       INTEGER NOT NULL DEFAULT 0, -- samples so far, or transactions of a load: kept by triggers
+    sum              TEXT NOT NULL,     -- checksum of the JSON columns and the load
     UNIQUE (run, number)
 ) STRICT;
 
@@ -67,7 +71,8 @@ CREATE TABLE block (
     length_ns    INTEGER,
     waiting      INTEGER,               -- arrivals that nobody had begun with at its end
     -- What a fixed calculation of this processor took around the block: how fast the machine was.
-    reference_ns INTEGER
+    reference_ns INTEGER,
+    sum          TEXT NOT NULL          -- checksum of the block with its samples
 ) STRICT;
 
 CREATE INDEX block_by_case ON block (case_, done, done_ns);

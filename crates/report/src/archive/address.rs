@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
 use super::ArchiveError;
 
@@ -39,13 +40,50 @@ pub(super) struct Address {
 
 type Settings = BTreeMap<String, String>;
 
-/// Whether the name of an archive is that of a server's.
+/// Where a connection is made to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A socket.
+    Unix(PathBuf),
+    /// What is in the certificate, where that is, and its port.
+    Tcp {
+        name: String,
+        host: String,
+        port: u16,
+    },
+}
+
+/// Beginnings of what libpq takes for an address, or may.
+const BEGINNINGS: [&str; 9] = [
+    "postgresql:",
+    "postgres:",
+    SERVICE,
+    "host=",
+    "hostaddr=",
+    "port=",
+    "user=",
+    "dbname=",
+    "password=",
+];
+const SERVICE: &str = "service=";
+
+/// Whether the name of an archive is an address. It may have a password, so no file is made of one that is not understood.
 pub(super) fn is_address(name: &Path) -> bool {
     let name = name.to_string_lossy();
-    let begins = |with| name.starts_with(with);
-    ["postgresql://", "postgres://", "service="]
-        .into_iter()
-        .any(begins)
+    let scheme = name.split_once("://").map(|(scheme, _)| scheme);
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    scheme.is_some_and(is_scheme) || BEGINNINGS.iter().any(|begin| after(&name, begin).is_some())
+}
+
+/// What follows a beginning in any case.
+fn after<'a>(name: &'a str, begin: &str) -> Option<&'a str> {
+    let (found, rest) = name.split_at_checked(begin.len())?;
+    found.eq_ignore_ascii_case(begin).then_some(rest)
 }
 
 impl Address {
@@ -54,18 +92,7 @@ impl Address {
         name: &str,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ArchiveError> {
-        let (url, own) = match name.strip_prefix("service=") {
-            Some(service) => ("postgresql://".to_owned(), settings([("service", service)])),
-            None => split(name),
-        };
-        let mut config: Config = url
-            .parse()
-            .map_err(|error| refused(&super::postgresql::whole(&error)))?;
-        if config.get_password().is_some() || own.contains_key("password") {
-            let text = "a password in an archive's address is seen by everybody in 'ps'; take it out, and put it in \
-                        ~/.pgpass (mode 0600), in the file that PGPASSFILE names, or in PGPASSWORD";
-            return Err(ArchiveError::Address(text.to_owned()));
-        }
+        let (mut config, own) = parsed(name)?;
         let home = variable("HOME").map(PathBuf::from).unwrap_or_default();
         let service = own.get("service").cloned();
         let service = match service.or_else(|| variable("PGSERVICE")) {
@@ -122,6 +149,58 @@ impl Address {
             authorities: authorities.map_or(usual, PathBuf::from),
         })
     }
+
+    /// Every place that the address names, in its order.
+    pub(super) fn places(&self) -> Vec<Place> {
+        let (hosts, numbers) = (self.config.get_hosts(), self.config.get_hostaddrs());
+        let ports = self.config.get_ports();
+        let place = |at: usize| {
+            let port = ports.get(at).or_else(|| ports.first()).copied();
+            let port = port.unwrap_or(5432);
+            let number = numbers.get(at).map(ToString::to_string);
+            match (hosts.get(at), number) {
+                (Some(Host::Unix(path)), None) => {
+                    Some(Place::Unix(path.join(format!(".s.PGSQL.{port}"))))
+                }
+                (Some(Host::Tcp(name)), number) => Some(Place::Tcp {
+                    name: name.clone(),
+                    host: number.unwrap_or_else(|| name.clone()),
+                    port,
+                }),
+                (_, Some(number)) => Some(Place::Tcp {
+                    name: number.clone(),
+                    host: number,
+                    port,
+                }),
+                (None, None) => None,
+            }
+        };
+        (0..hosts.len().max(numbers.len()))
+            .filter_map(place)
+            .collect()
+    }
+}
+
+/// What the address itself says: to its reader, and to keymark.
+fn parsed(name: &str) -> Result<(Config, Settings), ArchiveError> {
+    let place = after(name, "postgresql://").or_else(|| after(name, "postgres://"));
+    let (url, own) = match (after(name, SERVICE), place) {
+        (Some(service), _) => ("postgresql://".to_owned(), settings([("service", service)])),
+        (None, Some(place)) => split(&format!("postgresql://{place}")),
+        (None, None) => return Err(refused(&"no archive has one that begins so")),
+    };
+    let config: Config = url
+        .parse()
+        .map_err(|error| refused(&super::postgresql::whole(&error)))?;
+    if config.get_password().is_some() || own.contains_key("password") {
+        let text = "a password in an archive's address is seen by everybody in 'ps'; take it out, and put it in \
+                    ~/.pgpass (mode 0600), in the file that PGPASSFILE names, or in PGPASSWORD";
+        return Err(ArchiveError::Address(text.to_owned()));
+    }
+    if config.get_target_session_attrs() != TargetSessionAttrs::Any {
+        return Err(refused(&"keymark does not know target_session_attrs"));
+    }
+    Ok((config, own))
 }
 
 fn refused(error: &dyn std::fmt::Display) -> ArchiveError {
@@ -239,12 +318,16 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Whether nobody is between here and there.
+/// Whether nobody is between here and there; where an address has a number, the name says nothing of that.
 fn is_local(config: &Config) -> bool {
+    let numbers = config.get_hostaddrs();
+    if !numbers.is_empty() {
+        return numbers.iter().all(IpAddr::is_loopback);
+    }
     config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => {
-            let number = name.parse::<std::net::IpAddr>();
+            let number = name.parse::<IpAddr>();
             name == "localhost" || number.is_ok_and(|number| number.is_loopback())
         }
     })

@@ -23,7 +23,9 @@ impl Archive {
     pub fn last_means(&self) -> Result<LastMeans> {
         self.ask(|database| {
             let mut means = LastMeans::new();
-            for (key, mean) in database.rows(NEWEST_FIRST, &[], mean_of_row)? {
+            // What cannot be read tells nothing of what a plan will take.
+            let found = database.rows(NEWEST_FIRST, &[], |row| Ok(mean_of_row(row).ok()))?;
+            for (key, mean) in found.into_iter().flatten() {
                 means.entry(key).or_insert(mean);
             }
             Ok(means)
@@ -79,9 +81,9 @@ fn earlier_means(
             continue;
         }
         let mut some = false;
-        let of_samples = database.rows(MEANS, &[&id], mean_of_row)?;
-        let of_loads = database.rows(LOADS, &[&id], mean_of_load)?;
-        for (key, mean) in of_samples.into_iter().chain(of_loads.into_iter().flatten()) {
+        let of_samples = database.rows(MEANS, &[&id], |row| Ok(mean_of_row(row).ok()))?;
+        let of_loads = database.rows(LOADS, &[&id], |row| Ok(mean_of_load(row).ok().flatten()))?;
+        for (key, mean) in of_samples.into_iter().chain(of_loads).flatten() {
             if wanted.contains(&key) {
                 some = true;
                 let of_case = cases.entry((key, environment.keymark.clone()));

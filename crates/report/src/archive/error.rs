@@ -71,6 +71,19 @@ pub enum ArchiveError {
         /// How that was seen.
         reason: String,
     },
+    /// The content of one run makes no sense.
+    #[error(
+        "run {} of archive {path} is damaged ({}); others can be read: restore it from a copy",
+        excerpt(.run), excerpt(.reason)
+    )]
+    DamagedRun {
+        /// The archive.
+        path: PathBuf,
+        /// The run.
+        run: String,
+        /// How that was seen.
+        reason: String,
+    },
     /// Nothing to choose the last run from.
     #[error(
         "archive {path} has no run '{}': it has {count}, not counting published figures; 'keymark runs' lists them",
@@ -185,6 +198,10 @@ pub(super) enum Fault {
     Server(#[from] tokio_postgres::Error),
     #[error("no answer for {} s", .0.as_secs())]
     Silent(Duration),
+    #[error("its answer is larger than any archive's")]
+    Endless,
+    #[error("error connecting to server: {0}")]
+    NoConnection(#[from] io::Error),
     #[error(transparent)]
     Refused(#[from] ArchiveError),
 }
@@ -194,12 +211,25 @@ impl Fault {
         match self {
             Self::Sql(error) => ArchiveError::of_sqlite(path, error),
             Self::Server(error) => ArchiveError::of_postgres(path, &error),
-            Self::Silent(_) => ArchiveError::Unreachable {
+            Self::Silent(_) | Self::Endless | Self::NoConnection(_) => ArchiveError::Unreachable {
                 path: path.into(),
                 reason: self.to_string(),
             },
             Self::Refused(error) => error,
         }
+    }
+
+    /// The same, where what is damaged is that run's.
+    pub(super) fn of_run(self, path: &Path, run: &str) -> Self {
+        let refused = match self.of(path) {
+            ArchiveError::Damaged { path, reason } => ArchiveError::DamagedRun {
+                path,
+                run: run.to_owned(),
+                reason,
+            },
+            other => other,
+        };
+        Self::Refused(refused)
     }
 }
 

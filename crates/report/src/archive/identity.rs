@@ -63,13 +63,19 @@ impl Archive {
 }
 
 impl Parting {
+    fn shared(&self, record: &Record) -> Result<Record, Fault> {
+        let shared = share(record, &self.names);
+        let refused = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+        Ok(shared.map_err(refused)?.record)
+    }
+
     /// Each case by itself, so that a run that is written case by case is taken apart in the same way.
     fn part(&self, mut record: Record) -> Result<Parted<'static>, Fault> {
         let cases = mem::take(&mut record.cases);
         let mut own = vec![(HEAD, text(&record)?)];
         // The label is what its owner wants others to call the machine.
         let machine = record.environment.machine.take();
-        let mut common = share(&record, &self.names).record;
+        let mut common = self.shared(&record)?;
         common.id.clone_from(&record.id);
         common.environment.machine = machine;
         record.plan.cases.clear();
@@ -77,9 +83,7 @@ impl Parting {
             let blocks = mem::take(&mut case.blocks);
             own.push((number, text(&case)?));
             record.cases = vec![case];
-            common
-                .cases
-                .extend(share(&record, &self.names).record.cases);
+            common.cases.extend(self.shared(&record)?.cases);
             if let Some(case) = common.cases.last_mut() {
                 case.blocks = blocks;
             }

@@ -5,16 +5,20 @@ mod address;
 mod database;
 mod earlier;
 mod error;
+mod guard;
 mod identity;
 mod newest;
 mod open;
 mod postgresql;
 mod reader;
 mod rows;
+mod seal;
 mod select;
 mod unsent;
 mod writer;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -43,6 +47,9 @@ type Result<T, E = ArchiveError> = std::result::Result<T, E>;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Octets of SQLite's smallest page (sqlite.org/fileformat.html).
+const SMALLEST_PAGE: u64 = 512;
+
 /// An archive of runs.
 #[derive(Debug)]
 pub struct Archive {
@@ -50,6 +57,8 @@ pub struct Archive {
     path: PathBuf,
     /// None: records are kept whole.
     parting: Option<Parting>,
+    /// Runs that cannot be read, as far as somebody has looked, and why.
+    unreadable: RefCell<BTreeMap<String, String>>,
 }
 
 impl Archive {
@@ -80,13 +89,18 @@ impl Archive {
                 .map_err(refused)?;
         }
         // The system says precisely why a file cannot be opened; SQLite says only that it cannot.
-        OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .mode(0o600)
             .open(path)
             .map_err(refused)?;
+        // SQLite takes what is shorter than any page for an empty file, and writes over it.
+        let length = file.metadata().map_err(refused)?.len();
+        if (1..SMALLEST_PAGE).contains(&length) {
+            return Err(ArchiveError::Foreign(path.into()));
+        }
         Ok(Self::of(path, Database::Sqlite(open::connect(path)?)))
     }
 
@@ -111,10 +125,12 @@ impl Archive {
             path: path.into(),
             parting: matches!(database, Database::Postgres(_)).then(Parting::default),
             database,
+            unreadable: RefCell::default(),
         }
     }
 
-    /// Whether the name is that of a team's archive: `postgresql://…`, or `service=…` of libpq's service file.
+    /// Whether the name is that of a team's archive: `postgresql://…`, or `service=…` of libpq's service file; or an address of
+    /// another kind, which cannot be opened.
     pub fn is_on_a_server(path: &Path) -> bool {
         address::is_address(path)
     }

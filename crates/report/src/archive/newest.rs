@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use keymark_bench::case::CaseKey;
 use keymark_bench::{Case, Record, RunState};
 
-use super::{Archive, Result};
+use super::{Archive, ArchiveError, Result};
 use crate::compare::machine_name;
 
 impl Archive {
@@ -24,7 +24,9 @@ impl Archive {
         let mut known: HashMap<String, HashMap<CaseKey, usize>> = HashMap::new();
         let mut records = Vec::new();
         for line in lines {
-            let head = self.ask(|_| self.load_some(&line.id.0, &|_| false)?.whole())?;
+            let Some(head) = self.some_readable(&line.id.0, &|_| false)? else {
+                continue;
+            };
             let counted = known.entry(machine_name(&head.environment));
             let counted = counted.or_default();
             let is_needed = |case: &Case| {
@@ -33,7 +35,9 @@ impl Archive {
             if !head.cases.iter().any(|record| is_needed(&record.case)) {
                 continue;
             }
-            let record = self.ask(|_| self.load_some(&line.id.0, &is_needed)?.whole())?;
+            let Some(record) = self.some_readable(&line.id.0, &is_needed)? else {
+                continue;
+            };
             let measured = record.cases.iter().filter(|case| {
                 let has_samples = !case.blocks.is_empty() || case.server_load.is_some();
                 has_samples && case.failure().is_none()
@@ -44,5 +48,20 @@ impl Archive {
             records.push(record);
         }
         Ok(records)
+    }
+
+    /// The run with the samples of some cases; none if it is put down as damaged.
+    fn some_readable(&self, id: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Option<Record>> {
+        let read = self.ask(|_| {
+            let whole = self.load_some(id, wanted)?.whole();
+            whole.map_err(|fault| fault.of_run(&self.path, id))
+        });
+        match read {
+            Err(ArchiveError::DamagedRun { run, reason, .. }) => {
+                self.put_down(run, reason);
+                Ok(None)
+            }
+            read => read.map(Some),
+        }
     }
 }

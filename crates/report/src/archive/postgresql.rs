@@ -13,20 +13,28 @@ use std::time::Duration;
 use futures_util::{SinkExt, TryStreamExt};
 use itertools::Itertools;
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
-use postgres_openssl::MakeTlsConnector;
+use postgres_openssl::TlsConnector;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::{Instant, timeout_at};
 use tokio_postgres::Client;
+use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
-use super::address::{Address, Check};
+use super::address::{Address, Check, Place};
 use super::database::{Row, SampleRow, Values};
+use super::guard::{Guarded, GuardedTls, Messages, Seen};
 use super::{ArchiveError, Fault, PATIENCE};
+use crate::exchange::limits;
 
 const VERSION: i64 = 1;
 const TABLES: &str = include_str!("postgresql.sql");
+/// Octets a second that an answer brings at least, once it has begun.
+const SLOWEST: u64 = 64 << 10;
 /// "KMRK": one at a time makes the tables.
 const LOCK: i64 = 0x4B4D_524B;
 
@@ -93,19 +101,36 @@ impl Postgres {
         Ok(found?)
     }
 
+    /// How long an answer may take to begin.
+    fn limit(&self) -> Duration {
+        self.address.silence + self.patience.get()
+    }
+
     /// What the server answers. One that is silent is lost: its answer would be taken for the next one's.
-    fn answer<T>(
+    fn answer<T, E>(&self, asked: impl Future<Output = Result<T, E>>) -> Result<T, Fault>
+    where
+        Fault: From<E>,
+    {
+        let limit = self.limit();
+        self.answer_by(&|| Instant::now() + limit, asked)
+    }
+
+    /// The same until then, which is asked for within the runtime.
+    fn answer_by<T, E>(
         &self,
-        asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
-    ) -> Result<T, Fault> {
-        let limit = self.address.silence + self.patience.get();
+        end: &dyn Fn() -> Instant,
+        asked: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Fault>
+    where
+        Fault: From<E>,
+    {
         let none = |error| ArchiveError::Address(format!("cannot wait for a server: {error}"));
         let runtime = RUNTIME.as_ref().map_err(none)?;
-        match runtime.block_on(async { tokio::time::timeout(limit, asked).await }) {
+        match runtime.block_on(async { timeout_at(end(), asked).await }) {
             Ok(answer) => Ok(answer?),
             Err(_) => {
                 self.client.replace(None);
-                Err(Fault::Silent(limit))
+                Err(Fault::Silent(self.limit()))
             }
         }
     }
@@ -128,17 +153,44 @@ impl Postgres {
     }
 
     fn connection(&self) -> Result<Client, Fault> {
-        let tls = self.tls()?;
+        let mut refused = None;
+        for place in self.address.places() {
+            match self.connection_to(&place) {
+                Err(fault) => refused = Some(fault),
+                connected => return connected,
+            }
+        }
+        Err(refused.unwrap_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable).into()))
+    }
+
+    fn connection_to(&self, place: &Place) -> Result<Client, Fault> {
+        let mut config = self.address.config.clone();
+        let (name, is_known): (&str, bool) = match place {
+            Place::Tcp { name, .. } => (name, self.address.check != Check::Nothing),
+            // Who is there is the system's to say; as for libpq, TLS adds nothing.
+            Place::Unix(_) => {
+                config.ssl_mode(SslMode::Disable);
+                ("localhost", true)
+            }
+        };
+        let tls = self.tls(name)?;
+        let messages = Messages::of(matches!(place, Place::Unix(_)));
+        let seen = if config.get_ssl_mode() == SslMode::Disable {
+            Seen::Messages(messages)
+        } else {
+            Seen::Answer(messages)
+        };
+        let stream = Guarded::new(self.answer(stream(place))?, seen);
         self.answer(async {
-            let (client, connection) = self.address.config.connect(tls).await?;
+            let tls = GuardedTls { tls, is_known };
+            let (client, connection) = config.connect_raw(stream, tls).await?;
             tokio::spawn(connection);
-            let settings =
-                "SET search_path = keymark, pg_catalog; SET jit = off; SET lock_timeout = '2s'";
+            let settings = "SET search_path = pg_catalog, keymark, pg_temp; SET jit = off; SET lock_timeout = '2s'";
             client.batch_execute(settings).await.map(|()| client)
         })
     }
 
-    fn tls(&self) -> Result<MakeTlsConnector, Fault> {
+    fn tls(&self, name: &str) -> Result<TlsConnector, Fault> {
         let failed =
             |error| ArchiveError::Address(format!("cannot prepare TLS for the archive: {error}"));
         let mut builder = SslConnector::builder(SslMethod::tls_client()).map_err(failed)?;
@@ -153,13 +205,9 @@ impl Postgres {
                 ))
             })?;
         }
-        let mut connector = MakeTlsConnector::new(builder.build());
-        let names = self.address.check == Check::AuthorityAndName;
-        connector.set_callback(move |connection, _| {
-            connection.set_verify_hostname(names);
-            Ok(())
-        });
-        Ok(connector)
+        let mut connection = builder.build().configure().map_err(failed)?;
+        connection.set_verify_hostname(self.address.check == Check::AuthorityAndName);
+        Ok(TlsConnector::new(connection, name))
     }
 
     pub(super) fn rows(
@@ -173,10 +221,22 @@ impl Postgres {
         let client = self.client()?;
         let statement = statement.replace('?', "$");
         let mut rows = pin!(self.answer(client.query_typed_raw(&statement, values))?);
-        while let Some(row) = self.answer(rows.try_next())? {
+        // One limit for all rows, which each makes later by what it brings.
+        let (mut begun, mut octets) = (None, 0);
+        loop {
+            let room = Duration::from_secs_f64(octets as f64 / SLOWEST as f64);
+            let end = || begun.unwrap_or_else(Instant::now) + self.limit() + room;
+            let Some(row) = self.answer_by(&end, rows.try_next())? else {
+                return Ok(());
+            };
+            begun = begun.or_else(|| Some(Instant::now()));
+            octets += row.raw_size_bytes();
+            if octets > limits::BYTES {
+                self.client.replace(None);
+                return Err(Fault::Endless);
+            }
             each(Row::Postgres(&row))?;
         }
-        Ok(())
     }
 
     pub(super) fn append(&self, samples: &[SampleRow]) -> Result<(), Fault> {
@@ -291,6 +351,21 @@ impl ToSql for Parameter {
     to_sql_checked!();
 }
 
+/// A connection of either kind.
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
+
+async fn stream(place: &Place) -> io::Result<Box<dyn Stream>> {
+    Ok(match place {
+        Place::Unix(path) => Box::new(UnixStream::connect(path).await?),
+        Place::Tcp { host, port, .. } => {
+            let stream = TcpStream::connect((host.as_str(), *port)).await?;
+            stream.set_nodelay(true)?;
+            Box::new(stream)
+        }
+    })
+}
+
 /// What happened, and why, as far as its causes say more.
 pub(super) fn whole(error: &tokio_postgres::Error) -> String {
     let mut whole = error.to_string();
@@ -325,6 +400,7 @@ impl ArchiveError {
         let reason = told.message().to_owned();
         let code = told.code();
         let is = |codes: &[SqlState]| codes.contains(code);
+        let is_of = |classes: &[&str]| classes.iter().any(|class| code.code().starts_with(class));
         if is(&[
             SqlState::UNDEFINED_TABLE,
             SqlState::UNDEFINED_COLUMN,
@@ -340,10 +416,9 @@ impl ArchiveError {
             SqlState::T_R_SERIALIZATION_FAILURE,
         ]) {
             Self::Locked(path)
-        } else if is(&[SqlState::TOO_MANY_CONNECTIONS]) || ["08", "57"].contains(&&code.code()[..2])
-        {
+        } else if is(&[SqlState::TOO_MANY_CONNECTIONS]) || is_of(&["08", "57"]) {
             Self::Unreachable { path, reason }
-        } else if ["25", "28", "3D", "42"].contains(&&code.code()[..2]) {
+        } else if is_of(&["25", "28", "3D", "42"]) {
             Self::Refused { path, reason }
         } else {
             Self::Damaged { path, reason }

@@ -1,5 +1,7 @@
 -- A team's archive, version 1: the tables of SQLite's 1.sql, which documents them, for PostgreSQL 15 and later.
 -- deploy/postgresql/roles.sql says who may do what. Columns of JSON are of type json, which keeps what it is given as it is.
+-- Whoever calls a function chooses the search path, and may have operators in a schema of their own. So each function is either
+-- parsed when it is made (RETURN), or sets its own path.
 CREATE SCHEMA keymark;
 SET LOCAL search_path = keymark;
 
@@ -7,9 +9,9 @@ CREATE TABLE archive (version bigint NOT NULL);
 INSERT INTO archive VALUES (1);
 
 CREATE TABLE run (
-    id              text COLLATE "C" PRIMARY KEY,
-    started_utc     text COLLATE "C" NOT NULL,
-    state           text NOT NULL,
+    id              text COLLATE "C" PRIMARY KEY CHECK (id ~ '^[A-Za-z0-9-]+$'),
+    started_utc     text COLLATE "C" NOT NULL CHECK (started_utc ~ '^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$'),
+    state           text NOT NULL CHECK (state IN ('unfinished', 'finished', 'interrupted', 'published')),
     keymark         text NOT NULL,
     schema          bigint NOT NULL,
     plan            json NOT NULL,
@@ -19,7 +21,8 @@ CREATE TABLE run (
     in_series       json,
     series          text COLLATE "C" GENERATED ALWAYS AS (in_series ->> 'id') STORED,
     series_number   bigint GENERATED ALWAYS AS ((in_series ->> 'number')::bigint) STORED,
-    writer          name NOT NULL DEFAULT current_user  -- whose run it is: nobody else changes it
+    writer          name NOT NULL DEFAULT current_user, -- whose run it is: nobody else changes it
+    sum             text NOT NULL
 );
 CREATE INDEX run_by_start ON run (started_utc, id);
 CREATE INDEX run_by_series ON run (series);
@@ -39,7 +42,8 @@ CREATE TABLE case_ (
     published        json,
     published_mean_s double precision GENERATED ALWAYS AS ((published ->> 'mean')::double precision) STORED,
     parts            json,
-    operations       bigint NOT NULL DEFAULT 0
+    operations       bigint NOT NULL DEFAULT 0,
+    sum              text NOT NULL
 );
 -- Lists of runs read this alone: the rows are long.
 CREATE UNIQUE INDEX case_by_run ON case_ (run, number) INCLUDE (id, device, algorithm, operations);
@@ -59,7 +63,8 @@ CREATE TABLE block (
     done_ns      bigint NOT NULL,
     length_ns    bigint,
     waiting      bigint,
-    reference_ns bigint
+    reference_ns bigint,
+    sum          text NOT NULL
 );
 CREATE INDEX block_by_case ON block (case_) INCLUDE (id, done, done_ns);
 
@@ -86,10 +91,10 @@ CREATE TABLE identity (
 
 -- Whoever may write changes runs of their own only, and reads nobody else's identity. The owner of the tables may do all.
 CREATE FUNCTION owns(its_run text) RETURNS boolean LANGUAGE sql STABLE
-    AS 'SELECT EXISTS (SELECT FROM keymark.run WHERE id = its_run AND writer = current_user)';
+    RETURN EXISTS (SELECT FROM keymark.run WHERE id = its_run AND writer = current_user);
 CREATE FUNCTION owns(its_case bigint) RETURNS boolean LANGUAGE sql STABLE
-    AS 'SELECT EXISTS (SELECT FROM keymark.case_ JOIN keymark.run ON run.id = case_.run
-                       WHERE case_.id = its_case AND writer = current_user)';
+    RETURN EXISTS (SELECT FROM keymark.case_ JOIN keymark.run ON run.id = case_.run
+                   WHERE case_.id = its_case AND writer = current_user);
 
 ALTER TABLE run ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON run FOR SELECT USING (true);
@@ -111,13 +116,13 @@ ALTER TABLE identity ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON identity USING (writer = current_user) WITH CHECK (writer = current_user AND owns(run));
 
 -- Operations of a case are counted as they come, so that lists of runs need not.
-CREATE FUNCTION count_samples() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_samples() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     UPDATE keymark.case_ SET operations = operations + NEW.samples WHERE id = NEW.case_;
     RETURN NULL;
 END $$;
 CREATE TRIGGER samples AFTER INSERT ON block FOR EACH ROW EXECUTE FUNCTION count_samples();
-CREATE FUNCTION count_transactions() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_transactions() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     UPDATE keymark.case_ SET operations = (NEW.load -> 'totals' ->> 'transactions')::bigint WHERE id = NEW.case_;
     RETURN NULL;
@@ -125,7 +130,7 @@ END $$;
 CREATE TRIGGER transactions AFTER INSERT ON server_load FOR EACH ROW EXECUTE FUNCTION count_transactions();
 
 -- COPY, by which samples come, knows no policies.
-CREATE FUNCTION check_samples() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION check_samples() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM (SELECT DISTINCT block FROM added) AS its JOIN keymark.block ON block.id = its.block
                WHERE NOT keymark.owns(case_)) THEN
@@ -137,7 +142,7 @@ CREATE TRIGGER own AFTER INSERT ON sample REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION check_samples();
 
 -- As SQLite has it.
-CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT pg_catalog.strpos($1, $2)';
+CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE RETURN pg_catalog.strpos($1, $2);
 
 CREATE VIEW latency AS
 SELECT case_.run, case_.number AS "case", case_.device, case_."case" ->> 'provenance' AS provenance, case_.algorithm,

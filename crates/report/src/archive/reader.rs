@@ -1,21 +1,20 @@
-//! Reads runs back.
-//!
-//! Runs by what was measured in them and when.
+//! Reads runs back: one with its samples, checked against its checksums, or many in brief, by what was measured in them and when.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use keymark_bench::series::SeriesId;
 use keymark_bench::{
-    Algorithm, Block, Case, CaseRecord, CpuTime, DeviceName, Outcome, Record, RunId, RunState,
-    Sample, Stretch, Timestamp,
+    Block, Case, CaseRecord, CpuTime, DeviceName, Outcome, Record, RunId, RunState, Sample,
+    Stretch, Timestamp,
 };
 use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
 
-use super::database::{Database, Row, Values};
+use super::database::{Row, Values};
 use super::identity::Parted;
 use super::rows::{Json, Word};
+use super::seal::{CASE, RUN, seal_of_block};
 use super::{Archive, ArchiveError, Fault, Result, RunSelector, outcome_code};
 
 /// A run in brief.
@@ -33,52 +32,85 @@ pub struct RunLine {
     pub samples: u64,
     /// Its devices, in the plan's order.
     pub devices: Vec<DeviceName>,
-    /// Its algorithms, in the plan's order.
-    pub algorithms: Vec<Algorithm>,
+    /// Words of its algorithms, in the plan's order: a newer keymark may know more of them.
+    pub algorithms: Vec<String>,
     /// The series that it is of, if it is of one.
     pub series: Option<SeriesId>,
 }
 
-/// Runs in brief, those that the condition holds for, the newest first.
-fn lines(database: &Database, condition: &str, values: Values<'_>) -> Result<Vec<RunLine>, Fault> {
-    let runs = format!(
-        "SELECT id, started_utc, state, series FROM run WHERE {condition} ORDER BY started_utc DESC, id DESC"
-    );
-    let mut lines = database.rows(&runs, values, line)?;
-    let numbers = lines.iter().enumerate();
-    let numbers: HashMap<String, usize> = numbers
-        .map(|(number, line)| (line.id.0.clone(), number))
-        .collect();
-    let cases = format!(
-        "SELECT run, device, algorithm, operations FROM run JOIN case_ ON run = run.id WHERE {condition} ORDER BY run, number"
-    );
-    // A word is read once: there may be a hundred thousand cases.
-    let mut known: HashMap<String, Algorithm> = HashMap::new();
-    database.rows(&cases, values, |row| {
-        let Some(line) = numbers.get(&row.get::<String>(0)?) else {
-            return Ok(());
-        };
-        let line = &mut lines[*line];
-        line.cases += 1;
-        line.samples += row.get::<i64>(3)?.unsigned_abs();
-        let (device, word): (String, String) = (row.get(1)?, row.get(2)?);
-        if line.devices.iter().all(|other| other.as_str() != device) {
-            line.devices.push(DeviceName::new(device));
-        }
-        let algorithm = match known.get(&word) {
-            Some(algorithm) => *algorithm,
-            None => {
-                let Word(read) = row.get(2)?;
-                known.insert(word, read);
-                read
+impl Archive {
+    /// Runs in brief, those that the condition holds for, the newest first.
+    fn lines(&self, condition: &str, values: Values<'_>) -> Result<Vec<RunLine>, Fault> {
+        let database = &self.database;
+        let runs = format!(
+            "SELECT id, started_utc, state, series FROM run WHERE {condition} ORDER BY started_utc DESC, id DESC"
+        );
+        let lines = database.rows(&runs, values, |row| self.readable(row, 0, line(row)))?;
+        let mut lines: Vec<RunLine> = lines.into_iter().flatten().collect();
+        let numbers = lines.iter().enumerate();
+        let numbers: HashMap<String, usize> = numbers
+            .map(|(number, line)| (line.id.0.clone(), number))
+            .collect();
+        let cases = format!(
+            "SELECT run, device, algorithm, operations FROM run JOIN case_ ON run = run.id WHERE {condition} ORDER BY run, number"
+        );
+        database.rows(&cases, values, |row| {
+            let Some(line) = numbers.get(&row.get::<String>(0)?) else {
+                return Ok(());
+            };
+            let line = &mut lines[*line];
+            line.cases += 1;
+            line.samples += row.get::<i64>(3)?.unsigned_abs();
+            let (device, algorithm): (String, String) = (row.get(1)?, row.get(2)?);
+            if line.devices.iter().all(|other| other.as_str() != device) {
+                line.devices.push(DeviceName::new(device));
             }
-        };
-        if !line.algorithms.contains(&algorithm) {
-            line.algorithms.push(algorithm);
+            if !line.algorithms.contains(&algorithm) {
+                line.algorithms.push(algorithm);
+            }
+            Ok(())
+        })?;
+        Ok(lines)
+    }
+
+    /// What was read of a row, whose column names its run. One that makes no sense is put down, so that it does not hide the others.
+    pub(super) fn readable<T>(
+        &self,
+        row: Row<'_>,
+        run: usize,
+        read: rusqlite::Result<T>,
+    ) -> rusqlite::Result<Option<T>> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(error) => {
+                let run: String = row.get(run)?;
+                self.put_down(run, error.to_string());
+                Ok(None)
+            }
         }
-        Ok(())
-    })?;
-    Ok(lines)
+    }
+
+    pub(super) fn put_down(&self, run: String, reason: String) {
+        self.unreadable.borrow_mut().entry(run).or_insert(reason);
+    }
+
+    fn damaged(&self, reason: &str) -> ArchiveError {
+        ArchiveError::Damaged {
+            path: self.path.clone(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Runs that were left out of what was asked of this archive so far, because they cannot be read, and why.
+    pub fn unreadable(&self) -> Vec<ArchiveError> {
+        let unreadable = self.unreadable.borrow();
+        let of_run = |(run, reason): (&String, &String)| ArchiveError::DamagedRun {
+            path: self.path.clone(),
+            run: run.clone(),
+            reason: reason.clone(),
+        };
+        unreadable.iter().map(of_run).collect()
+    }
 }
 
 impl Archive {
@@ -89,7 +121,7 @@ impl Archive {
     pub fn runs(&self) -> Result<Vec<RunLine>> {
         self.ask(|database| {
             let _snapshot = database.snapshot()?;
-            lines(database, "true", &[])
+            self.lines("true", &[])
         })
     }
 
@@ -117,7 +149,10 @@ impl Archive {
     }
 
     pub(super) fn load_id(&self, id: &str) -> Result<Record> {
-        self.ask(|_| self.load_parted(id)?.whole())
+        self.ask(|_| {
+            let whole = self.load_parted(id)?.whole();
+            whole.map_err(|fault| fault.of_run(&self.path, id))
+        })
     }
 
     /// As it is kept.
@@ -131,16 +166,29 @@ impl Archive {
         id: &str,
         wanted: &dyn Fn(&Case) -> bool,
     ) -> Result<Parted<'static>, Fault> {
+        let read = self.read_some(id, wanted);
+        read.map_err(|fault| fault.of_run(&self.path, id))
+    }
+
+    fn read_some(
+        &self,
+        id: &str,
+        wanted: &dyn Fn(&Case) -> bool,
+    ) -> Result<Parted<'static>, Fault> {
         let database = &self.database;
         // One snapshot: the run may still be under way.
         let _snapshot = database.snapshot()?;
-        let head =
-            "SELECT id, started_utc, state, schema, plan, environment, harness, stores, in_series
-             FROM run WHERE id = ?1";
+        let head = format!(
+            "SELECT {}, sum, id, schema FROM run WHERE id = ?1",
+            RUN.columns
+        );
         let mut record = database
-            .first(head, &[&id], record)?
+            .first(&head, &[&id], record)?
             .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
         record.cases = self.cases(id, wanted)?;
+        if record.cases.len() != record.plan.cases.len() {
+            return Err(self.damaged("a case is missing").into());
+        }
         let own = "SELECT part, whole FROM identity WHERE run = ?1 ORDER BY part";
         Ok(Parted {
             common: Cow::Owned(record),
@@ -206,10 +254,12 @@ impl Archive {
     }
 
     fn cases(&self, run: &str, wanted: &dyn Fn(&Case) -> bool) -> Result<Vec<CaseRecord>, Fault> {
-        let cases = "SELECT \"case\", ending, published, parts, load, id
-                     FROM case_ LEFT JOIN server_load ON server_load.case_ = case_.id
-                     WHERE run = ?1 ORDER BY number";
-        let cases = self.database.rows(cases, &[&run], |row| {
+        let cases = format!(
+            "SELECT {}, sum, id, operations FROM {} WHERE run = ?1 ORDER BY number",
+            CASE.columns, CASE.from
+        );
+        let cases = self.database.rows(&cases, &[&run], |row| {
+            CASE.check(row)?;
             let case = CaseRecord {
                 ending: some_json(row, 1)?,
                 published: some_json(row, 2)?,
@@ -217,9 +267,9 @@ impl Archive {
                 server_load: some_json(row, 4)?,
                 ..CaseRecord::new(json(row, 0)?)
             };
-            Ok((case, row.get(5)?))
+            Ok((case, row.get(7)?, row.get::<i64>(8)?.unsigned_abs()))
         })?;
-        let filled = |(case, id): (CaseRecord, i64)| {
+        let filled = |(case, id, operations): (CaseRecord, i64, u64)| {
             if !wanted(&case.case) {
                 return Ok(CaseRecord {
                     server_load: None,
@@ -227,13 +277,17 @@ impl Archive {
                 });
             }
             let blocks = self.blocks(id)?;
-            Ok(CaseRecord { blocks, ..case })
+            let case = CaseRecord { blocks, ..case };
+            if case.server_load.is_none() && case.samples().count() as u64 != operations {
+                return Err(self.damaged("a block of samples is missing").into());
+            }
+            Ok(case)
         };
         cases.into_iter().map(filled).collect()
     }
 
     pub(super) fn blocks(&self, case: i64) -> Result<Vec<Block>, Fault> {
-        let blocks = "SELECT id, round, length_ns, waiting, reference_ns, samples FROM block
+        let blocks = "SELECT id, round, length_ns, waiting, reference_ns, sum FROM block
                       WHERE case_ = ?1 ORDER BY id";
         let mut blocks = self.database.rows(blocks, &[&case], block)?;
         let samples = "SELECT worker, scheduled_ns, start_ns, end_ns, outcome, user_us, system_us, block
@@ -249,32 +303,31 @@ impl Archive {
             }
             Ok(())
         })?;
-        let whole = |(_, samples, block): (i64, usize, Block)| match block.samples.len() {
-            found if found == samples => Ok(block),
-            found => Err(ArchiveError::Damaged {
-                path: self.path.clone(),
-                reason: format!("a block of {samples} samples has {found}"),
+        let whole = |(_, sum, block): (i64, String, Block)| {
+            if seal_of_block(&block) == sum {
+                return Ok(block);
             }
-            .into()),
+            Err(self
+                .damaged("a block of samples does not match its checksum")
+                .into())
         };
         blocks.into_iter().map(whole).collect()
     }
 }
 
-/// A block's row, how many samples it says it has, and the block without them.
-fn block(row: Row<'_>) -> rusqlite::Result<(i64, usize, Block)> {
+/// A block's row, its checksum, and the block without its samples.
+fn block(row: Row<'_>) -> rusqlite::Result<(i64, String, Block)> {
     let number = |column| -> rusqlite::Result<Option<u64>> {
         Ok(row.get::<Option<i64>>(column)?.map(i64::unsigned_abs))
     };
     let queue = number(2)?.zip(number(3)?);
-    let samples: u32 = row.get(5)?;
     let block = Block {
         round: row.get(1)?,
         samples: Vec::new(),
         queue: queue.map(|(length_ns, waiting)| Stretch { length_ns, waiting }),
         reference_ns: number(4)?,
     };
-    Ok((row.get(0)?, samples as usize, block))
+    Ok((row.get(0)?, row.get(5)?, block))
 }
 
 fn line(row: Row<'_>) -> rusqlite::Result<RunLine> {
@@ -292,11 +345,12 @@ fn line(row: Row<'_>) -> rusqlite::Result<RunLine> {
 }
 
 fn record(row: Row<'_>) -> rusqlite::Result<Record> {
+    RUN.check(row)?;
     Ok(Record {
-        schema: row.get(3)?,
-        id: RunId(row.get(0)?),
-        started: row.get::<Word<_>>(1)?.0,
-        state: row.get::<Word<_>>(2)?.0,
+        schema: row.get(11)?,
+        id: RunId(row.get(10)?),
+        started: row.get::<Word<_>>(0)?.0,
+        state: row.get::<Word<_>>(1)?.0,
         plan: json(row, 4)?,
         environment: json(row, 5)?,
         harness: some_json(row, 6)?,
@@ -404,7 +458,7 @@ impl Archive {
                 .take(window.take as usize);
             let mut runs = Vec::new();
             for id in shown {
-                runs.extend(lines(database, "run.id = ?1", &[id])?);
+                runs.extend(self.lines("run.id = ?1", &[id])?);
             }
             Ok(Found {
                 runs,
@@ -415,73 +469,5 @@ impl Archive {
 }
 
 #[cfg(test)]
-mod tests {
-    use keymark_bench::case::DeviceName;
-    use keymark_bench::record::Record;
-    use keymark_testkit::record::mixed as record;
-
-    use super::*;
-
-    fn archive() -> (tempfile::TempDir, Archive) {
-        let directory = tempfile::tempdir().unwrap();
-        let mut archive = Archive::open(&directory.path().join("runs.sqlite3")).unwrap();
-        for (day, device) in [(1, "software"), (2, "YubiKey 5"), (3, "yubikey 4")] {
-            let mut run: Record = record(&format!("run-{day}"));
-            run.started = format!("2026-01-0{day}T23:30:00Z").parse().unwrap();
-            run.cases
-                .iter_mut()
-                .for_each(|case| case.case.device = DeviceName::new(device));
-            archive.insert(&run).unwrap();
-        }
-        (directory, archive)
-    }
-
-    const ALL: Window = Window { skip: 0, take: 100 };
-
-    fn found(archive: &Archive, search: &RunSearch) -> Vec<String> {
-        let found = archive.search(search, ALL).unwrap();
-        assert_eq!(found.all, found.runs.len() as u64);
-        found.runs.into_iter().map(|run| run.id.0).collect()
-    }
-
-    #[test]
-    fn runs_are_found_by_device_algorithm_and_day() {
-        let (_directory, archive) = archive();
-        let day = |text: &str| Some(text.parse().unwrap());
-        let all = RunSearch::default();
-        assert_eq!(found(&archive, &all), ["run-3", "run-2", "run-1"]);
-        let device = |name: &str| RunSearch {
-            device: Some(name.to_owned()),
-            ..RunSearch::default()
-        };
-        assert_eq!(found(&archive, &device("YUBI")), ["run-3", "run-2"]);
-        assert_eq!(found(&archive, &device("%")), [""; 0]);
-        let algorithm = |name: &str| RunSearch {
-            algorithm: Some(name.to_owned()),
-            ..device("yubikey 5")
-        };
-        assert_eq!(found(&archive, &algorithm("RSA40")), ["run-2"]);
-        assert_eq!(found(&archive, &algorithm("mldsa")), [""; 0]);
-        let on = RunSearch {
-            from: day("2026-01-02"),
-            to: day("2026-01-02"),
-            ..RunSearch::default()
-        };
-        assert_eq!(found(&archive, &on), ["run-2"]);
-    }
-
-    #[test]
-    fn a_window_shows_some_and_counts_all() {
-        let (_directory, archive) = archive();
-        let window = Window { skip: 1, take: 1 };
-        let found = archive.search(&RunSearch::default(), window).unwrap();
-        assert_eq!(found.all, 3);
-        assert_eq!(found.runs, archive.runs().unwrap()[1..2]);
-        assert_eq!(found.runs[0].cases, 3);
-        let beyond = Window { skip: 9, take: 1 };
-        assert_eq!(
-            archive.search(&RunSearch::default(), beyond).unwrap().runs,
-            []
-        );
-    }
-}
+#[path = "tests/search.rs"]
+mod tests;

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::database::{SampleRow, Transaction, Values};
+use super::seal::{CASE, seal, seal_of_block};
 use super::{ArchiveError, Fault, outcome_code};
 
 type Result<T> = std::result::Result<T, Fault>;
@@ -27,8 +28,8 @@ impl Transaction<'_> {
     /// The run and its cases without blocks and endings; yields the rows of the cases.
     pub(super) fn head(&self, record: &Record) -> Result<Vec<i64>> {
         self.database.execute(
-            "INSERT INTO run (id, started_utc, state, keymark, schema, plan, environment, harness, stores, in_series)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO run (id, started_utc, state, keymark, schema, plan, environment, harness, stores, in_series, sum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '')",
             &[
                 &record.id.0,
                 &format!("{:.9}", record.started),
@@ -42,6 +43,7 @@ impl Transaction<'_> {
                 &record.series.as_ref().map(Json),
             ],
         )?;
+        self.seal_run(&record.id)?;
         (0_u32..)
             .zip(&record.cases)
             .map(|(number, case)| self.case(&record.id, number, case))
@@ -49,12 +51,23 @@ impl Transaction<'_> {
     }
 
     fn case(&self, run: &RunId, number: u32, record: &CaseRecord) -> Result<i64> {
-        let insert = "INSERT INTO case_ (run, number, \"case\", published, parts) VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id";
-        let published = record.published.as_ref().map(Json);
-        let parts = record.parts.as_ref().map(Json);
-        let case = Json(&record.case);
-        self.database
-            .value(insert, &[&run.0, &number, &case, &published, &parts])
+        let insert = "INSERT INTO case_ (run, number, \"case\", published, parts, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                      RETURNING id";
+        let case = text(&record.case)?;
+        let published = record.published.as_ref().map(text).transpose()?;
+        let parts = record.parts.as_ref().map(text).transpose()?;
+        // The columns of CASE: it has neither an ending nor a load yet.
+        let columns = [
+            Some(case),
+            None,
+            published,
+            parts,
+            None,
+            Some(number.to_string()),
+        ];
+        let [case, _, published, parts, ..] = &columns;
+        let values: Values<'_> = &[&run.0, &number, case, published, parts, &seal(&columns)];
+        self.database.value(insert, values)
     }
 
     pub(super) fn block(&self, case: i64, block: &Block) -> Result<()> {
@@ -69,8 +82,8 @@ impl Transaction<'_> {
         let length = known(block.queue.map(|queue| queue.length_ns), "a block's length")?;
         let waiting = known(block.queue.map(|queue| queue.waiting), "a queue's length")?;
         let reference = known(block.reference_ns, "the reference's time")?;
-        let insert = "INSERT INTO block (case_, round, samples, done, done_ns, length_ns, waiting, reference_ns)
-                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id";
+        let insert = "INSERT INTO block (case_, round, samples, done, done_ns, length_ns, waiting, reference_ns, sum)
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING id";
         let values: Values<'_> = &[
             &case,
             &block.round,
@@ -80,6 +93,7 @@ impl Transaction<'_> {
             &length,
             &waiting,
             &reference,
+            &seal_of_block(block),
         ];
         let id: i64 = self.database.value(insert, values)?;
         let time = |timestamp: Timestamp| stored(timestamp.0, "a sample's time").map(Some);
@@ -114,12 +128,14 @@ impl Transaction<'_> {
         let update = "UPDATE case_ SET ending = ?2, parts = ?3 WHERE id = ?1";
         let parts = record.parts.as_ref().map(Json);
         self.database
-            .execute(update, &[&case, &Json(ending), &parts])
+            .execute(update, &[&case, &Json(ending), &parts])?;
+        self.seal(&case, CASE)
     }
 
     pub(super) fn harness(&self, run: &RunId, harness: &Harness) -> Result<()> {
         let update = "UPDATE run SET harness = ?2 WHERE id = ?1";
-        self.database.execute(update, &[&run.0, &Json(harness)])
+        self.database.execute(update, &[&run.0, &Json(harness)])?;
+        self.seal_run(run)
     }
 
     /// What stands apart of a part of the run.
@@ -147,7 +163,9 @@ impl Transaction<'_> {
 
     pub(super) fn state(&self, run: &RunId, state: RunState) -> Result<()> {
         let update = "UPDATE run SET state = ?2 WHERE id = ?1";
-        self.database.execute(update, &[&run.0, &state.to_string()])
+        self.database
+            .execute(update, &[&run.0, &state.to_string()])?;
+        self.seal_run(run)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Runs that go to a server are kept on this computer, too, until all of one is there: a connection may be lost.
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -69,23 +71,38 @@ impl Unsent {
         })
     }
 
-    /// Those that no other keymark is writing or sending, the oldest first.
+    /// Those that no other keymark is writing or sending, the oldest first; of one that cannot be read, why.
     ///
     /// # Errors
-    /// When one cannot be read.
-    pub fn all(place: &Path) -> Result<Vec<Self>> {
+    /// When they cannot be listed.
+    pub fn all(place: &Path) -> Result<Vec<Result<Self>>> {
         let failed = |error| ArchiveError::of_io(place, error);
         let entries = fs::read_dir(place).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let mut directories: Vec<PathBuf> = entries
+            .map_err(failed)?
+            .into_iter()
+            .map(|entry| entry.path())
+            .collect();
+        directories.sort();
         let mut all = Vec::new();
-        for entry in entries.map_err(failed)? {
-            let lock = File::open(entry.path()).ok();
-            let lock = lock.filter(|lock| lock.try_lock().is_ok());
-            let to = fs::read_to_string(entry.path().join(ADDRESS)).ok();
-            if let Some((lock, to)) = lock.zip(to) {
-                all.push(Self::locked(entry.path(), to.into(), lock)?);
+        for directory in directories {
+            let lock = File::open(&directory).ok();
+            let Some(lock) = lock.filter(|lock| lock.try_lock().is_ok()) else {
+                continue;
+            };
+            match fs::read(directory.join(ADDRESS)) {
+                Ok(to) => {
+                    let to = PathBuf::from(OsString::from_vec(to));
+                    all.push(Self::locked(directory, to, lock));
+                }
+                // A keymark that was killed before it had anything to keep.
+                Err(_) if !directory.join(RUN).exists() => {}
+                Err(error) => {
+                    let refused = ArchiveError::of_io(&directory.join(ADDRESS), error);
+                    all.push(Err(refused));
+                }
             }
         }
-        all.sort_by(|one, other| one.directory.cmp(&other.directory));
         Ok(all)
     }
 

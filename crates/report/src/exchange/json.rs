@@ -16,11 +16,46 @@ use crate::visible::{excerpt, write_json};
 /// Writes the record on one line; give a buffered writer.
 ///
 /// # Errors
-/// When writing fails.
+/// When writing fails, or no keymark would import what is written.
 pub fn write(record: &Record, mut to: impl Write) -> io::Result<()> {
+    if let Some(reason) = limits::excess(record).or(limits::text(longest_text(record)?)) {
+        let id = &record.id;
+        let reason = format!("run {id} is too large to be imported anywhere: {reason}");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+    }
     write_json(record, &mut to)?;
     to.write_all(b"\n")?;
     to.flush()
+}
+
+/// Bytes of the longest text; in blocks there is none.
+fn longest_text(record: &Record) -> io::Result<usize> {
+    let mut longest = limits::LongestText::default();
+    let Record {
+        schema: _,
+        id,
+        started: _,
+        state: _,
+        series,
+        plan,
+        environment,
+        harness: _,
+        stores,
+        cases,
+    } = record;
+    write_json(&(id, series, plan, environment, stores), &mut longest)?;
+    for record in cases {
+        let CaseRecord {
+            case,
+            ending,
+            blocks: _,
+            published,
+            parts,
+            server_load,
+        } = record;
+        write_json(&(case, ending, published, parts, server_load), &mut longest)?;
+    }
+    Ok(longest.bytes)
 }
 
 /// Reads what [`write`] wrote, once it is known not to be larger than any record; `path` is for messages.
@@ -37,6 +72,11 @@ fn record(content: &[u8]) -> Result<Record, Fault> {
         return Err(Fault::Newer(newer));
     }
     let record = parsed.map_err(|error| refused(content, &error))?;
+    if limits::has_nul(content) {
+        return Err(Fault::Inconsistent(
+            "a text has the character NUL".to_owned(),
+        ));
+    }
     Fault::excess(limits::excess(&record))?;
     match contradiction(&record) {
         Some(reason) => Err(Fault::Inconsistent(reason)),
@@ -79,6 +119,10 @@ fn refused(content: &[u8], error: &serde_json::Error) -> Fault {
 fn contradiction(record: &Record) -> Option<String> {
     let (plan, cases, series) = (&record.plan, &record.cases, record.series.as_ref());
     let early = record.started < jiff::Timestamp::UNIX_EPOCH;
+    let against = series.and_then(|series| series.against.as_ref());
+    let series_ids = series.map(|series| &series.id).into_iter().chain(against);
+    let names = std::iter::once(&record.id.0).chain(series_ids.map(|id| &id.0));
+    let odd = { names }.any(|name| !name.trim().is_empty() && !limits::is_name(name));
     // Of published figures nobody knows the machine.
     let no_cores = record.environment.cores == 0 && record.state != RunState::Published;
     let nameless = series.is_some_and(|series| series.id.0.is_empty());
@@ -86,6 +130,10 @@ fn contradiction(record: &Record) -> Option<String> {
     let plain = [
         (record.schema == 0, "there is no schema 0"),
         (record.id.0.trim().is_empty(), "the run has no name"),
+        (
+            odd,
+            "the name of its run or series has other characters than A-Z, a-z, 0-9 and '-'",
+        ),
         (early, "it started before 1970"),
         (no_cores, "a processor without cores"),
         (nameless, "the series has no name"),

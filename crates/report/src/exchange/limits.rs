@@ -1,8 +1,8 @@
 //! How large a record from elsewhere may be, and how much is read to find that out. Analysis and tables take time and room in proportion to these;
-//! what goes beyond them was not measured by keymark. Of JSON that is nested deeper than 127 levels nothing is
+//! what goes beyond them was not measured by keymark, and is not exported either. Of JSON that is nested deeper than 127 levels nothing is
 //! made, which is `serde_json`'s own limit.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 
 use keymark_bench::{Case, Record};
 
@@ -55,6 +55,22 @@ pub(super) fn name(whose: &str, name: &str) -> Option<String> {
     let length = name.len();
     (length > NAME).then(|| format!("the name of {whose} has {length} bytes; the limit is {NAME}"))
 }
+
+/// Whether it may name a run or a series: names become part of files, addresses and lines.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+/// Whether a text in JSON has the character NUL, which no database takes.
+pub(super) fn has_nul(json: &[u8]) -> bool {
+    let escaped = |at: usize| {
+        let before = json[..at].iter().rev();
+        before.take_while(|octet| **octet == b'\\').count() % 2 == 1
+    };
+    let mut windows = json.windows(NUL.len()).enumerate();
+    windows.any(|(at, window)| window == NUL && !escaped(at))
+}
+const NUL: &[u8] = br"\u0000";
 
 /// Of the longest text, as far as it has been read.
 pub(super) fn text(length: usize) -> Option<String> {
@@ -138,9 +154,9 @@ fn workers(case: &Case) -> Option<String> {
 
 /// The longest text in JSON, before anything is made of it.
 #[derive(Default)]
-struct LongestText {
+pub(super) struct LongestText {
     /// Its bytes.
-    bytes: usize,
+    pub(super) bytes: usize,
     /// Of the text that has not ended.
     open: Option<usize>,
     escaped: bool,
@@ -163,6 +179,17 @@ impl LongestText {
     }
 }
 
+impl Write for LongestText {
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        self.go_on(json);
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use keymark_testkit::assert_says;
@@ -180,6 +207,19 @@ mod tests {
         assert_eq!(longest_text(br#"{"a": "12", "b": "\"\\345"}"#), 7);
         assert_eq!(longest_text(br#"[1, 2]"#), 0);
         assert_eq!(longest_text(br#""cut"#), 3);
+    }
+
+    #[test]
+    fn nul_is_found_and_a_backslash_before_its_name_is_none() {
+        for (json, found) in [
+            (r#"["a\u0000b"]"#, true),
+            (r#"["a\\u0000b"]"#, false),
+            (r#"["a\\\u0000"]"#, true),
+            (r#"["\u00001", "\u0001"]"#, true),
+            (r#"["u0000"]"#, false),
+        ] {
+            assert_eq!(has_nul(json.as_bytes()), found, "{json}");
+        }
     }
 
     /// Says of how much of it somebody asked.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use keymark_bench::{Record, SCHEMA};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::visible::excerpt;
+use crate::visible::{excerpt, visible};
 use limits::Kind;
 use published::COLUMNS;
 
@@ -147,8 +147,13 @@ impl Fault {
     }
 }
 
+/// A path in one line, whatever a contributor has called a file.
+fn shown(path: &Path) -> String {
+    visible(&path.display().to_string()).into_owned()
+}
+
 fn said(path: &Path, fault: &Fault) -> String {
-    let path = path.display();
+    let path = shown(path);
     if matches!(fault, Fault::Io(_)) {
         format!("cannot read {path}: {fault}")
     } else {
@@ -188,7 +193,7 @@ pub struct Folder {
 
 /// Something that is called like a record and is not opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path} is {what}, but only plain files are read; put the file itself there")]
+#[error("{} is {what}, but only plain files are read; put the file itself there", shown(.path))]
 pub struct NoFile {
     /// Where it is.
     pub path: PathBuf,
@@ -197,7 +202,7 @@ pub struct NoFile {
 
 /// The folder cannot be listed.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read folder {path}: {source}; check its name and permissions")]
+#[error("cannot read folder {}: {source}; check its name and permissions", shown(.path))]
 pub struct Unreadable {
     /// Which folder.
     pub path: PathBuf,

@@ -66,6 +66,9 @@ fn cases(content: &[u8]) -> Result<Vec<CaseRecord>, Fault> {
         let refused = |reason| Fault::Line { line, reason };
         let longest = row.iter().map(str::len).max().unwrap_or(0);
         limits::text(longest).map_or(Ok(()), |reason| Err(refused(reason)))?;
+        if row.iter().any(|cell| cell.contains('\0')) {
+            return Err(refused("it has the character NUL".to_owned()));
+        }
         let case = case(&row.deserialize(Some(&header))?).map_err(refused)?;
         if !known.insert(case.case.key()) {
             let name = excerpt(&case.case.to_string());
@@ -217,7 +220,7 @@ fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
         .file_stem()
         .unwrap_or_default()
         .to_string_lossy()
-        .into_owned();
+        .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let devices = cases.iter().map(|record| record.case.device.as_str());
     let devices = devices.unique();
     let stores = devices.filter_map(|device| reported(device).ok()).collect();

@@ -3,12 +3,16 @@
 //! Names are taken out of text that comes from outside (versions, products, reasons of failures, notes), never out of
 //! keymark's own words: a user who is called `agent` does not turn the stack into something else.
 //!
-//! It goes through the record's texts one by one: a new field with text from outside has to be added here.
+//! It goes through all texts of the record as it is written to a file, so that no field is forgotten: what is keymark's own is named here,
+//! or in the schema of records.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::mem;
+use std::sync::LazyLock;
 
-use keymark_bench::{Calculator, DeviceName, Record, RunId, ServerLoad};
+use keymark_bench::{Block, Calculator, DeviceName, Record, RunId};
+use serde_json::{Map, Value};
 
 /// What is known to belong to somebody.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,32 +62,33 @@ pub struct Shared {
 }
 
 /// Takes out what is known to belong to somebody, and what the record itself says does.
-pub fn share(record: &Record, personal: &[Personal]) -> Shared {
+///
+/// # Errors
+/// When what is left is no record: one of keymark's own words has somebody's name in it.
+pub fn share(record: &Record, personal: &[Personal]) -> serde_json::Result<Shared> {
     let mut record = record.clone();
     let mut cleaner = Cleaner::new(personal);
-    let mut renamed = BTreeMap::new();
-    for (number, store) in (1..).zip(&mut record.stores) {
-        let label = store
-            .product
-            .split_once(", token '")
-            .map(|(_, label)| label.trim_end_matches('\''));
-        if let Some(label) = label {
-            cleaner.add("label", label, "token");
+    let renamed = cleaner.identities(&mut record);
+    let samples: Vec<Vec<Block>> = record
+        .cases
+        .iter_mut()
+        .map(|case| mem::take(&mut case.blocks))
+        .collect();
+    cleaner.clients(&mut record);
+    cleaner.learn(&record)?;
+    let mut value = serde_json::to_value(&record)?;
+    each_text(&mut value, &mut |text| *text = cleaner.clean(text));
+    let mut record: Record = serde_json::from_value(value)?;
+    for (case, blocks) in record.cases.iter_mut().zip(samples) {
+        case.blocks = blocks;
+        let alone = case
+            .server_load
+            .as_mut()
+            .and_then(|load| load.alone.as_mut());
+        if let Some(Calculator::Libcrypto(version)) = alone.map(|alone| &mut alone.by) {
+            *version = cleaner.clean(version);
         }
-        let Some(serial) = store.serial.take().filter(|serial| !serial.is_empty()) else {
-            continue;
-        };
-        let name = format!("{}-{number}", store.kind.word());
-        cleaner.add("serial number", &serial, &name);
-        cleaner.count(&serial);
-        cleaner.add("device", store.device.as_str(), &name);
-        renamed.insert(store.device.clone(), DeviceName::new(name));
     }
-    if let Some(label) = record.environment.machine.take() {
-        cleaner.add("host name", &label, "machine");
-        cleaner.count(&label);
-    }
-    cleaner.learn(&mut record);
     record.id = RunId(format!("{}-shared", record.id));
     for device in devices(&mut record) {
         if let Some(name) = renamed.get(device) {
@@ -93,31 +98,33 @@ pub fn share(record: &Record, personal: &[Personal]) -> Shared {
             *device = DeviceName::new(cleaner.clean(device.as_str()));
         }
     }
-    each_text(&mut record, &mut |text| *text = cleaner.clean(text));
     // Paths, labels of tokens, serial numbers: the plan says what was measured.
     record.environment.command.clear();
     let baseline = cleaner.clean(&record.plan.settings.baseline.to_string());
     if let Ok(baseline) = baseline.parse() {
         record.plan.settings.baseline = baseline;
     }
-    Shared {
+    Ok(Shared {
         record,
         removed: cleaner.removed(),
-    }
+    })
 }
 
 /// The record without what it says itself of its owner, if there is any of that in it: of one that was shared nothing. What only
 /// its own machine knows to be a name stays.
-pub fn cleaned(record: &Record) -> Option<Shared> {
-    let mut shared = share(record, &[]);
-    let id = std::mem::replace(&mut shared.record.id, record.id.clone());
+///
+/// # Errors
+/// As of [`share`].
+pub fn cleaned(record: &Record) -> serde_json::Result<Option<Shared>> {
+    let mut shared = share(record, &[])?;
+    let id = mem::replace(&mut shared.record.id, record.id.clone());
     if shared.record == *record {
-        return None;
+        return Ok(None);
     }
     shared.record.id = id;
     // Text that is its own stand-in was found, and is the same.
     shared.removed.retain(|removal| removal.text != removal.by);
-    Some(shared)
+    Ok(Some(shared))
 }
 
 /// Every name of a device, wherever it stands.
@@ -128,63 +135,78 @@ pub(crate) fn devices(record: &mut Record) -> impl Iterator<Item = &mut DeviceNa
     stores.chain(planned).chain(cases)
 }
 
-/// Every text of a record that may be from outside; devices and runs have names of their own.
-fn each_text(record: &mut Record, each: &mut dyn FnMut(&mut String)) {
-    for store in &mut record.stores {
-        each(&mut store.product);
-        each_value(&mut store.versions, each);
-    }
-    let environment = &mut record.environment;
-    let texts = [
-        &mut environment.cpu_model,
-        &mut environment.governor,
-        &mut environment.kernel,
-        &mut environment.os,
-        &mut environment.virtualization,
-    ];
-    texts.into_iter().flatten().for_each(&mut *each);
-    each(&mut environment.keymark);
-    each_value(&mut environment.versions, each);
-    for case in &mut record.cases {
-        let ending = case.ending.iter_mut();
-        ending
-            .filter_map(|ending| ending.reason.as_mut())
-            .for_each(&mut *each);
-        if let Some(published) = &mut case.published {
-            each(&mut published.note);
+/// Fields whose texts are keymark's own words, which families register; devices, what calculated and the command are changed by themselves.
+const OWN: [&str; 10] = [
+    "by",
+    "command",
+    "device",
+    "kind",
+    "parameters",
+    "parts",
+    "settings",
+    "stack",
+    "started",
+    "store",
+];
+
+/// Words and names of fields in the schema of records.
+#[derive(Default)]
+struct Schema {
+    words: HashSet<String>,
+    fields: HashSet<String>,
+}
+
+static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
+    let mut schema = Schema::default();
+    schema.read(keymark_bench::record::json_schema().as_value());
+    schema
+});
+
+impl Schema {
+    fn read(&mut self, value: &Value) {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        if let Some(object) = value.as_object() {
+            let constant = object.get("const").into_iter();
+            let listed = object.get("enum").and_then(Value::as_array);
+            self.words.extend(
+                constant
+                    .chain(listed.into_iter().flatten())
+                    .filter_map(text),
+            );
+            let fields = object.get("properties").and_then(Value::as_object);
+            self.fields
+                .extend(fields.into_iter().flat_map(Map::keys).cloned());
+            object.values().for_each(|value| self.read(value));
         }
-        if let Some(load) = &mut case.server_load {
-            each_text_of_load(load, each);
-        }
+        let items = value.as_array().into_iter().flatten();
+        items.for_each(|item| self.read(item));
     }
 }
 
-fn each_text_of_load(load: &mut ServerLoad, each: &mut dyn FnMut(&mut String)) {
-    each_value(&mut load.server, each);
-    each(&mut load.client);
-    load.unsteady
-        .iter_mut()
-        .chain(&mut load.log)
-        .for_each(&mut *each);
-    if let Some(Calculator::Libcrypto(version)) = load.alone.as_mut().map(|alone| &mut alone.by) {
-        each(version);
-    }
-    for second in &mut load.seconds {
-        let failures = std::mem::take(&mut second.failures).into_iter();
-        for (mut class, count) in failures {
-            each(&mut class);
-            *second.failures.entry(class).or_default() += count;
+/// Every text of a record in JSON that may be from outside, names of entries among them.
+fn each_text(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::String(text) if SCHEMA.words.contains(text) => {}
+        Value::String(text) => each(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, each)),
+        Value::Object(object) => {
+            for (mut name, mut value) in mem::take(object) {
+                if !OWN.contains(&&*name) {
+                    if !SCHEMA.fields.contains(&name) {
+                        each(&mut name);
+                    }
+                    each_text(&mut value, each);
+                }
+                let before = object.get(&name).and_then(Value::as_u64);
+                // Failures that are called the same now are counted together.
+                if let Some((before, more)) = before.zip(value.as_u64()) {
+                    value = before.saturating_add(more).into();
+                }
+                object.insert(name, value);
+            }
         }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-fn each_value(map: &mut BTreeMap<String, String>, each: &mut dyn FnMut(&mut String)) {
-    let mut pairs = Vec::from_iter(std::mem::take(map));
-    for (name, value) in &mut pairs {
-        each(name);
-        each(value);
-    }
-    map.extend(pairs);
 }
 
 /// What is looked for, the longest first.
@@ -192,6 +214,9 @@ struct Cleaner(Vec<Removal>);
 
 /// Shorter names are parts of other words by chance, and are taken out where they stand alone.
 const LONG: usize = 5;
+
+/// Before the number of a machine that loaded a server.
+const CLIENT: &str = "client-";
 
 /// What every machine has.
 const EVERYBODYS: [&str; 4] = ["localhost", "www-data", "nobody", ""];
@@ -218,10 +243,65 @@ impl Cleaner {
         }
     }
 
+    /// Takes serial numbers, labels and the machine's name out of the record; returns new names of devices.
+    fn identities(&mut self, record: &mut Record) -> BTreeMap<DeviceName, DeviceName> {
+        let mut renamed = BTreeMap::new();
+        for (number, store) in (1..).zip(&mut record.stores) {
+            let label = store
+                .product
+                .split_once(", token '")
+                .map(|(_, label)| label.trim_end_matches('\''));
+            if let Some(label) = label {
+                self.add("label", label, "token");
+            }
+            let Some(serial) = store.serial.take().filter(|serial| !serial.is_empty()) else {
+                continue;
+            };
+            let name = format!("{}-{number}", store.kind.word());
+            self.add("serial number", &serial, &name);
+            self.count(&serial);
+            self.add("device", store.device.as_str(), &name);
+            renamed.insert(store.device.clone(), DeviceName::new(name));
+        }
+        if let Some(label) = record.environment.machine.take() {
+            self.add("host name", &label, "machine");
+            self.count(&label);
+        }
+        renamed
+    }
+
+    /// Numbers the machines that loaded a server.
+    fn clients(&mut self, record: &mut Record) {
+        let loads = record.cases.iter_mut();
+        for load in loads.filter_map(|case| case.server_load.as_mut()) {
+            let is_number = |name: &String| {
+                let number = name.strip_prefix(CLIENT);
+                number.is_some_and(|number| number.parse::<u32>().is_ok())
+            };
+            if load.clients.keys().all(is_number) {
+                continue;
+            }
+            let clients = mem::take(&mut load.clients).into_iter().zip(1..);
+            load.clients = clients
+                .map(|((name, end), number): (_, u32)| {
+                    let by = format!("{CLIENT}{number}");
+                    self.add("client", &name, &by);
+                    self.count(&name);
+                    (by, end)
+                })
+                .collect();
+        }
+    }
+
     /// Homes of others than this machine's users, which the text of failures and paths of modules have.
-    fn learn(&mut self, record: &mut Record) {
-        let mut texts: Vec<String> = devices(record).map(|device| device.to_string()).collect();
-        each_text(record, &mut |text| texts.push(text.clone()));
+    fn learn(&mut self, record: &Record) -> serde_json::Result<()> {
+        let mut texts: Vec<String> = record
+            .cases
+            .iter()
+            .map(|case| case.case.device.to_string())
+            .collect();
+        let mut value = serde_json::to_value(record)?;
+        each_text(&mut value, &mut |text| texts.push(text.clone()));
         let mut names: Vec<String> = Vec::new();
         for text in texts {
             for place in ["/home/", "/Users/"] {
@@ -242,6 +322,7 @@ impl Cleaner {
             }
             self.add("user name", &name, "user");
         }
+        Ok(())
     }
 
     fn count(&mut self, text: &str) {
@@ -254,6 +335,10 @@ impl Cleaner {
     fn clean(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for removal in &mut self.0 {
+            // A machine may be called 'a'.
+            if removal.by.starts_with(CLIENT) && removal.text.len() < LONG {
+                continue;
+            }
             let (clean, found) = replaced(&text, &removal.text, &removal.by);
             text = clean;
             removal.times += found;

@@ -1,25 +1,35 @@
 //! Where a site is written: whole or not at all, and never over what is not an earlier site.
 //!
-//! A site is written beside its target, then exchanged with it (`renameat2`). An earlier site is known by its
-//! `SHA256SUMS`: what is not in it, or changed, is somebody's.
+//! A site is written to a private directory beside its target, then exchanged with it (`renameat2`). An earlier site is known by its
+//! `SHA256SUMS`: what is not in it, or changed, is somebody's. That is looked at before the work, and again before and after the
+//! exchange: what came in between is put back.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
 use keymark_report::render::html::MARK;
 use keymark_report::site::{Pages, SUMS, sum};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use keymark_stores::places::private_dir::{PrivateDir, sweep_within};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat, renameat_with};
+use rustix::io::Errno;
 use walkdir::{DirEntry, WalkDir};
 
 /// So many names of foreign files are said.
 const NAMED: usize = 3;
 
+/// In the private directory: the new site, and the old one where the file system cannot exchange them.
+const NEW: &str = "site";
+const OLD: &str = "old";
+
 /// A directory that may be written to.
 #[derive(Debug)]
 pub(super) struct SiteDirectory {
+    /// As the user names it.
+    out: PathBuf,
     path: PathBuf,
     /// Whether a site is there that keymark made, and nobody has changed; else there is nothing, or nothing in it.
     has_site: bool,
@@ -42,8 +52,11 @@ impl SiteDirectory {
             Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => return Err(format!("{} exists and is not a directory", out.display())),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let has_site = false;
-                return Ok(Self { path, has_site });
+                return Ok(Self {
+                    out: out.into(),
+                    path,
+                    has_site: false,
+                });
             }
             Err(error) => return Err(failed(error)),
         }
@@ -51,46 +64,68 @@ impl SiteDirectory {
         if has_site {
             check_site(&path, out)?;
         }
-        Ok(Self { path, has_site })
+        Ok(Self {
+            out: out.into(),
+            path,
+            has_site,
+        })
     }
 
     /// Writes all files beside the target, and then puts them in its place.
     pub(super) fn write(&self, pages: &Pages) -> Result<(), String> {
-        let failed = |error: io::Error| format!("cannot write {}: {error}", self.path.display());
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let beside = self
-            .path
-            .with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let written = fill(&beside, pages).and_then(|()| self.put(&beside));
-        if written.is_err() {
-            // It may not be there at all.
-            let _ = fs::remove_dir_all(&beside);
+        let parent = self.path.parent().unwrap_or(Path::new("/"));
+        let filled = || {
+            fs::create_dir_all(parent)?;
+            sweep_within(parent);
+            let beside = PrivateDir::in_directory(parent)?;
+            let directory = beside.open()?;
+            fill(&directory, pages)?;
+            Ok((beside, directory))
+        };
+        let (_beside, directory) = filled().map_err(|error| self.failed(error))?;
+        if !self.has_site {
+            // An empty directory gives way, and nothing else.
+            let put = renameat(&directory, NEW, CWD, &self.path);
+            return put.map_err(|error| self.failed(error.into()));
         }
-        written.map_err(failed)
+        check_site(&self.path, &self.out)?;
+        let old = self
+            .exchange(&directory)
+            .map_err(|error| self.failed(error.into()))?;
+        let there = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+        check_site(&there.join(old), &self.out).inspect_err(|_| {
+            // Where that fails, both are still there.
+            let _ = self.put_back(&directory, old);
+        })
     }
 
-    fn put(&self, beside: &Path) -> io::Result<()> {
-        if self.has_site {
-            return fs::remove_dir_all(self.exchange(beside)?);
-        }
-        // An empty directory gives way.
-        fs::rename(beside, &self.path)
+    fn failed(&self, error: io::Error) -> String {
+        format!("cannot write {}: {error}", self.path.display())
     }
 
-    /// Puts the new site in the place of the old one, and says where that is now.
-    fn exchange(&self, beside: &Path) -> io::Result<PathBuf> {
-        if renameat_with(CWD, beside, CWD, &self.path, RenameFlags::EXCHANGE).is_ok() {
-            return Ok(beside.to_path_buf());
+    /// Puts the new site in the place of the old one, and says what that is called in the private directory.
+    fn exchange(&self, directory: &File) -> Result<&'static str, Errno> {
+        match renameat_with(directory, NEW, CWD, &self.path, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(NEW),
+            // Not every file system can do that in one step.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                renameat(CWD, &self.path, directory, OLD)?;
+                if let Err(error) = renameat(directory, NEW, CWD, &self.path) {
+                    renameat(directory, OLD, CWD, &self.path)?;
+                    return Err(error);
+                }
+                Ok(OLD)
+            }
+            Err(error) => Err(error),
         }
-        // Not every file system can do that in one step.
-        let mut old = beside.as_os_str().to_owned();
-        old.push(".old");
-        fs::rename(&self.path, &old)?;
-        if let Err(error) = fs::rename(beside, &self.path) {
-            fs::rename(&old, &self.path)?;
-            return Err(error);
+    }
+
+    fn put_back(&self, directory: &File, old: &str) -> Result<(), Errno> {
+        if old == NEW {
+            return renameat_with(directory, NEW, CWD, &self.path, RenameFlags::EXCHANGE);
         }
-        Ok(old.into())
+        renameat(CWD, &self.path, directory, NEW)?;
+        renameat(directory, old, CWD, &self.path)
     }
 }
 
@@ -109,17 +144,32 @@ fn resolved(out: &Path) -> io::Result<PathBuf> {
     })
 }
 
-fn fill(directory: &Path, pages: &Pages) -> io::Result<()> {
-    fs::create_dir_all(directory)?;
+/// Makes every file by way of the directory that is open: no name is followed that was there before.
+fn fill(directory: &File, pages: &Pages) -> io::Result<()> {
+    let site = made(directory.try_clone()?.into(), NEW)?;
     let sums = pages.sums();
     for (path, content) in pages.iter().chain([(SUMS, sums.as_bytes())]) {
-        let path = directory.join(path);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        fs::write(path, content)?;
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folders = folders.split('/').filter(|folder| !folder.is_empty());
+        let within = folders
+            .into_iter()
+            .try_fold(site.try_clone()?, |at, folder| made(at, folder))?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let mode = Mode::from_raw_mode(0o666);
+        let file = openat(within, name, flags | OFlags::CLOEXEC, mode)?;
+        File::from(file).write_all(content)?;
     }
     Ok(())
+}
+
+/// The folder of that name, which may have been made for another file.
+fn made(at: OwnedFd, folder: &str) -> io::Result<OwnedFd> {
+    match mkdirat(&at, folder, Mode::from_raw_mode(0o777)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(at, folder, flags, Mode::empty())?)
 }
 
 /// Whether a directory holds a site and nothing else, all of it as it was written.
@@ -170,4 +220,56 @@ fn files(root: &Path) -> io::Result<Vec<String>> {
         name.unwrap_or(entry.path()).display().to_string()
     };
     Ok(files.map_ok(name).collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_testkit::assert_says;
+
+    use super::*;
+
+    fn pages(text: &str) -> Pages {
+        let mut pages = Pages::default();
+        let page = format!("{MARK}{text}").into_bytes();
+        pages.add("index.html".to_owned(), page).unwrap();
+        pages.add("a/b.html".to_owned(), b"b".to_vec()).unwrap();
+        pages
+    }
+
+    fn examined(out: &Path) -> SiteDirectory {
+        SiteDirectory::examine(out, Path::new("/nowhere")).unwrap()
+    }
+
+    /// Hours may pass between the look at a directory and the writing.
+    #[test]
+    fn what_somebody_has_put_there_in_between_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        let foreign = |name: &str| {
+            fs::create_dir_all(&out).unwrap();
+            fs::write(out.join(name), "mine").unwrap();
+        };
+        // Where nothing was.
+        let site = examined(&out);
+        foreign("mine");
+        assert_says(&site.write(&pages("one")).unwrap_err(), ["cannot write"]);
+        fs::remove_file(out.join("mine")).unwrap();
+        examined(&out).write(&pages("one")).unwrap();
+        // Where a site was: a file beside it, and one of its own changed.
+        for name in ["mine", "index.html", "a/mine"] {
+            let site = examined(&out);
+            let before = fs::read(out.join(name)).ok();
+            foreign(name);
+            assert_says(&site.write(&pages("two")).unwrap_err(), [name]);
+            assert_eq!(fs::read_to_string(out.join(name)).unwrap(), "mine");
+            match before {
+                Some(before) => fs::write(out.join(name), before).unwrap(),
+                None => fs::remove_file(out.join(name)).unwrap(),
+            }
+        }
+        examined(&out).write(&pages("two")).unwrap();
+        let page = fs::read_to_string(out.join("index.html")).unwrap();
+        assert!(page.ends_with("two"), "{page}");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
 }

@@ -92,7 +92,7 @@ impl Building {
                 return Ok(());
             }
         };
-        let record = match share::cleaned(&record) {
+        let record = match share::cleaned(&record)? {
             None => record,
             Some(shared) => {
                 output::warning(&taken_out(path, &shared));
@@ -109,10 +109,10 @@ impl Building {
                 let mut known = self.contributed.iter().zip(&self.paths);
                 let first = known.find(|(known, _)| known.address == source.address);
                 let first = first.map_or_else(String::new, |(_, path)| path.display().to_string());
-                let path = path.display();
-                output::warning(&format!(
+                let path = path.display().to_string();
+                output::warning(&visible(&format!(
                     "{path} has the same record as {first}, which counts once"
-                ));
+                )));
             }
         }
         Ok(())
@@ -166,6 +166,6 @@ fn taken_out(path: &Path, shared: &Shared) -> String {
     format!(
         "{} was exported, not shared; removed: {what}. It may still contain names that only its own machine can \
          recognise: ask for a file made by 'keymark share'",
-        path.display()
+        visible(&path.display().to_string())
     )
 }

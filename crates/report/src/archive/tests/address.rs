@@ -55,8 +55,86 @@ fn a_server_elsewhere_is_spoken_to_in_tls_with_its_name_checked() {
         assert_eq!(found.config.get_user(), Some("jane"));
         assert_eq!(found.config.get_dbname(), Some("team"));
     }
-    assert!(is_address(Path::new("service=team")) && is_address(Path::new("postgres://x/y")));
-    assert!(!is_address(Path::new("postgres.sqlite3")));
+}
+
+#[test]
+fn what_may_be_an_address_is_no_file_and_is_not_shown() {
+    for name in [
+        "service=team",
+        "Service=team",
+        "postgres://x/y",
+        "POSTGRESQL://x/y",
+    ] {
+        assert!(is_address(Path::new(name)), "{name}");
+    }
+    for name in [
+        "postgres.sqlite3",
+        "file:a.sqlite3",
+        "file:x?mode=memory",
+        "./x://y",
+        "1://",
+        "a b://",
+    ] {
+        assert!(!is_address(Path::new(name)), "{name}");
+    }
+    for name in [
+        "postgres:u:hunter2@h/d",
+        "PostgreSQL:/u:hunter2@h/d",
+        "mysql://u:hunter2@h/d",
+        "sqlite:///hunter2",
+        "HOST=h password=hunter2",
+        "password=hunter2 host=h",
+    ] {
+        assert!(is_address(Path::new(name)), "{name}");
+        let error = address(name, &[]).unwrap_err().to_string();
+        keymark_testkit::assert_says(&error, ["is not understood", "postgresql://USER@HOST"]);
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+    let found = address("POSTGRESQL://jane@DB/Team", &[]).unwrap();
+    assert_eq!(found.config.get_dbname(), Some("Team"));
+}
+
+#[test]
+fn where_a_number_is_given_it_says_who_is_local() {
+    for (name, mode) in [
+        (
+            "postgresql://u@localhost/d?hostaddr=192.0.2.1",
+            SslMode::Require,
+        ),
+        (
+            "postgresql:///d?host=/run/x&hostaddr=192.0.2.1",
+            SslMode::Require,
+        ),
+        (
+            "postgresql://u@a,b/d?hostaddr=127.0.0.1,192.0.2.1",
+            SslMode::Require,
+        ),
+        (
+            "postgresql://u@db.example/d?hostaddr=127.0.0.1",
+            SslMode::Disable,
+        ),
+        ("postgresql://u@localhost,db.example/d", SslMode::Require),
+    ] {
+        let found = address(name, &[]).unwrap();
+        assert_eq!(found.config.get_ssl_mode(), mode, "{name}");
+    }
+    let places = address(
+        "postgresql://u@db.example:1,[::1]:2/d?hostaddr=192.0.2.1,::1",
+        &[],
+    );
+    let place = |name: &str, host: &str, port| Place::Tcp {
+        name: name.to_owned(),
+        host: host.to_owned(),
+        port,
+    };
+    assert_eq!(
+        places.unwrap().places(),
+        [place("db.example", "192.0.2.1", 1), place("::1", "::1", 2)]
+    );
+    let socket = address("postgresql:///d?host=/run/x", &[])
+        .unwrap()
+        .places();
+    assert_eq!(socket, [Place::Unix("/run/x/.s.PGSQL.5432".into())]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 pub(crate) mod any;
+mod flipped;
 mod refusals;
+mod roles;
 mod server;
 mod sides;
 
@@ -283,7 +285,7 @@ fn runs_are_listed_in_brief_newest_first(archive: &mut Archive) {
         [keymark_bench::case::DeviceName::software()]
     );
     assert_eq!(
-        algorithms.iter().map(|a| a.name()).collect::<Vec<_>>(),
+        algorithms.iter().map(|a| a.as_str()).collect::<Vec<_>>(),
         ["rsa2048", "rsa4096", "ed25519"]
     );
 }

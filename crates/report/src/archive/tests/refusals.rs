@@ -131,6 +131,16 @@ fn what_is_no_archive_is_refused_and_left_alone() {
     assert_eq!(fs::read(&path).unwrap(), before);
 
     foreign(Archive::open(directory.path()).unwrap_err());
+
+    // SQLite takes these for an empty file.
+    for length in [1, 99, 511] {
+        let short = directory.path().join(length.to_string());
+        fs::write(&short, vec![b'x'; length]).unwrap();
+        for open in [Archive::open, Archive::open_to_read] {
+            foreign(open(&short).unwrap_err());
+        }
+        assert_eq!(fs::read(&short).unwrap(), vec![b'x'; length]);
+    }
 }
 
 #[test]
@@ -158,7 +168,10 @@ fn a_damaged_archive_is_said_to_be() {
         .execute("UPDATE run SET plan = '{'", ())
         .unwrap();
     let error = archive.load(&RunSelector::Last(0)).unwrap_err();
-    assert!(matches!(error, ArchiveError::Damaged { .. }), "{error:?}");
+    assert!(
+        matches!(error, ArchiveError::DamagedRun { .. }),
+        "{error:?}"
+    );
 }
 
 #[cfg(unix)]

@@ -329,7 +329,10 @@ fn what_no_run_can_have_measured_is_refused() {
     let refused = |change: &dyn Fn(&mut Record)| {
         let mut record = whole.clone();
         change(&mut record);
-        let error = read(Path::new("x"), &exported(&record)).unwrap_err();
+        // What no import takes, no export makes.
+        json::write(&record, std::io::sink()).unwrap_err();
+        let content = serde_json::to_vec(&record).unwrap();
+        let error = read(Path::new("x"), &content).unwrap_err();
         assert!(
             matches!(
                 error,
@@ -403,4 +406,39 @@ fn records_are_files_with_their_ending_wherever_they_are() {
     );
     let nowhere = Folder::list(&place("nowhere")).unwrap_err().to_string();
     assert_says(&nowhere, ["cannot read folder"]);
+}
+
+/// Names become part of files, addresses and lines; NUL is in no database.
+#[test]
+fn names_and_texts_that_no_archive_takes_are_refused() {
+    for odd in [
+        ".", "..", "a/b", "a b", "a\nb", "a\0b", "\u{e4}", "a_b", "<b>",
+    ] {
+        for field in ["/id", "/series/id", "/series/against"] {
+            let error = mutilated(|run| {
+                run["series"] = json!({
+                    "id": "s", "against": "t", "number": 0, "runs": 1, "pause": {"secs": 0, "nanos": 0}
+                });
+                *run.pointer_mut(field).unwrap() = json!(odd);
+            });
+            assert!(
+                matches!(error.fault, Fault::Inconsistent(_)),
+                "{odd}: {error}"
+            );
+        }
+    }
+    for field in [
+        "/stores/0/product",
+        "/environment/kernel",
+        "/environment/keymark",
+    ] {
+        let error = mutilated(|run| *run.pointer_mut(field).unwrap() = json!("a\0b"));
+        assert_says(&error, ["the character NUL"]);
+    }
+    let table = format!("{HEADER}a\0b,rsa2048,sign,raw,1,,\n");
+    let error = read(Path::new("x.csv"), table.as_bytes()).unwrap_err();
+    assert_says(&error, ["the character NUL"]);
+    let table = format!("{HEADER}a,rsa2048,sign,raw,1,,\n");
+    let named = read(Path::new("../my <b>\n.csv"), table.as_bytes()).unwrap();
+    assert!(limits::is_name(&named.id.0), "{}", named.id);
 }

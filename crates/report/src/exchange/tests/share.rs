@@ -5,6 +5,7 @@ use keymark_bench::record::Ending;
 use keymark_bench::store::StoreIdentity;
 
 use super::*;
+use crate::archive::tests::any::records;
 use crate::exchange::json;
 use keymark_testkit::record::{case, mixed as record, server_load};
 
@@ -88,7 +89,7 @@ fn nothing_of_anybody_is_in_any_byte() {
             .iter()
             .all(|secret| before.contains(&secret.to_lowercase()))
     );
-    let shared = share(&telling(), &known());
+    let shared = share(&telling(), &known()).unwrap();
     let after = written(&shared.record).to_lowercase();
     for secret in SECRETS {
         assert!(!after.contains(&secret.to_lowercase()), "{secret}: {after}");
@@ -113,7 +114,7 @@ fn nothing_of_anybody_is_in_any_byte() {
 
 #[test]
 fn what_is_shared_can_be_imported_and_says_the_same() {
-    let (whole, shared) = (telling(), share(&telling(), &known()));
+    let (whole, shared) = (telling(), share(&telling(), &known()).unwrap());
     let text = written(&shared.record);
     let read = json::parse(Path::new("shared.json"), text.as_bytes()).unwrap();
     assert_eq!(read, shared.record);
@@ -138,7 +139,7 @@ fn what_is_shared_can_be_imported_and_says_the_same() {
 #[test]
 fn keymarks_own_words_stay_though_somebody_is_called_so() {
     let personal = ["software", "agent", "rsa2048"].map(|name| Personal::User(name.to_owned()));
-    let shared = share(&record("x"), &personal);
+    let shared = share(&record("x"), &personal).unwrap();
     let words = |record: &Record| -> Vec<String> {
         let cases = record.cases.iter();
         let words = cases.map(|case| format!("{} {}", case.case.algorithm, case.case.way()));
@@ -160,20 +161,20 @@ fn short_names_are_taken_out_where_they_stand_alone() {
 
 #[test]
 fn what_was_shared_is_clean_and_what_was_exported_is_cleaned_of_what_it_says_itself() {
-    let shared = share(&telling(), &known()).record;
+    let shared = share(&telling(), &known()).unwrap().record;
     assert_eq!(
-        cleaned(&shared),
+        cleaned(&shared).unwrap(),
         None,
         "it stays as it was shared, with its name"
     );
-    let exported = cleaned(&telling()).unwrap();
+    let exported = cleaned(&telling()).unwrap().unwrap();
     assert_eq!(exported.record.id.0, "20261121-045027-c309-shared");
     let text = written(&exported.record).to_lowercase();
     for secret in ["43211234", "denk0100123", "jane's hsm", "/home/jane"] {
         assert!(!text.contains(secret), "{secret}");
     }
     assert!(exported.record.environment.command.is_empty());
-    assert_eq!(cleaned(&exported.record), None, "once is enough");
+    assert_eq!(cleaned(&exported.record).unwrap(), None, "once is enough");
     assert!(
         exported
             .removed
@@ -181,5 +182,97 @@ fn what_was_shared_is_clean_and_what_was_exported_is_cleaned_of_what_it_says_its
             .all(|removal| removal.text != removal.by)
     );
     // Nothing in it was anybody's.
-    assert_eq!(cleaned(&record("x")), None);
+    assert_eq!(cleaned(&record("x")).unwrap(), None);
+}
+
+/// Puts a text in the place of each that may be from outside, and says where.
+fn filled(value: &mut Value, path: &str, text: &str, places: &mut Vec<String>) {
+    match value {
+        Value::String(known) if !SCHEMA.words.contains(known) => {
+            *known = text.to_owned();
+            places.push(path.to_owned());
+        }
+        Value::Array(items) => {
+            for item in items {
+                filled(item, path, text, places);
+            }
+        }
+        Value::Object(object) => {
+            for (name, value) in object {
+                if !OWN.contains(&&**name) && !["id", "against"].contains(&&**name) {
+                    filled(value, &format!("{path}/{name}"), text, places);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Of a field that is new tomorrow, too.
+#[test]
+fn a_name_is_found_in_every_text_of_a_record() {
+    let mut whole = telling();
+    let load = whole.cases[3].server_load.as_mut().unwrap();
+    load.unsteady = Some("x".to_owned());
+    load.clients = BTreeMap::from([
+        ("janes-laptop".to_owned(), Some("x".to_owned())),
+        ("b".to_owned(), None),
+    ]);
+    whole
+        .environment
+        .versions
+        .insert("jane".to_owned(), "1".to_owned());
+    whole.cases[0].ending = Some(Ending {
+        code: Some(keymark_bench::error::ReturnCode::named("x", 1)),
+        ..Ending::failed("x")
+    });
+    let mut value = serde_json::to_value(&whole).unwrap();
+    let text = "jane@janes-laptop:/home/jane/x";
+    let mut places = Vec::new();
+    filled(&mut value, "", text, &mut places);
+    for place in [
+        "/environment/cpu_model",
+        "/cases/server_load/clients/janes-laptop",
+        "/cases/ending/code/name",
+    ] {
+        assert!(
+            places.iter().any(|found| found == place),
+            "{place}: {places:?}"
+        );
+    }
+    let whole: Record = serde_json::from_value(value).unwrap();
+    let shared = share(&whole, &known()).unwrap();
+    let after = written(&shared.record).to_lowercase();
+    assert!(!after.contains("jane"), "{after}");
+    assert_eq!(
+        shared.record.cases[3]
+            .server_load
+            .as_ref()
+            .unwrap()
+            .clients
+            .keys()
+            .collect::<Vec<_>>(),
+        ["client-1", "client-2"]
+    );
+}
+
+/// A user may be called as keymark's own words are.
+#[test]
+fn every_record_stays_one_whatever_its_owner_is_called() {
+    let words = SCHEMA.words.iter().chain(&SCHEMA.fields);
+    let personal: Vec<Personal> = words.cloned().map(Personal::User).collect();
+    let config = proptest::test_runner::Config {
+        cases: 64,
+        failure_persistence: None,
+        ..Default::default()
+    };
+    proptest::proptest!(config, |(record in records())| {
+        let shared = share(&record, &personal).unwrap().record;
+        proptest::prop_assert_eq!(shared.cases.len(), record.cases.len());
+        for (one, other) in shared.cases.iter().zip(&record.cases) {
+            proptest::prop_assert_eq!(one.case.algorithm, other.case.algorithm);
+            proptest::prop_assert_eq!(&one.blocks, &other.blocks);
+            proptest::prop_assert_eq!(&one.parts, &other.parts);
+        }
+    });
 }

@@ -18,7 +18,7 @@ use keymark_bench::{During as _, Error};
 
 use identity_tag::IdentityTag;
 pub use process::{RECORD, record};
-pub use sweep::sweep;
+pub use sweep::{sweep, sweep_within};
 
 /// Of a directory whose lock is held, or whose keymark is dead.
 const PREFIX: &str = "keymark-";
@@ -51,6 +51,17 @@ impl PrivateDir {
             let what = format!("making a private directory in {}", parent.display());
             Error::call(what, error, "set TMPDIR to a writable directory")
         })
+    }
+
+    /// Makes one in a directory of the user's choice, for what will be moved from there; [`sweep_within`] removes what a killed
+    /// keymark has left. Whoever else may write to that directory cannot know its name, nor get at what is in it.
+    pub fn in_directory(parent: &Path) -> io::Result<Self> {
+        Self::locked(parent)
+    }
+
+    /// The directory itself, whatever becomes of its name; none if somebody has put another in its place.
+    pub fn open(&self) -> io::Result<File> {
+        sweep::open_own(&self.path).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Under a name that no sweep takes from a living keymark, until the lock is held.

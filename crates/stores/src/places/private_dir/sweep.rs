@@ -23,7 +23,8 @@ pub fn sweep() -> usize {
     sweep_within(&std::env::temp_dir())
 }
 
-fn sweep_within(parent: &Path) -> usize {
+/// The same of those in that directory.
+pub fn sweep_within(parent: &Path) -> usize {
     let Ok(entries) = fs::read_dir(parent) else {
         return 0;
     };
@@ -85,6 +86,10 @@ fn take_unfinished(path: &Path) -> Option<()> {
         fs::remove_file(lock).ok()?;
     }
     fs::remove_dir(path).ok()
+}
+
+pub(super) fn open_own(path: &Path) -> Option<File> {
+    Some(Own::open(path)?.0)
 }
 
 /// Ends a directory of this keymark's, whose lock it holds.

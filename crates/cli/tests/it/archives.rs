@@ -1,0 +1,118 @@
+//! Archives with something wrong in them, by the real binary: one bad run keeps no other back.
+
+use std::fs;
+
+use keymark_report::archive::{Archive, Unsent};
+use keymark_report::exchange;
+use keymark_testkit::assert_says;
+use keymark_testkit::place::{Place, SHORT, ended, text};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::KEYMARK;
+
+/// A place with runs of these names.
+fn with_runs(names: &[&str]) -> Place {
+    let made = Place::new(KEYMARK);
+    made.stdout(SHORT);
+    let mut record: Value =
+        serde_json::from_str(&made.stdout("export last --format json")).unwrap();
+    let place = Place::new(KEYMARK);
+    for name in names {
+        record["id"] = (*name).into();
+        place.import(&record);
+    }
+    place
+}
+
+fn said(place: &Place, arguments: &str, status: i32) -> (String, String) {
+    let output = place.output(arguments);
+    let said = (text(&output.stdout), text(&output.stderr));
+    ended(output, status);
+    said
+}
+
+#[test]
+fn a_damaged_run_is_named_and_hides_no_other() {
+    let place = with_runs(&["good", "odd", "flipped"]);
+    Connection::open(place.archive())
+        .unwrap()
+        .execute_batch(
+            "PRAGMA ignore_check_constraints = true;
+             UPDATE run SET state = 'odd' WHERE id = 'odd';
+             UPDATE sample SET end_ns = end_ns + 1 WHERE number = 0 AND block IN
+                 (SELECT block.id FROM block JOIN case_ ON case_ = case_.id WHERE run = 'flipped')",
+        )
+        .unwrap();
+    let (listed, refused) = said(&place, "runs", 4);
+    assert_says(&listed, ["good", "flipped"]);
+    assert!(!listed.contains("odd"), "{listed}");
+    assert_says(&refused, ["error: run odd of archive"]);
+    assert_says(&said(&place, "show good", 0).0, ["ed25519"]);
+    for (run, status) in [("odd", 1), ("flipped", 1)] {
+        let (_, refused) = said(&place, &format!("export {run} --format json"), status);
+        assert_says(&refused, [format!("error: run {run} of archive")]);
+    }
+    let copy = place.path("copy.sqlite3");
+    let command = format!(
+        "archive copy {} {}",
+        place.archive().display(),
+        copy.display()
+    );
+    let (done, refused) = said(&place, &command, 5);
+    assert_says(&done, ["copied 1 run"]);
+    assert_says(
+        &refused,
+        ["run flipped was not copied", "run odd of archive"],
+    );
+    let (listed, _) = said(&place, &format!("runs --archive {}", copy.display()), 0);
+    assert_says(&listed, ["good"]);
+}
+
+#[test]
+fn an_unsent_run_that_is_damaged_keeps_no_other_back() {
+    let place = with_runs(&["a", "b", "c"]);
+    let unsent = place.path("data/keymark/unsent");
+    fs::create_dir_all(&unsent).unwrap();
+    let to = place.path("team.sqlite3");
+    for name in ["a", "b", "c"] {
+        let file = place.path(name);
+        fs::write(&file, place.stdout(&format!("export {name} --format json"))).unwrap();
+        let record = exchange::import(&file).unwrap();
+        let mut kept = Unsent::new(&unsent, &record.id, &to).unwrap();
+        kept.archive.insert(&record).unwrap();
+    }
+    let torn = unsent.join("b/runs.sqlite3");
+    let whole = fs::read(&torn).unwrap();
+    for length in [1, 600, whole.len() / 2] {
+        fs::write(&torn, &whole[..length]).unwrap();
+        let (done, refused) = said(&place, "archive push", 1);
+        let number = if length == 1 { 2 } else { 0 };
+        assert_says(&done, [format!("sent {number} runs")]);
+        assert_says(&refused, ["unsent/b"]);
+    }
+    let to = Archive::open(&to).unwrap();
+    let mut sent: Vec<String> = to.runs().unwrap().into_iter().map(|run| run.id.0).collect();
+    sent.sort();
+    assert_eq!(sent, ["a", "c"]);
+}
+
+#[test]
+fn an_address_that_is_not_understood_makes_no_file() {
+    let place = with_runs(&["a"]);
+    let before = fs::read_dir(place.directory()).unwrap().count();
+    for address in [
+        "postgresql:jane:hunter2@db/team",
+        "PostgreSQL:jane:hunter2@db/team",
+        "mysql://jane:hunter2@db/team",
+        "password=hunter2",
+    ] {
+        for command in ["runs --archive", "archive copy"] {
+            let to = if command == "archive copy" { "to" } else { "" };
+            let (_, refused) = said(&place, &format!("{command} {address} {to}"), 1);
+            assert_says(&refused, ["is not understood"]);
+            assert!(!refused.contains("hunter2"), "{refused}");
+        }
+    }
+    assert_eq!(fs::read_dir(place.directory()).unwrap().count(), before);
+}

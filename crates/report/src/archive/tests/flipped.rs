@@ -1,0 +1,101 @@
+//! Bits that a disk or a copy has changed.
+
+use std::fs;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::super::*;
+use super::started;
+use keymark_bench::record::{Record, RunState};
+
+const FLIPS: u32 = 300;
+
+/// A run is what it was, or it is said that it is not.
+#[test]
+fn no_bit_that_is_flipped_changes_a_run_unseen() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("runs.sqlite3");
+    let runs = ["a", "b"].map(|id| started(id, 1, RunState::Finished));
+    let mut archive = Archive::open(&path).unwrap();
+    for run in &runs {
+        archive.insert(run).unwrap();
+    }
+    drop(archive);
+    let whole = fs::read(&path).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(29);
+    let mut found = 0;
+    for _ in 0..FLIPS {
+        let mut flipped = whole.clone();
+        let (at, bit) = (rng.random_range(0..flipped.len()), rng.random_range(0..8));
+        flipped[at] ^= 1 << bit;
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("runs.sqlite3");
+        fs::write(&path, flipped).unwrap();
+        for run in &runs {
+            let read = Archive::open(&path)
+                .and_then(|archive| archive.load(&RunSelector::Id(run.id.0.clone())));
+            match read {
+                Ok(read) => assert_eq!(read, *run, "bit {bit} of octet {at}"),
+                Err(_) => found += 1,
+            }
+        }
+    }
+    assert!(found > 0, "no flip was in anything that is read");
+}
+
+/// Each column that is exported, and each row.
+#[test]
+fn what_is_changed_in_a_run_names_the_run() {
+    for change in [
+        "UPDATE sample SET end_ns = end_ns + 1 WHERE number = 0",
+        "UPDATE sample SET user_us = 1, system_us = 1 WHERE number = 0",
+        "UPDATE block SET round = round + 1",
+        "UPDATE block SET reference_ns = 1",
+        "DELETE FROM sample WHERE number = 0",
+        "DELETE FROM block WHERE id = 1",
+        "DELETE FROM case_ WHERE number = 1",
+        "UPDATE case_ SET \"case\" = replace(\"case\", 'raw', 'row')",
+        "UPDATE case_ SET ending = replace(ending, 'rule_met', 'interrupted')",
+        "UPDATE case_ SET number = number + 1 WHERE number = 2",
+        "UPDATE run SET environment = replace(environment, '\"cores\":', '\"cores\":1')",
+        "UPDATE run SET keymark = 'another'",
+        "UPDATE run SET state = 'interrupted'",
+        "UPDATE run SET harness = NULL",
+        "UPDATE run SET started_utc = replace(started_utc, '2026', '2025')",
+    ] {
+        let (_directory, mut archive) = super::archive();
+        let run: Record = started("a", 1, RunState::Finished);
+        archive.insert(&run).unwrap();
+        assert!(
+            archive.sqlite().execute(change, ()).unwrap() > 0,
+            "{change}"
+        );
+        let refused = archive.load(&RunSelector::Last(0)).unwrap_err();
+        let names = matches!(&refused, ArchiveError::DamagedRun { run, .. } if run == "a");
+        assert!(names, "{change}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_row_that_makes_no_sense_hides_no_other_run() {
+    let (_directory, mut archive) = super::archive();
+    for (second, id) in (1..).zip(["a", "b", "c"]) {
+        archive
+            .insert(&started(id, second, RunState::Finished))
+            .unwrap();
+    }
+    let odd = "PRAGMA ignore_check_constraints = true; UPDATE run SET state = 'odd' WHERE id = 'b'";
+    archive.sqlite().execute_batch(odd).unwrap();
+    let ids: Vec<String> = archive
+        .runs()
+        .unwrap()
+        .into_iter()
+        .map(|run| run.id.0)
+        .collect();
+    assert_eq!(ids, ["c", "a"]);
+    let [refused] = &archive.unreadable()[..] else {
+        panic!("{:?}", archive.unreadable())
+    };
+    keymark_testkit::assert_says(refused, ["run b of archive", "others can be read"]);
+}
