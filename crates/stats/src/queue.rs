@@ -29,6 +29,13 @@ const FEWEST: usize = 20_000;
 const MOST: usize = 640_000;
 /// A twentieth of the operations each.
 const BATCHES: usize = 20;
+/// Expected draws of the times that decide how long operations wait, at least: these may be rare.
+const DECIDING: f64 = 30.0;
+/// Operations at most where rare times decide.
+const MOST_OF_RARE: f64 = 3e6;
+/// 2^64 over the golden ratio: its multiples are spread evenly, at no period of the tokens (Knuth, "The Art of Computer
+/// Programming", vol. 3, §6.4).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// So much of them comes before the queue has its usual length.
 const WARM_UP: f64 = 0.1;
 /// Resamples of a measured service time: the least and the most of so many are 95 % apart.
@@ -81,12 +88,13 @@ impl Queue<'_> {
             return None;
         }
         let mut run = Run::of(self);
-        let mut wanted = FEWEST;
+        let (needed, every) = (self.times.needed() as usize, run.every as usize);
+        let mut wanted = FEWEST.max(needed / every);
         loop {
             run.extend(wanted);
             let p99 = run.p99();
             let width = p99.relative_half_width().unwrap_or(0.0);
-            if width <= QUEUE_PRECISION || wanted >= MOST {
+            if width <= QUEUE_PRECISION || 2 * wanted * every > MOST.max(needed) {
                 return Some(run.response(self.widened(p99), limit));
             }
             wanted *= 2;
@@ -127,7 +135,9 @@ impl Queue<'_> {
 struct Run<'a> {
     arrivals: Arrivals,
     station: Station<'a>,
-    /// Arrival and response time of each operation, in the order of arrival.
+    /// Operations simulated for each that is kept.
+    every: u64,
+    /// Arrival and response time of each operation that is kept, in the order of arrival.
     done: Vec<(f64, f64)>,
 }
 
@@ -136,6 +146,7 @@ impl<'a> Run<'a> {
         Self {
             arrivals: Arrivals::of(queue.demand, queue.seed),
             station: Station::of(queue),
+            every: (queue.times.needed() / MOST as f64).ceil().max(1.0) as u64,
             done: Vec::new(),
         }
     }
@@ -145,7 +156,9 @@ impl<'a> Run<'a> {
             let arrival = self.arrivals.next();
             let response = self.station.serve(arrival);
             self.arrivals.answered(arrival + response);
-            self.done.push((arrival, response));
+            if self.station.given.wrapping_mul(SPREAD) <= u64::MAX / self.every {
+                self.done.push((arrival, response));
+            }
         }
     }
 
@@ -162,7 +175,9 @@ impl<'a> Run<'a> {
         let (k, (_, squares)) = (values.len(), mean_and_squares(&values));
         let half = t_half_width((squares / (k * (k - 1)) as f64).sqrt(), k);
         let value = level_of(kept, 0.99);
-        Estimate::new(value, (value - half, value + half), Method::StudentT).widened()
+        // Nothing is answered before it is served.
+        let low = (value - half).max(self.station.times.level(0.99).0);
+        Estimate::new(value, (low, value + half), Method::StudentT).widened()
     }
 
     fn response(&self, p99: Estimate<Seconds>, limit: Option<Seconds>) -> Response {
@@ -174,7 +189,7 @@ impl<'a> Run<'a> {
             late.count() as f64 / count
         };
         Response {
-            rate: PerSecond((count - 1.0) / between),
+            rate: PerSecond((count - 1.0) * self.every as f64 / between),
             mean: Seconds(kept.iter().map(|(_, time)| time).sum::<f64>() / count),
             p95: Seconds(level_of(kept, 0.95)),
             p99,
@@ -265,23 +280,51 @@ impl Arrivals {
     }
 }
 
-/// Times that are all as likely as each other: samples as they are; a constant is one of them.
+/// Times and how likely each is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServiceTimes {
     /// In seconds.
     times: Vec<f64>,
+    /// How likely a time up to each of them is, the last 1; empty: all are equally likely.
+    cumulative: Vec<f64>,
     /// The measurement that they are, where they are one.
     measured: Blocks,
 }
 
 impl ServiceTimes {
-    /// Those; none if there are none, or one of them is no time.
+    /// Equally likely times; none if there are none, or one of them is no time.
     pub fn of(times: impl IntoIterator<Item = Seconds>) -> Option<Self> {
         let times: Vec<f64> = times.into_iter().map(|time| time.0).collect();
         let sound = |time: &f64| time.is_finite() && *time > 0.0;
         (!times.is_empty() && times.iter().all(sound)).then_some(Self {
             times,
+            cumulative: Vec::new(),
             measured: Blocks::default(),
+        })
+    }
+
+    /// Times with their weights, whatever those add up to; none if one of them is no time or no weight, or no weight is above
+    /// 0.
+    pub fn mixture(parts: impl IntoIterator<Item = (Seconds, f64)>) -> Option<Self> {
+        let mut parts: Vec<(Seconds, f64)> = parts.into_iter().collect();
+        let sound = |weight: f64| weight.is_finite() && weight >= 0.0;
+        if !parts.iter().all(|(_, weight)| sound(*weight)) {
+            return None;
+        }
+        parts.retain(|(_, weight)| *weight > 0.0);
+        parts.sort_by(|one, other| one.0.0.total_cmp(&other.0.0));
+        let times = Self::of(parts.iter().map(|(time, _)| *time))?;
+        let whole: f64 = parts.iter().map(|(_, weight)| weight).sum();
+        if !whole.is_finite() {
+            return None;
+        }
+        let up_to = parts.iter().scan(0.0, |sum, (_, weight)| {
+            *sum += weight / whole;
+            Some(*sum)
+        });
+        Some(Self {
+            cumulative: up_to.collect(),
+            ..times
         })
     }
 
@@ -294,12 +337,51 @@ impl ServiceTimes {
 
     /// Their mean.
     pub fn mean(&self) -> Seconds {
-        Seconds(self.times.iter().sum::<f64>() / self.times.len() as f64)
+        Seconds(self.mean_of(|time| time))
+    }
+
+    fn mean_of(&self, of: impl Fn(f64) -> f64) -> f64 {
+        if self.cumulative.is_empty() {
+            let sum: f64 = self.times.iter().map(|time| of(*time)).sum();
+            return sum / self.times.len() as f64;
+        }
+        let before = std::iter::once(&0.0).chain(&self.cumulative);
+        let shares = self
+            .cumulative
+            .iter()
+            .zip(before)
+            .map(|(to, from)| to - from);
+        shares
+            .zip(&self.times)
+            .map(|(share, time)| share * of(*time))
+            .sum()
+    }
+
+    /// Operations of which the mean square of the times, which decides how long operations wait (Pollaczek 1930), is known as
+    /// well as if [`DECIDING`] of them had all of it; at most as many as there is time for.
+    fn needed(&self) -> f64 {
+        let square = self.mean_of(|time| time.powi(2));
+        let needed = DECIDING * self.mean_of(|time| time.powi(4)) / square.powi(2);
+        needed.min(MOST_OF_RARE)
+    }
+
+    /// Whether the times that decide how long operations wait are too rare for a simulation.
+    pub fn are_too_rare(&self) -> bool {
+        self.needed() >= MOST_OF_RARE
     }
 
     /// The time that so large a share of them does not exceed.
     pub fn level(&self, share: f64) -> Seconds {
-        Seconds(level(self.times.clone(), share))
+        if self.cumulative.is_empty() {
+            return Seconds(level(self.times.clone(), share));
+        }
+        Seconds(self.times[self.at(share)])
+    }
+
+    /// Of a mixture the first time at which that share is reached. Sums end below 1 by rounding.
+    fn at(&self, share: f64) -> usize {
+        let at = self.cumulative.partition_point(|up_to| *up_to < share);
+        at.min(self.times.len() - 1)
     }
 
     /// Whether all are the same.
@@ -315,7 +397,9 @@ impl ServiceTimes {
     fn draw(&self, rng: &mut ChaCha8Rng) -> f64 {
         match self.times.as_slice() {
             [constant] => *constant,
-            times => times[rng.random_range(0..times.len())],
+            times if self.cumulative.is_empty() => times[rng.random_range(0..times.len())],
+            // 1 − u is never zero.
+            times => times[self.at(1.0 - rng.random::<f64>())],
         }
     }
 
@@ -329,6 +413,7 @@ impl ServiceTimes {
             .flat_map(|&pick| &self.times[ranges[pick].clone()]);
         Self {
             times: times.copied().collect(),
+            cumulative: Vec::new(),
             measured: Blocks::default(),
         }
     }
