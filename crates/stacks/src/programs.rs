@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use keymark_bench::workload::copy_answer;
 use keymark_bench::{CpuTime, During as _, Error};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use parking_lot::Mutex;
 use wait4::Wait4;
 
@@ -102,8 +104,7 @@ impl OperationProcess {
 
     /// What it said on its standard error.
     pub(crate) fn said(&self) -> String {
-        let said = fs::read(&self.said).unwrap_or_default();
-        String::from_utf8_lossy(&said).into_owned()
+        program::complaints(&self.said)
     }
 
     /// Copies its result, and returns how long it is.
@@ -149,6 +150,8 @@ pub(crate) fn broken(agent: &str, call: &str, error: &io::Error) -> Error {
 
 /// How long a program may take to start.
 pub(crate) const START: Duration = Duration::from_secs(10);
+/// How long it may take to end once it has said something else than it should.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// A program that runs until its standard input ends: when keymark is killed, it ends by itself.
 #[derive(Debug)]
@@ -175,15 +178,14 @@ impl Daemon {
         match daemon.first_line() {
             Ok(line) => Ok((daemon, line)),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                // It is still there, and so is what it holds.
-                let _ = daemon.0.kill();
+                daemon.kill();
                 Err(failed(format!("it did not start within {START:?}")))
             }
             Err(error) => {
-                let ended = daemon.0.wait();
-                let ended = ended.map_or_else(|error| error.to_string(), |s| s.to_string());
-                let said = fs::read_to_string(complaints).unwrap_or_default();
-                let complaint = match complaint(&said) {
+                let ended = program::ended_within(&mut daemon.0, ENDING);
+                let ended = ended.map_or("it was ended".to_owned(), |status| status.to_string());
+                daemon.kill();
+                let complaint = match complaint(&program::complaints(complaints)) {
                     said if said.is_empty() => error.to_string(),
                     said => said,
                 };
@@ -208,7 +210,17 @@ impl Daemon {
     /// Ends it, and waits until it has ended.
     pub(crate) fn end(&mut self) {
         drop(self.0.stdin.take());
-        let _ = self.0.wait();
+        if program::ended_within(&mut self.0, START).is_none() {
+            self.kill();
+        }
+    }
+
+    /// Ends what has not ended by itself, with its group.
+    fn kill(&mut self) {
+        if let (Ok(None), Ok(group)) = (self.0.try_wait(), i32::try_from(self.0.id())) {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+            let _ = self.0.wait();
+        }
     }
 }
 
