@@ -1,6 +1,7 @@
 //! A server that runs already, and that keymark knows by its answers only.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,8 +10,8 @@ use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, Plan, Provenance, ServerLoad,
-    StackName, StoreIdentity, StoreKind,
+    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, MonotonicClock, Plan,
+    Provenance, ServerLoad, StackName, StoreIdentity, StoreKind, Timestamp,
 };
 use keymark_load::{
     Certificate, ClientLine, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed,
@@ -26,7 +27,7 @@ use super::trust;
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
-/// How long a server may take to say anything, where nothing is measured.
+/// How long a handshake may take, where nothing is measured.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Signatures that a client may accept of a server with several certificates, to be shown each
 /// (SSL_CTX_set1_sigalgs_list(3)).
@@ -147,6 +148,51 @@ impl Reached {
     }
 }
 
+/// A connection that ends at an instant, whatever comes through it until then.
+#[derive(Debug)]
+struct Limited {
+    stream: TcpStream,
+    clock: MonotonicClock,
+    deadline: Timestamp,
+}
+
+impl Limited {
+    fn connect(address: &SocketAddr, limit: Duration) -> io::Result<Self> {
+        let clock = MonotonicClock::new();
+        let deadline = clock.now().after(limit);
+        let stream = TcpStream::connect_timeout(address, limit)?;
+        Ok(Self {
+            stream,
+            clock,
+            deadline,
+        })
+    }
+
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.deadline.since(self.clock.now());
+        let over = || io::Error::new(io::ErrorKind::TimedOut, "its time is up");
+        (!left.is_zero()).then_some(left).ok_or_else(over)
+    }
+}
+
+impl Read for Limited {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(self.left()?))?;
+        self.stream.read(into)
+    }
+}
+
+impl Write for Limited {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write(from)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
 impl Remote {
     /// Whether all of these are this machine itself.
     pub fn is_loopback(addresses: &[SocketAddr]) -> bool {
@@ -219,9 +265,7 @@ impl Remote {
         address: &SocketAddr,
         accepted: &str,
     ) -> Result<Vec<Vec<u8>>, Box<dyn std::error::Error>> {
-        let stream = TcpStream::connect_timeout(address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        let stream = Limited::connect(address, PATIENCE)?;
         let mut builder = SslConnector::builder(SslMethod::tls_client())?;
         builder.set_verify(SslVerifyMode::NONE);
         // Weak keys are what is looked for.
@@ -414,6 +458,28 @@ mod tests {
         ] {
             assert!(word.parse::<Address>().is_err(), "{word}");
         }
+    }
+
+    /// The header of a handshake message, which goes on for ever.
+    #[test]
+    fn a_server_that_drips_is_left_at_the_limit() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            while stream
+                .write_all(b"\x16\x03\x03\x40\x00\x02\x00\x3f")
+                .is_ok()
+            {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let mut limited = Limited::connect(&address, Duration::from_millis(300)).unwrap();
+        let mut octet = [0];
+        let ended = (0..100_000).find_map(|_| limited.read(&mut octet).err());
+        assert_eq!(ended.unwrap().kind(), io::ErrorKind::TimedOut);
+        drop(limited);
+        server.join().unwrap();
     }
 
     #[test]
