@@ -1,8 +1,7 @@
 //! A server that runs already, and that keymark knows by its answers only.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +19,7 @@ use keymark_load::{
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
+use super::limited::Limited;
 use super::measuring::{Client, Relay, Watch};
 use super::outcome;
 use super::rounds::Driven;
@@ -145,51 +145,6 @@ impl Reached {
     /// The key of its certificate, if keymark knows the algorithm.
     pub fn key(&self) -> Option<Algorithm> {
         self.probed.negotiated.key
-    }
-}
-
-/// A connection that ends at an instant, whatever comes through it until then.
-#[derive(Debug)]
-struct Limited {
-    stream: TcpStream,
-    clock: MonotonicClock,
-    deadline: Timestamp,
-}
-
-impl Limited {
-    fn connect(address: &SocketAddr, limit: Duration) -> io::Result<Self> {
-        let clock = MonotonicClock::new();
-        let deadline = clock.now().after(limit);
-        let stream = TcpStream::connect_timeout(address, limit)?;
-        Ok(Self {
-            stream,
-            clock,
-            deadline,
-        })
-    }
-
-    fn left(&self) -> io::Result<Duration> {
-        let left = self.deadline.since(self.clock.now());
-        let over = || io::Error::new(io::ErrorKind::TimedOut, "its time is up");
-        (!left.is_zero()).then_some(left).ok_or_else(over)
-    }
-}
-
-impl Read for Limited {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.stream.set_read_timeout(Some(self.left()?))?;
-        self.stream.read(into)
-    }
-}
-
-impl Write for Limited {
-    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        self.stream.set_write_timeout(Some(self.left()?))?;
-        self.stream.write(from)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
     }
 }
 
@@ -458,28 +413,6 @@ mod tests {
         ] {
             assert!(word.parse::<Address>().is_err(), "{word}");
         }
-    }
-
-    /// The header of a handshake message, which goes on for ever.
-    #[test]
-    fn a_server_that_drips_is_left_at_the_limit() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let server = std::thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            while stream
-                .write_all(b"\x16\x03\x03\x40\x00\x02\x00\x3f")
-                .is_ok()
-            {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        });
-        let mut limited = Limited::connect(&address, Duration::from_millis(300)).unwrap();
-        let mut octet = [0];
-        let ended = (0..100_000).find_map(|_| limited.read(&mut octet).err());
-        assert_eq!(ended.unwrap().kind(), io::ErrorKind::TimedOut);
-        drop(limited);
-        server.join().unwrap();
     }
 
     #[test]

@@ -36,8 +36,8 @@ impl Watchdog {
         Ok(watchdog)
     }
 
-    /// Starts one, with that as the name of its shell.
-    pub(super) fn named(name: &Path) -> io::Result<Self> {
+    /// Starts one without a private directory, with that as the name of its shell.
+    pub fn named(name: &Path) -> io::Result<Self> {
         let shell = program::command(Path::new(SHELL))
             .args(["-c", UNTIL_INPUT_ENDS])
             .arg(name)
