@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, MonotonicClock, Plan,
-    Provenance, ServerLoad, StackName, StoreIdentity, StoreKind, Timestamp,
+    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, Plan, Provenance, ServerLoad,
+    StackName, StoreIdentity, StoreKind,
 };
 use keymark_load::{
     Certificate, ClientLine, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed,

@@ -65,11 +65,13 @@ const SERVICES: [&str; 4] = ["PCSCLITE_", "DBUS_", "TSS2_", "XDG_"];
 const OWN: [&str; 2] = ["KEYMARK_PCSC_", "KEYMARK_PKCS11_"];
 
 fn is_for_every_module(name: &str) -> bool {
-    let begins = |begin: &&str| name.starts_with(begin);
     ["TMPDIR", "LC_ALL", "LANG"].contains(&name)
         || program::BASE.contains(&name)
         || program::SETTINGS.contains(&name)
-        || SERVICES.iter().chain(&OWN).any(|begin| begins(begin))
+        || SERVICES
+            .iter()
+            .chain(&OWN)
+            .any(|begin| name.starts_with(begin))
 }
 
 /// Whether a variable has a secret by its name: `PGPASSWORD`, `GITHUB_TOKEN`; and so does the address of an archive.
