@@ -83,9 +83,8 @@ impl Program {
 
     /// What it says of itself.
     pub(crate) fn said(self, program: &Path, options: &[&str]) -> Result<String, Error> {
-        let said = program::command(program)
-            .args(options)
-            .output()
+        let mut command = program::command(program);
+        let said = program::run(command.args(options), program::QUESTION)
             .map_err(|error| self.missing(error.to_string()))?;
         // nginx and ssh tell it on their standard error.
         let said = [said.stdout, said.stderr].concat();

@@ -10,11 +10,15 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use keymark_bench::workload::copy_answer;
-use keymark_bench::{CpuTime, During as _, Error};
+use keymark_bench::{Clock as _, CpuTime, During as _, Error, MonotonicClock, Timestamp};
+use keymark_stores::places::process::Process;
+use keymark_stores::places::watchdog::Watchdog;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use parking_lot::Mutex;
 use wait4::Wait4;
 
@@ -56,6 +60,12 @@ pub(crate) struct OperationProcess {
     /// Where it complains.
     said: PathBuf,
     command: Option<Command>,
+    /// Ends it with keymark.
+    watchdog: Option<Watchdog>,
+    /// Its number, and until when it may run.
+    under_way: Arc<Mutex<Option<(u32, Timestamp)>>>,
+    clock: Arc<MonotonicClock>,
+    limit: Duration,
 }
 
 impl OperationProcess {
@@ -65,16 +75,24 @@ impl OperationProcess {
             said: output.with_extension("said"),
             output,
             command: None,
+            watchdog: None,
+            under_way: Arc::default(),
+            clock: Arc::new(MonotonicClock::new()),
+            limit: PATIENCE,
         }
     }
 
     /// Makes the next process ready.
     pub(crate) fn arm(&mut self, mut command: Command) -> Result<(), Error> {
-        command
-            .stderr(create(&self.said)?)
-            // Ctrl-C is keymark's to handle: the operation under way is finished.
-            .process_group(0);
+        command.stderr(create(&self.said)?);
         self.command = Some(command);
+        if self.watchdog.is_none() {
+            self.watchdog = Some(Watchdog::named(&self.said).during(self.call)?);
+            let (under_way, clock) = (Arc::downgrade(&self.under_way), Arc::clone(&self.clock));
+            std::thread::Builder::new()
+                .spawn(move || end_what_is_late(&under_way, &clock))
+                .during(self.call)?;
+        }
         Ok(())
     }
 
@@ -85,15 +103,21 @@ impl OperationProcess {
         failed: impl FnOnce(ExitStatus, &str) -> Error,
     ) -> Result<CpuTime, Error> {
         // The command stays where it is: what it holds is freed outside the timed region.
-        let Some(command) = &mut self.command else {
+        let (Some(command), Some(watchdog)) = (&mut self.command, &self.watchdog) else {
             return Err(Error::call(self.call, "it was not armed", ""));
         };
-        let mut child = command.spawn().during(self.call)?;
+        // In the watchdog's group, as Ctrl-C is keymark's to handle: the operation under way is finished.
+        let mut child = watchdog.spawn(command).during(self.call)?;
+        *self.under_way.lock() = Some((child.id(), self.clock.now().after(self.limit)));
         if let (Some(input), Some(mut to)) = (input, child.stdin.take()) {
             // Who does not read it says why below.
             let _ = to.write_all(input);
         }
         let used = child.wait4().during("wait4")?;
+        if self.under_way.lock().take().is_none() {
+            let reason = format!("it had not ended after {:?}, and was ended", self.limit);
+            return Err(Error::call(self.call, reason, ""));
+        }
         if !used.status.success() {
             return Err(failed(used.status, &self.said()));
         }
@@ -102,8 +126,7 @@ impl OperationProcess {
 
     /// What it said on its standard error.
     pub(crate) fn said(&self) -> String {
-        let said = fs::read(&self.said).unwrap_or_default();
-        String::from_utf8_lossy(&said).into_owned()
+        program::complaints(&self.said)
     }
 
     /// Copies its result, and returns how long it is.
@@ -111,6 +134,22 @@ impl OperationProcess {
         let result =
             fs::read(&self.output).during(format_args!("reading {}", self.output.display()))?;
         copy_answer(self.call, &result, output)
+    }
+}
+
+/// Looks each second whether a process has outrun its time, until nobody starts one any more.
+fn end_what_is_late(under_way: &Weak<Mutex<Option<(u32, Timestamp)>>>, clock: &MonotonicClock) {
+    while let Some(under_way) = under_way.upgrade() {
+        let is_late = |(_, until): &mut (u32, Timestamp)| clock.now() >= *until;
+        // Held until it is ended: who waits for it would give its number away.
+        let mut process = under_way.lock();
+        let late = process.take_if(is_late).map(|(number, _)| number);
+        for process in late.into_iter().flat_map(Process::with_descendants) {
+            process.signal(Signal::SIGKILL);
+        }
+        drop(process);
+        drop(under_way);
+        std::thread::sleep(Duration::from_secs(1));
     }
 }
 
@@ -149,6 +188,8 @@ pub(crate) fn broken(agent: &str, call: &str, error: &io::Error) -> Error {
 
 /// How long a program may take to start.
 pub(crate) const START: Duration = Duration::from_secs(10);
+/// How long it may take to end once it has said something else than it should.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// A program that runs until its standard input ends: when keymark is killed, it ends by itself.
 #[derive(Debug)]
@@ -175,15 +216,14 @@ impl Daemon {
         match daemon.first_line() {
             Ok(line) => Ok((daemon, line)),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                // It is still there, and so is what it holds.
-                let _ = daemon.0.kill();
+                daemon.kill();
                 Err(failed(format!("it did not start within {START:?}")))
             }
             Err(error) => {
-                let ended = daemon.0.wait();
-                let ended = ended.map_or_else(|error| error.to_string(), |s| s.to_string());
-                let said = fs::read_to_string(complaints).unwrap_or_default();
-                let complaint = match complaint(&said) {
+                let ended = program::ended_within(&mut daemon.0, ENDING);
+                let ended = ended.map_or("it was ended".to_owned(), |status| status.to_string());
+                daemon.kill();
+                let complaint = match complaint(&program::complaints(complaints)) {
                     said if said.is_empty() => error.to_string(),
                     said => said,
                 };
@@ -208,7 +248,17 @@ impl Daemon {
     /// Ends it, and waits until it has ended.
     pub(crate) fn end(&mut self) {
         drop(self.0.stdin.take());
-        let _ = self.0.wait();
+        if program::ended_within(&mut self.0, START).is_none() {
+            self.kill();
+        }
+    }
+
+    /// Ends what has not ended by itself, with its group.
+    fn kill(&mut self) {
+        if let (Ok(None), Ok(group)) = (self.0.try_wait(), i32::try_from(self.0.id())) {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+            let _ = self.0.wait();
+        }
     }
 }
 
@@ -261,5 +311,56 @@ impl RefusedPins {
     /// It may not from now on, and that is said.
     pub(crate) fn note(&self, token: &str, error: Error) {
         self.0.lock().insert(token.to_owned(), error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_testkit::assert_says;
+
+    use super::*;
+
+    #[test]
+    fn an_operation_that_does_not_end_is_ended_with_what_it_has_started() {
+        let place = tempfile::tempdir().unwrap();
+        let output = place.path().join("output");
+        let mut process = OperationProcess::new("sh", output.clone());
+        process.limit = Duration::from_secs(1);
+        let mut command = program::command(Path::new("/bin/sh"));
+        let script = format!("sleep 600 & echo $! >{}; wait", output.display());
+        process
+            .arm({
+                command.args(["-c", &script]);
+                command
+            })
+            .unwrap();
+        let error = process.run(None, |status, _| Error::call("sh", status, ""));
+        assert_says(
+            &error.unwrap_err(),
+            ["it had not ended after 1s, and was ended"],
+        );
+        let number = fs::read_to_string(&output).unwrap().trim().parse().unwrap();
+        let has_ended = (0..1_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            Process::of(number).is_none()
+        });
+        assert!(has_ended);
+    }
+
+    /// What a daemon prints in place of its line, and who goes on when it is told to end.
+    #[test]
+    fn a_daemon_that_prints_junk_or_stays_is_ended() {
+        let place = tempfile::tempdir().unwrap();
+        let log = place.path().join("log");
+        let started = |script: &str| {
+            let mut command = program::command(Path::new("/bin/sh"));
+            command.args(["-c", script]);
+            Daemon::start(command, "sh", &log, str::to_owned)
+        };
+        let error = started("yes | tr -d '\\n'; sleep 600").unwrap_err();
+        assert_says(&error, ["sh failed"]);
+        let (mut daemon, line) = started("read -r _; echo $$; exec sleep 600").unwrap();
+        daemon.kill();
+        assert_eq!(Process::of(line.parse().unwrap()), None);
     }
 }

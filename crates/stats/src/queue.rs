@@ -6,6 +6,7 @@
 //! ed. 2000, §9.5), until they are precise; common random numbers (ibid., §11.2) for everything that is compared. What a
 //! measured service time leaves open is resampled (Barton & Schruben, "Resampling Methods for Input Modeling", 2001).
 
+mod service_times;
 #[cfg(test)]
 mod tests;
 
@@ -16,10 +17,12 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::Blocks;
 use crate::dependence::mean_and_squares;
 use crate::estimate::{Estimate, Method, PerSecond, Seconds};
-use crate::resample::{Stream, draw, percentile, rng, t_half_width};
+use crate::resample::{Stream, percentile, rng, t_half_width};
+
+pub use service_times::ServiceTimes;
+use service_times::level;
 
 /// Operations are simulated until the 99th percentile is known within this share, or there are [`MOST`].
 pub const QUEUE_PRECISION: f64 = 0.03;
@@ -29,6 +32,9 @@ const FEWEST: usize = 20_000;
 const MOST: usize = 640_000;
 /// A twentieth of the operations each.
 const BATCHES: usize = 20;
+/// 2^64 over the golden ratio: its multiples are spread evenly, at no period of the tokens (Knuth, "The Art of Computer
+/// Programming", vol. 3, §6.4).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// So much of them comes before the queue has its usual length.
 const WARM_UP: f64 = 0.1;
 /// Resamples of a measured service time: the least and the most of so many are 95 % apart.
@@ -81,12 +87,13 @@ impl Queue<'_> {
             return None;
         }
         let mut run = Run::of(self);
-        let mut wanted = FEWEST;
+        let (needed, every) = (self.times.needed() as usize, run.every as usize);
+        let mut wanted = FEWEST.max(needed / every);
         loop {
             run.extend(wanted);
             let p99 = run.p99();
             let width = p99.relative_half_width().unwrap_or(0.0);
-            if width <= QUEUE_PRECISION || wanted >= MOST {
+            if width <= QUEUE_PRECISION || 2 * wanted * every > MOST.max(needed) {
                 return Some(run.response(self.widened(p99), limit));
             }
             wanted *= 2;
@@ -127,7 +134,9 @@ impl Queue<'_> {
 struct Run<'a> {
     arrivals: Arrivals,
     station: Station<'a>,
-    /// Arrival and response time of each operation, in the order of arrival.
+    /// Operations simulated for each that is kept.
+    every: u64,
+    /// Arrival and response time of each operation that is kept, in the order of arrival.
     done: Vec<(f64, f64)>,
 }
 
@@ -136,6 +145,7 @@ impl<'a> Run<'a> {
         Self {
             arrivals: Arrivals::of(queue.demand, queue.seed),
             station: Station::of(queue),
+            every: (queue.times.needed() / MOST as f64).ceil().max(1.0) as u64,
             done: Vec::new(),
         }
     }
@@ -145,7 +155,9 @@ impl<'a> Run<'a> {
             let arrival = self.arrivals.next();
             let response = self.station.serve(arrival);
             self.arrivals.answered(arrival + response);
-            self.done.push((arrival, response));
+            if self.station.given.wrapping_mul(SPREAD) <= u64::MAX / self.every {
+                self.done.push((arrival, response));
+            }
         }
     }
 
@@ -162,7 +174,9 @@ impl<'a> Run<'a> {
         let (k, (_, squares)) = (values.len(), mean_and_squares(&values));
         let half = t_half_width((squares / (k * (k - 1)) as f64).sqrt(), k);
         let value = level_of(kept, 0.99);
-        Estimate::new(value, (value - half, value + half), Method::StudentT).widened()
+        // Nothing is answered before it is served.
+        let low = (value - half).max(self.station.times.level(0.99).0);
+        Estimate::new(value, (low, value + half), Method::StudentT).widened()
     }
 
     fn response(&self, p99: Estimate<Seconds>, limit: Option<Seconds>) -> Response {
@@ -174,20 +188,13 @@ impl<'a> Run<'a> {
             late.count() as f64 / count
         };
         Response {
-            rate: PerSecond((count - 1.0) / between),
+            rate: PerSecond((count - 1.0) * self.every as f64 / between),
             mean: Seconds(kept.iter().map(|(_, time)| time).sum::<f64>() / count),
             p95: Seconds(level_of(kept, 0.95)),
             p99,
             late: limit.map(late),
         }
     }
-}
-
-/// What so large a share of them does not exceed, nearest rank.
-fn level(mut times: Vec<f64>, share: f64) -> f64 {
-    let rank = (times.len() as f64 * share).ceil() as usize;
-    let rank = rank.clamp(1, times.len()) - 1;
-    *times.select_nth_unstable_by(rank, f64::total_cmp).1
 }
 
 fn level_of(operations: &[(f64, f64)], share: f64) -> f64 {
@@ -261,75 +268,6 @@ impl Arrivals {
         if let Demand::Users { pause, .. } = self.demand {
             let again = at + pause.0 * self.rng.random::<f64>();
             self.due.push(Reverse(again.to_bits()));
-        }
-    }
-}
-
-/// Times that are all as likely as each other: samples as they are; a constant is one of them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ServiceTimes {
-    /// In seconds.
-    times: Vec<f64>,
-    /// The measurement that they are, where they are one.
-    measured: Blocks,
-}
-
-impl ServiceTimes {
-    /// Those; none if there are none, or one of them is no time.
-    pub fn of(times: impl IntoIterator<Item = Seconds>) -> Option<Self> {
-        let times: Vec<f64> = times.into_iter().map(|time| time.0).collect();
-        let sound = |time: &f64| time.is_finite() && *time > 0.0;
-        (!times.is_empty() && times.iter().all(sound)).then_some(Self {
-            times,
-            measured: Blocks::default(),
-        })
-    }
-
-    /// The samples of a measurement, which leaves something open.
-    pub fn measured(measured: Blocks) -> Option<Self> {
-        let durations = measured.durations().iter();
-        let times = Self::of(durations.map(|nanos| Seconds::from_nanos(*nanos as f64)))?;
-        Some(Self { measured, ..times })
-    }
-
-    /// Their mean.
-    pub fn mean(&self) -> Seconds {
-        Seconds(self.times.iter().sum::<f64>() / self.times.len() as f64)
-    }
-
-    /// The time that so large a share of them does not exceed.
-    pub fn level(&self, share: f64) -> Seconds {
-        Seconds(level(self.times.clone(), share))
-    }
-
-    /// Whether all are the same.
-    pub fn is_constant(&self) -> bool {
-        self.times.iter().all(|time| *time == self.times[0])
-    }
-
-    /// Whether another measurement could have given others.
-    pub fn is_uncertain(&self) -> bool {
-        !self.measured.is_empty() && !self.is_constant()
-    }
-
-    fn draw(&self, rng: &mut ChaCha8Rng) -> f64 {
-        match self.times.as_slice() {
-            [constant] => *constant,
-            times => times[rng.random_range(0..times.len())],
-        }
-    }
-
-    /// Those of another measurement such as this: as many of its blocks, drawn with replacement.
-    fn resampled(&self, seed: u64) -> Self {
-        let ranges = self.measured.unit_ranges();
-        let mut picks = vec![0; ranges.len()];
-        draw(&mut rng(seed, Stream::Input), &mut picks);
-        let times = picks
-            .iter()
-            .flat_map(|&pick| &self.times[ranges[pick].clone()]);
-        Self {
-            times: times.copied().collect(),
-            measured: Blocks::default(),
         }
     }
 }

@@ -57,7 +57,8 @@ impl Emulator {
         let line = line.and_then(|told| program::first_line(told, START));
         let line = line.map_err(|error| emulator.explained(failed(error)))?;
         // It has nothing left to do.
-        starter.wait().map_err(failed)?;
+        program::ended_within(&mut starter, START)
+            .ok_or_else(|| failed(io::ErrorKind::TimedOut.into()))?;
         for process in line.split(' ').filter_map(|number| number.parse().ok()) {
             record(place.path(), process)?;
         }
@@ -66,7 +67,7 @@ impl Emulator {
 
     /// The error with the programs' last complaint.
     pub(crate) fn explained(&self, error: Error) -> Error {
-        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let log = program::complaints(&self.log);
         match (log.lines().rfind(|line| !line.trim().is_empty()), error) {
             (
                 Some(complaint),

@@ -16,18 +16,6 @@ use crate::user::{Notice, Unattended};
 /// keymark's subcommand that is a worker. Nobody but keymark calls it.
 pub const SUBCOMMAND: &str = "worker";
 
-/// What sets how fast the libraries are: for a worker as for keymark's own threads, which it is compared with.
-/// No more of the environment is passed on, as a PIN may be in it.
-const SETTINGS: [&str; 7] = [
-    "GLIBC_TUNABLES",
-    "LD_PRELOAD",
-    "LIBGCRYPT_FORCE_FIPS_MODE",
-    "OPENSSL_CONF",
-    "OPENSSL_MODULES",
-    "OPENSSL_armcap",
-    "OPENSSL_ia32cap",
-];
-
 /// The line to a worker.
 struct KeyLine {
     process: KeymarkProcess,
@@ -67,7 +55,8 @@ pub fn start(access: &Access, used: KeyUse) -> Result<WorkerProcess, Error> {
 fn start_with(errand: &Errand, used: KeyUse) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
     let mut command = program::command(&std::env::current_exe().map_err(failed)?);
-    for name in SETTINGS {
+    // As for keymark's own threads, which it is compared with. No more is passed on, as a PIN may be in it.
+    for name in program::SETTINGS {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }

@@ -6,7 +6,7 @@ use keymark_bench::Family;
 use super::finding::{Finding, Kind, Level};
 use super::key::{FoundKey, Numbers, PublicKey};
 use super::weakness::known::{Listed, Lists};
-use super::weakness::{fermat, roca, small};
+use super::weakness::{TESTED_BITS, bits, fermat, roca, small};
 use super::{Question, Standing};
 use crate::key_spec::KeySpec;
 use crate::policy::{self, Act, Policy, Status, Use, Verdict};
@@ -19,7 +19,9 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
         Numbers::Rsa { n, e } => {
             findings.extend(small::exponent(e));
             // What is no product of two primes is not looked at more closely.
-            if let Some(factor) = small::factor(n) {
+            if bits(n) > TESTED_BITS {
+                findings.push(untested());
+            } else if let Some(factor) = small::factor(n) {
                 findings.push(Finding::of(Kind::SmallFactor).with(factor.to_string()));
             } else {
                 if roca::has_fingerprint(n) {
@@ -33,8 +35,12 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
         }
         Numbers::Dsa { p, q, g, y } => {
             let all = [p, q, g, y].map(Vec::as_slice);
-            let outside = small::outside_of_subgroup(all).filter(|_| !p.is_empty());
-            findings.extend(outside.map(subgroup));
+            if all.iter().any(|number| bits(number) > TESTED_BITS) {
+                findings.push(untested());
+            } else {
+                let outside = small::outside_of_subgroup(all).filter(|_| !p.is_empty());
+                findings.extend(outside.map(subgroup));
+            }
             lists.has_dsa(all)
         }
         Numbers::Discrete { p, y } => {
@@ -67,6 +73,15 @@ pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {
         Listed::Badkeys(list) => Finding::of(Kind::Published).with(format!("list {list}")),
     }));
     findings
+}
+
+/// Of numbers that no program uses nothing is known.
+fn untested() -> Finding {
+    let text = format!("it has more than {TESTED_BITS} bits, and its numbers were not tested");
+    Finding {
+        source: "OpenSSL, OPENSSL_RSA_MAX_MODULUS_BITS".to_owned(),
+        ..Finding::new(Level::Warning, Kind::Malformed, text)
+    }
 }
 
 /// What is wrong with what stands around the key: its end, its signature.

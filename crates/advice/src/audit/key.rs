@@ -4,6 +4,7 @@ use derive_more::Display;
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
 use keymark_bench::Family;
+use keymark_bench::outside::visible::visible;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
@@ -109,9 +110,9 @@ impl Serialize for PublicKey {
     }
 }
 
-/// Where a key is.
+/// Where a key is. A name may be anybody's: for people it is made visible.
 #[derive(Debug, Display, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[display("{within}{}", line.map_or_else(String::new, |line| format!(":{line}")))]
+#[display("{}{}", visible(within), line.map_or_else(String::new, |line| format!(":{line}")))]
 pub struct Location {
     /// A file, a device, a server.
     pub within: String,

@@ -24,7 +24,7 @@ pub use weakness::known::{Lists, Places};
 
 use crate::policy::{Policy, Status, Use};
 use key::Numbers;
-use weakness::{batch_gcd, number};
+use weakness::{TESTED_BITS, batch_gcd, bits, number};
 
 /// Among more keys that share factors than this, no partner is looked for.
 const PARTNERS: usize = 200;
@@ -168,6 +168,7 @@ fn shared_factors(keys: &[FoundKey]) -> Vec<Option<Finding>> {
         let is_damaged = findings.any(|one| one.kind == Kind::SmallFactor);
         if let Numbers::Rsa { n, .. } = &key.key.numbers
             && !is_damaged
+            && bits(n) <= TESTED_BITS
         {
             moduli.entry(n).or_insert_with(|| {
                 numbers.push(number(n));

@@ -1,5 +1,6 @@
 //! Findings for programs that show them beside code: SARIF 2.1.0 (OASIS).
 
+use keymark_bench::outside::visible::visible;
 use serde_json::{Value, json};
 
 use super::finding::{Finding, Level};
@@ -17,7 +18,7 @@ pub fn in_words(key: &FoundKey, finding: &Finding) -> String {
             whole
         }
     };
-    let owner = unless_empty(&key.owner, format!(" of {}", key.owner));
+    let owner = unless_empty(&key.owner, format!(" of {}", visible(&key.owner)));
     let detail = unless_empty(&finding.detail, format!(" ({})", finding.detail));
     let Finding {
         text,
@@ -90,11 +91,21 @@ fn notifications(audit: &Audit) -> Vec<Value> {
 }
 
 fn physical(place: &Location) -> Value {
-    let mut physical = json!({ "artifactLocation": { "uri": place.within } });
+    let mut physical = json!({ "artifactLocation": { "uri": uri(&place.within) } });
     if let Some(line) = place.line {
         physical["region"] = json!({ "startLine": line });
     }
     physical
+}
+
+/// A name as a relative reference (RFC 3986 §4.2): whatever means something in one is encoded.
+fn uri(name: &str) -> String {
+    let octet = |octet: u8| match octet {
+        b'/' | b'-' | b'.' | b'_' | b'~' => char::from(octet).to_string(),
+        octet if octet.is_ascii_alphanumeric() => char::from(octet).to_string(),
+        octet => format!("%{octet:02X}"),
+    };
+    name.bytes().map(octet).collect()
 }
 
 fn result(key: &FoundKey, finding: &Finding) -> Value {

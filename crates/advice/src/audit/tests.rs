@@ -194,6 +194,56 @@ fn weak_numbers_are_found_of_each_kind() {
     }
 }
 
+/// Whoever makes a key chooses its size: above what programs take nothing is calculated, and that is a finding.
+#[test]
+fn numbers_beyond_every_program_are_not_calculated_with() {
+    let long = |bits: u32| octets(&((Integer::from(1_u32) << bits) - 1_u32));
+    let (p, few) = (long(2_000_000), long(160));
+    for (key, what) in [
+        (PublicKey::dsa([&p, &few, &[2], &[4]]), "a prime"),
+        (PublicKey::dsa([&long(1024), &p, &[2], &[4]]), "an order"),
+        (PublicKey::rsa(&p, &[1, 0, 1]), "a modulus"),
+        (PublicKey::rsa(&long(16_385), &[1, 0, 1]), "one bit"),
+    ] {
+        let audit = judged(
+            vec![
+                self::key("one", key.clone()),
+                self::key("two", of_primes(521, 607)),
+            ],
+            &question(None),
+        );
+        let kinds = kinds(&audit.keys[0]);
+        assert!(
+            audit.keys[0].is_weak() && kinds.contains(&Kind::Malformed),
+            "{what}: {kinds:?}"
+        );
+        for calculated in [
+            Kind::SmallFactor,
+            Kind::SmallSubgroup,
+            Kind::Fermat,
+            Kind::SharedFactor,
+        ] {
+            assert!(!kinds.contains(&calculated), "{what}: {calculated}");
+        }
+    }
+    assert_eq!(
+        kinds(&judged(vec![key("one", sound(16_384))], &question(None)).keys[0]),
+        []
+    );
+}
+
+#[test]
+fn a_name_is_an_uri_in_sarif_and_one_line_for_people() {
+    let name = "a b#c?d%41.pem\n::error::x:y";
+    let mut key = key("", sound(2047));
+    key.place.within = name.to_owned();
+    assert_eq!(key.place.to_string(), "a b#c?d%41.pem\\n::error::x:y:1");
+    let log = sarif::log(&judged(vec![key], &question(None)), "1", "");
+    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    let uri = "a%20b%23c%3Fd%2541.pem%0A%3A%3Aerror%3A%3Ax%3Ay";
+    assert_eq!(place["artifactLocation"]["uri"], uri);
+}
+
 #[test]
 fn sarif_has_a_rule_for_each_result_and_a_place() {
     let audit = judged(vec![key("a \u{1b}[2J file", sound(2047))], &question(None));

@@ -73,7 +73,7 @@ impl Question {
         let mut plan = Plan(Vec::new());
         let mut last = MOST_TOKENS;
         if !self.is_possible() {
-            last = (self.least() + ENOUGH_ROWS).min(MOST_TOKENS);
+            last = self.least().saturating_add(ENOUGH_ROWS).min(MOST_TOKENS);
         }
         for tokens in 1..=last {
             plan.0.extend(self.rows(tokens));
@@ -96,7 +96,7 @@ impl Question {
     /// The fewest tokens that keep up with the rate.
     fn least(&self) -> u32 {
         let load = self.queue(Distribution::Shared, 1, self.demand).load();
-        load.map_or(1, |load| load.floor() as u32 + 1)
+        load.map_or(1, |load| (load.floor() as u32).saturating_add(1))
     }
 
     /// Each way, at once.

@@ -4,8 +4,8 @@ use keymark_report::units::{self, counted};
 use keymark_report::{Figure, LoadCurve, LoadPoint, LoadUnit, Plot, Subject};
 use keymark_stats::{Demand, Estimate, PerSecond};
 
-use super::Question;
 use super::document::BEST;
+use super::{MOST_TOKENS, Question};
 
 /// Rates within a decade: round, and at nearly equal distances.
 const ROUND: [f64; 9] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0];
@@ -21,7 +21,7 @@ impl Question {
             Demand::Arrivals(to) => rates(from.map_or(to.0 * TENTH, |from| from.0), to.0),
             Demand::Users { .. } => Vec::new(),
         };
-        let last = self.least() + 1;
+        let last = self.least().saturating_add(1).min(MOST_TOKENS);
         let tokens = (1..=last).step_by(last.div_ceil(CURVES) as usize);
         let plot = Plot::ResponseTimes {
             load: LoadUnit::Arrivals,

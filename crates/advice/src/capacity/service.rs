@@ -2,8 +2,8 @@
 //! it. The first of these that there is.
 
 use keymark_bench::{
-    Algorithm, CaseRecord, DeviceName, Operation, Parameters, Profile, Provenance, Record, Sampler,
-    ServiceTime, StackName,
+    Algorithm, CaseRecord, DeviceName, Operation, Parameters, Profile, ProfileError, Provenance,
+    Record, Sampler, ServiceTime, StackName,
 };
 use keymark_report::units::{self, counted};
 use keymark_stats::{Seconds, ServiceTimes};
@@ -15,7 +15,8 @@ const DRAWS: u32 = 20_000;
 const TWIN: &str = "twin:";
 
 /// Of which operation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, derive_more::Display)]
+#[display("no figure of {algorithm} {operation} on {device}")]
 pub struct Wanted {
     /// As `keymark bench` names the device.
     pub device: String,
@@ -38,26 +39,39 @@ pub struct Service {
     pub source: String,
 }
 
-/// Nobody measured it.
+/// Why there is no service time.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "no figure of {key} {operation} on {device}; 'keymark bench --device {device} --algorithm {key} --operation \
-     {operation} --stack {stack}' measures it, or say what an operation takes: --service-time 740ms",
-    key = .0.algorithm, operation = .0.operation, device = .0.device, stack = .0.stack
-)]
-pub struct NoService(Wanted);
+pub enum NoService {
+    /// Nothing has a figure of it.
+    #[error(
+        "{0}; 'keymark bench --device {device} --algorithm {key} --operation {operation} --stack {stack}' measures it, or \
+         say what an operation takes: --service-time 740ms",
+        key = .0.algorithm, operation = .0.operation, device = .0.device, stack = .0.stack
+    )]
+    Unmeasured(Wanted),
+    /// The profile that is named cannot be used.
+    #[error("{0}: {1}")]
+    Profile(Wanted, ProfileError),
+}
 
 impl Service {
     /// That of a device: by runs, the newest first, its profile, or published records.
     ///
     /// # Errors
-    /// When nobody knows it.
+    /// When nobody knows it, or the profile that is named cannot be read.
     pub fn find(wanted: &Wanted, runs: &[Record], published: &[Record]) -> Result<Self, NoService> {
-        let name = wanted.device.strip_prefix(TWIN).unwrap_or(&wanted.device);
-        let mut found = runs.iter().find_map(|run| wanted.in_run(run));
-        found = found.or_else(|| wanted.in_profile(&Profile::find(name).ok()?));
-        found = found.or_else(|| wanted.published(&Figures::of(published, |_| true)));
-        found.ok_or_else(|| NoService(wanted.clone()))
+        if let Some(found) = runs.iter().find_map(|run| wanted.in_run(run)) {
+            return Ok(found);
+        }
+        let named = wanted.device.strip_prefix(TWIN);
+        let found = match (Profile::find(named.unwrap_or(&wanted.device)), named) {
+            (Ok(profile), _) => wanted.in_profile(&profile),
+            (Err(reason), Some(_)) => return Err(NoService::Profile(wanted.clone(), reason)),
+            // Another device than a twin need not have one.
+            (Err(_), None) => None,
+        };
+        let found = found.or_else(|| wanted.published(&Figures::of(published, |_| true)));
+        found.ok_or_else(|| NoService::Unmeasured(wanted.clone()))
     }
 
     /// `740 ms, constant`, `151 ms on average, 99 % within 302 ms`

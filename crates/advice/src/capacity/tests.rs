@@ -137,6 +137,31 @@ fn what_nobody_measured_says_what_measures_it() {
 }
 
 #[test]
+fn a_profile_that_cannot_be_read_says_why() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("bad.toml");
+    std::fs::write(&file, "schema = 1\nname 5\n").unwrap();
+    let device = format!("twin:{}", file.display());
+    let error = Service::find(&wanted(&device, "rsa2048"), &[], &[]).unwrap_err();
+    assert_says(
+        &error,
+        [
+            "no figure of rsa2048 sign on twin:",
+            "cannot be read: line 2",
+        ],
+    );
+}
+
+#[test]
+fn a_picture_of_any_rate_has_few_curves() {
+    let figure = asked(1e9, None).figure(Some(PerSecond(1e5)));
+    let Plot::ResponseTimes { curves, .. } = figure.plot else {
+        panic!("another figure");
+    };
+    assert!(curves.len() <= 6, "{}", curves.len());
+}
+
+#[test]
 fn a_measured_histogram_comes_before_a_profile() {
     let wanted = wanted("twin:nitrokey-hsm", "rsa2048");
     let case = keymark_testkit::case("rsa2048").operation(Operation::Sign);

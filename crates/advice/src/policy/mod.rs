@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use include_dir::{Dir, include_dir};
 use jiff::civil::Date;
 use keymark_bench::outside::read;
+use keymark_bench::outside::visible::located;
 use serde::Deserialize;
 
 use crate::key_spec::KeySpec;
@@ -158,7 +159,8 @@ impl Policy {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let policy: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        let policy: Self = toml::from_str(text)
+            .map_err(|error: toml::de::Error| located(text, error.span(), error.message()))?;
         for rule in &policy.rules {
             rule.check()
                 .map_err(|reason| format!("rule {}: {reason}", rule.id))?;

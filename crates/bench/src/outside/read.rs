@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use nix::fcntl::OFlag;
 
 /// Bytes of a file of settings (a profile, a part, a geometry): those that keymark has are a hundredth of it.
 pub const SETTINGS: u64 = 1 << 20;
@@ -12,9 +15,28 @@ pub const SETTINGS: u64 = 1 << 20;
 /// # Errors
 /// When it cannot be read, or is longer: [`io::ErrorKind::FileTooLarge`], with a message that says the limit.
 pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    within(File::open(path)?, most)
+}
+
+/// Reads a regular file of at most that many bytes, and waits for nothing: neither for who writes into a pipe nor for the
+/// kernel's next message.
+///
+/// # Errors
+/// As [`bytes`], and when it is no regular file or has nothing to read yet.
+pub fn regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut options = File::options();
+    options.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        let reason = "it is not a regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    within(file, most)
+}
+
+fn within(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    File::open(path)?
-        .take(most.saturating_add(1))
+    file.take(most.saturating_add(1))
         .read_to_end(&mut content)?;
     if content.len() as u64 > most {
         return Err(too_large(most));
@@ -49,6 +71,8 @@ mod tests {
         assert_eq!(refused.kind(), io::ErrorKind::FileTooLarge);
         let endless = bytes(Path::new("/dev/zero"), 1000).unwrap_err();
         assert_says(&endless, ["more than 1000 bytes"]);
+        assert!(regular(Path::new("/dev/zero"), 1000).is_err());
+        assert_eq!(regular(&file, 5).unwrap(), b"12345");
         std::fs::write(&file, [0xff]).unwrap();
         assert!(text(&file, 5).unwrap_err().to_string().contains("UTF-8"));
     }

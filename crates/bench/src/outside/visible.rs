@@ -82,12 +82,17 @@ pub fn shortened(text: &str, most: usize) -> String {
     cut(&visible(&seen), most).into_owned()
 }
 
-/// What a parser says is wrong with a text, and in which line, without that line: it may be anybody's.
+/// What a parser says is wrong with a text, and in which line, without that line and the strings in it: a file that was
+/// named by mistake may have a password there.
 pub fn located(text: &str, span: Option<std::ops::Range<usize>>, reason: &str) -> String {
+    let parts = reason.split('"').enumerate();
+    let reason: String = parts
+        .map(|(number, part)| if number % 2 == 1 { "\"…\"" } else { part })
+        .collect();
     let before = span.and_then(|span| text.get(..span.start));
     let line = before.map(|before| 1 + before.matches('\n').count());
     let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-    format!("{place}{}", excerpt(reason))
+    format!("{place}{}", excerpt(&reason))
 }
 
 /// A message of several lines, which stay apart: visible, and of at most [`MESSAGE`] characters.
@@ -144,6 +149,8 @@ mod tests {
         assert_eq!(message("two\nlines"), "two\nlines");
         assert_eq!(located("a\nb\n", Some(2..3), "not\nb"), "line 2: not\\nb");
         assert_eq!(located("a", None, "not b"), "not b");
+        let quoted = located("a", None, "invalid type: string \"secret\", expected u32");
+        assert_eq!(quoted, "invalid type: string \"…\", expected u32");
     }
 
     proptest! {

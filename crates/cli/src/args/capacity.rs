@@ -11,12 +11,12 @@ use keymark_bench::{Algorithm, DeviceName, Operation, StackName};
 use keymark_stats::{PerSecond, Seconds, ServiceTimes};
 
 use super::plot::{PictureFile, picture_file};
-use super::{TableArguments, count, duration, stack};
+use super::{TableArguments, count, duration, stack, usable};
 
 /// Bytes of a file of samples: some millions.
 const SAMPLES: u64 = 64 << 20;
-/// What a mixture consists of.
-const ATOMS: f64 = 10_000.0;
+/// The lowest rate that is drawn, as a share of the highest: below it every curve is flat.
+const LOWEST: f64 = 1e-4;
 
 /// `keymark capacity`
 #[derive(Debug, Args)]
@@ -82,9 +82,16 @@ fn rates(text: &str) -> Result<Rates, String> {
         return Ok(Rates(rate(text)?, None));
     };
     let (from, to) = (rate(from)?, rate(to)?);
-    let rises = from.0 < to.0;
-    let rates = rises.then_some(Rates(to, Some(from)));
-    rates.ok_or_else(|| format!("the range '{text}' must rise, like 1/s..20/s"))
+    if from.0 >= to.0 {
+        return Err(format!("the range '{text}' must rise, like 1/s..20/s"));
+    }
+    if from.0 < to.0 * LOWEST {
+        return Err(format!(
+            "the range '{text}' is too wide; it must end at {:.0} times its beginning or below",
+            1.0 / LOWEST
+        ));
+    }
+    Ok(Rates(to, Some(from)))
 }
 
 fn rate(text: &str) -> Result<PerSecond, String> {
@@ -111,15 +118,20 @@ fn peak(text: &str) -> Result<f64, String> {
 fn service_time(text: &str) -> Result<Service, String> {
     let path = Path::new(text);
     let file = path.extension().is_some_and(|ending| ending == "csv");
-    let times = if file { samples(path) } else { mixture(text) };
+    let times = if file { samples(path) } else { mixture(text) }?;
+    if times.are_too_rare() {
+        return Err(format!(
+            "the longest times of '{text}' are too rare to simulate; one in 100,000 operations or more must take them"
+        ));
+    }
     Ok(Service {
         device: DeviceName::new("token"),
-        times: times?,
+        times,
         source: format!("as given: {text}"),
     })
 }
 
-/// `740ms`, `150ms:95,300ms:5`: each as often as its weight says, to one in ten thousand.
+/// `740ms`, `150ms:95,300ms:5`: each as often as its weight says.
 fn mixture(text: &str) -> Result<ServiceTimes, String> {
     let parts = text.split(',').map(|part| {
         let (time, weight) = part.split_once(':').unwrap_or((part, "1"));
@@ -131,12 +143,7 @@ fn mixture(text: &str) -> Result<ServiceTimes, String> {
         Ok((Seconds(duration(time)?.as_secs_f64()), weight))
     });
     let parts: Vec<(Seconds, f64)> = parts.collect::<Result<_, String>>()?;
-    let sum: f64 = parts.iter().map(|(_, weight)| weight).sum();
-    let atoms = if parts.len() == 1 { 1.0 } else { ATOMS };
-    let each = parts.iter().flat_map(|(time, weight)| {
-        std::iter::repeat_n(*time, (weight / sum * atoms).round() as usize)
-    });
-    ServiceTimes::of(each).ok_or_else(|| format!("'{text}' has no weight above 0"))
+    ServiceTimes::mixture(parts).ok_or_else(|| format!("'{text}' has no weight above 0"))
 }
 
 /// The first column: seconds, or times with their unit. The first line may be a heading.
@@ -146,12 +153,16 @@ fn samples(path: &Path) -> Result<ServiceTimes, String> {
     let mut times = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let cell = line.split(',').next().unwrap_or_default().trim();
-        let seconds = cell
-            .parse()
-            .or_else(|_| duration(cell).map(|time| time.as_secs_f64()));
+        // A bare number is one of seconds; the limits are those of the command line.
+        let seconds = match cell.parse() {
+            Ok(seconds) => Duration::try_from_secs_f64(seconds)
+                .map_err(|error| format!("'{cell}' is not a time: {error}"))
+                .and_then(|time| usable(time, cell)),
+            Err(_) => duration(cell),
+        };
         match seconds {
-            Ok(seconds) => times.push(Seconds(seconds)),
-            Err(_) if number == 1 || cell.is_empty() => {}
+            Ok(seconds) => times.push(Seconds(seconds.as_secs_f64())),
+            Err(_) if cell.is_empty() || (number == 1 && cell.parse::<f64>().is_err()) => {}
             Err(wrong) => return Err(format!("{name}, line {number}: {wrong}")),
         }
     }
@@ -177,7 +188,7 @@ mod tests {
         }
         let range = rates("1/s..20/s").unwrap();
         assert_eq!((range.1, range.0), (Some(PerSecond(1.0)), PerSecond(20.0)));
-        assert!(rates("20/s..1/s").is_err());
+        assert!(rates("20/s..1/s").is_err() && rates("1/s..1e9/s").is_err());
     }
 
     #[test]
@@ -196,9 +207,25 @@ mod tests {
                 .unwrap_err()
                 .contains("line 2: 'fast' is not a time")
         );
-        std::fs::write(&file, "0.1\n-2\n").unwrap();
-        for bad in [name, "150ms:x", "150ms:0,300ms:0", "fast", "nowhere.csv"] {
+        for bad in ["-2", "1e308", "1e99", "0", "nan", "inf", "1e-12"] {
+            std::fs::write(&file, format!("0.1\n{bad}\n")).unwrap();
+            assert!(mean(name).is_err(), "{bad}");
+        }
+        for bad in [
+            "150ms:x",
+            "150ms:0,300ms:0",
+            "fast",
+            "nowhere.csv",
+            "1ms:-1",
+        ] {
             assert!(mean(bad).is_err(), "{bad}");
         }
+        // By weight, however small that is; what decides and is too rare to simulate is refused.
+        assert!((mean("1ms:99999,100s:1").unwrap() - 0.00199999).abs() < 1e-9);
+        assert!(
+            mean("1ms:999999999,1000s:1")
+                .unwrap_err()
+                .contains("too rare")
+        );
     }
 }

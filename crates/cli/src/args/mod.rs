@@ -326,6 +326,10 @@ fn count(what: &str, most: u32, text: &str) -> Result<NonZeroU32, String> {
 fn duration(text: &str) -> Result<Duration, String> {
     let time = humantime::parse_duration(text)
         .map_err(|error| format!("'{text}' is not a time; write it like 60s or 500ms: {error}"))?;
+    usable(time, text)
+}
+
+fn usable(time: Duration, text: &str) -> Result<Duration, String> {
     if time.is_zero() || time > Duration::from_secs(7 * 24 * 3600) {
         return Err(format!(
             "a time must be above 0 and at most 7 days, not '{text}'"

@@ -169,6 +169,56 @@ fn a_hostile_name_moves_no_cursor() {
     }
 }
 
+/// A name is anybody's who can put a file there: one with lines in it is one line.
+#[test]
+fn a_hostile_file_name_forges_no_line() {
+    let place = Place::new(KEYMARK);
+    let name = "x\n::error file=a::forged";
+    shell(
+        &place,
+        "mkdir keys; ssh-keygen -q -t rsa -b 1024 -N '' -C 'me\n::error::y' -f id",
+    );
+    let key = fs::read_to_string(place.path("id.pub")).unwrap();
+    for (name, text) in [(name, &*key), ("y\n::error::cut.pem", "none")] {
+        fs::write(place.path("keys").join(name), text).unwrap();
+    }
+    for form in ["", "--json", "--sarif", "--junit", "--long"] {
+        let mut keymark = place.keymark(&format!("audit {form} keys"));
+        let output = keymark.current_dir(place.directory()).output().unwrap();
+        let output = ended(output, 5);
+        for shown in [text(&output.stdout), said(&output)] {
+            let forged = shown.lines().find(|line| line.starts_with("::error"));
+            assert_eq!(forged, None, "{form}");
+        }
+    }
+}
+
+/// One that keeps gpg's output open, or prints without end: it ends with gpg, and the database is named as not read.
+#[test]
+fn what_gpg_leaves_behind_ends_with_it() {
+    let place = Place::new(KEYMARK);
+    shell(
+        &place,
+        "mkdir -p bin home/public-keys.d; printf 'SQLite format 3' > home/public-keys.d/pubring.db",
+    );
+    let path = format!("{}:/usr/bin:/bin", place.path("bin").display());
+    for script in [
+        "sh -c 'sleep 600; :' \"$6\" &",
+        "sh -c 'yes >&2; :' \"$6\" & exit 2",
+    ] {
+        fs::write(place.path("bin/gpg"), format!("#!/bin/sh\n{script}\n")).unwrap();
+        shell(&place, "chmod 755 bin/gpg");
+        let mut keymark = place.keymark("audit --json");
+        let output = keymark
+            .arg("home")
+            .env("PATH", &path)
+            .current_dir(place.directory());
+        let found = objects(&text(&ended(output.output().unwrap(), 4).stdout));
+        assert_says(&found[0]["not_read"].to_string(), ["pubring.db"]);
+        place.assert_gone();
+    }
+}
+
 #[test]
 fn what_is_no_target_is_refused() {
     let place = Place::new(KEYMARK);

@@ -96,6 +96,50 @@ fn no_worker_has_the_variable_of_a_pin_or_outlives_keymark() {
     }
 }
 
+/// An agent with a token's key, its shell and the helper that loads the module: what they need of the environment, and no
+/// secret. ssh-agent keeps its own to itself.
+#[cfg(feature = "tokens")]
+#[test]
+fn no_program_at_a_token_has_a_secret_of_the_environment() {
+    use keymark_stores::places::process::Process;
+    use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+
+    let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
+    token.make_key("rsa:2048", "01", "web");
+    let device = format!("{URI};object=web");
+    let line = "bench --operation authenticate --stack ssh --parameter agent=openssh --max-time 60s --no-save";
+    let mut keymark = place
+        .keymark(&format!("{line} --pin-env USER_PIN"))
+        .args(["--device", &device])
+        .env("USER_PIN", PIN)
+        .env("PGPASSWORD", "secret")
+        .env("CI_JOB_TOKEN", "secret")
+        .env(CONFIGURATION, token.configuration())
+        .spawn()
+        .unwrap();
+    let id = keymark.id();
+    let others = || {
+        let all = Process::with_descendants(id).into_iter();
+        all.map(|process| process.number)
+            .filter(move |number| *number != id)
+    };
+    let helper = waiting::found("the module is loaded", || {
+        others().find(|number| text(&of_process(*number, "cmdline")).contains("ssh-pkcs11-helper"))
+    });
+    let environments: Vec<String> = others()
+        .map(|number| text(&of_process(number, "environ")))
+        .collect();
+    let of_helper = text(&of_process(helper, "environ"));
+    keymark.kill().unwrap();
+    keymark.wait().unwrap();
+    waiting::until("they are gone", || Process::of(helper).is_none());
+    assert!(environments.len() >= 3, "{environments:?}");
+    assert_says(&of_helper, ["SOFTHSM2_CONF=", "PATH="]);
+    for environment in environments {
+        assert_silent(&environment, ["USER_PIN=", "PGPASSWORD=", "CI_JOB_TOKEN="]);
+    }
+}
+
 fn of_process(id: u32, what: &str) -> Vec<u8> {
     std::fs::read(format!("/proc/{id}/{what}")).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use keymark_bench::Error;
+use keymark_bench::{Clock as _, Error, MonotonicClock};
 use percent_encoding::percent_decode;
 use zeroize::Zeroizing;
 
@@ -23,11 +23,15 @@ const GREETING: Duration = Duration::from_secs(10);
 const LINE: usize = 1000;
 /// Longest line that is read.
 const LONGEST: u64 = 4096;
+/// Octets of data in an answer, at most.
+const MOST: usize = 64 << 20;
 
 /// A connection.
 #[derive(Debug)]
 pub struct Assuan {
     stream: BufReader<UnixStream>,
+    /// How long an answer is waited for, whatever is said before it.
+    patience: Duration,
     /// The last line, without its end.
     line: Vec<u8>,
     /// Status lines of the last command, if they are kept.
@@ -58,6 +62,7 @@ impl Assuan {
     pub fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
         let mut connection = Self {
             stream: BufReader::new(connect(AGENT, socket, patience.min(GREETING))?),
+            patience: patience.min(GREETING),
             line: Vec::with_capacity(LINE),
             statuses: Vec::new(),
             keep_statuses: false,
@@ -66,6 +71,7 @@ impl Assuan {
         connection.answer("greeting", &mut Vec::new(), None)?;
         let limited = limit(connection.stream.get_ref(), patience);
         limited.map_err(|error| broken(AGENT, "greeting", &error))?;
+        connection.patience = patience;
         Ok(connection)
     }
 
@@ -150,12 +156,18 @@ impl Assuan {
         data: &mut Vec<u8>,
         mut reply: Option<&[u8]>,
     ) -> Result<(), Error> {
+        let clock = MonotonicClock::new();
+        let limit = clock.now().after(self.patience);
+        let mut refusal = None;
         loop {
             match self.response(command, data)? {
-                Response::Ok => return Ok(()),
+                Response::Ok => break,
+                // What follows an inquiry that was cancelled belongs to it.
+                Response::Err(_) if refusal.is_some() => break,
                 Response::Err(reason) => {
                     let advice = advice(&reason, self.advice(command).to_owned());
-                    return Err(Error::call(command, reason, advice));
+                    refusal = Some(Error::call(command, reason, advice));
+                    break;
                 }
                 // Who asks again was not content with the answer: a PIN is not sent a second time.
                 Response::Inquire(keyword) => match reply.take() {
@@ -164,17 +176,18 @@ impl Assuan {
                         self.send(command, b"CAN\n")?;
                         let reason =
                             format!("gpg-agent asks for {keyword}, which keymark cannot answer");
-                        // The refusal that follows belongs to this command.
-                        while !matches!(
-                            self.response(command, data)?,
-                            Response::Err(_) | Response::Ok
-                        ) {}
-                        return Err(Error::call(command, reason, self.advice(command)));
+                        let advice = self.advice(command);
+                        refusal.get_or_insert_with(|| Error::call(command, reason, advice));
                     }
                 },
                 Response::Data | Response::Other => {}
             }
+            // Whoever talks without an answer does not give one.
+            if data.len() > MOST || clock.now() > limit {
+                return Err(self.broken(command, &io::ErrorKind::WouldBlock.into()));
+            }
         }
+        refusal.map_or(Ok(()), Err)
     }
 
     fn advice(&self, command: &str) -> &'static str {
@@ -311,6 +324,15 @@ mod tests {
             error.starts_with("PKSIGN failed: 67108881 No secret key"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn an_agent_that_talks_without_an_answer_is_left() {
+        let (dir, _server) = scripted(&["OK\n", "S PROGRESS\nS PROGRESS\n"]);
+        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        connection.patience = Duration::ZERO;
+        let error = connection.command("PKSIGN").unwrap_err().to_string();
+        assert_says(&error, ["gpg-agent does not answer"]);
     }
 
     #[test]

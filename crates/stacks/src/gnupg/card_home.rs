@@ -22,6 +22,7 @@ use super::process::Task;
 use super::scdaemon::{CardLink, ScdaemonReader};
 use super::{Gnupg, reachable};
 use crate::private_dir::PrivateDir;
+use crate::program;
 use crate::programs::write_private;
 
 /// Puts all keys of the algorithm that the device can hold on the card, with the fingerprints that they
@@ -147,11 +148,10 @@ fn exported(gnupg: &Gnupg, card: &dyn CardAccess) -> Result<Vec<u8>, Error> {
     let fingerprints = slots.filter_map(|slot| card.fingerprint(slot).transpose());
     let fingerprints: Vec<String> = fingerprints.collect::<Result<_, _>>()?;
     let mut command = gnupg.command_in_owners_home("gpg");
-    let output = command
+    command
         .args(["--batch", "--no-tty", "--export"])
-        .args(&fingerprints)
-        .output()
-        .during("gpg --export")?;
+        .args(&fingerprints);
+    let output = program::run(&mut command, program::WORK).during("gpg --export")?;
     if fingerprints.is_empty() || output.stdout.is_empty() {
         return Err(Error::call(
             "gpg --export",

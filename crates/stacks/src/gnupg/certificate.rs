@@ -12,6 +12,7 @@ use keymark_stores::test_key::TestKey;
 
 use super::composite_curve;
 use super::home::Home;
+use crate::program;
 use crate::programs::write_private;
 
 /// Makes the OpenPGP key of an algorithm in a home (doc/gpg.texi, "Unattended key generation": `Key-Grip` names a key
@@ -95,11 +96,8 @@ pub fn put(home: &Home, test_key: &TestKey) -> Result<String, Error> {
     let file = keys.join("new.key");
     write_private(&file, &key::encode(test_key)?)?;
     let mut tool = home.gnupg.libexec("gpg-protect-tool")?;
-    let output = tool
-        .arg("--show-keygrip")
-        .arg(&file)
-        .output()
-        .during(call)?;
+    let tool = tool.arg("--show-keygrip").arg(&file);
+    let output = program::run(tool, program::QUESTION).during(call)?;
     let grip = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if grip.len() != 40 {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();

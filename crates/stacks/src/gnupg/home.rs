@@ -17,8 +17,8 @@ use super::assuan::Assuan;
 use super::listing::{ListedKey, listed_keys};
 use super::scdaemon::{CardLink, Scdaemon};
 use super::{Gnupg, status};
-use crate::private_dir;
 use crate::programs::{Daemon, START, check_socket, write_private};
+use crate::{private_dir, program};
 
 /// The longest name gpg-agent gives a socket.
 const LONGEST_SOCKET: &str = "S.gpg-agent.browser";
@@ -135,7 +135,8 @@ impl Home {
 
     /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
     pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
-        let asked = self.program("gpgconf", &["--list-dirs", what]).output();
+        let mut command = self.program("gpgconf", &["--list-dirs", what]);
+        let asked = program::run(&mut command, program::QUESTION);
         let listed = asked.during("gpgconf --list-dirs")?;
         let listed = String::from_utf8_lossy(&listed.stdout);
         Ok(PathBuf::from(unescaped(listed.trim())))
@@ -166,7 +167,7 @@ impl Home {
 
     /// Runs gpg to its end and returns (stdout, stderr with status lines).
     pub fn run(&self, call: &str, arguments: &[&str]) -> Result<(Vec<u8>, String), Error> {
-        let output = self.gpg().args(arguments).output().during(call)?;
+        let output = program::run(self.gpg().args(arguments), program::WORK).during(call)?;
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {
             Ok((output.stdout, text))

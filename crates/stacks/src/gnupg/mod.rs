@@ -148,10 +148,8 @@ impl Gnupg {
     /// Where the agent of the owner's `GNUPGHOME` listens.
     pub(crate) fn owners_socket(&self) -> Option<PathBuf> {
         let mut command = self.command_in_owners_home("gpgconf");
-        let listed = command
-            .args(["--list-dirs", "agent-socket"])
-            .output()
-            .ok()?;
+        let command = command.args(["--list-dirs", "agent-socket"]);
+        let listed = program::run(command, program::QUESTION).ok()?;
         let listed = String::from_utf8_lossy(&listed.stdout);
         Some(PathBuf::from(home::unescaped(listed.trim())))
     }
@@ -163,23 +161,21 @@ impl Gnupg {
         Ok(program::command(&Path::new(&directory).join(program)))
     }
 
-    fn ask(&self, program: &str, arguments: &[&str]) -> Result<String, Error> {
+    fn ask(&self, name: &str, arguments: &[&str]) -> Result<String, Error> {
         let missing = |reason: String| Error::Missing {
-            what: format!("{program} (GnuPG)"),
+            what: format!("{name} (GnuPG)"),
             reason,
             advice: INSTALL.to_owned(),
         };
-        let output = self
-            .command(program)
-            .args(arguments)
-            .output()
+        let mut command = self.command(name);
+        let output = program::run(command.args(arguments), program::QUESTION)
             .map_err(|error| missing(error.to_string()))?;
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
             let said = String::from_utf8_lossy(&output.stderr);
             Err(missing(format!(
-                "{program} {} ended with {}: {}",
+                "{name} {} ended with {}: {}",
                 arguments.join(" "),
                 output.status,
                 status::complaint(&said)

@@ -1,5 +1,7 @@
 //! What gpg tells machines: status lines (doc/DETAILS, "Format of the --status-fd output").
 
+use keymark_bench::outside::visible::shortened;
+
 /// The `[GNUPG:]` lines of a text that may hold other lines: the keyword of each, and the rest.
 pub fn status_lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| {
@@ -12,6 +14,9 @@ pub fn status_lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
 pub fn has(text: &str, keyword: &str) -> bool {
     status_lines(text).any(|(known, _)| known == keyword)
 }
+
+/// Characters of a complaint.
+const LONGEST: usize = 400;
 
 /// What went wrong, for a message: error lines of the status, else the last words of the program.
 pub fn complaint(text: &str) -> String {
@@ -34,11 +39,12 @@ pub fn complaint(text: &str) -> String {
         .filter(|l| !l.is_empty())
         .collect();
     let last = said.last().copied().unwrap_or("no reason given");
-    if errors.is_empty() {
+    let whole = if errors.is_empty() {
         last.to_owned()
     } else {
         format!("{} ({last})", errors.join(", "))
-    }
+    };
+    shortened(&whole, LONGEST)
 }
 
 /// What to do when the agent or gpg could not use a key, by the error codes in its words (gpg-error.h: a system error is in

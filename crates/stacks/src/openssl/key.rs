@@ -3,9 +3,8 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Command, ExitStatus, Output};
 
 use keymark_bench::{During as _, Error};
 use keymark_stores::pkcs11::ProgramKey;
@@ -59,17 +58,6 @@ impl Errand {
             Self::Nothing => "openssl version",
         }
     }
-}
-
-/// Runs a process to its end; what it says on its standard error is kept.
-pub(super) fn run(command: &mut Command, call: &str) -> Result<Output, Error> {
-    command
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        // Ctrl-C is keymark's to handle.
-        .process_group(0)
-        .output()
-        .during(call)
 }
 
 impl OpenSslKey {
@@ -177,7 +165,8 @@ impl OpenSslKey {
     fn tried(self) -> Result<Self, Error> {
         self.check_pin()?;
         let call = Errand::LoadKey.call();
-        let done = run(&mut self.command(Errand::LoadKey)?, call)?;
+        let mut command = self.command(Errand::LoadKey)?;
+        let done = program::run(&mut command, program::WORK).during(call)?;
         self.succeeded(call, &done)?;
         Ok(self)
     }

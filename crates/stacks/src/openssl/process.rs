@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use keymark_bench::runner::measure_alone;
 use keymark_bench::workload::{Calculates, Input, KeyHandle, Performed, Workload};
-use keymark_bench::{Clock, Error, MonotonicClock, Part, PartSums};
+use keymark_bench::{Clock, During as _, Error, MonotonicClock, Part, PartSums};
 
 use super::challenge::Task;
-use super::key::{ADVICE, Errand, OpenSslKey, run};
+use super::key::{ADVICE, Errand, OpenSslKey};
+use crate::program::{self, Step};
 use crate::programs::OperationProcess;
 
 /// The handle.
@@ -117,10 +118,13 @@ impl References {
 
     fn timed(&self, errand: Errand) -> Result<Duration, Error> {
         let mut command = self.place.command(errand)?;
+        // Made ready before, as that takes as long as a short program.
+        let step = Step::start().during(errand.call())?;
         let begin = self.clock.now();
-        let done = run(&mut command, errand.call());
+        let done = step.run(&mut command, program::WORK, program::ANSWER);
         let end = self.clock.now();
-        self.place.succeeded(errand.call(), &done?)?;
+        self.place
+            .succeeded(errand.call(), &done.during(errand.call())?)?;
         Ok(end.since(begin))
     }
 

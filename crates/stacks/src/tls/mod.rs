@@ -8,6 +8,7 @@ mod comparisons;
 mod handshake;
 mod key_use;
 mod keys;
+mod limited;
 pub(crate) mod measuring;
 pub(crate) mod outcome;
 mod remote;

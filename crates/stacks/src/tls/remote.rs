@@ -1,7 +1,7 @@
 //! A server that runs already, and that keymark knows by its answers only.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +19,7 @@ use keymark_load::{
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
+use super::limited::Limited;
 use super::measuring::{Client, Relay, Watch};
 use super::outcome;
 use super::rounds::Driven;
@@ -26,7 +27,7 @@ use super::trust;
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
-/// How long a server may take to say anything, where nothing is measured.
+/// How long a handshake may take, where nothing is measured.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Signatures that a client may accept of a server with several certificates, to be shown each
 /// (SSL_CTX_set1_sigalgs_list(3)).
@@ -219,9 +220,7 @@ impl Remote {
         address: &SocketAddr,
         accepted: &str,
     ) -> Result<Vec<Vec<u8>>, Box<dyn std::error::Error>> {
-        let stream = TcpStream::connect_timeout(address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        let stream = Limited::connect(address, PATIENCE)?;
         let mut builder = SslConnector::builder(SslMethod::tls_client())?;
         builder.set_verify(SslVerifyMode::NONE);
         // Weak keys are what is looked for.

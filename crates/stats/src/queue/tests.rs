@@ -12,8 +12,12 @@ fn exponential(rate: f64) -> ServiceTimes {
 }
 
 fn mixture() -> ServiceTimes {
-    let slow = (0..100).map(|number| Seconds(if number < 95 { 0.15 } else { 0.3 }));
-    ServiceTimes::of(slow).unwrap()
+    ServiceTimes::mixture([(Seconds(0.3), 5.0), (Seconds(0.15), 95.0)]).unwrap()
+}
+
+/// A millisecond, and so rarely a time that is long.
+fn rarely(share: f64, long: f64) -> ServiceTimes {
+    ServiceTimes::mixture([(Seconds(1e-3), 1.0 - share), (Seconds(long), share)]).unwrap()
 }
 
 fn queue(times: &ServiceTimes, rate: f64, tokens: u32, distribution: Distribution) -> Queue<'_> {
@@ -126,6 +130,73 @@ fn any_times_at_one_token_wait_as_long_as_pollaczek_and_khinchine_say() {
             0.02,
         );
         near(found.rate.0, rate, 0.02);
+    }
+}
+
+/// All arrivals of the time that one long operation takes wait for it, and those after it until they are worked off: of a
+/// thousand operations a second that a token can do.
+#[test]
+fn what_is_rare_and_long_decides_how_long_operations_wait() {
+    for (share, long, rate) in [
+        (1e-5, 100.0, 100.0),
+        (1e-4, 10.0, 100.0),
+        (1e-3, 1.0, 200.0),
+    ] {
+        let times = rarely(share, long);
+        let found = queue(&times, rate, 1, Distribution::Shared);
+        let found = found.response(Some(Seconds(long / 10.0))).unwrap();
+        // Pollaczek and Khinchine.
+        let (mean, square) = (times.mean().0, share * long * long + 1e-6);
+        near(times.mean().0, 1e-3 + share * long, 1e-3);
+        near(
+            found.mean.0,
+            mean + rate * square / (2.0 * (1.0 - rate * mean)),
+            0.4,
+        );
+        near(found.rate.0, rate, 0.05);
+        let p99 = found.p99;
+        assert!(p99.value.0 > long / 2.0, "{p99:?}");
+        assert!(
+            p99.low.unwrap() <= p99.value && p99.low.unwrap().0 >= 1e-3,
+            "{p99:?}"
+        );
+        assert!(found.late.unwrap() > rate * share * long / 2.0, "{found:?}");
+    }
+    assert!(rarely(1e-9, 1_000.0).are_too_rare());
+    assert!(!rarely(1e-9, 2e-3).are_too_rare() && !mixture().are_too_rare());
+}
+
+#[test]
+fn a_mixture_is_drawn_as_often_as_its_weights_say() {
+    let times = ServiceTimes::mixture([
+        (Seconds(1.0), 0.0),
+        (Seconds(3.0), 1.0),
+        (Seconds(2.0), 3.0),
+    ]);
+    let times = times.unwrap();
+    assert_eq!(times.mean(), Seconds(2.25));
+    assert_eq!(
+        (times.level(0.75), times.level(0.76)),
+        (Seconds(2.0), Seconds(3.0))
+    );
+    let mut random = rng(1, Stream::Services);
+    let drawn: Vec<f64> = (0..40_000).map(|_| times.draw(&mut random)).collect();
+    let slow = drawn.iter().filter(|time| **time == 3.0).count();
+    assert!(
+        (9_700..10_300).contains(&slow) && !drawn.contains(&1.0),
+        "{slow}"
+    );
+    for unsound in [
+        vec![],
+        vec![(1.0, 0.0)],
+        vec![(1.0, f64::NAN)],
+        vec![(1.0, -1.0)],
+        vec![(0.0, 1.0)],
+    ] {
+        let parts = unsound
+            .into_iter()
+            .map(|(time, weight)| (Seconds(time), weight));
+        assert_eq!(ServiceTimes::mixture(parts), None);
     }
 }
 

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{codes, modules};
+use crate::places::program;
 use crate::sayings;
 use crate::user::Pins;
 
@@ -38,17 +39,56 @@ impl ModuleFile {
         }
     }
 
-    /// The environment of another process that loads the module: modules find their configuration and services by it.
-    /// PINs stay here.
+    /// The environment of another process that loads the module: of the user's what the module is known to read, and of a
+    /// module that is not known all but secrets. PINs stay here.
     pub(super) fn environment_without(&self, pins: &Pins) -> Vec<(OsString, OsString)> {
         let pins = pins.variables();
-        let own = &self.environment;
-        let is_ours = |name: &OsString| own.keys().any(|ours| *name == **ours);
-        let is_pin = |name: &OsString| pins.iter().any(|pin| *name == **pin);
-        let kept = std::env::vars_os().filter(|(name, _)| !is_pin(name) && !is_ours(name));
-        let own = own.iter().map(|(name, value)| (name.into(), value.clone()));
+        let read = modules::read_by(&self.path);
+        let is_passed = |name: &str| match &read {
+            Some(read) => read.contains(&name) || is_for_every_module(name),
+            None => !names_a_secret(name),
+        };
+        let kept = std::env::vars_os().filter(|(name, _)| {
+            name.to_str().is_some_and(|name| {
+                is_passed(name) && !pins.contains(&name) && !self.environment.contains_key(name)
+            })
+        });
+        let own = self.environment.iter();
+        let own = own.map(|(name, value)| (name.into(), value.clone()));
         kept.chain(own).collect()
     }
+}
+
+/// By which modules and the libraries behind them find services: pcscd, the TPM's broker, the user's directories; and
+/// keymark its own libraries.
+const SERVICES: [&str; 4] = ["PCSCLITE_", "DBUS_", "TSS2_", "XDG_"];
+const OWN: [&str; 2] = ["KEYMARK_PCSC_", "KEYMARK_PKCS11_"];
+
+fn is_for_every_module(name: &str) -> bool {
+    ["TMPDIR", "LC_ALL", "LANG"].contains(&name)
+        || program::BASE.contains(&name)
+        || program::SETTINGS.contains(&name)
+        || SERVICES
+            .iter()
+            .chain(&OWN)
+            .any(|begin| name.starts_with(begin))
+}
+
+/// Whether a variable has a secret by its name: `PGPASSWORD`, `GITHUB_TOKEN`; and so does the address of an archive.
+fn names_a_secret(name: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "PASS",
+        "SECRET",
+        "TOKEN",
+        "CREDENTIAL",
+        "API_KEY",
+        "APIKEY",
+        "ACCESS_KEY",
+        "PRIVATE_KEY",
+        "KEYMARK_ARCHIVE",
+    ];
+    let name = name.to_ascii_uppercase();
+    WORDS.iter().any(|word| name.contains(word))
 }
 
 /// A module, initialised. It stays so until the process ends: not all can be initialised again.
@@ -151,4 +191,41 @@ pub(super) fn no_module(path: &Path, reason: &str) -> Error {
         meaning.replace('%', reason),
         advice,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_told_by_their_names() {
+        for name in [
+            "PGPASSWORD",
+            "PGPASSFILE",
+            "GITHUB_TOKEN",
+            "aws_secret_access_key",
+            "KEYMARK_ARCHIVE",
+        ] {
+            assert!(names_a_secret(name) && !is_for_every_module(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "SOFTHSM2_CONF",
+            "NFAST_HOME",
+            "ChrystokiConfigurationPath",
+        ] {
+            assert!(!names_a_secret(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_known_module_gets_what_it_reads() {
+        let read = |file: &str| modules::read_by(Path::new(file));
+        assert_eq!(
+            read("/usr/lib/softhsm/libsofthsm2.so"),
+            Some(vec!["SOFTHSM2_CONF"])
+        );
+        assert_eq!(read("/opt/unknown.so"), None);
+        assert_eq!(read("pkcs11-spy.so"), None, "it hands calls on");
+    }
 }

@@ -77,6 +77,10 @@ impl Product {
     fn is(&self, file: &str) -> bool {
         self.part.as_ref().is_some_and(|part| file.contains(part))
     }
+
+    fn variables(&self) -> impl Iterator<Item = &str> {
+        self.variables.iter().map(String::as_str)
+    }
 }
 
 /// Those that are known.
@@ -235,17 +239,20 @@ pub(super) fn built_kryoptic() -> Option<PathBuf> {
     found.canonicalize().ok()
 }
 
-/// Of this process's environment, what the module reads: a server that loads it needs the same. A module that is not known
-/// by its file's name, or stands before another one, may read any of them.
-pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
+/// The variables that a module reads; none of one that is not known by its file's name, or stands before another one.
+pub(super) fn read_by(file: &Path) -> Option<Vec<&'static str>> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let reads = |module: &&Product| module.is(&name) && !module.hands_on;
-    let readers = PRODUCTS
-        .iter()
-        .filter(|module| !module.variables.is_empty());
-    let is_known = readers.clone().any(|module| reads(&module));
-    let read = readers.filter(|module| reads(module) || !is_known);
-    let names = read.flat_map(|module| &module.variables);
+    let names = PRODUCTS.iter().filter(reads).flat_map(Product::variables);
+    let names: Vec<&str> = names.collect();
+    (!names.is_empty()).then_some(names)
+}
+
+/// Of this process's environment, what the module reads: a server that loads it needs the same. A module that is not known
+/// may read what any of them reads.
+pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
+    let all = || PRODUCTS.iter().flat_map(Product::variables).collect();
+    let names = read_by(file).unwrap_or_else(all).into_iter();
     names
         .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
         .collect()

@@ -1,12 +1,47 @@
-//! Installed programs: where they are, and how they are run.
+//! Installed programs: where they are, how they are run, and for how long. Every command to a program of others is made by
+//! [`command`], and every one that is waited for is run by [`run`].
 
-use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
+use keymark_bench::{Clock as _, MonotonicClock, Timestamp};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::watchdog::Watchdog;
+
+/// Time for a question to a program: its version, a path, a list.
+pub const QUESTION: Duration = Duration::from_secs(10);
+/// Time for work with keys: an answer, behind a slow token or many others.
+pub const WORK: Duration = Duration::from_secs(300);
+/// Octets of an answer, at most.
+pub const ANSWER: usize = 16 << 20;
+/// Octets of complaints that are kept, the last ones.
+const COMPLAINTS: usize = 1 << 20;
+/// How often a program is looked at that keeps its output open.
+const LOOK: Duration = Duration::from_millis(50);
+/// And one that has closed it, or was told to end.
+const SOON: Duration = Duration::from_millis(1);
+/// How long what a program leaves behind is listened to.
+const REST: Duration = Duration::from_secs(1);
+/// Looks at a program that has closed its outputs, before it is waited for more slowly.
+const AT_ONCE: u32 = 200;
+
+/// What every program gets of the environment.
+pub const BASE: [&str; 3] = ["PATH", "HOME", "LD_LIBRARY_PATH"];
+/// What sets how fast libraries are, and which part of them is used.
+pub const SETTINGS: [&str; 7] = [
+    "GLIBC_TUNABLES",
+    "LD_PRELOAD",
+    "LIBGCRYPT_FORCE_FIPS_MODE",
+    "OPENSSL_CONF",
+    "OPENSSL_MODULES",
+    "OPENSSL_armcap",
+    "OPENSSL_ia32cap",
+];
 
 /// The whole path, in `directory` or along `PATH`: with a bare name and an environment of its own, the
 /// standard library would fork and exec, which costs 6 % of a short gpg process more than `posix_spawn`.
@@ -20,17 +55,206 @@ pub fn locate(directory: Option<&Path>, program: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
+/// The directory for temporary files. Programs that are started elsewhere find it as well.
+pub fn temporary() -> PathBuf {
+    let named = std::env::temp_dir();
+    std::path::absolute(&named).unwrap_or(named)
+}
+
 /// In the language this code reads, and with no more of the user's environment than it needs: what is
 /// measured does not hang on the rest, on an agent or a configuration of the user's.
 pub fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("LC_ALL", "C").stdin(Stdio::null());
-    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+    for name in BASE {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
     }
+    if std::env::var_os("TMPDIR").is_some() {
+        command.env("TMPDIR", temporary());
+    }
     command
+}
+
+/// Runs a program to its end, or ends it after that time, with all that it has started.
+///
+/// # Errors
+/// When it cannot be started, takes longer ([`io::ErrorKind::TimedOut`]) or answers with more than 16 MiB.
+pub fn run(command: &mut Command, limit: Duration) -> io::Result<Output> {
+    Step::start()?.run(command, limit, ANSWER)
+}
+
+/// One program that is run: it ends, with all that it has started, when its time is up, and with keymark.
+#[derive(Debug)]
+pub struct Step(Watchdog);
+
+impl Step {
+    /// Makes ready for a program.
+    pub fn start() -> io::Result<Self> {
+        Watchdog::named(Path::new("keymark")).map(Self)
+    }
+
+    /// Runs it: `most` octets of its answer at most.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn run(
+        mut self,
+        command: &mut Command,
+        limit: Duration,
+        most: usize,
+    ) -> io::Result<Output> {
+        let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.0.spawn(piped)?;
+        let clock = MonotonicClock::new();
+        let deadline = clock.now().after(limit);
+        let heard = heard(&mut child, most, (&clock, deadline));
+        self.0.end();
+        let status = child.wait()?;
+        match heard? {
+            Heard::Whole([stdout, stderr]) => Ok(Output {
+                status,
+                stdout,
+                stderr,
+            }),
+            Heard::TooLong => {
+                let reason = format!("it printed more than {most} bytes");
+                Err(io::Error::new(io::ErrorKind::FileTooLarge, reason))
+            }
+            Heard::TooLate => {
+                let seconds = limit.as_secs_f64();
+                let reason = format!("it had not ended after {seconds} s, and was ended");
+                Err(io::Error::new(io::ErrorKind::TimedOut, reason))
+            }
+        }
+    }
+}
+
+/// What was heard of a program.
+enum Heard {
+    /// Its answer, and the end of what it printed on its standard error.
+    Whole([Vec<u8>; 2]),
+    TooLong,
+    TooLate,
+}
+
+/// Listens to a program until it has ended.
+fn heard(
+    child: &mut Child,
+    most: usize,
+    (clock, deadline): (&MonotonicClock, Timestamp),
+) -> io::Result<Heard> {
+    let mut from = [
+        child
+            .stdout
+            .take()
+            .map(|from| File::from(OwnedFd::from(from))),
+        child
+            .stderr
+            .take()
+            .map(|from| File::from(OwnedFd::from(from))),
+    ];
+    let mut kept = [Vec::new(), Vec::new()];
+    let mut part = vec![0; 64 << 10];
+    let (mut until, mut has_ended, mut looks) = (deadline, false, 0);
+    loop {
+        let now = clock.now();
+        if !has_ended && child.try_wait()?.is_some() {
+            // What it has left behind may keep its outputs open, and print.
+            (has_ended, until) = (true, now.after(REST));
+        }
+        let left = until.since(now);
+        if left.is_zero() {
+            break;
+        }
+        let ready = ready(&from, left.min(LOOK))?;
+        for at in (0..2).filter(|at| ready[*at]) {
+            let length = from[at]
+                .as_mut()
+                .map_or(Ok(0), |from| from.read(&mut part))?;
+            kept[at].extend(&part[..length]);
+            if length == 0 {
+                from[at] = None;
+            }
+        }
+        if kept[0].len() > most {
+            return Ok(Heard::TooLong);
+        }
+        // Not at each part: that would move all of it each time.
+        if kept[1].len() > 2 * COMPLAINTS {
+            keep_the_end(&mut kept[1]);
+        }
+        match (ready.contains(&true), has_ended) {
+            (true, _) => {}
+            (false, true) => break,
+            (false, false) if from.iter().all(Option::is_none) => {
+                looks += 1;
+                if looks < AT_ONCE {
+                    std::thread::yield_now();
+                } else {
+                    std::thread::sleep(SOON);
+                }
+            }
+            (false, false) => {}
+        }
+    }
+    if !has_ended {
+        return Ok(Heard::TooLate);
+    }
+    keep_the_end(&mut kept[1]);
+    Ok(Heard::Whole(kept))
+}
+
+fn keep_the_end(kept: &mut Vec<u8>) {
+    let surplus = kept.len().saturating_sub(COMPLAINTS);
+    kept.drain(..surplus);
+}
+
+/// Which of them can be read, or have ended, within that time.
+fn ready(from: &[Option<File>; 2], limit: Duration) -> io::Result<[bool; 2]> {
+    let mut polled: Vec<PollFd<'_>> = from
+        .iter()
+        .flatten()
+        .map(|from| PollFd::new(from.as_fd(), PollFlags::POLLIN))
+        .collect();
+    if polled.is_empty() {
+        return Ok([false; 2]);
+    }
+    let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
+    match poll(&mut polled, timeout) {
+        Err(nix::errno::Errno::EINTR) => return Ok([false; 2]),
+        ready => ready?,
+    };
+    let mut found = polled.iter().map(|one| one.any().unwrap_or_default());
+    let mut next = |from: &Option<File>| from.is_some() && found.next().unwrap_or_default();
+    Ok([next(&from[0]), next(&from[1])])
+}
+
+/// How a child has ended, which is given that time for it; none where it is still there.
+pub fn ended_within(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    let clock = MonotonicClock::new();
+    let deadline = clock.now().after(limit);
+    loop {
+        match child.try_wait() {
+            Ok(None) if clock.now() < deadline => std::thread::sleep(SOON),
+            ended => return ended.ok().flatten(),
+        }
+    }
+}
+
+/// The end of a file in which a program complains; none where it cannot be read.
+pub fn complaints(path: &Path) -> String {
+    const KEPT: u64 = COMPLAINTS as u64;
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(KEPT)))?;
+        let mut end = Vec::new();
+        file.take(KEPT).read_to_end(&mut end)?;
+        Ok(end)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
 /// Longer than any line that a program says to tell that it has started.
@@ -47,11 +271,14 @@ pub(super) fn is_readable(from: &impl AsFd, limit: Duration) -> io::Result<bool>
     }
 }
 
-/// What a program says first, without its line feed. Each part of it is waited for that long.
+/// What a program says first, without its line feed, within that time.
 pub fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<String> {
+    let clock = MonotonicClock::new();
+    let deadline = clock.now().after(limit);
     let mut line = Vec::new();
     while line.len() < LONGEST_LINE {
-        if !is_readable(&from, limit)? {
+        let left = deadline.since(clock.now());
+        if left.is_zero() || !is_readable(&from, left)? {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let mut octet = [0];
@@ -70,6 +297,7 @@ pub fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<Str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::places::process::Process;
 
     fn heard(script: &str) -> io::Result<String> {
         let mut child = command(Path::new("/bin/sh"))
@@ -90,5 +318,88 @@ mod tests {
         assert_eq!(kind("printf 12"), io::ErrorKind::UnexpectedEof);
         assert_eq!(kind("exec sleep 600"), io::ErrorKind::TimedOut);
         assert_eq!(kind("yes | tr -d '\\n'"), io::ErrorKind::InvalidData);
+        // Each octet within the limit, and the line not.
+        let drips = "while :; do printf 1; sleep 0.05; done";
+        assert_eq!(kind(drips), io::ErrorKind::TimedOut);
+    }
+
+    fn has_ended(number: &str) -> bool {
+        let number = number.parse().unwrap();
+        (0..1_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            Process::of(number).is_none()
+        })
+    }
+
+    fn ran(script: &str, limit: Duration) -> io::Result<Output> {
+        run(command(Path::new("/bin/sh")).args(["-c", script]), limit)
+    }
+
+    #[test]
+    fn a_program_is_run_to_its_end_with_both_its_outputs() {
+        let done = ran("echo out; echo err >&2; exit 3", QUESTION).unwrap();
+        assert_eq!(
+            (done.stdout, done.stderr),
+            (b"out\n".to_vec(), b"err\n".to_vec())
+        );
+        assert_eq!(done.status.code(), Some(3));
+        // What it leaves behind holds its output, and ends with it.
+        ran("yes >&2 & exit 0", QUESTION).unwrap();
+        let done = ran("sleep 600 & echo $!", QUESTION).unwrap();
+        let left = String::from_utf8(done.stdout).unwrap();
+        assert!(has_ended(left.trim()), "{left}");
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_ended_with_what_it_has_started() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("numbers");
+        let started = format!("sleep 600 & echo $! $$ >{}", file.display());
+        for (hangs, wanted) in [
+            ("wait", io::ErrorKind::TimedOut),
+            ("kill -STOP 0", io::ErrorKind::TimedOut),
+            ("exec >&- 2>&-; wait", io::ErrorKind::TimedOut),
+            ("trap '' TERM; yes >&2", io::ErrorKind::TimedOut),
+            ("yes", io::ErrorKind::FileTooLarge),
+        ] {
+            let script = format!("{started}; {hangs}");
+            let kind = ran(&script, Duration::from_millis(500)).unwrap_err().kind();
+            assert_eq!(kind, wanted, "{hangs}");
+            for number in std::fs::read_to_string(&file).unwrap().split_whitespace() {
+                assert!(has_ended(number), "{hangs}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_what_a_program_prints_the_end_is_kept() {
+        let loud = format!("head -c {} /dev/zero >&2; echo end >&2", 3 * COMPLAINTS);
+        let done = ran(&loud, WORK).unwrap();
+        assert_eq!(done.stderr.len(), COMPLAINTS);
+        assert!(done.stderr.ends_with(b"end\n"));
+        let long = format!("head -c {} /dev/zero", ANSWER + 1);
+        let kind = ran(&long, WORK).unwrap_err().kind();
+        assert_eq!(kind, io::ErrorKind::FileTooLarge);
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("said");
+        std::fs::write(&file, [vec![b' '; 2 << 20], b"end".to_vec()].concat()).unwrap();
+        let said = complaints(&file);
+        assert!(
+            said.ends_with("end") && said.len() == 1 << 20,
+            "{}",
+            said.len()
+        );
+    }
+
+    #[test]
+    fn a_program_gets_no_more_of_the_environment_than_it_needs() {
+        let done = run(&mut command(Path::new("/usr/bin/env")), QUESTION).unwrap();
+        let text = String::from_utf8(done.stdout).unwrap();
+        let known = |line: &str| {
+            let name = line.split('=').next().unwrap_or_default();
+            BASE.contains(&name) || ["LC_ALL", "TMPDIR"].contains(&name)
+        };
+        assert!(text.lines().all(known), "{text}");
+        assert!(temporary().is_absolute());
     }
 }

@@ -9,6 +9,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use keymark_bench::{During as _, Error};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use crate::places::process::Process;
 use crate::places::{private_dir, program};
@@ -28,20 +30,24 @@ pub struct Watchdog {
 impl Watchdog {
     /// Starts one, for programs whose private directory that is.
     pub fn start(directory: &Path) -> Result<Self, Error> {
+        // The directory's name, so that whoever looks for its processes finds it.
+        let watchdog = Self::named(directory).during(SHELL)?;
+        private_dir::record(directory, watchdog.shell.id())?;
+        Ok(watchdog)
+    }
+
+    /// Starts one without a private directory, with that as the name of its shell.
+    pub fn named(name: &Path) -> io::Result<Self> {
         let shell = program::command(Path::new(SHELL))
             .args(["-c", UNTIL_INPUT_ENDS])
-            // Its name, so that whoever looks for the directory's processes finds it.
-            .arg(directory)
+            .arg(name)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             // Ctrl-C is keymark's to handle.
             .process_group(0)
-            .spawn()
-            .during(SHELL)?;
-        let watchdog = Self { shell };
-        private_dir::record(directory, watchdog.shell.id())?;
-        Ok(watchdog)
+            .spawn()?;
+        Ok(Self { shell })
     }
 
     /// Starts a program in the group.
@@ -62,7 +68,13 @@ impl Watchdog {
 
     /// Ends all that is left of the group.
     pub fn end(&mut self) {
-        drop(self.shell.stdin.take());
+        if self.shell.stdin.take().is_none() {
+            return;
+        }
+        // It may have been stopped with its group. Until it was waited for, the number is the group's.
+        if let Ok(group) = i32::try_from(self.shell.id()) {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
         let _ = self.shell.wait();
     }
 }

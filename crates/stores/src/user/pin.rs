@@ -96,7 +96,7 @@ impl PinSource {
             return Ok(pin.clone());
         }
         keep_to_ourselves();
-        let pin = match self {
+        let given = match self {
             Self::Known(pin) => return Ok(pin.clone()),
             Self::Asked(by) => return by(what),
             Self::ByToken(_) => {
@@ -118,10 +118,17 @@ impl PinSource {
                     .map_err(|error| failed(what, format!("the terminal: {error}")))?
             }
         };
-        if pin.is_empty() {
-            return Err(failed(what, "it is empty".to_owned()));
-        }
-        Ok(Pin(pin))
+        let pin = without_line_end(&given);
+        let wrong = if pin.is_empty() {
+            "it is empty"
+        } else if pin.len() > LONGEST {
+            "it has more than 128 bytes, and was not sent"
+        } else if pin.contains(char::is_control) {
+            "it contains a control character, and was not sent"
+        } else {
+            return Ok(Pin::new(pin));
+        };
+        Err(failed(what, wrong.to_owned()))
     }
 }
 
@@ -137,13 +144,29 @@ fn descriptor(number: u32) -> std::io::Result<Zeroizing<String>> {
     first_line(Path::new(&format!("/proc/self/fd/{number}")))
 }
 
+/// Bytes of a PIN, at most: DO C4 has seven bits for the length (OpenPGP card 3.4.1 §4.4.1).
+const LONGEST: usize = 128;
+
+/// The line feed that editors and `echo` put behind a line is none of the PIN's.
+fn without_line_end(given: &str) -> &str {
+    let line = given.strip_suffix('\n').unwrap_or(given);
+    line.strip_suffix('\r').unwrap_or(line)
+}
+
+/// Up to its end, or to where no PIN goes on; what is behind it is left unread.
 fn first_line(path: &Path) -> std::io::Result<Zeroizing<String>> {
-    /// No PIN is longer: DO C4 has seven bits for the length (OpenPGP card 3.4.1 §4.4.1).
-    const LONGEST: u64 = 129;
-    let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
-    File::open(path)?.take(LONGEST).read_to_string(&mut text)?;
-    let line = text.lines().next().unwrap_or_default();
-    Ok(Zeroizing::new(line.to_owned()))
+    let mut file = File::open(path)?;
+    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST + 2));
+    let mut octet = Zeroizing::new([0]);
+    while line.len() < LONGEST + 2 && file.read(octet.as_mut_slice())? > 0 {
+        line.push(octet[0]);
+        if *octet == *b"\n" {
+            break;
+        }
+    }
+    let text = std::str::from_utf8(&line);
+    let text = text.map_err(|_| std::io::Error::other("it is not UTF-8 text"))?;
+    Ok(Zeroizing::new(text.to_owned()))
 }
 
 /// The PINs of one device.
@@ -208,6 +231,52 @@ mod tests {
         let number = u32::try_from(reader.as_raw_fd()).unwrap();
         let pin = PinSource::Descriptor(number).fetch("PIN").ok().unwrap();
         assert_eq!(pin.expose(), "123456");
+    }
+
+    /// By each way that is not a person's.
+    #[test]
+    fn what_cannot_be_a_pin_is_refused_before_it_is_sent() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("pin");
+        let fetched = |given: &[u8]| {
+            std::fs::write(&file, given).unwrap();
+            let number = File::open(&file).unwrap();
+            let number = u32::try_from(std::os::fd::IntoRawFd::into_raw_fd(number)).unwrap();
+            let sources = [PinSource::File(file.clone()), PinSource::Descriptor(number)];
+            let pins = sources.map(|source| source.fetch("PIN").ok());
+            let pins = pins.map(|pin| pin.map(|pin| pin.expose().to_owned()));
+            assert_eq!(pins[0], pins[1]);
+            pins[0].clone()
+        };
+        for pin in ["1", "pass phrase", "é", &"9".repeat(LONGEST)] {
+            for end in ["", "\n", "\r\n", "\nmore"] {
+                assert_eq!(
+                    fetched(format!("{pin}{end}").as_bytes()).as_deref(),
+                    Some(pin)
+                );
+            }
+        }
+        for wrong in [
+            &b""[..],
+            b"\n",
+            b"12\t34",
+            b"1234\r\r\n",
+            b"\x001234",
+            b"\xff",
+            &[b'9'; LONGEST + 1],
+        ] {
+            assert_eq!(fetched(wrong), None, "{wrong:?}");
+        }
+        let endless = PinSource::File(PathBuf::from("/dev/zero")).fetch("PIN");
+        assert!(endless.is_err());
+    }
+
+    #[test]
+    fn a_variable_gives_its_text_without_one_line_feed() {
+        for (given, pin) in [("1234", "1234"), ("1234\n", "1234")] {
+            assert_eq!(without_line_end(given), pin);
+        }
+        assert_eq!(without_line_end("1234\n\n"), "1234\n");
     }
 
     #[test]

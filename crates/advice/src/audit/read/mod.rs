@@ -10,6 +10,7 @@ mod x509;
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -82,6 +83,13 @@ pub struct Read {
     pub(super) sealed: Vec<Sealed>,
 }
 
+/// A search of a directory.
+struct Walk {
+    /// Where it began: directories elsewhere, to which links lead, are not searched.
+    root: PathBuf,
+    seen: BTreeSet<PathBuf>,
+}
+
 /// Something that keymark does not understand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{place} ({reason})")]
@@ -147,40 +155,46 @@ pub(super) fn is_beside(private: &str, public: &str) -> bool {
 impl Read {
     /// Adds what a file has, or all files in a directory.
     pub fn path(&mut self, path: &Path) {
-        let mut seen = BTreeSet::new();
-        self.entry(path, &mut seen, DEPTH);
+        let mut walk = Walk {
+            root: path.canonicalize().unwrap_or_default(),
+            seen: BTreeSet::new(),
+        };
+        self.entry(path, &mut walk, DEPTH);
     }
 
-    fn entry(&mut self, path: &Path, seen: &mut BTreeSet<PathBuf>, depth: usize) {
-        if let Err(error) = self.visit(path, seen, depth) {
+    fn entry(&mut self, path: &Path, walk: &mut Walk, depth: usize) {
+        if let Err(error) = self.visit(path, walk, depth) {
             self.fail(&Location::of(path.display().to_string()), error.to_string());
         }
     }
 
     /// A file that was seen by another name already is the same.
-    fn visit(
-        &mut self,
-        path: &Path,
-        seen: &mut BTreeSet<PathBuf>,
-        depth: usize,
-    ) -> Result<(), Box<dyn Error>> {
-        let is_new = seen.insert(path.canonicalize()?);
-        let kind = fs::metadata(path)?;
-        if kind.is_dir() && is_new {
+    fn visit(&mut self, path: &Path, walk: &mut Walk, depth: usize) -> Result<(), Box<dyn Error>> {
+        let real = path.canonicalize()?;
+        if !walk.seen.insert(real.clone()) {
+            return Ok(());
+        }
+        let name = || path.display().to_string();
+        let kind = fs::metadata(path)?.file_type();
+        if kind.is_dir() {
+            if !real.starts_with(&walk.root) {
+                return Err("a link to a directory outside; name that itself".into());
+            }
             if depth == 0 {
                 return Err("the directories are too deep; name this one itself".into());
             }
             let entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
             let entries = entries.collect::<io::Result<BTreeSet<PathBuf>>>()?;
             for entry in &entries {
-                self.entry(entry, seen, depth - 1);
+                self.entry(entry, walk, depth - 1);
             }
-        } else if kind.is_file() && is_new {
-            let bytes = Zeroizing::new(read::bytes(path, MOST)?);
-            self.bytes(&path.display().to_string(), &bytes);
-        } else if is_new {
-            let place = Location::of(path.display().to_string());
-            self.without(&place, "no regular file");
+        } else if kind.is_file() {
+            let bytes = Zeroizing::new(read::regular(path, MOST)?);
+            self.bytes(&name(), &bytes);
+        } else if kind.is_socket() {
+            self.without(&Location::of(name()), "socket");
+        } else {
+            return Err("a pipe or a device; 'keymark audit -' reads one that is its input".into());
         }
         Ok(())
     }

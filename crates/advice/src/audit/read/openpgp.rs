@@ -23,6 +23,13 @@ const PUBLIC_SUBKEY: u8 = 14;
 
 /// Whether a file begins with a packet: its type, and the octet behind its header, which is a version.
 pub(super) fn begins(bytes: &[u8]) -> bool {
+    let mut bytes = bytes;
+    // A marker, trust, a user id or padding may come before the first key.
+    while let Some((10 | 12 | 13 | 21, ..)) = header(bytes) {
+        if packet(&mut bytes).is_none() {
+            return false;
+        }
+    }
     let Some((tag, lengths, rest)) = header(bytes) else {
         return false;
     };

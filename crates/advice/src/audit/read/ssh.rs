@@ -33,30 +33,59 @@ pub(super) fn of_line(place: &Location, line: &[u8]) -> Option<Result<FoundKey, 
     if words.windows(3).any(is_old) {
         return Some(Err("a key for version 1 of SSH".to_owned()));
     }
-    let is_blob = |word: &[u8]| {
-        let is_long = word.len() >= LEAST
-            && word
-                .iter()
-                .all(|octet| octet.is_ascii_alphanumeric() || b"+/=".contains(octet));
-        is_long || word.starts_with(b"AAAA")
-    };
-    let is_key =
-        |at: &usize| is_kind(words[*at]) && words.get(at + 1).is_some_and(|word| is_blob(word));
-    let found = |at: usize| {
-        // A comment stands behind the key, and before it hosts or options.
-        let owner = match &words[at + 2..] {
-            [] => words[..at].join(&b' '),
-            comment => comment.join(&b' '),
-        };
-        let blob = BASE64
-            .decode(words[at + 1])
-            .map_err(|error| format!("not Base64: {error}"))?;
-        of_blob(place, &super::text(&owner), &blob)
-    };
-    // An option may have the text of a key in it.
-    let mut all = (0..words.len()).filter(is_key).map(found);
-    let first = all.next()?;
-    Some(first.or_else(|error| all.find(Result::is_ok).unwrap_or(Err(error))))
+    let mut refused = None;
+    let mut rest = line.trim_ascii_start();
+    while !rest.is_empty() {
+        if let Some((blob, comment)) = key_at(rest) {
+            // A comment stands behind the key, and before it hosts or options.
+            let before = &line[..line.len() - rest.len()];
+            let owner = if comment.is_empty() { before } else { comment };
+            let blob = BASE64.decode(blob);
+            let blob = blob.map_err(|error| format!("not Base64: {error}"));
+            let owner = super::text(owner.trim_ascii());
+            match blob.and_then(|blob| of_blob(place, &owner, &blob)) {
+                Ok(key) => return Some(Ok(key)),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        rest = behind_word(rest);
+    }
+    refused.map(Err)
+}
+
+/// The blob of a key that stands at the beginning, and what is behind it.
+fn key_at(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (kind, rest) = split_word(text);
+    let (blob, rest) = split_word(rest);
+    let is_long = blob.len() >= LEAST
+        && blob
+            .iter()
+            .all(|octet| octet.is_ascii_alphanumeric() || b"+/=".contains(octet));
+    let is_blob = is_long || blob.starts_with(b"AAAA");
+    (is_kind(kind) && is_blob).then_some((blob, rest))
+}
+
+/// The first word, and what is behind it and the space after it.
+fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(u8::is_ascii_whitespace);
+    let (word, rest) = text.split_at(end.unwrap_or(text.len()));
+    (word, rest.trim_ascii_start())
+}
+
+/// What is behind the first word, in which quotes may stand around spaces, as sshd reads options (`sshkey_advance_past_options`
+/// of OpenSSH): so the text of a key in an option is none. A quote that nothing closes is a letter.
+fn behind_word(text: &[u8]) -> &[u8] {
+    let (mut is_quoted, mut before) = (false, 0);
+    let end = text.iter().position(|octet| {
+        is_quoted ^= *octet == b'"' && before != b'\\';
+        before = *octet;
+        !is_quoted && octet.is_ascii_whitespace()
+    });
+    match end {
+        Some(end) => text[end..].trim_ascii_start(),
+        None if is_quoted => split_word(text).1,
+        None => &[],
+    }
 }
 
 /// Whether a word is the name of a kind of key, that keymark knows or not.

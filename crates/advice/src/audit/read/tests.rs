@@ -157,6 +157,91 @@ fn damaged_files_are_named_and_the_others_go_on() {
     assert!(text.place.within.ends_with("notes.txt") && text.what == "text");
 }
 
+/// A file links outside as well, as in /etc/ssl/certs; a directory does not, and nothing is waited for.
+#[test]
+fn a_directory_is_not_left_and_nothing_in_it_is_waited_for() {
+    use std::os::unix::fs::symlink;
+
+    let place = tempfile::tempdir().unwrap();
+    let (inside, outside) = (place.path().join("inside"), place.path().join("outside"));
+    for directory in [&inside, &outside, &inside.join("more")] {
+        std::fs::create_dir(directory).unwrap();
+    }
+    std::fs::write(outside.join("id.pub"), FILES[7].1).unwrap();
+    std::fs::write(outside.join("p224.pem"), FILES[3].1).unwrap();
+    symlink(outside.join("p224.pem"), inside.join("linked.pem")).unwrap();
+    symlink(&outside, inside.join("out")).unwrap();
+    symlink("/", inside.join("root")).unwrap();
+    symlink("..", inside.join("more/round")).unwrap();
+    symlink("/dev/zero", inside.join("zero")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(inside.join("S.agent")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(inside.join("fifo"))
+        .status();
+    assert!(made.unwrap().success());
+    let mut found = Read::default();
+    found.path(&inside);
+    let names: Vec<String> = found.keys.iter().map(|key| key.key.name()).collect();
+    assert_eq!(names, ["nistp224"]);
+    let mut named: Vec<String> = found.not_read.iter().map(ToString::to_string).collect();
+    named.sort();
+    for (named, wanted) in named.iter().zip([
+        "fifo (a pipe",
+        "out (a link",
+        "root (a link",
+        "zero (a pipe",
+    ]) {
+        assert!(named.contains(wanted), "{named}");
+    }
+    assert_eq!(named.len(), 4, "{named:?}");
+    assert_eq!(found.without_key.len(), 1, "{:?}", found.without_key);
+}
+
+/// The key that sshd takes is the one that is found, whatever options and comments have in them.
+#[test]
+fn a_key_in_an_option_is_not_the_lines_key() {
+    let (_, real) = FILES[7];
+    let real = std::str::from_utf8(real).unwrap().trim_end();
+    let known = std::str::from_utf8(FILES[8].1).unwrap();
+    let decoy = known.lines().next().unwrap().split_once(' ').unwrap().1;
+    for line in [
+        format!("environment=\"X= {decoy} y\" {real}"),
+        format!("environment=\"X=\\\" {decoy} y\",no-pty {real} \"o'brien"),
+        format!("from=\"a b\",command=\"x \\\"{decoy}\\\" {decoy}\"\t{real} {decoy}"),
+        format!("{real} {decoy} \""),
+        format!("  no-pty,command=\"{decoy}\" {real}"),
+        format!("host\" {real}"),
+    ] {
+        let found = of("file", line.as_bytes());
+        let names: Vec<String> = found.keys.iter().map(|key| key.key.name()).collect();
+        assert_eq!(names, ["ed25519"], "{line}");
+    }
+    // A line that sshd refuses has a reason, and not a key.
+    let broken = of(
+        "file",
+        format!("command=\"{decoy}\" ssh-rsa AAAA").as_bytes(),
+    );
+    assert_eq!((broken.keys.len(), broken.not_read.len()), (0, 1));
+}
+
+#[test]
+fn packets_that_say_nothing_may_come_before_a_key() {
+    let (_, ring) = FILES[0];
+    let keys = summary(&of("ring.gpg", ring));
+    for before in [
+        &b"\xca\x03PGP"[..],
+        b"\xcc\x02\0\x01",
+        b"\xb0\x01x",
+        b"\xd5\x03abc\xca\x03PGP",
+    ] {
+        assert_eq!(
+            summary(&of("ring.gpg", &[before, ring].concat())),
+            keys,
+            "{before:?}"
+        );
+    }
+}
+
 fn block(label: &str, body: &str) -> String {
     format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
 }

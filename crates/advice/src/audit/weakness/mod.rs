@@ -9,6 +9,10 @@ pub mod small;
 use rug::Integer;
 use rug::integer::Order;
 
+/// Bits of a number that is tested, at most: OpenSSL and OpenSSH take no more, and how long a test takes grows with their third
+/// power.
+pub const TESTED_BITS: u32 = 16_384;
+
 /// An unsigned number from its octets, the first of which weighs most.
 pub fn number(octets: &[u8]) -> Integer {
     Integer::from_digits(octets, Order::Msf)

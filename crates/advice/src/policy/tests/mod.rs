@@ -115,6 +115,22 @@ fn one_rule_at_most_is_about_a_key() {
     }
 }
 
+/// A file that was named by mistake may have a password in the line.
+#[test]
+fn what_is_wrong_with_a_file_is_told_without_its_text() {
+    for text in [
+        "id = \"a\"\npassword hunter2\n",
+        "id = \"a\"\ndraft = \"hunter2\"\n",
+        "id = \"a\"\nx = \"hunter2",
+    ] {
+        let error = Policy::parse(text).unwrap_err();
+        assert!(
+            error.starts_with("line 2: ") && !error.contains("hunter2"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn every_policy_says_what_it_is() {
     for policy in Policy::all() {
@@ -196,7 +212,7 @@ fn a_users_own_policy_has_the_same_form() {
             text.replace("\"ed25519\"]", "\"ed25518\"]"),
             "does not know",
         ),
-        (text.replace("2030-07-01", "soon"), "soon"),
+        (text.replace("2030-07-01", "soon"), "line 13: "),
     ] {
         std::fs::write(&path, wrong).unwrap();
         let error = Policy::read(&path).unwrap_err();

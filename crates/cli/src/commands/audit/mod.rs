@@ -8,6 +8,7 @@ use keymark_advice::audit::sarif;
 use keymark_advice::audit::{Audit, FoundKey, Lists, Places, Question};
 use keymark_advice::policy::Policy;
 use keymark_report::formats::ci::{Test, suite};
+use keymark_report::visible::visible;
 use serde_json::json;
 
 use super::Outcome;
@@ -60,7 +61,9 @@ fn junit(audit: &Audit) -> Result<String, Failure> {
         let wrong: Vec<String> = wrong.map(|finding| sarif::in_words(key, finding)).collect();
         Test {
             class: format!("keymark.audit.{}", key.key.name()),
-            name: format!("{} {}", key.place, key.owner).trim_end().to_owned(),
+            name: format!("{} {}", key.place, visible(&key.owner))
+                .trim_end()
+                .to_owned(),
             failure: (!wrong.is_empty()).then(|| wrong.join(" ")),
         }
     };

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use keymark_advice::audit::{Audit, Finding, FoundKey, Kind, Question, Standing};
 use keymark_advice::policy::Status;
-use keymark_bench::outside::visible::shortened;
+use keymark_bench::outside::visible::{shortened, visible};
 use keymark_report::render::Width;
 use keymark_report::units::counted;
 use keymark_report::{Column, TableOf, grouped};
@@ -209,7 +209,8 @@ fn every_key(audit: &Audit, question: &Question) {
     output::line("");
     for (number, key) in (1_usize..).zip(&audit.keys) {
         let also = key.also.iter().map(|also| format!("; {also}"));
-        let place = format!("{} in {}{}", key.owner, key.place, also.format(""));
+        let owner = visible(&key.owner);
+        let place = format!("{owner} in {}{}", key.place, also.format(""));
         output::entry(0, &number.to_string(), NUMBER, place.trim_start());
     }
 }

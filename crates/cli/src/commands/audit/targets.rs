@@ -2,7 +2,6 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use itertools::Itertools;
 use keymark_advice::audit::device::weaknesses;
@@ -11,7 +10,6 @@ use keymark_stacks::tls::{Address, Remote};
 use keymark_stores::device::{PublicDer, Wish};
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;
-use keymark_stores::places::watchdog::Watchdog;
 use keymark_stores::registry;
 
 use crate::args::AuditArguments;
@@ -20,6 +18,9 @@ use crate::{output, user};
 
 /// Where GnuPG's keyboxd has its keys, below GnuPG's home.
 const KEYBOXD: &str = "public-keys.d/pubring.db";
+
+/// Octets of a keyring, at most.
+const KEYRING: usize = 1 << 29;
 
 /// What all targets have; of devices, with what is known against them.
 pub(super) fn read(arguments: &AuditArguments) -> Result<Read, Failure> {
@@ -78,8 +79,6 @@ fn exported(database: &Path) -> Result<Vec<u8>, Failure> {
         place.subdirectory("public-keys.d")?.join("pubring.db"),
     )?;
     std::fs::write(place.path().join("common.conf"), "use-keyboxd\n")?;
-    // keyboxd goes on after gpg has ended, and ends with the group.
-    let watchdog = Watchdog::start(place.path())?;
     let mut command = program::command(&gpg);
     command.args([
         "--no-options",
@@ -88,17 +87,10 @@ fn exported(database: &Path) -> Result<Vec<u8>, Failure> {
         "--export",
         "--homedir",
     ]);
-    command
-        .arg(place.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let mut child = watchdog.spawn(&mut command)?;
-    let mut ring = Vec::new();
-    if let Some(mut output) = child.stdout.take() {
-        output.read_to_end(&mut ring)?;
-    }
-    child.wait()?;
-    Ok(ring)
+    // keyboxd goes on after gpg has ended, and ends with the step.
+    let step = program::Step::start()?;
+    let done = step.run(command.arg(place.path()), program::WORK, KEYRING)?;
+    Ok(done.stdout)
 }
 
 /// What a user has, where nothing is named.
@@ -122,8 +114,19 @@ fn of_user() -> Result<Vec<String>, Failure> {
 
 fn stdin(read: &mut Read) -> Result<(), Failure> {
     let mut bytes = Vec::new();
-    let all = std::io::stdin().lock().read_to_end(&mut bytes);
+    let most = KEYRING as u64;
+    let all = std::io::stdin()
+        .lock()
+        .take(most + 1)
+        .read_to_end(&mut bytes);
     all.map_err(|error| format!("reading stdin: {error}"))?;
+    if bytes.len() as u64 > most {
+        read.fail(
+            &Location::of("stdin"),
+            format!("it has more than {most} bytes"),
+        );
+        return Ok(());
+    }
     read.bytes("stdin", &bytes);
     Ok(())
 }

@@ -11,12 +11,15 @@ use keymark_bench::Record;
 use keymark_report::exchange;
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::process::Process;
+use keymark_stores::places::program;
 use signal_hook::iterator::Signals;
 
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::signals::{self, SIGNALS};
 
+/// Octets of a record, at most.
+const RECORD: usize = 1 << 30;
 /// How often it is looked during a pause whether keymark was told to end.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -122,7 +125,8 @@ impl Program {
     fn record(&self, archive: &Path, place: &Path) -> Result<Option<Record>, Failure> {
         let mut export = Command::new(&self.path);
         export.args(["export", "last", "--format", "json", "--archive"]);
-        let output = export.arg(archive).output();
+        let step = program::Step::start();
+        let output = step.and_then(|step| step.run(export.arg(archive), program::WORK, RECORD));
         let output = output.map_err(|error| format!("{}: {error}", self.path.display()))?;
         if !output.status.success() {
             return Ok(None);

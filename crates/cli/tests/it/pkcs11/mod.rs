@@ -160,6 +160,21 @@ fn a_wrong_pin_is_sent_once() {
     assert_eq!(world.logins(), "with a PIN\n");
 }
 
+/// Refused here, as no try is to be spent on it; and a line feed behind a right one is none of it.
+#[test]
+fn what_cannot_be_a_pin_is_not_sent() {
+    let world = Misbehaving::new(KEYMARK);
+    for pin in ["27\t1828", "271828\n\n", &"9".repeat(129)] {
+        let output = world.run("", pin, &world.device, "--operation sign");
+        assert!(!output.status.success(), "{pin:?}");
+        assert_says(&said(&output), ["was not sent"]);
+        assert_eq!(world.logins(), "", "{pin:?}");
+    }
+    let given = format!("{PIN}\n");
+    ended(world.run("", &given, &world.device, "--operation sign"), 0);
+    assert_eq!(world.logins().lines().count(), 1);
+}
+
 #[test]
 fn a_right_pin_is_sent_once_a_process() {
     let world = Misbehaving::new(KEYMARK);

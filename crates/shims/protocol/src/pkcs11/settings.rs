@@ -117,7 +117,14 @@ impl Settings {
     /// Reads the file; nothing is set where there is none.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         match std::fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text).map_err(|error| malformed(path, &error)),
+            // Where and why, without the line: it may have a PIN.
+            Ok(text) => toml::from_str(&text).map_err(|error: toml::de::Error| {
+                let before = error.span().and_then(|span| text.get(..span.start));
+                let line = before.map_or(1, |before| 1 + before.matches('\n').count());
+                let message = error.message();
+                let what = message.split('"').next().unwrap_or_default().trim_end();
+                malformed(path, &format!("line {line}: {what}"))
+            }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(unread(path, &error)),
         }

@@ -17,6 +17,7 @@ use super::home::Home;
 use super::key_home::KeyHome;
 use super::listing::ListedKey;
 use super::status;
+use crate::program;
 
 /// Messages of a case's first block that gpg looks at, too.
 const SECOND_OPINIONS: usize = 3;
@@ -105,7 +106,7 @@ fn verdicts(
         fs::write(&file, result.output).map_err(failed)?;
         command.arg(file);
     }
-    let output = command.output().map_err(failed)?;
+    let output = program::run(&mut command, program::WORK).map_err(failed)?;
     let said = String::from_utf8_lossy(&output.stderr);
     let refusal = Err(format!(
         "the signature does not verify: {}",

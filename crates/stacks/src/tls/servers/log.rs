@@ -1,6 +1,6 @@
 //! What servers write when something goes wrong.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
@@ -140,9 +140,9 @@ pub(crate) fn end(file: &Path) -> Vec<String> {
     lines[lines.len().saturating_sub(KEPT)..].to_vec()
 }
 
-/// All of it, as far as it is text.
+/// What is wrong is told at its end, of which a mebibyte is read.
 pub(crate) fn read(file: &Path) -> String {
-    String::from_utf8_lossy(&fs::read(file).unwrap_or_default()).into_owned()
+    keymark_stores::places::program::complaints(file)
 }
 
 /// A line in which everything is seen, and not too long.
@@ -152,6 +152,8 @@ pub(crate) fn visible(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

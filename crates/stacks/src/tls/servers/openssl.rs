@@ -115,7 +115,8 @@ fn fits(by: SuiteAuthentication, family: Family) -> bool {
 /// `libcrypto.so.3 => /lib/x86_64-linux-gnu/libcrypto.so.3 (0x…)`, as ldd(1) says.
 fn linked_libcrypto(file: &Path) -> Option<PathBuf> {
     let ldd = program::locate(None, "ldd")?;
-    let said = program::command(&ldd).arg(file).output().ok()?;
+    let mut command = program::command(&ldd);
+    let said = program::run(command.arg(file), program::QUESTION).ok()?;
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
     let line = said.lines().find(|line| line.contains("libcrypto.so"))?;
     let path = line.split_once("=> ")?.1.split(" (").next()?;

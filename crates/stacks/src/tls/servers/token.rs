@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use ::openssl::pkey::{PKey, Public};
@@ -122,12 +121,7 @@ pub(crate) fn public_key(
         TokenWay::Engine => command.args(["-engine", "pkcs11", "-inform", "engine"]),
         TokenWay::Provider => &mut command,
     };
-    let done = command
-        .args(["-in", &files.uri])
-        // Ctrl-C is keymark's to handle.
-        .process_group(0)
-        .output()
-        .during(CALL)?;
+    let done = program::run(command.args(["-in", &files.uri]), program::WORK).during(CALL)?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
         return Err(refused(CALL, &said).into());

@@ -14,8 +14,10 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use keymark_bench::outside::visible::excerpt;
 use keymark_bench::{During as _, Error};
 
+use super::program::temporary;
 use identity_tag::IdentityTag;
 pub use process::{RECORD, record};
 pub use sweep::{sweep, sweep_within};
@@ -42,7 +44,7 @@ pub struct PrivateDir {
 impl PrivateDir {
     /// Makes one under the directory for temporary files.
     pub fn new() -> Result<Self, Error> {
-        Self::within(&std::env::temp_dir())
+        Self::within(&temporary())
     }
 
     /// Makes one under `parent`.
@@ -127,13 +129,13 @@ pub fn let_pass(directory: &Path, group: u32) -> Result<(), Error> {
 /// When the path of the directory for temporary files is too long for it, or has what GnuPG's
 /// configuration and OpenSSH cannot be told.
 pub fn check_room_for_socket(below: &str) -> Result<(), Error> {
-    room_for_socket(&std::env::temp_dir(), below)
+    room_for_socket(&temporary(), below)
 }
 
 fn room_for_socket(parent: &Path, below: &str) -> Result<(), Error> {
     let refused = |reason: String, advice: &str| {
         // Not `display`: what is wrong with it is to be seen.
-        let call = format!("making a socket under {parent:?}");
+        let call = format!("making a socket under {}", excerpt(&format!("{parent:?}")));
         Err(Error::call(call, reason, advice))
     };
     let clean = parent

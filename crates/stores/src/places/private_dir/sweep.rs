@@ -5,7 +5,6 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
 
@@ -20,7 +19,7 @@ const WRITERS: usize = 3;
 /// Ends what killed keymarks left: PINs of all of them first, then processes, then directories. Returns how many directories
 /// were removed.
 pub fn sweep() -> usize {
-    sweep_within(&std::env::temp_dir())
+    sweep_within(&program::temporary())
 }
 
 /// The same of those in that directory.
@@ -171,14 +170,13 @@ fn remove_socket_directories(contents: &Path) {
     };
     let homes = fs::read_dir(contents).into_iter().flatten().flatten();
     for home in homes.filter(|home| home.path().join("gpg-agent.conf").exists()) {
-        let _ = program::command(&gpgconf)
+        let mut command = program::command(&gpgconf);
+        command
             .arg("--homedir")
             // gpgconf makes the socket directory's name of the home's.
             .arg(real.join(home.file_name()))
-            .arg("--remove-socketdir")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
+            .arg("--remove-socketdir");
+        let _ = program::run(&mut command, program::QUESTION);
     }
 }
 

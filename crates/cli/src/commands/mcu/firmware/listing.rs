@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
-use std::process::Command;
 
 use keymark_mcu::listing::{Line, Listing};
 use keymark_mcu::timing::Stall;
 use keymark_report::TableOf;
+use keymark_stores::places::program;
 use serde::Serialize;
 
 use super::simulate::Run;
@@ -65,12 +65,14 @@ pub(super) fn annotate(path: &Path, run: &Run, wanted: &str) -> Result<Annotated
 
 /// What the compiler's own disassembler calls the instructions.
 fn texts(path: &Path, range: &Range<u32>) -> BTreeMap<u32, String> {
-    let mut objdump = Command::new(OBJDUMP);
-    objdump.args(["--disassemble", "--no-show-raw-insn"]);
-    objdump.arg(format!("--start-address={:#x}", range.start));
-    objdump.arg(format!("--stop-address={:#x}", range.end));
-    let listed = objdump.arg("--").arg(path).output();
-    let listed = listed.ok().filter(|listed| listed.status.success());
+    let listed = program::locate(None, OBJDUMP).and_then(|objdump| {
+        let mut objdump = program::command(&objdump);
+        objdump.args(["--disassemble", "--no-show-raw-insn"]);
+        objdump.arg(format!("--start-address={:#x}", range.start));
+        objdump.arg(format!("--stop-address={:#x}", range.end));
+        program::run(objdump.arg("--").arg(path), program::WORK).ok()
+    });
+    let listed = listed.filter(|listed| listed.status.success());
     if listed.is_none() {
         output::warning(&format!("without {OBJDUMP} the listing has no text"));
     }
