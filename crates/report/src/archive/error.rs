@@ -221,15 +221,12 @@ impl Fault {
 
     /// The same, where what is damaged is that run's.
     pub(super) fn of_run(self, path: &Path, run: &str) -> Self {
-        let refused = match self.of(path) {
-            ArchiveError::Damaged { path, reason } => ArchiveError::DamagedRun {
-                path,
-                run: run.to_owned(),
-                reason,
-            },
-            other => other,
+        let refused = self.of(path);
+        let ArchiveError::Damaged { path, reason } = refused else {
+            return Self::Refused(refused);
         };
-        Self::Refused(refused)
+        let run = run.to_owned();
+        Self::Refused(ArchiveError::DamagedRun { path, run, reason })
     }
 }
 

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use postgres_openssl::{TlsConnector, TlsStream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -134,10 +134,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let known = into.filled().len();
-        match Pin::new(&mut self.stream).poll_read(context, into) {
-            Poll::Ready(Ok(())) => Poll::Ready(self.look(&into.filled()[known..])),
-            other => other,
-        }
+        ready!(Pin::new(&mut self.stream).poll_read(context, into))?;
+        Poll::Ready(self.look(&into.filled()[known..]))
     }
 }
 
