@@ -159,15 +159,6 @@ impl LogRatio {
         })
     }
 
-    /// The same where neighbouring runs are correlated like this: the variance of a mean is (1+r)/(1−r) times that of
-    /// independent ones (Law & Kelton 2000, §4.4).
-    pub(crate) fn of_correlated(self, lag1: f64) -> Self {
-        Self {
-            error: self.error * ((1.0 + lag1) / (1.0 - lag1)).sqrt(),
-            ..self
-        }
-    }
-
     /// The ratio, with its 95 % interval.
     pub fn ratio(&self) -> Estimate<Ratio> {
         self.ratio_at(2.0 * TAIL, 0.0)

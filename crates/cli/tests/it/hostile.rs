@@ -1,7 +1,6 @@
 //! Records that somebody else wrote, with what would harm a terminal, a spreadsheet or the reader's patience.
 
 use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_testkit::assert_says;
-use keymark_testkit::place::{Place, SHORT, ended, objects, text};
+use keymark_testkit::place::{Place, SHORT, ended, text};
 use keymark_testkit::postgresql::Server;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;

@@ -37,7 +37,7 @@ use postgresql::Postgres;
 pub use earlier::LastMeans;
 pub use error::ArchiveError;
 pub use identity::Identity;
-pub use reader::{Found, RunLine, RunSearch, Window};
+pub use reader::RunLine;
 pub use select::{RunSelector, SelectorError, SideSelector};
 pub use unsent::Unsent;
 pub use writer::RunWriter;

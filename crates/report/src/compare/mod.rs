@@ -25,9 +25,6 @@ pub use judge::{Criteria, GeometricMean, Judgement, Noise};
 pub use machines::Sides;
 pub use pair::{Grounds, Pair, Verdict};
 
-pub(crate) use conditions::facts_of;
-pub(crate) use pair::mean;
-
 /// Runs that stand for one thing: a machine, a version, a device, an article.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {

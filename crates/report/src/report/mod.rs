@@ -4,6 +4,7 @@
 mod comparison;
 mod gallery;
 mod run;
+mod series;
 #[cfg(test)]
 mod tests;
 

@@ -151,9 +151,7 @@ fn fill(directory: &File, pages: &Pages) -> io::Result<()> {
     for (path, content) in pages.iter().chain([(SUMS, sums.as_bytes())]) {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folders = folders.split('/').filter(|folder| !folder.is_empty());
-        let within = folders
-            .into_iter()
-            .try_fold(site.try_clone()?, |at, folder| made(at, folder))?;
+        let within = folders.into_iter().try_fold(site.try_clone()?, made)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let mode = Mode::from_raw_mode(0o666);
         let file = openat(within, name, flags | OFlags::CLOEXEC, mode)?;

@@ -311,7 +311,6 @@ fn an_odd_run_of_one_writer_hides_no_run_of_others() {
     let of = |id: &str| listed.iter().find(|run| run.0 == id).map(|run| run.1);
     assert_eq!(of("odd"), Some(&["rsa9999".to_owned()][..]));
     assert!(of("good").is_some());
-    assert!(!jane.history(&CaseWords::new([])).unwrap().is_empty());
     assert!(!jane.newest_of_each(1, |_| true).unwrap().is_empty());
     assert!(!jane.last_means().unwrap().is_empty());
     let unreadable = jane.unreadable();
