@@ -395,3 +395,121 @@ fn a_core_calls_itself_what_it_is() {
         assert_eq!(cpuid >> 4 & 0xfff, number, "{part}");
     }
 }
+
+/// Values of registers at the end of a program for that part, behind what is in front of its vector table.
+fn registers(part: &str, front: &str, code: &str, words: &[&str]) -> Option<([u32; 8], Machine)> {
+    let part_of = Microcontroller::find(part).unwrap();
+    let code = format!("bx lr\n.thumb_func\n.global reset\nreset: {code}\n{EXIT}");
+    let table = with_vectors(0x2000_1000, &code);
+    let cpu = format!(
+        "-mcpu={}",
+        part_of.core.to_string().to_lowercase().replace('+', "plus")
+    );
+    let words = [&[cpu.as_str()], words].concat();
+    let elf = build_at(
+        part_of.layout.flash_base,
+        &format!("{front}{table}"),
+        &words,
+    )?;
+    let (machine, _, stop) = timed(&elf, part);
+    assert_eq!(stop, Stop::Exit(0), "{part} {words:?}");
+    let values = [0, 1, 2, 3, 4, 5, 6, 7].map(|one| machine.registers.get(Register::new(one)));
+    Some((values, machine))
+}
+
+#[test]
+fn the_vector_table_is_where_a_name_or_the_entry_says() {
+    // SysTick's handler counts in R7.
+    let code = "b begin\n.thumb_func\ntick: adds r7, #1\nbx lr\n.ltorg\nbegin: movs r7, #0\nldr r0, =0xe000e010\n\
+                movs r1, #100\nstr r1, [r0, #4]\nmovs r1, #7\nstr r1, [r0]\n1: cmp r7, #3\nblo 1b";
+    let table = ".word 0x20001000, reset\n.rept 13\n.word 0\n.endr\n.word tick\n.space 192\n";
+    // In front of it are words that are no table.
+    let headers = ".word 0x464c457f, 0x00010101\n.space 248\n";
+    let named = format!("{headers}.global __Vectors\n__Vectors: {table}");
+    let unnamed = format!("{headers}{table}");
+    for (front, words) in [
+        (&named, &["-Wl,-e,handler"][..]),
+        (&unnamed, &[]),
+        (&unnamed, &["-s"]),
+        (&unnamed, &["-Wl,-Ttext=0x08008000"]),
+        // The file's own headers are in the segment.
+        (
+            &table.to_owned(),
+            &["-Wl,-Ttext=0x08008000,-z,max-page-size=0x10000"],
+        ),
+    ] {
+        let Some((values, _)) = registers("stm32f405", front, code, words) else {
+            return;
+        };
+        assert_eq!(values[7], 3, "{words:?}");
+    }
+}
+
+const APART: [&str; 2] = [
+    "-Wl,--section-start=.options=0x1fffc000",
+    "-Wl,--section-start=.backup=0x40024000",
+];
+
+#[test]
+fn data_apart_from_flash_and_ram_is_kept() {
+    // Option bytes are read; backup RAM is written and read again.
+    let sections = ".section .options, \"a\"\n.word 0x1234\n.byte 5\n.section .backup, \"aw\", %nobits\n.space 8\n.text\n";
+    let code = "ldr r0, =0x1fffc000\nldr r4, [r0]\nldr r5, [r0, #1]\nldr r0, =0x40024000\nmovs r1, #9\nstrb r1, [r0, #5]\n\
+                ldr r6, [r0, #4]";
+    let Some((values, machine)) = registers("stm32f405", sections, code, &APART) else {
+        return;
+    };
+    assert_eq!(values[4..7], [0x1234, 0x0500_0012, 0x900]);
+    let apart: Vec<_> = machine.memory.apart().collect();
+    assert_eq!(apart, [(0x1fff_c000, 8), (0x4002_4000, 8)]);
+}
+
+#[test]
+fn what_is_linked_for_another_part_is_refused() {
+    let Some(elf) = build_at(
+        0x0800_0000,
+        &with_vectors(0x2000_1000, PLAIN),
+        &["-mcpu=cortex-m0"],
+    ) else {
+        return;
+    };
+    for (part, memory) in [
+        ("nrf52840", "1024 KiB of flash at 0x00000000"),
+        ("rp2040", "linked for RAM"),
+    ] {
+        let refused = load(&elf, part).unwrap_err().to_string();
+        let all = refused.contains("bytes at 0x08000000 do not fit") && refused.contains(memory);
+        assert!(all, "{part}: {refused}");
+    }
+    // A variable behind the RAM, code in what is no memory, and data too large to lie apart.
+    for (section, place, shown) in [
+        (
+            ".section .x, \"aw\"\n.word 1",
+            "0x20010000",
+            "4 bytes at 0x20010000",
+        ),
+        (
+            ".section .x, \"ax\"\nnop",
+            "0x10000000",
+            "2 bytes at 0x10000000",
+        ),
+        (
+            ".section .x, \"a\"\n.space 0x10001",
+            "0x90000000",
+            "65537 bytes at 0x90000000",
+        ),
+    ] {
+        let words = [
+            "-mcpu=cortex-m3",
+            &format!("-Wl,--section-start=.x={place}"),
+        ];
+        let elf = build_at(
+            0x0800_0000,
+            &(with_vectors(0x2000_1000, PLAIN) + section),
+            &words,
+        )
+        .unwrap();
+        let refused = load(&elf, "stm32f103").unwrap_err().to_string();
+        assert!(refused.contains(shown), "{refused}");
+    }
+}

@@ -221,3 +221,24 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     let nothing = place.refused("mcu predict --mcu stm32f103 --option umaal=on", 3);
     assert_says(&nothing, ["no UMAAL"]);
 }
+
+#[test]
+fn data_apart_from_flash_and_ram_is_named() {
+    let place = Place::new(KEYMARK);
+    let mut elf = std::fs::read(kernel("x25519-umull-o2.elf")).unwrap();
+    // A third program header, of 8 bytes of backup RAM that nothing is loaded into.
+    let end = elf.len();
+    elf.extend_from_within(52..52 + 2 * 32);
+    for word in [1, 0, 0x4002_4000, 0x4002_4000, 0, 8, 6, 4_u32] {
+        elf.extend(word.to_le_bytes());
+    }
+    elf[28..32].copy_from_slice(&(end as u32).to_le_bytes());
+    elf[44] = 3;
+    let file = place.path("backup.elf");
+    std::fs::write(&file, elf).unwrap();
+    let run = format!("mcu run {} --mcu stm32f405", file.display());
+    let output = place.keymark(&run).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_says(&said, ["8 bytes at 0x40024000 are outside"]);
+}
