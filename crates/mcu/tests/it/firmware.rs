@@ -513,3 +513,51 @@ fn what_is_linked_for_another_part_is_refused() {
         assert!(refused.contains(shown), "{refused}");
     }
 }
+
+#[test]
+fn bits_that_a_part_lacks_read_as_zero() {
+    // Ones are written: priorities of interrupts, SHPR3, AIRCR without its key, MPU_TYPE.
+    let code = "movs r1, #0\nmvns r1, r1\nldr r0, =0xe000e400\nstr r1, [r0]\nldr r2, [r0]\nldr r0, =0xe000ed00\n\
+                str r1, [r0, #0x20]\nldr r3, [r0, #0x20]\nstr r1, [r0, #12]\nldr r4, [r0, #12]\nadds r0, #0x90\n\
+                str r1, [r0]\nldr r5, [r0]\nmsr primask, r1\nmrs r6, primask";
+    for (part, priorities, system) in [
+        ("stm32f405", 0xf0f0_f0f0, 0xf0f0_00f0),
+        ("nrf52840", 0xe0e0_e0e0, 0xe0e0_00e0),
+        ("stm32f103", 0xf0f0_f0f0, 0xf0f0_00f0),
+        ("stm32l073", 0xc0c0_c0c0, 0xc0c0_0000),
+        ("cortex-m4", 0xffff_ffff, 0xffff_00ff),
+    ] {
+        let Some((values, _)) = registers(part, "", code, &[]) else {
+            return;
+        };
+        assert_eq!(
+            values[2..7],
+            [priorities, system, 0xfa05_0000, 0, 1],
+            "{part}"
+        );
+    }
+    // BASEPRI, and BASEPRI_MAX, which masks more and never less.
+    let code = "movs r1, #0xff\nmsr basepri, r1\nmrs r3, basepri\nmovs r1, #0x45\nmsr basepri_max, r1\nmrs r4, basepri\n\
+                movs r1, #0x80\nmsr basepri_max, r1\nmrs r5, basepri_max\nmovs r1, #0\nmsr basepri_max, r1\nmrs r6, basepri";
+    for (part, values) in [
+        ("stm32l476", [0xf0, 0x40, 0x40, 0x40]),
+        ("cortex-m3", [0xff, 0x45, 0x45, 0x45]),
+    ] {
+        assert_eq!(
+            registers(part, "", code, &[]).unwrap().0[3..7],
+            values,
+            "{part}"
+        );
+    }
+}
+
+#[test]
+fn an_itm_port_is_ready_and_its_text_is_output() {
+    let code = "ldr r0, =0xe000edfc\nmov r1, #1 << 24\nstr r1, [r0]\nldr r4, =0xe0000000\nmovs r2, #'x'\nstrb r2, [r4]\n\
+                ldr r0, =0xe0000e80\nmovs r1, #1\nstr r1, [r0]\nldr r0, =0xe0000e00\nstr r1, [r0]\nmovs r2, #'h'\n\
+                1: ldr r3, [r4]\ncmp r3, #0\nbeq 1b\nstrb r2, [r4]\nstr r2, [r4, #4]";
+    let Some((_, machine)) = registers("stm32f405", "", code, &[]) else {
+        return;
+    };
+    assert_eq!(machine.output(), b"h", "of port 0, since it was enabled");
+}
