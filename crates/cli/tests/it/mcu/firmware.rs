@@ -242,3 +242,30 @@ fn data_apart_from_flash_and_ram_is_named() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert_says(&said, ["8 bytes at 0x40024000 are outside"]);
 }
+
+#[test]
+fn tables_are_as_wide_as_the_terminal() {
+    let place = Place::new(KEYMARK);
+    let [before, elf] = ["x25519-c-os.elf", "x25519-umull-o2.elf"].map(kernel);
+    for arguments in [
+        "mcu list".to_owned(),
+        "mcu storage".to_owned(),
+        format!("mcu run {elf} --annotate"),
+        format!("mcu compare {before} {elf} --mcu stm32f103,stm32l432"),
+        "mcu explain stm32f405:umaal=off stm32f405 --kernel x25519".to_owned(),
+        "mcu predict --kernel x25519 --mcu stm32f103,stm32l432,stm32f405,nrf52840".to_owned(),
+    ] {
+        let mut keymark = place.keymark(&arguments);
+        let output = keymark.env("COLUMNS", "100").output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            output.status.success() && shown.lines().count() > 5,
+            "{arguments}: {shown}"
+        );
+        // A path is not broken.
+        let wide = shown
+            .lines()
+            .find(|line| line.chars().count() > 100 && !line.contains(".elf on"));
+        assert_eq!(wide, None, "{arguments}");
+    }
+}
