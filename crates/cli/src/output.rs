@@ -8,7 +8,7 @@ use itertools::Itertools;
 use keymark_report::render::Width;
 use keymark_report::render::text::{self, HEADING};
 use keymark_report::visible::{message, visible, visible_lines};
-use keymark_report::{Document, TableOf};
+use keymark_report::{Align, Document, Narrow, TableOf};
 use keymark_stores::user::terminal::alone;
 
 use crate::args::TableArguments;
@@ -108,6 +108,16 @@ pub(crate) fn entry(indent: usize, name: &str, column: usize, value: &str) {
 /// A table for stdout, all of it.
 pub(crate) fn table<T>(table: TableOf<T>) {
     print(&text::table(&table.table(), Width::Unlimited));
+}
+
+/// A table for stdout, as wide as the terminal. Figures without room are in further parts, next to the names of the rows.
+pub(crate) fn fitted<T>(table: TableOf<T>) {
+    let mut table = table.table();
+    let columns = table.columns.iter_mut();
+    for column in columns.filter(|column| column.align == Align::Right) {
+        column.narrow = Narrow::Continue;
+    }
+    print(&text::table(&table, room()));
 }
 
 /// Room for tables.

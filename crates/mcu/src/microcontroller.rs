@@ -108,6 +108,8 @@ pub struct Microcontroller {
     pub clock: Megahertz,
     /// Where flash and RAM lie, and how large they are.
     pub layout: Layout,
+    /// Bits of a priority; all that the core can have, where that is not known.
+    pub priority_bits: Option<u8>,
     /// Its own registers that start-up code writes.
     pub registers: Vec<Stub>,
     /// Flash at that frequency.
@@ -179,6 +181,7 @@ struct File {
     ccm_base: u32,
     #[serde(default)]
     ccm_kib: u32,
+    priority_bits: Option<u8>,
     flash: Flash,
     sources: Vec<String>,
     #[serde(default)]
@@ -240,6 +243,14 @@ impl File {
         ) {
             return Err(malformed(
                 "multiply-cycles must be 1, or 32 on a Cortex-M0+".to_owned(),
+            ));
+        }
+        if file
+            .priority_bits
+            .is_some_and(|bits| file.core == Core::CortexM0Plus || !(3..=8).contains(&bits))
+        {
+            return Err(malformed(
+                "priority-bits must be 3 to 8; a Cortex-M0+ always has 2".to_owned(),
             ));
         }
         let above = file.flash_base.checked_add(file.flash_size());
@@ -356,6 +367,7 @@ impl File {
                 ccm_base: self.ccm_base,
                 ccm_size: self.ccm_kib * 1024,
             },
+            priority_bits: self.priority_bits,
             registers: self.registers,
             flash,
             sources: self.sources,
@@ -384,7 +396,8 @@ impl Microcontroller {
         }
         let machine = image.machine(&self.layout)?;
         let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
-        let machine = machine.with_registers(&self.registers, self.core.cpuid());
+        let (registers, cpuid) = (&self.registers, self.core.cpuid());
+        let machine = machine.with_registers(registers, cpuid, self.priority_bits);
         Ok(machine.with_architecture(self.core.architecture()))
     }
 
@@ -482,6 +495,7 @@ mod tests {
                 "clock-mhz = 72\nmultiply-cycles = 32",
                 "multiply-cycles",
             ),
+            ("priority-bits = 4", "priority-bits = 9", "3 to 8"),
         ] {
             let error = Microcontroller::parse(&text.replace(from, to), "own");
             let error = error.unwrap_err().to_string();

@@ -11,6 +11,10 @@ use crate::machine::{Layout, Machine, Memory};
 
 /// More than this no part holds: flash and RAM of 16 MiB each.
 const MOST_BYTES: usize = 32 << 20;
+/// The most bytes apart from flash and RAM.
+const MOST_APART: usize = 64 << 10;
+/// What the address of every vector table is a multiple of, at least (B1.5.3 of DDI 0403E).
+const TABLE_ALIGNMENT: usize = 128;
 
 /// A loaded program.
 #[derive(Debug, Clone)]
@@ -33,7 +37,23 @@ struct Segment {
     bytes: Range<usize>,
     /// Bytes of memory there: those of the file and zeros.
     size: u32,
+    is_code: bool,
 }
+
+impl Segment {
+    /// Whether it is small data apart from flash and RAM, such as option bytes, UICR or backup RAM. In the region of RAM
+    /// it is rather for a larger part, and the last region is the core's own.
+    fn is_apart(&self, memory: &Memory) -> bool {
+        let others: usize = memory.apart().map(|(_, bytes)| bytes).sum();
+        memory.bytes(self.runs_at, 0).is_err()
+            && matches!(self.runs_at, 0..0x2000_0000 | 0x4000_0000..0xe000_0000)
+            && !self.is_code
+            && others + self.size as usize <= MOST_APART
+    }
+}
+
+/// The entry, the stack pointer and the address of the vector table.
+type Start = (u32, u32, u32);
 
 /// A named place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,8 +123,8 @@ pub enum ImageError {
     },
     /// Nothing to begin with.
     #[error(
-        "its entry {0:#010x} is not Thumb code of this program (bit 0 set); put a vector table at its lowest address, \
-         or mark the function with .thumb_func and name it with ENTRY()"
+        "its entry {0:#010x} is not Thumb code of this program (bit 0 set); put a vector table at the beginning of \
+         flash, or mark the function with .thumb_func and name it with ENTRY()"
     )]
     Entry(u32),
     /// Not among the kernels.
@@ -155,6 +175,7 @@ impl Image {
                 runs_at: u32::try_from(header.p_vaddr).map_err(malformed)?,
                 bytes,
                 size: u32::try_from(header.p_memsz).map_err(malformed)?,
+                is_code: header.is_executable(),
             });
         }
         if segments.iter().all(|segment| segment.bytes.is_empty()) {
@@ -244,12 +265,14 @@ impl Image {
         })
     }
 
-    /// A machine with this program, ready to begin as after a reset: with the stack pointer and the address of the
-    /// vector table at the lowest address. Without one it begins at the file's entry, the stack at the end of RAM.
+    /// A machine with this program, ready to begin as after a reset.
     pub fn machine(&self, layout: &Layout) -> Result<Machine, ImageError> {
         let mut memory = Memory::new(layout.clone());
         for segment in &self.segments {
             let bytes = &self.file[segment.bytes.clone()];
+            if segment.is_apart(&memory) {
+                memory.add(segment.runs_at, segment.size);
+            }
             let there = memory.bytes(segment.runs_at, segment.size as usize);
             if there.is_err() || !bytes.is_empty() && memory.load(segment.address, bytes).is_err() {
                 return Err(ImageError::DoesNotFit {
@@ -259,57 +282,67 @@ impl Image {
                 });
             }
         }
-        let lowest = self.lowest();
-        let (entry, stack) = self.start(&memory, lowest)?;
+        let (entry, stack, vectors) = self.start(&memory)?;
         let names = self.code.iter();
         let boundaries = names.flat_map(|one| [one.address, one.address.saturating_add(one.size)]);
         Ok(Machine::new(memory, entry, stack)
-            .with_vectors(lowest)
+            .with_vectors(vectors)
             .with_boundaries(boundaries))
     }
 
-    /// Where its first byte is loaded.
-    fn lowest(&self) -> u32 {
-        let loaded = self
-            .segments
-            .iter()
-            .filter(|segment| !segment.bytes.is_empty());
-        loaded.map(|segment| segment.address).min().unwrap_or(0)
-    }
-
-    fn start(&self, memory: &Memory, lowest: u32) -> Result<(u32, u32), ImageError> {
+    /// Looks for the vector table at the beginning of flash, as boards do, then where a symbol names it, where the file's
+    /// entry is in it, and where a segment begins. A program without one begins at the file's entry, the stack at the end
+    /// of RAM.
+    fn start(&self, memory: &Memory) -> Result<Start, ImageError> {
         let layout = memory.layout();
-        let table = memory
-            .word(lowest)
-            .ok()
-            .zip(memory.word(lowest.wrapping_add(4)).ok());
-        if let Some((stack, reset)) = table.filter(|(_, reset)| self.holds(*reset | 1)) {
-            let has_stack = memory.is_ram(stack.wrapping_sub(4));
-            if self.holds(reset) && !has_stack {
-                let layout = layout.clone();
-                return Err(ImageError::Stack { stack, layout });
+        let names = self.symbols.iter();
+        let named = names.filter(|one| one.name.to_ascii_lowercase().contains("vect"));
+        let flash = layout.flash_base..layout.flash_base + layout.flash_size;
+        let all = flash.chain(layout.ram_base..layout.ram_base + layout.ram_size);
+        let has_entry = |&table: &u32| memory.word(table.wrapping_add(4)) == Ok(self.entry | 1);
+        let loaded = self.segments.iter().filter(|one| !one.bytes.is_empty());
+        let places = std::iter::once(layout.flash_base)
+            .chain(named.map(|one| one.address))
+            .chain(all.step_by(TABLE_ALIGNMENT).filter(has_entry))
+            .chain(loaded.map(|one| one.address));
+        let tables = places.filter_map(|place| self.table(place, memory));
+        let first = tables.reduce(|first, next| match first {
+            Ok(_) => first,
+            Err(_) => next.or(first),
+        });
+        first.unwrap_or_else(|| {
+            if !self.holds(self.entry, memory) {
+                return Err(ImageError::Entry(self.entry));
             }
-            if has_stack {
-                let thumb = self.holds(reset).then_some((reset, stack & !3));
-                return thumb.ok_or(ImageError::Entry(reset));
-            }
-        }
-        if !self.holds(self.entry) {
-            return Err(ImageError::Entry(self.entry));
-        }
-        Ok((
-            self.entry,
-            layout.ram_base.wrapping_add(layout.ram_size) & !7,
-        ))
+            let stack = layout.ram_base.wrapping_add(layout.ram_size) & !7;
+            Ok((self.entry, stack, layout.flash_base))
+        })
     }
 
-    /// Whether that is the address of Thumb code that is loaded.
-    fn holds(&self, entry: u32) -> bool {
+    /// The vector table there, if there is one.
+    fn table(&self, vectors: u32, memory: &Memory) -> Option<Result<Start, ImageError>> {
+        let stack = memory.word(vectors).ok()?;
+        let entry = memory.word(vectors.wrapping_add(4)).ok()?;
+        let has_stack = memory.is_ram(stack.wrapping_sub(4));
+        match (self.holds(entry, memory), has_stack) {
+            (true, true) => Some(Ok((entry, stack & !3, vectors))),
+            (true, false) => Some(Err(ImageError::Stack {
+                stack,
+                layout: memory.layout().clone(),
+            })),
+            (false, true) if self.holds(entry | 1, memory) => Some(Err(ImageError::Entry(entry))),
+            (false, _) => None,
+        }
+    }
+
+    /// Whether that is the address of Thumb code, loaded into flash or RAM.
+    fn holds(&self, entry: u32, memory: &Memory) -> bool {
         let within = |first: u32, segment: &Segment| {
             (entry.wrapping_sub(first) as usize) < segment.bytes.len() && entry & 1 == 1
         };
         let mut segments = self.segments.iter();
-        segments.any(|one| within(one.address, one) || within(one.runs_at, one))
+        memory.half(entry & !1).is_ok()
+            && segments.any(|one| within(one.address, one) || within(one.runs_at, one))
     }
 }
 

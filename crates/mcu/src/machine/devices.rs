@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::exceptions::{PENDSV, SUPERVISOR_CALL, SYSTICK};
+use super::system::System;
+use crate::instruction::Architecture;
 
 /// Registers of a part that remember what is written, as its file describes them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -36,13 +38,18 @@ const VECTORS: u32 = 0xe000_ed08;
 /// SHPR1 to SHPR3: an octet for each exception from 4 on.
 const PRIORITIES: u32 = 0xe000_ed18;
 const COPROCESSORS: u32 = 0xe000_ed88;
+/// AIRCR, and what a write to it must have above.
+const RESET_CONTROL: u32 = 0xe000_ed0c;
+const RESET_KEY: u32 = 0x05fa;
+/// The ITM's port for text, ITM_TER and ITM_TCR.
+const PORT: u32 = 0xe000_0000;
+const PORTS_ENABLED: u32 = 0xe000_0e00;
+const ITM_CONTROL: u32 = 0xe000_0e80;
 /// FPDSCR
 pub(super) const FLOAT_DEFAULTS: u32 = 0xe000_ef3c;
 const DEBUG: u32 = 0xe000_edfc;
 const TRACE: u32 = 0xe000_1000;
 const CYCLES: u32 = 0xe000_1004;
-/// Part number in CPUID.
-const CORTEX_M0_PLUS: u32 = 0xc60;
 /// Where the core's own registers lie.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
 /// DEMCR.TRCENA, DWT_CTRL.CYCCNTENA.
@@ -55,8 +62,9 @@ const PEND: [(u32, u32, u32); 2] = [(PENDSV, 1 << 28, 1 << 27), (SYSTICK, 1 << 2
 /// The registers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Devices {
-    cpuid: u32,
-    stubs: Vec<Stub>,
+    pub(super) cpuid: u32,
+    pub(super) system: System,
+    pub(super) stubs: Vec<Stub>,
     words: BTreeMap<u32, u32>,
     /// CYCCNT when it stands still, and the cycle at which it was zero while it counts.
     cycles: u32,
@@ -70,14 +78,6 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    pub(super) fn new(stubs: &[Stub], cpuid: u32) -> Self {
-        Self {
-            cpuid,
-            stubs: stubs.to_vec(),
-            ..Self::default()
-        }
-    }
-
     /// Where the vector table lies.
     pub(super) fn vectors(&self) -> u32 {
         self.word(VECTORS)
@@ -93,7 +93,10 @@ impl Devices {
     }
 
     pub(super) fn word(&self, address: u32) -> u32 {
-        let reset = || self.stub(address).map_or(0, |stub| stub.reset);
+        let reset = || match self.stub(address) {
+            Some(stub) => stub.reset,
+            None => self.system.bits(address).reset,
+        };
         self.words.get(&address).copied().unwrap_or_else(reset)
     }
 
@@ -123,7 +126,7 @@ impl Devices {
     /// Writes the word there, at that cycle.
     pub(super) fn write(&mut self, address: u32, value: u32, now: u64) {
         match address {
-            CYCLES if !self.has_cycle_counter() => {}
+            CYCLES if !self.has_trace() => {}
             CYCLES => {
                 self.cycles = value;
                 let from = now.wrapping_sub(u64::from(value));
@@ -133,6 +136,7 @@ impl Devices {
             SYSTICK_RELOAD => self.tick.set_reload(value & 0xff_ffff, now),
             SYSTICK_VALUE => self.tick.restart(now),
             INTERRUPTS => self.ask(value),
+            RESET_CONTROL if value >> 16 != RESET_KEY => {}
             _ => self.write_word(address, value, now),
         }
     }
@@ -143,7 +147,10 @@ impl Devices {
             Some(stub) => stub.follow.iter().fold(value, |value, &(from, to)| {
                 value & !(1 << (to & 31)) | (value >> (from & 31) & 1) << (to & 31)
             }),
-            None => value,
+            None => {
+                let bits = self.system.bits(address);
+                bits.reset & !bits.written | value & bits.written
+            }
         };
         let counted = self.cycle_count(now);
         self.words.insert(address, follow);
@@ -151,15 +158,23 @@ impl Devices {
         if address == DEBUG || address == TRACE {
             let counts = self.word(DEBUG) & TRACE_ENABLE != 0
                 && self.word(TRACE) & CYCLES_ENABLE != 0
-                && self.has_cycle_counter();
+                && self.has_trace();
             self.cycles = counted;
             self.cycles_from = counts.then(|| now.wrapping_sub(u64::from(counted)));
         }
     }
 
-    /// The DWT of a Cortex-M0+ has none: it reads as zero.
-    const fn has_cycle_counter(&self) -> bool {
-        self.cpuid >> 4 & 0xfff != CORTEX_M0_PLUS
+    /// A Cortex-M0+ has neither ITM nor cycle counter: they read as zero.
+    fn has_trace(&self) -> bool {
+        self.system.architecture != Architecture::Armv6M
+    }
+
+    /// Whether a write there is text for a debugger: port 0 of the ITM, switched on.
+    pub(super) fn prints(&self, address: u32) -> bool {
+        address == PORT
+            && self.has_trace()
+            && self.word(DEBUG) & TRACE_ENABLE != 0
+            && self.word(ITM_CONTROL) & self.word(PORTS_ENABLED) & 1 == 1
     }
 
     const fn cycle_count(&self, now: u64) -> u32 {

@@ -217,7 +217,8 @@ fn control(machine: &mut Machine, operation: &Operation) -> Done {
             return operation.go_on(machine);
         }
         Effect::WriteSpecial { rn, special, mask } => {
-            registers.write_special(special, mask, registers.get(rn));
+            let value = registers.get(rn) & machine.devices.system.special(special);
+            registers.write_special(special, mask, value);
             return operation.go_on(machine);
         }
         Effect::MaskExceptions {

@@ -26,6 +26,8 @@ pub struct Memory {
     flash: Vec<u8>,
     ram: Vec<u8>,
     ccm: Vec<u8>,
+    /// Further data, with their addresses.
+    apart: Vec<(u32, Vec<u8>)>,
     /// Where RAM has been executed from, with so many bytes before it that a word may overlap with it: the first address,
     /// and how many bytes.
     watched: (u32, u32),
@@ -48,6 +50,7 @@ impl Memory {
             flash: vec![0xff; layout.flash_size as usize],
             ram: vec![0; layout.ram_size as usize],
             ccm: vec![0; layout.ccm_size as usize],
+            apart: Vec::new(),
             watched: (0, 0),
             executed_halfwords: vec![false; layout.ram_size.div_ceil(HALFWORD) as usize],
             stale: false,
@@ -79,6 +82,24 @@ impl Memory {
     fn ccm_offset(&self, address: u32) -> Option<u32> {
         let offset = address.wrapping_sub(self.layout.ccm_base);
         (offset < self.layout.ccm_size).then_some(offset)
+    }
+
+    /// Adds memory apart from flash and RAM, for data alone. It has whole words.
+    pub fn add(&mut self, address: u32, size: u32) {
+        let bytes = ((address & 3).saturating_add(size) as usize).next_multiple_of(4);
+        self.apart.push((address & !3, vec![0; bytes]));
+    }
+
+    /// The addresses and sizes of memory apart from flash and RAM.
+    pub fn apart(&self) -> impl Iterator<Item = (u32, usize)> {
+        self.apart.iter().map(|(at, bytes)| (*at, bytes.len()))
+    }
+
+    /// The place among the memories apart, and the offset there.
+    fn apart_offset(&self, address: u32) -> Option<(usize, usize)> {
+        let offset = |at: u32| address.wrapping_sub(at) as usize;
+        let index = self.apart().position(|(at, bytes)| offset(at) < bytes)?;
+        Some((index, offset(self.apart[index].0)))
     }
 
     /// Whether there is RAM.
@@ -113,9 +134,12 @@ impl Memory {
     pub(super) fn write(&mut self, address: u32, value: &[u8]) -> Result<(), BusError> {
         let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
             (&mut self.ram, offset as usize)
-        } else {
-            let offset = self.ccm_offset(address).ok_or(BusError::Write(address))?;
+        } else if let Some(offset) = self.ccm_offset(address) {
             (&mut self.ccm, offset as usize)
+        } else {
+            let place = self.apart_offset(address);
+            let (index, offset) = place.ok_or(BusError::Write(address))?;
+            (&mut self.apart[index].1, offset)
         };
         let place = memory.get_mut(offset..offset + value.len());
         place
@@ -155,9 +179,11 @@ impl Memory {
             self.ram.get_mut(offset as usize..)
         } else if let Some(offset) = self.ccm_offset(address) {
             self.ccm.get_mut(offset as usize..)
-        } else {
-            let offset = self.flash_offset(address).ok_or(BusError::Write(address))?;
+        } else if let Some(offset) = self.flash_offset(address) {
             self.flash.get_mut(offset as usize..)
+        } else {
+            let place = self.apart_offset(address);
+            place.and_then(|(index, offset)| self.apart[index].1.get_mut(offset..))
         };
         let place = place
             .and_then(|place| place.get_mut(..bytes.len()))
@@ -173,9 +199,12 @@ impl Memory {
             (&self.ram, offset)
         } else if let Some(offset) = self.ccm_offset(address) {
             (&self.ccm, offset)
-        } else {
-            let offset = self.flash_offset(address).ok_or(BusError::Read(address))?;
+        } else if let Some(offset) = self.flash_offset(address) {
             (&self.flash, offset)
+        } else {
+            let place = self.apart_offset(address);
+            let (index, offset) = place.ok_or(BusError::Read(address))?;
+            (&self.apart[index].1, offset as u32)
         };
         let offset = offset as usize;
         offset

@@ -11,6 +11,7 @@ mod memory;
 mod registers;
 mod retired;
 mod semihosting;
+mod system;
 mod transfer;
 
 pub use block::Block;
@@ -187,11 +188,12 @@ impl Machine {
         self
     }
 
-    /// The same with these registers besides those of the core, which calls itself `cpuid`. To be said before it runs.
-    pub fn with_registers(mut self, stubs: &[Stub], cpuid: u32) -> Self {
-        let vectors = self.devices.vectors();
-        self.devices = Devices::new(stubs, cpuid);
-        self.devices.set_vectors(vectors);
+    /// The same with these registers besides those of the core, which calls itself `cpuid` and has so many bits of a
+    /// priority. To be said before it runs.
+    pub fn with_registers(mut self, stubs: &[Stub], cpuid: u32, priority_bits: Option<u8>) -> Self {
+        self.devices.stubs.extend_from_slice(stubs);
+        self.devices.cpuid = cpuid;
+        self.devices.system.priority_bits = priority_bits;
         self
     }
 
@@ -212,6 +214,7 @@ impl Machine {
     pub const fn with_architecture(mut self, architecture: Architecture) -> Self {
         self.architecture = architecture;
         self.code.architecture = architecture;
+        self.devices.system.architecture = architecture;
         self
     }
 
@@ -266,6 +269,7 @@ impl Machine {
                     let entered = self.enter(number, timing);
                     entered.err().map(|reason| self.fault(reason))
                 }
+                Pause::Device if self.output.len() >= MOST_OUTPUT => Some(Stop::Output),
                 Pause::Device => {
                     self.now = Some(self.time(timing));
                     if code.isolate(self.pc) {

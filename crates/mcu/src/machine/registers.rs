@@ -33,6 +33,7 @@ pub(super) const MSP: usize = 8;
 pub(super) const PSP: usize = 9;
 pub(super) const PRIMASK: usize = 16;
 pub(super) const BASEPRI: usize = 17;
+pub(super) const BASEPRI_MAX: usize = 18;
 pub(super) const FAULTMASK: usize = 19;
 pub(super) const CONTROL: usize = 20;
 /// CONTROL.SPSEL
@@ -148,6 +149,7 @@ impl Registers {
                 flags | (self.special[IPSR] * (number as u32 & 1))
             }
             number if self.is_current_stack(number) => self.get(Register::SP),
+            BASEPRI_MAX => self.special[BASEPRI],
             number => self.special[number],
         }
     }
@@ -165,6 +167,10 @@ impl Registers {
                     self.use_process_stack(value & PROCESS_STACK != 0);
                 }
             }
+            // It masks more, never less (B5.2.3).
+            BASEPRI_MAX if value == 0 => {}
+            BASEPRI_MAX if (1..=value).contains(&self.special[BASEPRI]) => {}
+            BASEPRI_MAX => self.special[BASEPRI] = value,
             number => self.special[number] = value,
         }
     }

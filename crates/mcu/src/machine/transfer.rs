@@ -119,6 +119,10 @@ impl Machine {
             u32::MAX => value,
             _ => self.devices.read(word, now) & !mask | value << shift & mask,
         };
+        if self.devices.prints(word) {
+            let octets = &value.to_le_bytes()[..usize::from(access.bytes())];
+            self.output.extend_from_slice(octets);
+        }
         self.devices.write(word, merged, now);
         Ok(())
     }

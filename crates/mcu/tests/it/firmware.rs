@@ -395,3 +395,169 @@ fn a_core_calls_itself_what_it_is() {
         assert_eq!(cpuid >> 4 & 0xfff, number, "{part}");
     }
 }
+
+/// Values of registers at the end of a program for that part, behind what is in front of its vector table.
+fn registers(part: &str, front: &str, code: &str, words: &[&str]) -> Option<([u32; 8], Machine)> {
+    let part_of = Microcontroller::find(part).unwrap();
+    let code = format!("bx lr\n.thumb_func\n.global reset\nreset: {code}\n{EXIT}");
+    let table = with_vectors(0x2000_1000, &code);
+    let cpu = format!(
+        "-mcpu={}",
+        part_of.core.to_string().to_lowercase().replace('+', "plus")
+    );
+    let words = [&[cpu.as_str()], words].concat();
+    let elf = build_at(
+        part_of.layout.flash_base,
+        &format!("{front}{table}"),
+        &words,
+    )?;
+    let (machine, _, stop) = timed(&elf, part);
+    assert_eq!(stop, Stop::Exit(0), "{part} {words:?}");
+    let values = [0, 1, 2, 3, 4, 5, 6, 7].map(|one| machine.registers.get(Register::new(one)));
+    Some((values, machine))
+}
+
+#[test]
+fn the_vector_table_is_where_a_name_or_the_entry_says() {
+    // SysTick's handler counts in R7.
+    let code = "b begin\n.thumb_func\ntick: adds r7, #1\nbx lr\n.ltorg\nbegin: movs r7, #0\nldr r0, =0xe000e010\n\
+                movs r1, #100\nstr r1, [r0, #4]\nmovs r1, #7\nstr r1, [r0]\n1: cmp r7, #3\nblo 1b";
+    let table = ".word 0x20001000, reset\n.rept 13\n.word 0\n.endr\n.word tick\n.space 192\n";
+    // In front of it are words that are no table.
+    let headers = ".word 0x464c457f, 0x00010101\n.space 248\n";
+    let named = format!("{headers}.global __Vectors\n__Vectors: {table}");
+    let unnamed = format!("{headers}{table}");
+    for (front, words) in [
+        (&named, &["-Wl,-e,handler"][..]),
+        (&unnamed, &[]),
+        (&unnamed, &["-s"]),
+        (&unnamed, &["-Wl,-Ttext=0x08008000"]),
+        // The file's own headers are in the segment.
+        (
+            &table.to_owned(),
+            &["-Wl,-Ttext=0x08008000,-z,max-page-size=0x10000"],
+        ),
+    ] {
+        let Some((values, _)) = registers("stm32f405", front, code, words) else {
+            return;
+        };
+        assert_eq!(values[7], 3, "{words:?}");
+    }
+}
+
+const APART: [&str; 2] = [
+    "-Wl,--section-start=.options=0x1fffc000",
+    "-Wl,--section-start=.backup=0x40024000",
+];
+
+#[test]
+fn data_apart_from_flash_and_ram_is_kept() {
+    // Option bytes are read; backup RAM is written and read again.
+    let sections = ".section .options, \"a\"\n.word 0x1234\n.byte 5\n.section .backup, \"aw\", %nobits\n.space 8\n.text\n";
+    let code = "ldr r0, =0x1fffc000\nldr r4, [r0]\nldr r5, [r0, #1]\nldr r0, =0x40024000\nmovs r1, #9\nstrb r1, [r0, #5]\n\
+                ldr r6, [r0, #4]";
+    let Some((values, machine)) = registers("stm32f405", sections, code, &APART) else {
+        return;
+    };
+    assert_eq!(values[4..7], [0x1234, 0x0500_0012, 0x900]);
+    let apart: Vec<_> = machine.memory.apart().collect();
+    assert_eq!(apart, [(0x1fff_c000, 8), (0x4002_4000, 8)]);
+}
+
+#[test]
+fn what_is_linked_for_another_part_is_refused() {
+    let Some(elf) = build_at(
+        0x0800_0000,
+        &with_vectors(0x2000_1000, PLAIN),
+        &["-mcpu=cortex-m0"],
+    ) else {
+        return;
+    };
+    for (part, memory) in [
+        ("nrf52840", "1024 KiB of flash at 0x00000000"),
+        ("rp2040", "linked for RAM"),
+    ] {
+        let refused = load(&elf, part).unwrap_err().to_string();
+        let all = refused.contains("bytes at 0x08000000 do not fit") && refused.contains(memory);
+        assert!(all, "{part}: {refused}");
+    }
+    // A variable behind the RAM, code in what is no memory, and data too large to lie apart.
+    for (section, place, shown) in [
+        (
+            ".section .x, \"aw\"\n.word 1",
+            "0x20010000",
+            "4 bytes at 0x20010000",
+        ),
+        (
+            ".section .x, \"ax\"\nnop",
+            "0x10000000",
+            "2 bytes at 0x10000000",
+        ),
+        (
+            ".section .x, \"a\"\n.space 0x10001",
+            "0x90000000",
+            "65537 bytes at 0x90000000",
+        ),
+    ] {
+        let words = [
+            "-mcpu=cortex-m3",
+            &format!("-Wl,--section-start=.x={place}"),
+        ];
+        let elf = build_at(
+            0x0800_0000,
+            &(with_vectors(0x2000_1000, PLAIN) + section),
+            &words,
+        )
+        .unwrap();
+        let refused = load(&elf, "stm32f103").unwrap_err().to_string();
+        assert!(refused.contains(shown), "{refused}");
+    }
+}
+
+#[test]
+fn bits_that_a_part_lacks_read_as_zero() {
+    // Ones are written: priorities of interrupts, SHPR3, AIRCR without its key, MPU_TYPE.
+    let code = "movs r1, #0\nmvns r1, r1\nldr r0, =0xe000e400\nstr r1, [r0]\nldr r2, [r0]\nldr r0, =0xe000ed00\n\
+                str r1, [r0, #0x20]\nldr r3, [r0, #0x20]\nstr r1, [r0, #12]\nldr r4, [r0, #12]\nadds r0, #0x90\n\
+                str r1, [r0]\nldr r5, [r0]\nmsr primask, r1\nmrs r6, primask";
+    for (part, priorities, system) in [
+        ("stm32f405", 0xf0f0_f0f0, 0xf0f0_00f0),
+        ("nrf52840", 0xe0e0_e0e0, 0xe0e0_00e0),
+        ("stm32f103", 0xf0f0_f0f0, 0xf0f0_00f0),
+        ("stm32l073", 0xc0c0_c0c0, 0xc0c0_0000),
+        ("cortex-m4", 0xffff_ffff, 0xffff_00ff),
+    ] {
+        let Some((values, _)) = registers(part, "", code, &[]) else {
+            return;
+        };
+        assert_eq!(
+            values[2..7],
+            [priorities, system, 0xfa05_0000, 0, 1],
+            "{part}"
+        );
+    }
+    // BASEPRI, and BASEPRI_MAX, which masks more and never less.
+    let code = "movs r1, #0xff\nmsr basepri, r1\nmrs r3, basepri\nmovs r1, #0x45\nmsr basepri_max, r1\nmrs r4, basepri\n\
+                movs r1, #0x80\nmsr basepri_max, r1\nmrs r5, basepri_max\nmovs r1, #0\nmsr basepri_max, r1\nmrs r6, basepri";
+    for (part, values) in [
+        ("stm32l476", [0xf0, 0x40, 0x40, 0x40]),
+        ("cortex-m3", [0xff, 0x45, 0x45, 0x45]),
+    ] {
+        assert_eq!(
+            registers(part, "", code, &[]).unwrap().0[3..7],
+            values,
+            "{part}"
+        );
+    }
+}
+
+#[test]
+fn an_itm_port_is_ready_and_its_text_is_output() {
+    let code = "ldr r0, =0xe000edfc\nmov r1, #1 << 24\nstr r1, [r0]\nldr r4, =0xe0000000\nmovs r2, #'x'\nstrb r2, [r4]\n\
+                ldr r0, =0xe0000e80\nmovs r1, #1\nstr r1, [r0]\nldr r0, =0xe0000e00\nstr r1, [r0]\nmovs r2, #'h'\n\
+                1: ldr r3, [r4]\ncmp r3, #0\nbeq 1b\nstrb r2, [r4]\nstr r2, [r4, #4]";
+    let Some((_, machine)) = registers("stm32f405", "", code, &[]) else {
+        return;
+    };
+    assert_eq!(machine.output(), b"h", "of port 0, since it was enabled");
+}

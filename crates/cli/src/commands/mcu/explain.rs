@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
             };
             format!("{sign}{}", count(second.abs_diff(*first)))
         });
-    output::table(table);
+    output::fitted(table);
     output::line("");
     output::paragraph(&verdict(&first, &second, &differences));
     Ok(Exit::Fine)

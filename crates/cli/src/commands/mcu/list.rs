@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use keymark_flash::geometry::Geometry;
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_report::TableOf;
+use keymark_report::{Column, Narrow, TableOf};
 use serde_json::json;
 
 use crate::args::JsonArguments;
@@ -52,20 +52,21 @@ pub(super) fn run(arguments: &JsonArguments) -> Outcome {
 
 fn print_parts(parts: &[Microcontroller]) {
     let kibibytes = |bytes: u32| format!("{} KiB", bytes / 1024);
+    let product = Column::name("product").narrow(Narrow::Continue);
     let table = TableOf::plain(parts)
         .name("mcu", |part| {
             std::iter::once(&part.name).chain(&part.also).join(", ")
         })
         .name("core", |part| part.core.to_string())
-        .name("product", |part| part.product.clone())
         .value("clock", |part| part.clock.to_string())
         .value("wait states", |part| part.flash.wait_states.to_string())
         .value("flash", |part| {
             let size = part.layout.flash_size;
             (size > 0).then(|| kibibytes(size))
         })
-        .value("RAM", |part| kibibytes(part.layout.ram_size));
-    output::table(table);
+        .value("RAM", |part| kibibytes(part.layout.ram_size))
+        .column(product, |part| part.product.clone());
+    output::fitted(table);
     for part in parts {
         print_grounds(&part.name, &part.sources, &part.assumed);
     }
@@ -82,7 +83,7 @@ fn print_geometries(geometries: &[Geometry]) {
             runs.map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
                 .join(", ")
         });
-    output::table(table);
+    output::fitted(table);
     for geometry in geometries {
         print_grounds(&geometry.name, &geometry.sources, &geometry.assumed);
     }
@@ -93,9 +94,9 @@ fn print_grounds(name: &str, sources: &[String], assumed: &[String]) {
     output::line("");
     output::heading(name);
     for source in sources {
-        output::line(&format!("  {source}"));
+        output::entry(1, "", 0, source);
     }
     for assumed in assumed {
-        output::line(&format!("  assumed: {assumed}"));
+        output::entry(1, "", 0, &format!("assumed: {assumed}"));
     }
 }

@@ -77,7 +77,7 @@ fn say_refused(refused: &[Refused<'_>]) {
 
 fn print(results: &[StorageResult], seed: u64) {
     print_table(results);
-    output::line(&format!(
+    output::paragraph(&format!(
         "seed {seed}; times of the flash alone: the datasheet's typical times and, for the worst write, its \
          maximum times"
     ));
@@ -115,7 +115,7 @@ fn print_table(results: &[StorageResult]) {
         .value("space used", |one| {
             format!("{} of {} B", one.space.used_bytes, one.space.reserved_bytes)
         });
-    output::table(table);
+    output::fitted(table);
 }
 
 fn about(result: &StorageResult, figure: String) -> String {

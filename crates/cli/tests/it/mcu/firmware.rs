@@ -221,3 +221,51 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     let nothing = place.refused("mcu predict --mcu stm32f103 --option umaal=on", 3);
     assert_says(&nothing, ["no UMAAL"]);
 }
+
+#[test]
+fn data_apart_from_flash_and_ram_is_named() {
+    let place = Place::new(KEYMARK);
+    let mut elf = std::fs::read(kernel("x25519-umull-o2.elf")).unwrap();
+    // A third program header, of 8 bytes of backup RAM that nothing is loaded into.
+    let end = elf.len();
+    elf.extend_from_within(52..52 + 2 * 32);
+    for word in [1, 0, 0x4002_4000, 0x4002_4000, 0, 8, 6, 4_u32] {
+        elf.extend(word.to_le_bytes());
+    }
+    elf[28..32].copy_from_slice(&(end as u32).to_le_bytes());
+    elf[44] = 3;
+    let file = place.path("backup.elf");
+    std::fs::write(&file, elf).unwrap();
+    let run = format!("mcu run {} --mcu stm32f405", file.display());
+    let output = place.keymark(&run).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_says(&said, ["8 bytes at 0x40024000 are outside"]);
+}
+
+#[test]
+fn tables_are_as_wide_as_the_terminal() {
+    let place = Place::new(KEYMARK);
+    let [before, elf] = ["x25519-c-os.elf", "x25519-umull-o2.elf"].map(kernel);
+    for arguments in [
+        "mcu list".to_owned(),
+        "mcu storage".to_owned(),
+        format!("mcu run {elf} --annotate"),
+        format!("mcu compare {before} {elf} --mcu stm32f103,stm32l432"),
+        "mcu explain stm32f405:umaal=off stm32f405 --kernel x25519".to_owned(),
+        "mcu predict --kernel x25519 --mcu stm32f103,stm32l432,stm32f405,nrf52840".to_owned(),
+    ] {
+        let mut keymark = place.keymark(&arguments);
+        let output = keymark.env("COLUMNS", "100").output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            output.status.success() && shown.lines().count() > 5,
+            "{arguments}: {shown}"
+        );
+        // A path is not broken.
+        let wide = shown
+            .lines()
+            .find(|line| line.chars().count() > 100 && !line.contains(".elf on"));
+        assert_eq!(wide, None, "{arguments}");
+    }
+}

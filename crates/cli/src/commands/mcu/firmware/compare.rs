@@ -191,7 +191,7 @@ fn print(rows: &[Row]) {
         .value("difference", |row| format!("{:+}", row.difference()))
         .value("change", |row| percent(row.change()))
         .value("band", |row| row.band());
-    output::table(table);
+    output::fitted(table);
 }
 
 #[cfg(test)]

@@ -103,6 +103,6 @@ impl Annotated {
                 table = table.value(stall.name(), |line| line.took.waits[stall]);
             }
         }
-        output::table(table);
+        output::fitted(table);
     }
 }

@@ -162,7 +162,7 @@ fn print_phases(run: &Run) {
     for &stall in Stall::ALL.iter().filter(shown) {
         table = table.value(stall.name(), |(_, phase)| count(phase.account.stall(stall)));
     }
-    output::table(table);
+    output::fitted(table);
 }
 
 fn print_functions(run: &Run, top: usize) {
@@ -177,5 +177,5 @@ fn print_functions(run: &Run, top: usize) {
         .value("with callees", |(_, spent)| count(spent.inclusive))
         .value("instructions", |(_, spent)| count(spent.instructions))
         .value("calls", |(_, spent)| spent.calls);
-    output::table(table);
+    output::fitted(table);
 }

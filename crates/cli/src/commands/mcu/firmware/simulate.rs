@@ -76,6 +76,13 @@ impl Run {
         let image = parts::image(path, &mcu.layout).map_err(in_file)?;
         let machine = mcu.load(&image);
         let mut machine = machine.map_err(|error| in_file(error.to_string()))?;
+        for (address, bytes) in machine.memory.apart() {
+            output::note(&format!(
+                "{bytes} bytes at {address:#010x} are outside the flash and RAM of {}. The program finds plain memory \
+                 there.",
+                mcu.name
+            ));
+        }
         let mut profiler = Profiler::new(Banded::whole(&mcu), &image);
         let (mut written, mut is_cut) = (Vec::new(), false);
         let (clock, bar) = (MonotonicClock::new(), bar());

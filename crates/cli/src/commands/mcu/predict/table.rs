@@ -44,7 +44,7 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         for line in &lines {
             table = table.value(line.name.as_str(), |one| (line.cell)(one));
         }
-        output::table(table);
+        output::fitted(table);
         output::line(&format!(
             "for up to {MOST_COLUMNS} predictions the table shows where their cycles go and what --sensitivity adds; \
              --json always does"
@@ -59,7 +59,7 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         for prediction in predictions {
             table = table.value(prediction.name(), |line| (line.cell)(prediction));
         }
-        output::table(table);
+        output::fitted(table);
     }
     output::line("");
 }
