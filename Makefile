@@ -200,7 +200,7 @@ packages-test: packages-bench packages-soft packages-tls caddy zeitgitterd
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    sqlite3:sqlite3 jq:jq rsvg-convert:librsvg2-bin pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
     /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl gnupg-pkcs11-scd:gnupg-pkcs11-scd \
-	    jarsigner:default-jdk-headless certutil:libnss3-tools \
+	    keytool:default-jre-headless certutil:libnss3-tools \
 	    /usr/lib/python3/dist-packages/cryptography:python3-cryptography /usr/lib/python3/dist-packages/PyKCS11:python3-pykcs11 curl:curl \
 	    /usr/include/tss2/tss2_esys.h:libtss2-dev /usr/share/doc/postgresql-15:postgresql-15 \
 	    /usr/sbin/apache2:apache2-bin /usr/sbin/nginx:nginx /usr/sbin/haproxy:haproxy

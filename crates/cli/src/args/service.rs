@@ -25,8 +25,8 @@ pub enum ServiceCommand {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to measure")]
 pub struct ServiceBenchArguments {
-    /// Which services: zeitgitterd (gpg signs tags of git), relic (signs programs, and by --parameter
-    /// form=jar,deb,rpm archives and packages), rfc3161 (sigstore's timestamp-authority)
+    /// Which services: zeitgitterd (gpg signs tags of git), relic (signs programs), rfc3161 (sigstore's
+    /// timestamp-authority)
     #[arg(long, value_name = "LIST", value_parser = services::named, default_value = "zeitgitterd")]
     pub service: Vec<StackName>,
 

@@ -1,8 +1,8 @@
 //! Pictures of records, into files and on the terminal.
 
-use std::io::Write as _;
+use std::fmt::Display;
+use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use keymark_bench::Record;
 use keymark_report::Figure;
@@ -12,6 +12,7 @@ use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Theme, svg};
 use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
 use keymark_report::render::Width;
+use keymark_stores::places::program;
 
 use crate::args::{PictureFile, PictureFormat};
 use crate::exit::Failure;
@@ -99,29 +100,28 @@ pub(crate) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Resul
 
 /// Converts an SVG to PNG of twice its size with `rsvg-convert`.
 fn png(svg: &str) -> Result<Vec<u8>, Failure> {
-    const PROGRAM: &str = "rsvg-convert";
-    let mut convert = Command::new(PROGRAM);
-    convert.args(["--format", "png", "--zoom", "2"]);
-    let convert = convert.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let mut convert = convert.map_err(|error| {
-        Failure::nothing_usable(format!(
-            "cannot start {PROGRAM}, which makes PNG files: {error}. Install the package librsvg2-bin, or write an .svg \
-             file"
-        ))
-    })?;
-    if let Some(mut stdin) = convert.stdin.take() {
-        // What it says of a broken pipe is in its own message.
-        let _ = stdin.write_all(svg.as_bytes());
-    }
-    let output = convert.wait_with_output();
-    let output = output.map_err(|error| format!("{PROGRAM} failed: {error}"))?;
-    if !output.status.success() {
-        return Err(Failure::failed(format!(
-            "{PROGRAM} failed: {}",
-            output.status
+    let advice = "Install the package librsvg2-bin, or write an .svg file";
+    let Some(path) = program::locate(None, "rsvg-convert") else {
+        return Err(Failure::nothing_usable(format!(
+            "rsvg-convert, which makes PNG files, is not installed. {advice}"
         )));
+    };
+    let failed =
+        |error: &dyn Display| Failure::failed(format!("rsvg-convert failed: {error}. {advice}"));
+    let mut input = tempfile::tempfile()?;
+    input.write_all(svg.as_bytes())?;
+    input.rewind()?;
+    let mut convert = program::command(&path);
+    convert
+        .args(["--format", "png", "--zoom", "2"])
+        .stdin(input);
+    let output = program::run(&mut convert, program::QUESTION);
+    let output = output.map_err(|error| failed(&error))?;
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(failed(&String::from_utf8_lossy(&output.stderr).trim()))
     }
-    Ok(output.stdout)
 }
 
 /// `file.svg`, `file-2.svg`

@@ -7,7 +7,6 @@ use keymark_load::{Exchange, Expectation};
 use openssl::pkcs7::Pkcs7;
 use openssl::sha::sha256;
 
-use super::patch::pieces;
 use crate::services::signers::Signers;
 
 /// The headers of the smallest program that there is: those of DOS and COFF, and an optional one (PE32) with 16 data
@@ -17,6 +16,11 @@ const HEADERS: &[u8] = include_bytes!("../../../templates/smallest.exe");
 const UNSIGNED: [std::ops::Range<usize>; 2] = [152..156, 216..224];
 /// Before the signature in the certificate's table: its head.
 const BEFORE_SIGNATURE: usize = 8;
+
+/// Before the patches: version and their number, 32 bits each.
+const HEAD: usize = 8;
+/// Offset, old and new length of one.
+const ENTRY: usize = 16;
 
 /// Programs by one key.
 pub(super) struct Programs(pub(super) Signers);
@@ -31,6 +35,26 @@ fn digest(mut program: Vec<u8>) -> [u8; 32] {
     program.drain(entry);
     program.drain(checksum);
     sha256(&program)
+}
+
+/// Pieces that a patch of relic (its `lib/binpatch`) puts into a file, in the order of their places.
+fn pieces(answer: &[u8]) -> Result<Vec<&[u8]>, Expectation> {
+    let number = |at: usize| {
+        let octets = answer.get(at..)?.first_chunk()?;
+        usize::try_from(u32::from_be_bytes(*octets)).ok()
+    };
+    let all = || {
+        let count = number(4)?;
+        let mut rest = answer.get(HEAD + count.checked_mul(ENTRY)?..)?;
+        let mut pieces = Vec::new();
+        for patch in 0..count {
+            let (piece, behind) = rest.split_at_checked(number(HEAD + patch * ENTRY + 12)?)?;
+            pieces.push(piece);
+            rest = behind;
+        }
+        Some(pieces)
+    };
+    all().ok_or(Expectation::Form)
 }
 
 impl Exchange for Programs {
