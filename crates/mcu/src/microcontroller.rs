@@ -245,10 +245,8 @@ impl File {
                 "multiply-cycles must be 1, or 32 on a Cortex-M0+".to_owned(),
             ));
         }
-        if file
-            .priority_bits
-            .is_some_and(|bits| file.core == Core::CortexM0Plus || !(3..=8).contains(&bits))
-        {
+        let (bits, is_small) = (file.priority_bits, file.core == Core::CortexM0Plus);
+        if bits.is_some_and(|bits| is_small || !(3..=8).contains(&bits)) {
             return Err(malformed(
                 "priority-bits must be 3 to 8; a Cortex-M0+ always has 2".to_owned(),
             ));
@@ -395,10 +393,10 @@ impl Microcontroller {
             return Err(ImageError::LargerCore(found));
         }
         let machine = image.machine(&self.layout)?;
-        let machine = machine.at(u64::from(self.clock.0) * 1_000_000);
-        let (registers, cpuid) = (&self.registers, self.core.cpuid());
-        let machine = machine.with_registers(registers, cpuid, self.priority_bits);
-        Ok(machine.with_architecture(self.core.architecture()))
+        Ok(machine
+            .at(u64::from(self.clock.0) * 1_000_000)
+            .with_registers(&self.registers, self.core.cpuid(), self.priority_bits)
+            .with_architecture(self.core.architecture()))
     }
 
     /// The shipped part of that name, with `@MHz` for another clock.
@@ -483,11 +481,7 @@ mod tests {
             ("reads-ahead = 3", "reads-ahead = 9", "reads-ahead"),
             ("flash-kib = 128", "flash-kib = 0", "flash-kib"),
             ("ram-base = 0x2000_0000", "ram-base = 0", "above flash"),
-            (
-                "flash-base = 0x0800_0000",
-                "flash-base = 0x1000",
-                "flash-base",
-            ),
+            ("base = 0x0800_0000", "base = 0x1000", "flash-base"),
             ("states = 2", "states = 200", "states"),
             ("cortex-m3", "cortex-m0", "cortex-m0"),
             (
@@ -495,7 +489,7 @@ mod tests {
                 "clock-mhz = 72\nmultiply-cycles = 32",
                 "multiply-cycles",
             ),
-            ("priority-bits = 4", "priority-bits = 9", "3 to 8"),
+            ("bits = 4", "bits = 9", "3 to 8"),
         ] {
             let error = Microcontroller::parse(&text.replace(from, to), "own");
             let error = error.unwrap_err().to_string();

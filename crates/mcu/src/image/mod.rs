@@ -14,7 +14,7 @@ const MOST_BYTES: usize = 32 << 20;
 /// The most bytes apart from flash and RAM.
 const MOST_APART: usize = 64 << 10;
 /// What the address of every vector table is a multiple of, at least (B1.5.3 of DDI 0403E).
-const TABLE_ALIGNMENT: usize = 128;
+const TABLE_ALIGNMENT: u32 = 128;
 
 /// A loaded program.
 #[derive(Debug, Clone)]
@@ -296,14 +296,17 @@ impl Image {
     fn start(&self, memory: &Memory) -> Result<Start, ImageError> {
         let layout = memory.layout();
         let names = self.symbols.iter();
-        let named = names.filter(|one| one.name.to_ascii_lowercase().contains("vect"));
+        let named = names.filter(|one| {
+            let is_aligned = one.address.is_multiple_of(TABLE_ALIGNMENT);
+            is_aligned && one.name.to_ascii_lowercase().contains("vec")
+        });
         let flash = layout.flash_base..layout.flash_base + layout.flash_size;
         let all = flash.chain(layout.ram_base..layout.ram_base + layout.ram_size);
         let has_entry = |&table: &u32| memory.word(table.wrapping_add(4)) == Ok(self.entry | 1);
         let loaded = self.segments.iter().filter(|one| !one.bytes.is_empty());
         let places = std::iter::once(layout.flash_base)
             .chain(named.map(|one| one.address))
-            .chain(all.step_by(TABLE_ALIGNMENT).filter(has_entry))
+            .chain(all.step_by(TABLE_ALIGNMENT as usize).filter(has_entry))
             .chain(loaded.map(|one| one.address));
         let tables = places.filter_map(|place| self.table(place, memory));
         let first = tables.reduce(|first, next| match first {
