@@ -53,7 +53,7 @@ pub const FAMILY: StackFamily = StackFamily {
     stacks: || KINDS.iter().map(|kind| kind.stack).collect(),
     standing: Standing::OnRequest,
     look: None,
-    dimensions: &[AGENTS, relic::FORM],
+    dimensions: &[AGENTS],
     layers: || None,
     comparisons: &[],
     // However many agents ask it.

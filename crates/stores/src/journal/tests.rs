@@ -1,3 +1,4 @@
+use keymark_testkit::waiting::until;
 use proptest::prelude::*;
 
 use super::*;
@@ -79,6 +80,10 @@ fn a_line_that_was_being_written_is_no_line() {
     journal.begin(write("SIG")).unwrap();
     journal.file.write_all(b"{\"undone\":{\"pla").unwrap();
     drop(journal);
+    // A program that another test starts holds all files, and so the lock, until it is executed.
+    until("the end of the lock", || {
+        !journals.left().journals.is_empty()
+    });
     let mut left = journals.left().journals;
     left[0].undone("SIG").unwrap();
     let text = fs::read_to_string(left[0].path()).unwrap();

@@ -3,11 +3,11 @@
 
 mod pe;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use askama::Template;
-use keymark_bench::{Case, Dimension, Error, Family, KeyRef, Scope, Words};
+use keymark_bench::{Case, Error, Family, KeyRef};
 use keymark_load::{Exchange, Service};
 use keymark_stores::access::{Access, Certificate, ProgramKey};
 use keymark_stores::pkcs11::is_known_to_programs;
@@ -20,9 +20,8 @@ use openssl::x509::X509;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
 use super::running::Running;
-use super::signers::{Certified, Signers, failed};
+use super::signers::{Certified, failed};
 use super::{Found, Means, RELIC, ServiceKind};
-use crate::gnupg::signatures::Signer;
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
