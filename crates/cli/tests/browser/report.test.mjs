@@ -221,7 +221,7 @@ test("html-validate finds nothing", () => assertValid(readFileSync(file, "utf8")
 test("hostile records are harmless", async () => {
   const markup = `</script><script>alert(1)</script><img src="http://evil.invalid/x" onerror="alert(1)">"'&\u202e`;
   const hostile = structuredClone(record);
-  hostile.id = `20260101-000000-${markup}`;
+  hostile.id = "20260101-000000-hostile";
   hostile.environment.cpu_model = markup;
   hostile.environment.versions = { [markup]: markup };
   hostile.environment.command = ["bench", markup];

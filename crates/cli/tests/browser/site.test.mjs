@@ -32,7 +32,7 @@ before(async () => {
   elsewhere.cases = elsewhere.cases.filter(held => held.case.algorithm === "nistp256");
   elsewhere.plan.cases = elsewhere.cases.map(held => held.case);
   put("records", "elsewhere.json", elsewhere);
-  put("records", "hostile.json", onCard(`20260103-000000-${MARKUP}`, MARKUP));
+  put("records", "hostile.json", onCard("20260103-000000-hostile", MARKUP));
   place.keymark("site", place.path("records"), "-o", place.path("public"));
   site = String(pathToFileURL(place.path("public")));
 });
