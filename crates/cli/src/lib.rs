@@ -52,7 +52,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(arguments) => arguments,
         // Help and version are asked for, everything else is a mistake.
         Err(error) if error.use_stderr() => {
-            let error = without_guesses(error);
+            let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+            let error = if is_unknown {
+                without_guesses(error)
+            } else {
+                error
+            };
             // Nothing can be done about a stderr that is gone.
             let _ = error.print();
             return Exit::Usage;

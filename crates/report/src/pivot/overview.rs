@@ -68,9 +68,7 @@ impl Analysis {
         }
         let own: Vec<&Case> = self.rows.iter().map(|row| &row.case).collect();
         let article = published_keycards()?;
-        let mut entries = Entry::published(&article, &own);
-        let processor = name_in_runs(&DeviceName::new("CPU"));
-        entries.retain(|entry| name_in_runs(&entry.case.device) != processor);
+        let entries = Entry::published(&article, &own);
         let pivot = Pivot::new(entries, Some(&[Axis::Device]));
         section("for comparison, keycards of 2017", &pivot)
     }
@@ -114,9 +112,13 @@ fn is_crowd(case: &Case) -> bool {
     case.load.is_closed() && case.concurrency() > 1
 }
 
-/// Figures of the LWN article on keycards (2017), for runs without a card.
+/// Figures of the keycards in the LWN article of 2017, for runs without a card.
 pub(crate) fn published_keycards() -> Option<Record> {
-    Shipped::named("lwn-2017-keycards").ok()?.record().ok()
+    let mut article = Shipped::named("lwn-2017-keycards").ok()?.record().ok()?;
+    let processor = name_in_runs(&DeviceName::new("CPU"));
+    let is_card = |device: &DeviceName| name_in_runs(device) != processor;
+    article.cases.retain(|case| is_card(&case.case.device));
+    Some(article)
 }
 
 fn entries<'r>(rows: impl IntoIterator<Item = &'r Row>, shown: Shown) -> Vec<Entry<'r>> {

@@ -137,20 +137,20 @@ fn borrowed(comparison: &Comparison) -> Vec<Remark> {
     said.collect()
 }
 
-/// Cases that could not be compared, a remark a side.
-fn missing(comparison: &Comparison) -> impl Iterator<Item = Remark> {
-    let sides = grouped(&comparison.missing, |missing| missing.side);
-    let named = sides.into_iter().map(|(side, missing)| {
+/// Names the cases without a figure, a remark per side.
+fn missing(comparison: &Comparison) -> Vec<Remark> {
+    let sides = grouped(&comparison.missing, |missing| missing.side).into_iter();
+    let named = sides.map(|(side, missing)| {
         let name = comparison.sides.get(side).map_or("", |side| &*side.name);
-        let (first, more) = (&missing[0].case, missing.len() - 1);
-        let more = (more > 0).then(|| format!(" and {more} more"));
-        let text = format!(
-            "not compared, because {name} has no figure: {first}{}",
-            more.unwrap_or_default()
-        );
+        let more = match missing.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let first = &missing[0].case;
+        let text = format!("not compared, because {name} has no figure: {first}{more}");
         Remark::new(RemarkKind::Units, text)
     });
-    named.collect::<Vec<_>>().into_iter()
+    named.collect()
 }
 
 /// What verdicts rest on, once for all rows of a side.

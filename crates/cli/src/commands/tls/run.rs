@@ -75,8 +75,9 @@ impl Wanted<'_> {
         let servers = Servers::find(self.servers).map_err(Failure::nothing_usable)?;
         let mut cases = self.cases.iter();
         if let Some(reason) = cases.find_map(|case| servers.too_old_for(case)) {
-            let instead = "--server caddy has it ('make caddy' installs it)";
-            return Err(Failure::nothing_usable(format!("{reason}. {instead}")));
+            return Err(Failure::nothing_usable(format!(
+                "{reason}. Caddy has X25519MLKEM768 on every machine: 'make caddy', then --server caddy"
+            )));
         }
         let balanced = |case: &Case| matches!(Arrangement::of(case), Arrangement::Balanced { .. });
         if self.cases.iter().any(balanced) {
