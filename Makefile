@@ -17,6 +17,10 @@ ARGS ?=
 KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 # As Debian calls this architecture: x86_64-linux-gnu, arm-linux-gnueabihf.
 LIBRARIES = /usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || echo "$$(uname -m)-linux-gnu")
+# OpenSSL and SQLite of the system where their headers are and OpenSSL is 3.5 or later; compiled in elsewhere (docs/building.md).
+system = $(if $(shell pkg-config $(1) 2>/dev/null && echo found),$(2),$(3))
+export OPENSSL_NO_VENDOR = $(call system,--atleast-version=3.5 libssl,1,0)
+export LIBSQLITE3_SYS_USE_PKG_CONFIG = $(call system,--atleast-version=3.40 sqlite3,1,0)
 
 .PHONY: bench bench-all bench-tls tls-peers capacity-check kryoptic caddy services zeitgitterd ciw test browser format lint deny fuzz faults overhead calibration mcu-foreign packages-bench \
     packages-soft packages-test packages-tls packages-browser packages-kryoptic packages-dist build clean deb dist package-test ansible \
@@ -78,7 +82,8 @@ ciw:
 build:
 	$(CARGO) build --locked $(KEYMARK)
 
-# Debian packages of what is built, into target/deb (docs/installation.md).
+# Debian packages of what is built, with both libraries inside, into target/deb (docs/installation.md).
+deb: system = 0
 deb: packages-dist build kryoptic
 	scripts/deb $(dir $(BIN))
 
@@ -176,7 +181,7 @@ packages-bench:
 	scripts/packages gpg:gpg gpg-agent:gpg-agent gpgconf:gpgconf cc:gcc make:make perl:perl git:git \
 	    /usr/lib/gnupg/scdaemon:scdaemon /usr/include/PCSC/winscard.h:libpcsclite-dev \
 	    pkg-config:pkg-config $(LIBRARIES)/libgmp.so:libgmp-dev clang:clang ssh:openssh-client ssh-agent:openssh-client \
-	    softhsm2-util:softhsm2
+	    softhsm2-util:softhsm2 /usr/include/sqlite3.h:libsqlite3-dev /usr/include/openssl/ssl.h:libssl-dev
 
 # swtpm is a TPM, tpm2-abrmd its resource manager on a bus of its own, tpm2-pkcs11 the module before them.
 packages-soft: packages-bench
