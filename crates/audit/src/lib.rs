@@ -22,8 +22,8 @@ pub use key::{Elsewhere, Form, FoundKey, Location, PublicKey};
 pub use read::{NotRead, Read, WithoutKey};
 pub use weakness::known::{Lists, Places};
 
-use crate::policy::{Policy, Status, Use};
 use key::Numbers;
+use keymark_advice::policy::{Policy, Status, Use};
 use weakness::{TESTED_BITS, batch_gcd, bits, number};
 
 /// Among more keys that share factors than this, no partner is looked for.

@@ -11,9 +11,9 @@ use serde::{Serialize, Serializer};
 use super::read::ssh::fingerprint_of;
 use super::weakness::{bits, trimmed};
 use super::{Finding, Standing};
-use crate::key_spec::KeySpec;
-use crate::policy::Use;
-use crate::{Strength, Table};
+use keymark_advice::key_spec::KeySpec;
+use keymark_advice::policy::Use;
+use keymark_bench::strength::{Strength, Table};
 
 /// The numbers of a public key. Octets weigh less from first to last.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

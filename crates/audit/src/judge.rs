@@ -8,8 +8,8 @@ use super::key::{FoundKey, Numbers, PublicKey};
 use super::weakness::known::{Listed, Lists};
 use super::weakness::{TESTED_BITS, bits, fermat, roca, small};
 use super::{Question, Standing};
-use crate::key_spec::KeySpec;
-use crate::policy::{self, Act, Policy, Status, Use, Verdict};
+use keymark_advice::key_spec::KeySpec;
+use keymark_advice::policy::{self, Act, Policy, Status, Use, Verdict};
 
 /// What is wrong with its numbers.
 pub(super) fn numbers(key: &PublicKey, lists: &mut Lists) -> Vec<Finding> {

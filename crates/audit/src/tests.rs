@@ -1,7 +1,7 @@
 use keymark_bench::outside::visible::is_unseen;
 
 use super::*;
-use crate::audit::key::Broken;
+use crate::key::Broken;
 
 fn question(until: Option<&str>) -> Question {
     Question {
@@ -179,7 +179,11 @@ fn weak_numbers_are_found_of_each_kind() {
             Kind::SmallSubgroup,
         ),
         (
-            PublicKey::discrete(crate::key_spec::KeySpec::Dh, &octets(&prime(3217)), &[1]),
+            PublicKey::discrete(
+                keymark_advice::key_spec::KeySpec::Dh,
+                &octets(&prime(3217)),
+                &[1],
+            ),
             Kind::SmallSubgroup,
         ),
         (PublicKey::on_curve("nistp192", &[4]), Kind::Short),

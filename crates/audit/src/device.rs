@@ -5,8 +5,8 @@ use keymark_bench::StoreIdentity;
 use super::finding::{Finding, Kind, Level};
 use super::key::{Numbers, PublicKey};
 use super::weakness::roca;
-use crate::catalogue::{Affected, Catalogue, Weakness};
-use crate::policy::{self, Use};
+use keymark_advice::catalogue::{Affected, Catalogue, Weakness};
+use keymark_advice::policy::{self, Use};
 
 /// What is known against a device, as far as it concerns the key.
 pub fn weaknesses(device: &StoreIdentity, key: &PublicKey) -> Vec<Finding> {

@@ -6,7 +6,7 @@ use keymark_bench::Family;
 use rug::Integer;
 
 use super::{bits, number, power};
-use crate::audit::finding::{Finding, Kind};
+use crate::finding::{Finding, Kind};
 
 /// Factors below this are looked for: what has one is no product of two primes, but damaged. badkeys has the same bound.
 const FACTORS: u32 = 65_538;

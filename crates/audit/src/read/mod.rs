@@ -4,6 +4,7 @@
 mod armor;
 mod der;
 mod openpgp;
+mod packet;
 mod spki;
 pub(super) mod ssh;
 mod x509;
@@ -211,7 +212,7 @@ impl Read {
             openpgp::keybox(&place, bytes, self);
         } else if bytes[0] == der::SEQUENCE && is_der {
             self.der(&place, bytes, "");
-        } else if openpgp::begins(bytes) {
+        } else if packet::begins(bytes) {
             openpgp::packets(&place, bytes, self);
         } else {
             self.text(&place, bytes);

@@ -69,7 +69,7 @@ mod tests {
             if verdict == "#" {
                 continue;
             }
-            let octets = crate::audit::from_hex(modulus);
+            let octets = crate::from_hex(modulus);
             assert_eq!(has_fingerprint(&octets), verdict == "weak", "{line}");
             seen[usize::from(verdict == "weak")] += 1;
         }

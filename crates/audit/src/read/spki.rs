@@ -5,9 +5,9 @@ use keymark_bench::{Algorithm, Family};
 use rug::integer::IsPrime;
 
 use super::der::{self, BITS, Element, INTEGER, OID, SEQUENCE, TAG_0, TAG_1};
-use crate::audit::key::{Numbers, PublicKey};
-use crate::audit::weakness::{bits, number};
-use crate::key_spec::{IDENTIFIERS, KeySpec};
+use crate::key::{Numbers, PublicKey};
+use crate::weakness::{bits, number};
+use keymark_advice::key_spec::{IDENTIFIERS, KeySpec};
 
 /// Rounds of Miller and Rabin's test.
 const ROUNDS: u32 = 25;

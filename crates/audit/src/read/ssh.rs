@@ -7,9 +7,9 @@ use keymark_bench::Algorithm;
 use sha2::{Digest as _, Sha256};
 
 use super::armor::BASE64;
-use crate::audit::key::{Broken, Form, FoundKey, Location, Numbers, PublicKey, day};
-use crate::audit::weakness::trimmed;
-use crate::key_spec::KeySpec;
+use crate::key::{Broken, Form, FoundKey, Location, Numbers, PublicKey, day};
+use crate::weakness::trimmed;
+use keymark_advice::key_spec::KeySpec;
 
 /// How the name of a certificate ends (PROTOCOL.certkeys).
 const CERTIFICATE: &str = "-cert-v01@openssh.com";
@@ -243,7 +243,7 @@ fn fingerprint(blob: &[u8]) -> String {
 }
 
 /// What `ssh-keygen -l` says of a key, whatever it was found in; nothing if SSH has no such key.
-pub(in crate::audit) fn fingerprint_of(key: &PublicKey) -> Option<String> {
+pub(crate) fn fingerprint_of(key: &PublicKey) -> Option<String> {
     let string = |octets: &[u8]| [&(octets.len() as u32).to_be_bytes(), octets].concat();
     let number = |octets: &[u8]| {
         let octets = trimmed(octets);

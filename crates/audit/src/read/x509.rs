@@ -9,9 +9,9 @@ use jiff::civil::Date;
 use super::der::{BITS, ENUMERATED, Element, INTEGER, OCTETS, OID, SEQUENCE, SET, TAG_0, TAG_1};
 use super::spki::{self, NumbersOnly};
 use super::{Read, Sealed};
-use crate::audit::finding::{Finding, Kind};
-use crate::audit::key::{Broken, Form, FoundKey, Location, PublicKey};
-use crate::key_spec::IDENTIFIERS;
+use crate::finding::{Finding, Kind};
+use crate::key::{Broken, Form, FoundKey, Location, PublicKey};
+use keymark_advice::key_spec::IDENTIFIERS;
 
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;

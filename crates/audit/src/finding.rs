@@ -89,7 +89,7 @@ struct File {
 
 /// What is said of each kind, in their order.
 static KNOWN: LazyLock<Vec<Finding>> = LazyLock::new(|| {
-    let file: File = shipped(include_str!("../../../../data/findings.toml"));
+    let file: File = shipped(include_str!("../../../data/findings.toml"));
     file.finding
 });
 

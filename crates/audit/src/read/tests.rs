@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::audit::key::{Numbers, PublicKey};
-use crate::policy::Use;
+use crate::key::{Numbers, PublicKey};
+use keymark_advice::policy::Use;
 
 macro_rules! fixture {
     ($name:literal) => {
