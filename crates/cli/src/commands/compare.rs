@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use keymark_bench::{Record, RunId};
-use keymark_report::archive::{Archive, SideSelector};
+use keymark_records::archive::{Archive, SideSelector};
 use keymark_report::compare::{Comparison, Criteria, Noise, Side};
 use keymark_report::units::counted;
 use keymark_report::visible::excerpt;

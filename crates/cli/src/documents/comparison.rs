@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use keymark_bench::{Record, RunState};
-use keymark_report::archive::Archive;
+use keymark_records::archive::Archive;
 use keymark_report::compare::{Comparison, Criteria, Difference, GeometricMean, Pair, Side};
 use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;

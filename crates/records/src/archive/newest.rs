@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use keymark_bench::case::CaseKey;
-use keymark_bench::{Case, Record, RunState};
+use keymark_bench::{Case, Environment, Record, RunState};
 
 use super::{Archive, ArchiveError, Result};
-use crate::compare::machine_name;
 
 impl Archive {
     /// Every run with the samples that count, the newest first. Of each case and machine, samples of the newest `most` runs
@@ -27,7 +26,7 @@ impl Archive {
             let Some(head) = self.some_readable(&line.id.0, &|_| false)? else {
                 continue;
             };
-            let counted = known.entry(machine_name(&head.environment));
+            let counted = known.entry(machine(&head.environment));
             let counted = counted.or_default();
             let is_needed = |case: &Case| {
                 wanted(case) && counted.get(&case.key()).is_none_or(|runs| *runs < most)
@@ -64,4 +63,20 @@ impl Archive {
             read => read.map(Some),
         }
     }
+}
+
+/// Returns text that is the same for all runs of a machine. Memory counts in GiB: the kernel's own part differs from start to
+/// start.
+fn machine(environment: &Environment) -> String {
+    let gibibytes = environment.memory_kib.map(|kib| (kib + (1 << 19)) >> 20);
+    format!(
+        "{:?}",
+        (
+            &environment.machine,
+            &environment.cpu_model,
+            environment.cores,
+            &environment.virtualization,
+            gibibytes,
+        )
+    )
 }

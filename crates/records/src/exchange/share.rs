@@ -127,8 +127,8 @@ pub fn cleaned(record: &Record) -> serde_json::Result<Option<Shared>> {
     Ok(Some(shared))
 }
 
-/// Every name of a device, wherever it stands.
-pub(crate) fn devices(record: &mut Record) -> impl Iterator<Item = &mut DeviceName> {
+/// Returns every device name of the record: of its stores, its plan and its cases.
+pub fn devices(record: &mut Record) -> impl Iterator<Item = &mut DeviceName> {
     let stores = record.stores.iter_mut().map(|store| &mut store.device);
     let planned = record.plan.cases.iter_mut().map(|case| &mut case.device);
     let cases = record.cases.iter_mut().map(|case| &mut case.case.device);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::ErrorCode;
 
-use crate::visible::excerpt;
+use keymark_bench::outside::visible::excerpt;
 
 /// What can go wrong with the archive.
 #[derive(Debug, thiserror::Error)]

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use include_dir::{Dir, File, include_dir};
 use itertools::Itertools;
+use keymark_bench::outside::visible::excerpt;
 use keymark_bench::store::Capability;
 use keymark_bench::{
     Case, CaseRecord, DeviceName, Environment, Operation, Parameters, Plan, Provenance,
@@ -18,8 +19,6 @@ use keymark_stats::Seconds;
 use serde::Deserialize;
 
 use super::{Fault, ImportError, limits};
-use crate::visible::excerpt;
-use crate::{Block, Column, Narrow, RemarkKind, Section, TableOf};
 
 /// The columns, in any order.
 pub const COLUMNS: [&str; 7] = [
@@ -335,33 +334,6 @@ impl Shipped {
         Some(Cells { columns, rows })
     }
 
-    /// The same as a section; none of times of operations, which are beside a run's own.
-    pub fn section(self) -> Option<Section> {
-        let Cells { columns, rows } = self.cells()?;
-        let subject = |_: &Vec<String>| (DeviceName::new(self.name), Provenance::Published);
-        let mut table = TableOf::new(rows, subject);
-        for (place, name) in columns.iter().enumerate() {
-            let heading = name.replace('_', " ");
-            let narrow = match place {
-                0..=3 => Narrow::Keep,
-                // From the right, where there is no room.
-                _ => Narrow::Leave(u8::try_from(columns.len() - place).unwrap_or(0)),
-            };
-            table = table.column(Column::name(heading).narrow(narrow), |row| {
-                row[place].clone()
-            });
-        }
-        let source = Block::remark(
-            RemarkKind::MixedProvenance,
-            format!("published: {}", self.source),
-        );
-        let heading = format!("published: {}", self.name);
-        Some(Section::headed(
-            heading,
-            vec![Block::Table(table.table()), source],
-        ))
-    }
-
     /// As a run of published figures: the one that importing the file makes.
     ///
     /// # Errors
@@ -445,7 +417,7 @@ mod tests {
             assert!(readme.contains(shipped.source), "{}", shipped.source);
             if let Some(cells) = shipped.cells() {
                 assert!(cells.rows.len() > 1, "{}", shipped.name);
-                assert!(shipped.record().is_err() && shipped.section().is_some());
+                assert!(shipped.record().is_err());
                 continue;
             }
             let record = shipped.record().unwrap();

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use keymark_bench::{Record, SCHEMA};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::visible::{excerpt, visible};
+use keymark_bench::outside::visible::{excerpt, visible};
 use limits::Kind;
 use published::COLUMNS;
 

@@ -11,7 +11,8 @@ use serde::Deserialize;
 use serde_json::error::Category;
 
 use super::{Fault, ImportError, limits};
-use crate::visible::{excerpt, write_json};
+use crate::visible::write_json;
+use keymark_bench::outside::visible::excerpt;
 
 /// Writes the record on one line; give a buffered writer.
 ///
