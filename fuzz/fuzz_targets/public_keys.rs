@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use keymark_advice::audit::{Audit, Lists, Places, Question, Read, sarif};
+use keymark_audit::{Audit, Lists, Places, Question, Read, sarif};
 use keymark_advice::policy::Policy;
 use libfuzzer_sys::fuzz_target;
 

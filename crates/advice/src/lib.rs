@@ -2,7 +2,6 @@
 //! Every statement has its source, and who read it ([`Verified`]); what nobody could check is not here.
 
 pub mod advise;
-pub mod audit;
 pub mod capacity;
 pub mod catalogue;
 pub mod compatibility;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use keymark_report::archive::{Archive, ArchiveError, Identity};
+use keymark_records::archive::{Archive, ArchiveError, Identity};
 
 use crate::exit::Exit;
 use crate::output;

@@ -9,8 +9,8 @@ use keymark_bench::runner::Observer;
 use keymark_bench::{
     Case, CaseRecord, Environment, Plan, Record, RunId, RunState, SCHEMA, Stopped, StoreIdentity,
 };
+use keymark_records::archive::Identity;
 use keymark_report::analysis::failures;
-use keymark_report::archive::Identity;
 
 use crate::args::RunArguments;
 use crate::documents::{self, report as reports};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use keymark_report::exchange::share::Personal;
+use keymark_records::exchange::share::Personal;
 use nix::unistd::{Uid, User};
 
 /// Names of this machine and of who uses it, as far as the system knows them.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use keymark_bench::{Record, RunId, RunState};
-use keymark_report::archive::{Archive, ArchiveError, Identity, RunWriter, Unsent};
+use keymark_records::archive::{Archive, ArchiveError, Identity, RunWriter, Unsent};
 
 use crate::archive::{open_to_tell, place};
 use crate::output;

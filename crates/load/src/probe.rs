@@ -1,19 +1,22 @@
-//! One transaction with a server or a service: what it is, or what it answers.
+//! One transaction with a server or a service, and handshakes after which nothing is asked.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use keymark_bench::Clock;
+use keymark_bench::{Algorithm, Clock, Timestamp};
+use mio::net::TcpStream;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Error;
-use crate::failure::Failure;
+use crate::failure::{Failure, Phase};
+use crate::key_exchange::{KeyExchange, TlsVersion};
 use crate::service::Service;
 use crate::settings::Timeouts;
-use crate::target::Target;
-use crate::tls::{Negotiated, Stop, Weak};
+use crate::target::{ClientOffer, Target};
+use crate::tls::{Connector, Negotiated, Stop, Weak, key_of_certificate};
 use crate::worker::{Conversation, Means};
 
 /// Between two looks at a socket that is not ready.
@@ -53,6 +56,60 @@ pub fn probe(
         chain: conversation.chain(),
         body: conversation.body(),
     })
+}
+
+/// Choice of a server from a client's offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shaken {
+    /// The version, if it is one of keymark's.
+    pub version: Option<TlsVersion>,
+    /// The key exchange, if it is one of keymark's.
+    pub key_exchange: Option<KeyExchange>,
+    /// The certificates that it sent, in DER, its own first.
+    pub chain: Vec<Vec<u8>>,
+}
+
+impl Shaken {
+    /// The algorithm of the certificate's key, if it is one of keymark's.
+    pub fn key(&self) -> Option<Algorithm> {
+        self.chain.first().and_then(|leaf| key_of_certificate(leaf))
+    }
+}
+
+/// Makes a handshake and closes the connection, until an instant at the latest. Weak keys are accepted, and no chain is verified.
+///
+/// # Errors
+/// When the server refuses the offer or takes too long, or OpenSSL cannot make the offer.
+pub fn handshake(
+    (address, server_name): (SocketAddr, &str),
+    offer: &ClientOffer,
+    (clock, until): (&dyn Clock, Timestamp),
+) -> Result<Shaken, Error> {
+    let connector = Connector::new(server_name, offer, Weak::Allowed)?;
+    let left = until.since(clock.now()).max(STEP);
+    let failed = |failure| Err(Error::Transaction(failure));
+    let connected = std::net::TcpStream::connect_timeout(&address, left)
+        .and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
+    let socket = match connected {
+        Ok(socket) => TcpStream::from_std(socket),
+        Err(_) if clock.now() >= until => return failed(Failure::ConnectTimeout),
+        Err(error) => return failed(Failure::of_socket(&error, Phase::Connect)),
+    };
+    let mut session = connector.open(socket).map_err(Error::Transaction)?;
+    loop {
+        match session.handshake() {
+            Ok(()) => {
+                return Ok(Shaken {
+                    version: session.version(),
+                    key_exchange: session.key_exchange(),
+                    chain: session.chain(),
+                });
+            }
+            Err(Stop::Failed(failure)) => return failed(failure),
+            Err(Stop::Blocked) if clock.now() >= until => return failed(Failure::HandshakeTimeout),
+            Err(Stop::Blocked) => thread::sleep(STEP),
+        }
+    }
 }
 
 /// Asks a service that has nothing else to do once: the request's number, and the answer, which nobody has checked.

@@ -45,6 +45,38 @@ pub struct Expected {
     pub body: Option<u64>,
 }
 
+/// Versions, key exchanges and signatures that a client offers a server to choose from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientOffer {
+    /// The only version; none stands for all that OpenSSL has.
+    pub version: Option<TlsVersion>,
+    /// The only key exchange; none stands for all that OpenSSL has.
+    pub key_exchange: Option<KeyExchange>,
+    /// The certificates that are accepted.
+    pub certificate: Certificate,
+}
+
+impl ClientOffer {
+    /// Every version and key exchange, with these certificates.
+    pub const fn of_certificates(certificate: Certificate) -> Self {
+        Self {
+            version: None,
+            key_exchange: None,
+            certificate,
+        }
+    }
+}
+
+impl From<&Expected> for ClientOffer {
+    fn from(expected: &Expected) -> Self {
+        Self {
+            version: Some(expected.version),
+            key_exchange: Some(expected.key_exchange),
+            certificate: expected.certificate,
+        }
+    }
+}
+
 /// What the server's own certificate must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certificate {
@@ -53,6 +85,10 @@ pub enum Certificate {
     /// One with a key of this algorithm. Only its signatures are offered, so that of two certificates the server
     /// sends this one.
     Key(Algorithm),
+    /// Any with an RSA key: only RSA signatures are offered.
+    Rsa,
+    /// Any with a key on a curve: only ECDSA and EdDSA are offered.
+    Curve,
     /// Any: what was seen stands in the result.
     Any,
 }

@@ -1,14 +1,11 @@
-//! What becomes of runs: the [`archive`] keeps them, [`exchange`] carries them elsewhere and back,
-//! [`analysis`] and [`compare`] say what they show as a [`document`], and [`render`] writes that down for
-//! people; [`pictures`] makes charts of its figures. Programs read [`table`]s.
+//! Reports of runs: [`analysis`] and [`compare`] turn them into a [`document`], [`render`] writes it for people, and
+//! [`pictures`] draws its figures. Programs read [`table`]s.
 
 pub mod analysis;
 pub mod answers;
-pub mod archive;
 pub mod charts;
 pub mod compare;
 pub mod document;
-pub mod exchange;
 pub mod formats;
 pub mod pictures;
 pub mod pivot;

@@ -5,8 +5,8 @@ use crate::control::{AtMeanSpeed, Controlled};
 use crate::dependence::{Dependence, RunDependence};
 use crate::drift::{Drift, drift};
 use crate::estimate::{Estimate, Ratio, Seconds};
+use crate::groups::{Groups, groups};
 use crate::mean::mean;
-use crate::modality::{Modes, modality};
 use crate::quantile::{MEDIAN, Sorted, quantile};
 use crate::resample::dependence_of;
 use crate::spread::{Outliers, extremes, outliers, standard_deviation};
@@ -49,8 +49,8 @@ pub struct Summary {
     pub outliers: Outliers,
     /// Trend over the case; `None` with too few blocks.
     pub drift: Option<Drift>,
-    /// The steps in which the durations come, if they do.
-    pub modes: Option<Modes>,
+    /// A valley that parts the durations; `None` where they are one group.
+    pub groups: Option<Groups>,
     /// How much neighbouring blocks are alike; 0 where there are too few to tell.
     pub dependence: Dependence,
     /// What the mean was before it was corrected for the machine's speed, where that helps.
@@ -64,7 +64,7 @@ impl Summary {
             mean: found.mean,
             // What is left of these is the case's own.
             drift: drift(&found.blocks),
-            modes: modality(&found.blocks),
+            groups: groups(&found.blocks),
             dependence: dependence_in(&found.blocks, run),
             controlled: Some(found.before),
             ..self
@@ -86,7 +86,7 @@ impl Summary {
             stddev: standard_deviation(blocks, seed),
             outliers: outliers(&sorted)?,
             drift: drift(blocks),
-            modes: modality(blocks),
+            groups: groups(blocks),
             dependence: dependence_in(blocks, run),
             controlled: None,
         })
@@ -112,9 +112,7 @@ impl Summary {
         if shown && self.dependence.widening > WIDENED {
             warnings.push(Warning::Dependent(self.dependence));
         }
-        if let Some(modes) = self.modes {
-            warnings.push(Warning::Steps(modes));
-        }
+        warnings.extend(self.groups.map(Warning::Groups));
         warnings
     }
 }
@@ -139,6 +137,6 @@ pub enum Warning {
     TooFewForDrift,
     /// Neighbouring blocks are alike.
     Dependent(Dependence),
-    /// Durations come in two steps or more.
-    Steps(Modes),
+    /// Durations come in several groups.
+    Groups(Groups),
 }

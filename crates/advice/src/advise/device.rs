@@ -8,7 +8,7 @@ use keymark_report::{Block, Column, RemarkKind, Section, TableOf};
 use keymark_report::{grouped, units};
 use keymark_stats::Seconds;
 
-use super::{Answer, Candidate, Question, Refusal};
+use super::{Answer, Candidate, Constraint, Question, Refusal};
 use crate::basis;
 use crate::catalogue::Catalogue;
 
@@ -175,24 +175,18 @@ impl Question {
 
     /// For each constraint that alone refuses somebody, the nearest of these.
     pub(super) fn changes(&self, candidates: &[Candidate<'_>]) -> Option<String> {
-        let mut nearest: BTreeMap<u8, (f64, &Candidate<'_>, Refusal)> = BTreeMap::new();
+        let mut nearest: BTreeMap<Constraint, (f64, &Candidate<'_>, Refusal)> = BTreeMap::new();
         for candidate in candidates {
             let mut refusals = self.refusals(candidate);
             let (1, Some(refusal)) = (refusals.len(), refusals.pop()) else {
                 continue;
             };
-            let (constraint, by) = refusal.constraint();
-            // Without a figure nothing is promised, weak keys and broken devices are nobody's advice, and no option takes
-            // away what the key is for.
+            // No option takes away the key's own purpose.
             let is_meant = matches!(&refusal, Refusal::Incompatible(peer, _)
                 if Some(&**peer) == self.purpose.program());
-            let is_barred = matches!(
-                &refusal,
-                Refusal::NoFigure | Refusal::Weak(_) | Refusal::Vulnerable(_)
-            );
-            if is_barred || is_meant {
+            let Some((constraint, by)) = refusal.constraint().filter(|_| !is_meant) else {
                 continue;
-            }
+            };
             let nearer = nearest.get(&constraint).is_none_or(|(known, other, _)| {
                 let faster = |one: &Candidate<'_>| one.time().map_or(f64::INFINITY, |time| time.0);
                 (by, faster(candidate)) < (*known, faster(other))
@@ -257,8 +251,9 @@ fn relaxed(candidate: &Candidate<'_>, refusal: &Refusal) -> String {
         Refusal::Policy(policy, _) => format!("without {policy}, {what} would do"),
         Refusal::Incompatible(peer, _) => format!("without {peer}, {what} would do"),
         Refusal::Quantum => format!("against today's computers, {what} would do"),
-        Refusal::Vulnerable(names) => format!("despite {}, {what} would do", names.join(", ")),
-        Refusal::NoFigure | Refusal::Weak(_) => format!("{what} would do"),
+        Refusal::Vulnerable(_) | Refusal::NoFigure | Refusal::Weak(_) => {
+            format!("{what} would do")
+        }
     }
 }
 

@@ -215,22 +215,32 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// An option that can be relaxed, in the order in which they are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Constraint {
+    Tolerance,
+    Rate,
+    Firmware,
+    Policy,
+    Program,
+    Quantum,
+}
+
 impl Refusal {
-    /// By which constraint, and how much has to be relaxed: of two candidates the nearer one.
-    fn constraint(&self) -> (u8, f64) {
-        match self {
-            Self::Slow(time) => (0, time.0),
-            Self::Few(rate) => (1, -rate.0),
-            Self::Closed(_) => (2, 0.0),
-            // What a policy does not speak of is nearer than what it refuses.
-            Self::Policy(_, Status::NotListed) => (3, 0.0),
-            Self::Policy(..) => (3, 1.0),
-            Self::Incompatible(..) => (4, 0.0),
-            Self::Quantum => (5, 0.0),
-            Self::Vulnerable(_) => (6, 0.0),
-            Self::NoFigure => (7, 0.0),
-            Self::Weak(_) => (8, 0.0),
-        }
+    /// Returns the constraint to relax and by how much, for ranking candidates. Weak keys, broken devices and missing
+    /// figures have none.
+    fn constraint(&self) -> Option<(Constraint, f64)> {
+        Some(match self {
+            Self::Slow(time) => (Constraint::Tolerance, time.0),
+            Self::Few(rate) => (Constraint::Rate, -rate.0),
+            Self::Closed(_) => (Constraint::Firmware, 0.0),
+            // A policy's silence is nearer than its refusal.
+            Self::Policy(_, Status::NotListed) => (Constraint::Policy, 0.0),
+            Self::Policy(..) => (Constraint::Policy, 1.0),
+            Self::Incompatible(..) => (Constraint::Program, 0.0),
+            Self::Quantum => (Constraint::Quantum, 0.0),
+            Self::Vulnerable(_) | Self::NoFigure | Self::Weak(_) => return None,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which certificate and key exchange for a web server: by the archive's TLS figures, else by published ratios.
 
 use keymark_bench::{Algorithm, DeviceName, KeyFamily, Provenance};
-use keymark_report::exchange::Shipped;
+use keymark_records::exchange::Shipped;
 use keymark_report::units;
 use keymark_report::{Block, Column, Section, TableOf};
 use keymark_stats::{PerSecond, Ratio};

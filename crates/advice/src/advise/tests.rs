@@ -5,7 +5,7 @@ use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::profile::Profile;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::server_load::{Batch, ServerLoad, Steady};
-use keymark_report::exchange::Shipped;
+use keymark_records::exchange::Shipped;
 use keymark_report::render::{Width, text};
 use keymark_testkit::record;
 use proptest::prelude::*;

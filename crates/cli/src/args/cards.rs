@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use keymark_report::archive::RunSelector;
+use keymark_records::archive::RunSelector;
 use keymark_stores::user::TokenName;
 
 /// Whence user PINs come.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use derive_more::Display;
 use keymark_bench::Baseline;
-use keymark_report::archive::SideSelector;
-use keymark_report::exchange::Shipped;
+use keymark_records::archive::SideSelector;
+use keymark_records::exchange::Shipped;
 
 use super::{TableArguments, baseline, duration, share};
 

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use keymark_report::archive::RunSelector;
+use keymark_records::archive::RunSelector;
+use keymark_records::exchange::Shipped;
 use keymark_report::charts::Theme;
-use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
 
 /// `keymark plot`

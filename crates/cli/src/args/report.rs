@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use keymark_report::archive::RunSelector;
-use keymark_report::exchange::Shipped;
+use keymark_records::archive::RunSelector;
+use keymark_records::exchange::Shipped;
 use keymark_report::formats::FORMATS;
 use keymark_report::render::{Format, html};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use keymark_report::archive::{Identity, RunSelector};
+use keymark_records::archive::{Identity, RunSelector};
 
 /// `keymark share`
 #[derive(Debug, Args)]

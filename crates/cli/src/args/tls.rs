@@ -18,7 +18,7 @@ use super::{CardArguments, concurrency, duration, one_of, path};
 pub enum TlsCommand {
     /// Measure servers under load
     Bench(Box<TlsBenchArguments>),
-    /// Check a configuration of Apache or nginx: can it offer ECDSA certificates at all?
+    /// Show which certificates and key exchanges a running server offers to old and modern clients
     Check(TlsCheckArguments),
     /// Print a working configuration for a key in a file or on a token, with a line on each trap
     Config(TlsConfigArguments),
@@ -243,9 +243,12 @@ pub struct TlsSuiteArguments {
 /// `keymark tls check`
 #[derive(Debug, Args)]
 pub struct TlsCheckArguments {
-    /// The configuration, with what it includes
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    /// The server; it gets some 30 handshakes and no requests
+    #[arg(value_name = "HOST:PORT")]
+    pub address: Address,
+    /// Its name in the handshake [default: the host]
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub server_name: Option<String>,
 }
 
 /// `keymark tls config`

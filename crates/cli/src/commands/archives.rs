@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use keymark_report::archive::{Archive, ArchiveError, Identity, RunSelector, Unsent};
+use keymark_records::archive::{Archive, ArchiveError, Identity, RunSelector, Unsent};
 use keymark_report::units;
 
 use super::Outcome;

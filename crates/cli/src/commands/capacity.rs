@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use keymark_advice::capacity::{Plan, Question, Row, Service, Wanted};
 use keymark_bench::Operation;
+use keymark_records::exchange::Shipped;
 use keymark_report::charts::Theme;
-use keymark_report::exchange::Shipped;
 use keymark_report::pictures;
 use keymark_stats::{Demand, Distribution, PerSecond, Seconds};
 use serde_json::{Value, json};

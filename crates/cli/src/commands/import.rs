@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use keymark_report::exchange;
+use keymark_records::exchange;
 
 use super::Outcome;
 use crate::archive::{open_to_tell, place};

@@ -30,7 +30,7 @@ mod trace;
 use std::io::{self, IsTerminal as _};
 
 use keymark_bench::Error;
-use keymark_report::archive::Archive;
+use keymark_records::archive::Archive;
 use keymark_stacks::private_dir;
 
 use crate::archive;

@@ -1,6 +1,6 @@
 //! `keymark plot`
 
-use keymark_report::archive::{Archive, SideSelector};
+use keymark_records::archive::{Archive, SideSelector};
 use keymark_report::pictures::keep_cases;
 
 use super::Outcome;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use keymark_bench::Record;
-use keymark_report::archive::{Archive, RunSelector};
+use keymark_records::archive::{Archive, RunSelector};
 use keymark_report::render::html;
 
 use super::Outcome;

@@ -2,9 +2,9 @@
 
 use std::io::ErrorKind;
 
-use keymark_report::archive::Archive;
-use keymark_report::exchange::json;
-use keymark_report::exchange::share::{Personal, Shared, share};
+use keymark_records::archive::Archive;
+use keymark_records::exchange::json;
+use keymark_records::exchange::share::{Personal, Shared, share};
 
 use super::Outcome;
 use crate::args::ShareArguments;

@@ -1,6 +1,6 @@
 //! `keymark show`
 
-use keymark_report::archive::{Archive, RunSelector, SideSelector};
+use keymark_records::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::table::FlatRow;
 
 use super::Outcome;

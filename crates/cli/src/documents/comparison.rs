@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use keymark_bench::{Record, RunState};
-use keymark_report::archive::Archive;
+use keymark_records::archive::Archive;
 use keymark_report::compare::{Comparison, Criteria, Difference, GeometricMean, Pair, Side};
 use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;
@@ -65,10 +65,16 @@ pub(crate) fn print(
     }
 }
 
-/// One object a pair, and one a geometric mean.
+/// Prints an object per pair, per case without a figure, and per geometric mean.
 fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
     for pair in &comparison.pairs {
         print_json(&flat(comparison, pair));
+    }
+    for missing in &comparison.missing {
+        print_json(&json!({
+            "missing_case": missing.case.to_string(),
+            "run": comparison.sides.get(missing.side).map(|side| &side.name),
+        }));
     }
     for mean in means {
         print_json(&json!({

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use keymark_bench::{DeviceName, Profile, ProfileStore, Provenance, Record, StackName};
+use keymark_records::exchange::Shipped;
 use keymark_report::analysis::PublishedFigure;
-use keymark_report::exchange::Shipped;
+use keymark_report::report::published_section;
 use keymark_report::{Document, Section};
 use keymark_stats::Seconds;
 
@@ -25,8 +26,11 @@ pub(crate) fn records<'s>(
 
 /// Published loads and ratios, as they stand in their tables.
 pub(crate) fn print_tables(shipped: &[Shipped], tables: &TableArguments) {
-    let sections = shipped.iter().filter_map(|shipped| shipped.section());
-    let sections: Vec<Section> = sections.collect();
+    let sections: Vec<Section> = shipped
+        .iter()
+        .copied()
+        .filter_map(published_section)
+        .collect();
     if !sections.is_empty() {
         output::document(&Document::of(sections), tables);
     }

@@ -6,8 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use keymark_bench::{Record, RunId};
+use keymark_records::archive::{Archive, RunSelector};
 use keymark_report::Document;
-use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::render::html::MARK;
 use keymark_report::render::{Exported, Format, FormatError, html};
 use keymark_report::report::{Part, report};

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use keymark_report::archive::{Archive, Unsent};
-use keymark_report::exchange;
+use keymark_records::archive::{Archive, Unsent};
+use keymark_records::exchange;
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, SHORT, ended, text};
 use rusqlite::Connection;

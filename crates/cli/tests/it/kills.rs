@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use keymark_report::archive::Archive;
+use keymark_records::archive::Archive;
 use keymark_testkit::assert_says;
 use keymark_testkit::place::{Place, ended};
 use keymark_testkit::process::naming;

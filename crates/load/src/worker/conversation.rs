@@ -97,7 +97,7 @@ pub(crate) struct Request {
 impl Spoken<'_> {
     fn tls(target: &Target, weak: Weak) -> Result<Self, Error> {
         Ok(Self::Tls {
-            connector: Connector::new(target, weak)?,
+            connector: Connector::new(&target.server_name, &(&target.expected).into(), weak)?,
             request: http::request(&target.server_name, &target.path).into(),
             body: target.expected.body,
             checker: Box::new(Checker::new(target.expected.clone(), weak)),

@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
     use crate::document::Figure;
-    use crate::exchange::Shipped;
+    use keymark_records::exchange::Shipped;
     use keymark_testkit::record::{block, case, mixed as record};
 
     #[test]

@@ -13,8 +13,6 @@ use crate::{grouped, units};
 
 /// More cases than this are counted, not named.
 const NAMED: usize = 3;
-/// So many cases whose durations come in steps, a third of all, and it is not the operations that have them.
-const TOGETHER: usize = 5;
 /// Means known to no better than this share say little.
 const HARDLY: f64 = 0.1;
 
@@ -108,20 +106,6 @@ impl Analysis {
             .sorted_by(|a, b| b.1.1.total_cmp(&a.1.1))
             .collect_vec();
         let (worst, (.., said), warning) = found.first()?;
-        if kind == RemarkKind::Steps
-            && found.len() >= TOGETHER
-            && found.len() * 3 >= self.rows.len()
-        {
-            let text = format!(
-                "the durations of {} of {} cases come in steps: this machine runs at more than one speed (widest \
-                 apart: {}: {})",
-                found.len(),
-                self.rows.len(),
-                worst.case,
-                said
-            );
-            return Some(Remark::new(kind, text));
-        }
         if let (RemarkKind::Drift, Warning::Drift(drift), [_, _, ..]) = (kind, warning, &*found) {
             let text = format!(
                 "{} of {} cases changed during the run, most of all {} (by {:+.1} %): their means hold for no time in \
@@ -323,9 +307,14 @@ fn told(warning: &Warning) -> (RemarkKind, f64, String) {
             );
             (RemarkKind::Dependence, *widening, text)
         }
-        Warning::Steps(modes) => {
-            let apart = modes.upper.0 / modes.lower.0;
-            (RemarkKind::Steps, apart, modes.said(units::duration))
+        Warning::Groups(groups) => {
+            let share = groups.slower.0;
+            let text = format!(
+                "several groups of durations: {} take more than {}. No single figure describes them; see the histogram",
+                units::percent(share),
+                units::duration(groups.parted_at)
+            );
+            (RemarkKind::Steps, share.min(1.0 - share), text)
         }
     }
 }

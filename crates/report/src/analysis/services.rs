@@ -3,9 +3,9 @@
 use keymark_bench::{LoadLimit, Operation, Record, StackName, StoreKind};
 
 use super::{Analysis, Row, Scaling, asks_the_same};
-use crate::exchange::Shipped;
 use crate::units;
 use crate::{Block, Cell, Column, RemarkKind, Section, TableOf};
+use keymark_records::exchange::Shipped;
 
 /// Busy for such a share of the time is busy.
 const BUSY: f64 = 0.9;

@@ -8,10 +8,10 @@ use keymark_bench::{Case, Provenance, StackName, StoreKind};
 use super::figure::{Figure, alone, besides, between, device, library, listed, to, way, what};
 use super::{Statement, Topic};
 use crate::analysis::Analysis;
-use crate::exchange::Shipped;
 use crate::grouped;
 use crate::units::counted;
 use crate::visible::sentence;
+use keymark_records::exchange::Shipped;
 
 /// What a published table calls the processor.
 const PUBLISHED_CPU: &str = "CPU";

@@ -7,7 +7,7 @@ use keymark_bench::{Case, Record};
 use keymark_stats::BetweenRuns;
 
 use super::conditions::machine_name;
-use super::{Comparison, Criteria, Pair, Side, cases};
+use super::{Comparison, Criteria, MissingCase, Pair, Side, cases};
 use crate::grouped;
 
 /// What the sides of a comparison are.
@@ -46,9 +46,12 @@ impl Comparison {
         }
         let mut comparison = Self {
             sides_are: Sides::Machines,
-            missing: Vec::new(),
             ..Self::of(&sides, noise, criteria)
         };
+        // A machine need not have every device, but a case that it tried and failed is named.
+        let tried =
+            |missing: &MissingCase| cases(&sides[missing.side].runs).contains(&missing.case);
+        comparison.missing.retain(tried);
         for first in 1..sides.len() {
             let known = cases_of(&sides[..first]);
             let mut others = sides[first..].to_vec();

@@ -11,10 +11,10 @@ use keymark_bench::case::Case;
 use keymark_stats::{Estimate, PerSecond, Seconds};
 
 use crate::analysis::Row;
-use crate::exchange::json;
 use crate::render::{self, Exported, Format, FormatError, html, markdown};
 use crate::report::{SeriesRow, series_rows};
 use crate::table;
+use keymark_records::exchange::json;
 
 /// All there are.
 pub static FORMATS: &[&Format] = &[

@@ -4,8 +4,8 @@ use itertools::Itertools;
 use keymark_bench::{DeviceName, Provenance, Record};
 
 use crate::analysis::figures::joined_loads;
-use crate::exchange::share::devices;
 use crate::{Figure, Kind, LoadCurve, LoadUnit, Plot, Stack, Statement, Topic};
+use keymark_records::exchange::share::devices;
 
 /// Bars on one axis from zero are told apart if the longest is no more than so many times the shortest.
 const TOLD: f64 = 50.0;

@@ -8,10 +8,10 @@ use keymark_stats::Seconds;
 
 use super::{Axis, Entry, Pivot, Shown, name_in_runs};
 use crate::analysis::{Analysis, Row, figures};
-use crate::exchange::Shipped;
 use crate::grouped;
 use crate::render::words;
 use crate::{Block, Figure, Figured, Mean, Plot, RemarkKind, Section};
+use keymark_records::exchange::Shipped;
 
 impl Analysis {
     /// The first sections of a run's document, with columns of that kind if somebody has chosen it.

@@ -3,6 +3,7 @@
 
 mod comparison;
 mod gallery;
+mod published;
 mod run;
 mod series;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use crate::compare::{Comparison, conditions};
 use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Section};
 use crate::units::counted;
 
+pub use published::published_section;
 pub use series::{SeriesRow, series, series_rows};
 
 /// A run with what is said of it.

@@ -4,7 +4,7 @@ use keymark_testkit::record::{block, case, mixed as record};
 
 use super::*;
 use crate::document::{Block, Figure, Plot, RemarkKind};
-use crate::exchange::json;
+use keymark_records::exchange::json;
 
 fn source(record: &Record, origin: Origin) -> Source {
     let analysis = crate::analysis::Analysis::of(record, &[]);
@@ -15,10 +15,12 @@ fn source(record: &Record, origin: Origin) -> Source {
 }
 
 fn shipped() -> Vec<Source> {
-    let source = |article: &crate::exchange::Shipped| {
+    let source = |article: &keymark_records::exchange::Shipped| {
         source(&article.record().unwrap(), Origin::Shipped(*article))
     };
-    crate::exchange::Shipped::of_times().map(source).collect()
+    keymark_records::exchange::Shipped::of_times()
+        .map(source)
+        .collect()
 }
 
 fn contributed(records: &[Record]) -> Vec<Source> {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use keymark_bench::Record;
+use keymark_records::exchange;
 use keymark_report::analysis::{Analysis, Row};
 use keymark_report::answers::{Topic, answers};
-use keymark_report::{Block, Cell, Figured, Plot, RemarkKind, exchange, units};
+use keymark_report::{Block, Cell, Figured, Plot, RemarkKind, units};
 use keymark_testkit::assert_says;
 use keymark_testkit::layers::layers;
 

@@ -10,12 +10,12 @@ use std::path::Path;
 
 use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
 use keymark_bench::record::{CaseRecord, Record};
+use keymark_records::exchange;
 use keymark_report::analysis::Analysis;
 use keymark_report::answers::answers;
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{Chart, Mark, Theme, svg};
 use keymark_report::document::{Block, Figure, Plot};
-use keymark_report::exchange;
 use keymark_report::pictures::{self, Kind};
 use keymark_report::render::html::{self, ReadIn};
 use keymark_stats::Seconds;

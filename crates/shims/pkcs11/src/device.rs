@@ -5,28 +5,23 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use keymark_shim_protocol::pkcs11::Call;
-use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Queue, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::{MOST_LANES, TwinSettings};
 use keymark_shim_protocol::pkcs11::twin::{HOLDER, Holder, SINCE};
 
 use crate::clock;
 use crate::trace::Mapping;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"KMP11D01");
-/// Most callers that wait.
-const TICKETS: u64 = 4096;
 
-/// Where the numbers stand, in words; between the head and the lanes is who has the token to itself.
+/// Positions of the numbers in words. Words 6 and 7 hold the process that has the token to itself.
 const BOOT: usize = 1;
 const LANE_COUNT: usize = 2;
 const DRAWS: usize = 3;
-const TAIL: usize = 4;
-const HEAD: usize = 5;
 const FREE: usize = 8;
-const RING: usize = FREE + MOST_LANES as usize;
-const LENGTH: usize = 8 * (RING + TICKETS as usize);
+const LENGTH: usize = 8 * (FREE + MOST_LANES as usize);
 
 /// The device, mapped.
 #[derive(Debug)]
@@ -36,8 +31,6 @@ pub(crate) struct Device {
     identity: (u64, u64),
     numbers: Mapping,
     lanes: u16,
-    pub(crate) queue: Queue,
-    pub(crate) left: Left,
 }
 
 impl Device {
@@ -75,8 +68,6 @@ impl Device {
                 identity: identity(&metadata),
                 numbers: mapped,
                 lanes: settings.lanes,
-                queue: settings.queue,
-                left: settings.left,
             });
         }
         Err(failed(io::Error::other("it changes all the time")))
@@ -116,28 +107,24 @@ impl Device {
         self.numbers.word(HOLDER).store(0, Release);
     }
 
-    /// The next ticket that is taken.
-    pub(crate) fn tail(&self) -> &'static AtomicU64 {
-        self.word(TAIL)
-    }
-
-    /// The ticket whose turn it is.
-    pub(crate) fn head(&self) -> &'static AtomicU64 {
-        self.word(HEAD)
-    }
-
-    /// Whose ticket it is.
-    pub(crate) fn holder(&self, ticket: u64) -> &'static AtomicU64 {
-        self.word(RING + usize::try_from(ticket % TICKETS).unwrap_or(0))
-    }
-
-    /// How many may wait.
-    pub(crate) const fn room() -> u64 {
-        TICKETS
+    /// Reserves the lane that is free first. Returns start and end of the service in nanoseconds of `CLOCK_MONOTONIC`.
+    ///
+    /// Callers are served in the order of their reservations. A reservation is one exchange of a number, so a caller that
+    /// is stopped or killed holds no lock; the device still spends the time that it has reserved.
+    pub(crate) fn reserve(&self, arrival: u64, service: u64) -> (u64, u64) {
+        loop {
+            let lane = self.first_free();
+            let free = lane.load(Acquire);
+            let start = free.max(arrival);
+            let end = start + service;
+            if lane.compare_exchange(free, end, AcqRel, Relaxed).is_ok() {
+                return (start, end);
+            }
+        }
     }
 
     /// The lane that is free first: until when it works, in nanoseconds of `CLOCK_MONOTONIC`.
-    pub(crate) fn first_free(&self) -> &'static AtomicU64 {
+    fn first_free(&self) -> &'static AtomicU64 {
         let lanes = (0..usize::from(self.lanes)).map(|lane| self.word(FREE + lane));
         lanes
             .min_by_key(|lane| lane.load(Relaxed))
@@ -215,8 +202,9 @@ mod tests {
         let first = Device::open(&settings(&path), "x").unwrap();
         let second = Device::open(&settings(&path), "x").unwrap();
         assert_eq!((first.draw(), second.draw(), first.draw()), (0, 1, 2));
-        first.first_free().store(17, Relaxed);
-        assert_eq!(second.first_free().load(Relaxed), 17);
+        assert_eq!(first.reserve(10, 5), (10, 15));
+        assert_eq!(second.reserve(11, 5), (15, 20), "waits its turn");
+        assert_eq!(first.reserve(30, 5), (30, 35), "the device was idle");
         let wider = TwinSettings {
             lanes: 2,
             ..settings(&path)
@@ -237,7 +225,7 @@ mod tests {
             .write_all_at(&u64::MAX.to_ne_bytes(), 8 * FREE as u64)
             .unwrap();
         let device = Device::open(&settings(&path), "x").unwrap();
-        assert_eq!(device.first_free().load(Relaxed), 0);
+        assert_eq!(device.reserve(1, 1), (1, 2));
         std::fs::write(&path, "x".repeat(LENGTH)).unwrap();
         let said = Device::open(&settings(&path), "x").unwrap_err();
         assert!(said.contains("none of a twin"), "{said}");

@@ -8,13 +8,13 @@ mod comparisons;
 mod handshake;
 mod key_use;
 mod keys;
-mod limited;
 pub(crate) mod measuring;
 pub(crate) mod outcome;
 mod remote;
 pub(crate) mod rounds;
 mod saturating;
 pub mod servers;
+pub mod survey;
 pub(crate) mod trust;
 
 use keymark_bench::{StackName, Standing};

@@ -1,7 +1,7 @@
 //! A server that runs already, and that keymark knows by its answers only.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,17 +9,15 @@ use std::time::Duration;
 
 use keymark_bench::runner::Observer;
 use keymark_bench::{
-    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, Plan, Provenance, ServerLoad,
-    StackName, StoreIdentity, StoreKind,
+    Algorithm, Case, CaseId, CaseRecord, Clock, DeviceName, Error, MonotonicClock, Plan,
+    Provenance, ServerLoad, StackName, StoreIdentity, StoreKind,
 };
 use keymark_load::{
-    Certificate, ClientLine, Clients, Expected, Failure, Fingerprint, KeyExchange, Probed,
-    Settings, Target, Timeouts, TlsVersion, Weak, joined, probe,
+    Certificate, ClientLine, ClientOffer, Clients, Expected, Failure, Fingerprint, KeyExchange,
+    Probed, Settings, Target, Timeouts, TlsVersion, Weak, handshake, joined, probe,
 };
-use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 
 use super::handshake::Handshake;
-use super::limited::Limited;
 use super::measuring::{Client, Relay, Watch};
 use super::outcome;
 use super::rounds::Driven;
@@ -29,12 +27,6 @@ use super::trust;
 pub const CONNECT: StackName = StackName::of("connect");
 /// How long a handshake may take, where nothing is measured.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Signatures that a client may accept of a server with several certificates, to be shown each
-/// (SSL_CTX_set1_sigalgs_list(3)).
-const SIGNATURES: [&str; 2] = [
-    "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512:RSA+SHA1",
-    "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ECDSA+SHA1:ed25519:ed448",
-];
 /// Where a key is, as far as anybody outside can tell.
 const REMOTE: StoreKind = StoreKind::of("remote");
 
@@ -194,12 +186,12 @@ impl Remote {
     pub fn certificates(&self, addresses: &[SocketAddr]) -> Result<Vec<Vec<u8>>, Error> {
         let mut last = None;
         for address in addresses {
-            match self.shown_at(address, "") {
+            match self.shown_at(*address, Certificate::Any) {
                 Ok(mut chain) => {
                     // It refuses those for which it has no certificate.
-                    let others = SIGNATURES
-                        .iter()
-                        .flat_map(|one| self.shown_at(address, one));
+                    let others = [Certificate::Rsa, Certificate::Curve]
+                        .into_iter()
+                        .flat_map(|one| self.shown_at(*address, one));
                     chain.extend(others.flatten());
                     let mut seen = BTreeSet::new();
                     chain.retain(|certificate| seen.insert(certificate.clone()));
@@ -209,35 +201,25 @@ impl Remote {
             }
         }
         let call = format!("asking {} for its certificates", self.address);
-        let reason = last.unwrap_or_else(|| "it has no address".into());
+        let reason = last.map_or_else(|| "it has no address".to_owned(), |error| error.to_string());
         let advice = "is a TLS server running and listening there?";
         Err(Error::call(call, reason, advice))
     }
 
-    /// To a client that accepts these signatures; of an empty list all.
+    /// Certificates that a client gets that accepts these.
     fn shown_at(
         &self,
-        address: &SocketAddr,
-        accepted: &str,
-    ) -> Result<Vec<Vec<u8>>, Box<dyn std::error::Error>> {
-        let stream = Limited::connect(address, PATIENCE)?;
-        let mut builder = SslConnector::builder(SslMethod::tls_client())?;
-        builder.set_verify(SslVerifyMode::NONE);
-        // Weak keys are what is looked for.
-        builder.set_security_level(0);
-        if !accepted.is_empty() {
-            builder.set_sigalgs_list(accepted)?;
-        }
-        let mut configuration = builder.build().configure()?;
-        configuration.set_verify_hostname(false);
-        configuration.set_use_server_name_indication(self.name().parse::<IpAddr>().is_err());
-        let connected = configuration.connect(self.name(), stream)?;
-        let chain = connected.ssl().peer_cert_chain().into_iter().flatten();
-        let chain = chain.map(|certificate| certificate.to_der());
-        Ok(chain.collect::<Result<_, _>>()?)
+        address: SocketAddr,
+        accepted: Certificate,
+    ) -> Result<Vec<Vec<u8>>, keymark_load::Error> {
+        let clock = MonotonicClock::new();
+        let limit = (&clock as &dyn Clock, clock.now().after(PATIENCE));
+        let offer = ClientOffer::of_certificates(accepted);
+        Ok(handshake((address, self.name()), &offer, limit)?.chain)
     }
 
-    fn name(&self) -> &str {
+    /// Name in the handshake.
+    pub(super) fn name(&self) -> &str {
         self.server_name.as_deref().unwrap_or(&self.address.host)
     }
 

@@ -108,7 +108,7 @@ fn tiny_and_constant_cases() {
                 assert_eq!((s.mean.low, s.mean.high), (Some(s.min), Some(s.max)));
                 assert!(s.stddev.unwrap().value.0.abs() < 1e-18);
             }
-            assert_eq!(s.modes, None);
+            assert_eq!(s.groups, None);
         }
     }
     assert!(Summary::of(&Blocks::default(), &RunDependence::default(), 1).is_none());

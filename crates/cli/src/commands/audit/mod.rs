@@ -4,9 +4,9 @@ mod screen;
 mod targets;
 
 use jiff::Zoned;
-use keymark_advice::audit::sarif;
-use keymark_advice::audit::{Audit, FoundKey, Lists, Places, Question};
 use keymark_advice::policy::Policy;
+use keymark_audit::sarif;
+use keymark_audit::{Audit, FoundKey, Lists, Places, Question};
 use keymark_report::formats::ci::{Test, suite};
 use keymark_report::visible::visible;
 use serde_json::json;

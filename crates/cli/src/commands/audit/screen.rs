@@ -1,8 +1,8 @@
 //! An audit on the terminal: the answer, what is wrong with which key, and what that means.
 
 use itertools::Itertools;
-use keymark_advice::audit::{Audit, Finding, FoundKey, Kind, Question, Standing};
 use keymark_advice::policy::Status;
+use keymark_audit::{Audit, Finding, FoundKey, Kind, Question, Standing};
 use keymark_bench::outside::visible::{shortened, visible};
 use keymark_report::render::Width;
 use keymark_report::units::counted;

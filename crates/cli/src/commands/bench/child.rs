@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use keymark_bench::Record;
-use keymark_report::exchange;
+use keymark_records::exchange;
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::process::Process;
 use keymark_stores::places::program;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::{Case, DeviceName, Error, Plan, PlanError, Selection};
-use keymark_report::archive::LastMeans;
+use keymark_records::archive::LastMeans;
 use keymark_report::units;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::plans::NamedPlan;

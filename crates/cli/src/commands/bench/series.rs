@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use keymark_bench::series::{InSeries, SeriesId, Side, Step, schedule};
 use keymark_bench::{Record, RunState};
-use keymark_report::archive::{Archive, Identity};
+use keymark_records::archive::{Archive, Identity};
 use keymark_report::compare;
 use keymark_report::units;
 

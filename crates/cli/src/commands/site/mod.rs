@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
 use keymark_bench::Record;
+use keymark_records::exchange::Folder;
+use keymark_records::exchange::share::{self, Shared};
+use keymark_records::exchange::{self, Shipped, json};
 use keymark_report::Document;
 use keymark_report::analysis::Analysis;
-use keymark_report::exchange::Folder;
-use keymark_report::exchange::share::{self, Shared};
-use keymark_report::exchange::{self, Shipped, json};
 use keymark_report::render::html::{self, ReadIn};
 use keymark_report::report::report;
 use keymark_report::site::{Added, Devices, Origin, Pages, Site, Source};

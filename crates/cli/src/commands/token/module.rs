@@ -37,9 +37,10 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
         let known = "softhsm, kryoptic and twin:PROFILE of an HSM, such as twin:nitrokey-hsm";
         Failure::usage(format!("'{named}' cannot be served; choose from {known}"))
     })?;
-    if let Some(settings) = arguments.twin_settings() {
-        let of_twin = kind.with_settings(settings);
-        kind = of_twin.map_err(|error| Failure::usage(error.to_string()))?;
+    if let Some(lanes) = arguments.lanes {
+        kind = kind
+            .with_lanes(lanes)
+            .map_err(|error| Failure::usage(error.to_string()))?;
     }
     let until_told = signals::until_told()?;
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());

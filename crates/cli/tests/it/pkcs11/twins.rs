@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use keymark_shim_protocol::pkcs11::settings::{Left, Queue, Settings};
+use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_testkit::place::{Place, ended, objects, text};
 use keymark_testkit::softhsm::SoftHsmToken;
 use keymark_testkit::waiting::until;
@@ -423,7 +423,7 @@ class Sign {
 "#;
 
 #[test]
-fn how_a_served_twin_takes_its_callers_can_be_chosen() {
+fn a_served_twin_has_as_many_lanes_as_were_asked_for() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
     let settings = |arguments: &str| {
@@ -431,11 +431,9 @@ fn how_a_served_twin_takes_its_callers_can_be_chosen() {
         let file = Settings::beside(served.text("module").as_ref());
         let twin = Settings::read(&file).unwrap().twin.unwrap();
         served.end();
-        (twin.queue, twin.left, twin.lanes)
+        twin.lanes
     };
-    assert_eq!(settings(""), (Queue::Fair, Left::Skipped, 1));
-    let other = "--queue unfair --left served --lanes 4";
-    assert_eq!(settings(other), (Queue::Unfair, Left::Served, 4));
+    assert_eq!((settings(""), settings("--lanes 4")), (1, 4));
 }
 
 #[test]
@@ -450,7 +448,7 @@ fn what_cannot_be_served_is_said() {
             "--pkcs11 twin:nitrokey-hsm --lanes 65",
             "65 is not in 1..=64",
         ),
-        ("--queue unfair", "--pkcs11"),
+        ("--lanes 4", "--pkcs11"),
     ] {
         let output = place.output(&format!("token serve {arguments}"));
         assert!(!output.status.success());

@@ -79,13 +79,13 @@ fn percentiles(row: &Row) -> Vec<(u32, Estimate<Seconds>)> {
 pub(super) fn histograms(record: &Record, rows: &[Row]) -> Option<Figure> {
     let found = rows.iter().filter_map(|row| histogram(record, row));
     let histograms: Vec<Histogram> = found.take(HISTOGRAMS).collect();
-    let title = "durations that come in several steps";
+    let title = "several groups of durations";
     (!histograms.is_empty()).then(|| Plot::Histograms { histograms }.titled(title))
 }
 
 fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
     let mut warnings = row.warnings().into_iter();
-    warnings.find(|warning| matches!(warning, Warning::Steps(_)))?;
+    warnings.find(|warning| matches!(warning, Warning::Groups(_)))?;
     let sorted = Sorted::of(&record.cases.get(row.id.0 as usize)?.latencies());
     let (low, high) = (sorted.quantile_ns(ENDS)?, sorted.quantile_ns(1.0 - ENDS)?);
     if low <= 0.0 || high <= low {

@@ -1,11 +1,8 @@
 //! One device for all who use it, in its own time. Times are compared with each other and with the device's;
 //! how exactly they are kept is a figure of `make overhead`.
 
-use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
-
-use keymark_shim_protocol::pkcs11::settings::{Left, Queue};
 
 use crate::world::{Operation, World, done, killed, signal_children};
 
@@ -81,14 +78,12 @@ fn several_lanes_work_at_the_same_time() {
 }
 
 #[test]
-fn who_comes_first_is_served_first_by_threads_and_by_processes() {
-    for left in [Left::Skipped, Left::Served] {
-        let world = World::new().twin_with(60, |twin| twin.left = left);
-        for callers in [(1, 6), (6, 1)] {
-            let all = world.operations(callers, 1, &["sign", "15"]);
-            assert_eq!(all.len(), 6);
-            assert!(all.is_sorted_by_key(|operation| operation.begin), "{all:?}");
-        }
+fn threads_and_processes_are_served_in_the_order_of_arrival() {
+    let world = World::new().twin(60);
+    for callers in [(1, 6), (6, 1)] {
+        let all = world.operations(callers, 1, &["sign", "15"]);
+        assert_eq!(all.len(), 6);
+        assert!(all.is_sorted_by_key(|operation| operation.begin), "{all:?}");
     }
 }
 
@@ -104,48 +99,6 @@ fn who_has_been_served_waits_for_those_who_came_meanwhile() {
         different.dedup();
         assert_eq!(different.len(), 4, "{threads:?}");
     }
-}
-
-#[test]
-fn an_unfair_queue_serves_all_the_same() {
-    let world = World::new().twin_with(20, |twin| twin.queue = Queue::Unfair);
-    let all = world.operations((2, 3), 3, &["sign"]);
-    let mut served: BTreeMap<_, u32> = BTreeMap::new();
-    for operation in &all {
-        *served
-            .entry((operation.process, operation.thread))
-            .or_default() += 1;
-    }
-    assert_eq!(served.into_values().collect::<Vec<_>>(), [3; 6]);
-    let took = all.last().unwrap().end - begins(&all);
-    assert!(took >= 18 * 20 * MS, "{took}");
-}
-
-/// One works, another waits and is killed, and a third comes after it.
-fn after_one_who_left(left: Left) -> u64 {
-    let world = World::new().twin_with(700, |twin| twin.left = left);
-    let spawn = |how: &[&str]| world.client((1, 1), 1, how).spawn().unwrap();
-    let pause = || std::thread::sleep(Duration::from_millis(150));
-    let first = spawn(&["sign"]);
-    pause();
-    let leaves = spawn(&["sign"]);
-    pause();
-    let third = spawn(&["sign"]);
-    pause();
-    killed(leaves);
-    let end = |child: std::process::Child| done(&child.wait_with_output().unwrap())[0].end;
-    let first = end(first);
-    end(third) - first
-}
-
-#[test]
-fn who_left_is_skipped_or_served_as_is_wanted() {
-    // The first may wake late, and then the third ends sooner after it.
-    assert_takes(350 * MS..1_050 * MS, "skipped", || {
-        after_one_who_left(Left::Skipped)
-    });
-    let served = after_one_who_left(Left::Served);
-    assert!(served >= 1_050 * MS, "{served}");
 }
 
 /// One works, another that waits is stopped, and a third comes after it.

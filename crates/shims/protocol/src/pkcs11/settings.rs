@@ -49,12 +49,6 @@ pub struct TwinSettings {
     /// user's files of a login session are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<PathBuf>,
-    /// Who is next.
-    #[serde(default)]
-    pub queue: Queue,
-    /// What is done for a caller whose process has ended meanwhile.
-    #[serde(default)]
-    pub left: Left,
     /// How many operations it does at a time, from 1 to [`MOST_LANES`].
     #[serde(default = "one")]
     pub lanes: u16,
@@ -63,14 +57,11 @@ pub struct TwinSettings {
     pub seed: u64,
 }
 
-/// First come, first served, one at a time, of a device whose name is still to be said.
 impl Default for TwinSettings {
     fn default() -> Self {
         Self {
             profile: String::new(),
             device: None,
-            queue: Queue::default(),
-            left: Left::default(),
             lanes: one(),
             seed: one(),
         }
@@ -82,28 +73,6 @@ pub const MOST_LANES: u16 = 64;
 
 fn one<T: From<u8>>() -> T {
     1.into()
-}
-
-/// In what order a device serves those who wait.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Queue {
-    /// First come, first served.
-    #[default]
-    Fair,
-    /// Whoever finds it free, as behind a lock.
-    Unfair,
-}
-
-/// What a device does with the request of a caller whose process has ended before its turn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Left {
-    /// Nothing, from the moment on that somebody who waits finds out.
-    #[default]
-    Skipped,
-    /// It works for the caller all the same.
-    Served,
 }
 
 impl Settings {
@@ -162,8 +131,6 @@ mod tests {
             twin: Some(TwinSettings {
                 profile: "nitrokey-hsm".to_owned(),
                 device: Some("/place/device".into()),
-                queue: Queue::Unfair,
-                left: Left::Served,
                 lanes: 2,
                 seed: 7,
             }),
@@ -178,7 +145,7 @@ mod tests {
         let path = directory.path().join("x.toml");
         for (text, expected) in [
             ("modul = 'x'", "modul"),
-            ("[twin]\nprofile = 'x'\nqueue = 'fast'", "fast"),
+            ("[twin]\nprofile = 'x'\nlanes = 'fast'", "line 3"),
         ] {
             std::fs::write(&path, text).unwrap();
             let said = Settings::read(&path).unwrap_err().to_string();
@@ -186,6 +153,6 @@ mod tests {
         }
         std::fs::write(&path, "[twin]\nprofile = 'x'").unwrap();
         let twin = Settings::read(&path).unwrap().twin.unwrap();
-        assert_eq!((twin.queue, twin.lanes), (Queue::Fair, 1));
+        assert_eq!(twin.lanes, 1);
     }
 }

@@ -12,7 +12,6 @@ use std::path::PathBuf;
 use crate::places::private_dir::PrivateDir;
 use keymark_bench::store::Capability;
 use keymark_bench::{Curve, During as _, Error, Family, Profile, StoreIdentity, StoreKind};
-use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 
 pub use self::twin::TwinDevice;
 pub(super) use self::twin::shared_device;
@@ -57,12 +56,12 @@ impl ManagedKind {
             .or_else(|| TwinDevice::named(name).map(Self::Twin))
     }
 
-    /// The same twin, which takes its callers as these say.
-    pub fn with_settings(self, settings: TwinSettings) -> Result<Self, Error> {
+    /// Sets how many operations a twin does at a time.
+    pub fn with_lanes(self, lanes: u16) -> Result<Self, Error> {
         match self {
-            Self::Twin(device) => Ok(Self::Twin(device.with(settings))),
+            Self::Twin(device) => Ok(Self::Twin(TwinDevice { lanes, ..device })),
             Self::SoftHsm | Self::Kryoptic | Self::Swtpm => {
-                let call = format!("setting the lanes and the queue of {}", self.name());
+                let call = format!("setting the lanes of {}", self.name());
                 Err(Error::call(
                     call,
                     "it is not a twin",

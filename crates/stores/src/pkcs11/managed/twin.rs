@@ -16,9 +16,9 @@ const TWIN: &str = "twin:";
 /// The device whose time is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwinDevice {
-    profile: Arc<Profile>,
-    /// How it takes its callers.
-    settings: TwinSettings,
+    pub(super) profile: Arc<Profile>,
+    /// Operations that it does at a time.
+    pub(super) lanes: u16,
 }
 
 impl TwinDevice {
@@ -41,13 +41,8 @@ impl TwinDevice {
     fn of(profile: Profile) -> Self {
         Self {
             profile: Arc::new(profile),
-            settings: TwinSettings::default(),
+            lanes: 1,
         }
-    }
-
-    /// The same device, which takes its callers otherwise.
-    pub(super) fn with(self, settings: TwinSettings) -> Self {
-        Self { settings, ..self }
     }
 
     /// `twin:nitrokey-hsm`
@@ -75,7 +70,8 @@ pub(super) fn before(place: ManagedPlace, device: &TwinDevice) -> Result<Managed
     let twin = TwinSettings {
         profile: profile.display().to_string(),
         device: Some(shared_device(directory)),
-        ..device.settings.clone()
+        lanes: device.lanes,
+        ..TwinSettings::default()
     };
     behind_own_module(place, Some(twin))
 }
