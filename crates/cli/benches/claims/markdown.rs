@@ -17,7 +17,7 @@ pub(crate) struct Section {
 pub(crate) const OVERHEAD: Section = Section {
     heading: "What keymark claims about itself",
     command: "make overhead",
-    says: "Every figure is measured again by it, which fails if one misses its limit.",
+    says: "It measures every figure again and fails if one misses its limit.",
 };
 
 /// Whether intervals and alarms are honest.
