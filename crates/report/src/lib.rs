@@ -14,6 +14,7 @@ pub mod report;
 pub mod site;
 pub mod table;
 pub mod units;
+pub mod verdict;
 pub mod visible;
 mod xml;
 
