@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use keymark_bench::During as _;
 use keymark_stores::places::ports::two_free_ports;
-use keymark_stores::places::private_dir;
 use keymark_stores::places::watchdog::Watchdog;
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::tokens::vpcd::{Stopper, Vpcd, VpcdError};
@@ -325,7 +324,6 @@ fn clean_up(directory: &Path) {
     let _ = fs::remove_file(directory.join(SOCKET));
     let _ = fs::remove_dir_all(directory.join(CONFIGURATION));
     let _ = fs::remove_file(directory.join(LOG));
-    let _ = fs::remove_file(directory.join(private_dir::RECORD));
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> String {
