@@ -11,6 +11,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::worker::WorkerProcess;
 use serde::{Deserialize, Serialize};
+use strum::EnumDiscriminants;
 
 use crate::card::{CardAccess, Slot};
 use crate::pkcs11_uri::Pkcs11Uri;
@@ -18,28 +19,21 @@ use crate::scheme::Scheme;
 use crate::test_key::{SealedKey, TestKey};
 use crate::user::Pin;
 
-/// A capability of access: what the keys of a device have before any of them is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccessKind {
-    /// The private key can be written to a file in whatever form a program reads.
-    KeyFile,
-    /// It is on a card in a reader.
-    Card,
-    /// It is an object on a token behind a PKCS#11 module.
-    Module,
-    /// Another process of keymark's can be told how to open it.
-    Errand,
-}
-
-/// The ways to one key.
-#[derive(Debug, Clone, Default)]
-pub struct Access {
-    /// The private key itself: a test key.
-    pub file: Option<Arc<TestKey>>,
-    /// The card that it is on, and where on it.
-    pub card: Option<(Arc<dyn CardAccess>, Slot)>,
-    pub module: Option<Arc<dyn ModuleAccess>>,
-    pub errand: Option<Errand>,
+/// The way to one key, by which programs other than keymark reach it.
+#[derive(Debug, Clone, EnumDiscriminants)]
+#[strum_discriminants(
+    name(AccessKind),
+    doc = "The way to the keys of a device, before any of them is opened."
+)]
+pub enum Access {
+    /// The private key itself, a test key: it can be written to a file in whatever form a program reads.
+    KeyFile(Arc<TestKey>),
+    /// A slot of a card in a reader.
+    Card(Arc<dyn CardAccess>, Slot),
+    /// An object on a token behind a PKCS#11 module.
+    Module(Arc<dyn ModuleAccess>),
+    /// A key that only another process of keymark's can open.
+    Locator(KeyLocator),
 }
 
 /// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
@@ -64,9 +58,9 @@ pub enum Certificate {
     NotNeeded,
 }
 
-/// How another process of keymark's opens a key as its store does.
+/// The key that another process of keymark's opens as its store does.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Errand {
+pub enum KeyLocator {
     /// A key in memory, in the clear.
     Software(SealedKey),
     /// One that this TPM alone can load.
@@ -99,14 +93,25 @@ impl Access {
     /// The private key, for what needs it in memory or in a file.
     pub fn into_file(self) -> Result<Arc<TestKey>, Error> {
         let advice = "--library and key files are about keys in memory";
-        let kept = || Error::call("opening a key", "its device keeps it to itself", advice);
-        self.file.ok_or_else(kept)
+        match self {
+            Self::KeyFile(key) => Ok(key),
+            Self::Card(..) | Self::Module(_) | Self::Locator(_) => {
+                let reason = "its device keeps it to itself";
+                Err(Error::call("opening a key", reason, advice))
+            }
+        }
     }
 
     /// The token's way.
     pub fn into_module(self) -> Result<Arc<dyn ModuleAccess>, Error> {
-        let elsewhere = || Error::call("opening a key", "it is on no PKCS#11 token", "");
-        self.module.ok_or_else(elsewhere)
+        match self {
+            Self::Module(module) => Ok(module),
+            Self::KeyFile(_) | Self::Card(..) | Self::Locator(_) => Err(Error::call(
+                "opening a key",
+                "it is on no PKCS#11 token",
+                "",
+            )),
+        }
     }
 }
 

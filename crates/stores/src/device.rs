@@ -98,8 +98,8 @@ pub trait Device: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The capabilities of access that its keys have.
-    fn access(&self) -> &'static [AccessKind];
+    /// The way to its keys.
+    fn access(&self) -> AccessKind;
 
     /// What it says of itself, for people.
     fn facts(&self) -> Vec<Fact>;
@@ -231,8 +231,8 @@ impl Run {
 }
 
 impl dyn Device + '_ {
-    /// Whether its keys have the capability of access.
+    /// Whether its keys are reached in that way.
     pub fn has(&self, kind: AccessKind) -> bool {
-        self.access().contains(&kind)
+        self.access() == kind
     }
 }

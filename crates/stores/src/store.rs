@@ -38,16 +38,8 @@ pub trait KeyStore: Debug + Send + Sync {
 
     /// The workers of a case, each with a handle; by that scheme, or as usual.
     fn crew(&self, key: &KeyRef, scheme: Option<Scheme>, workers: usize) -> Result<Crew, Error> {
-        if workers > 1 {
-            self.check_threads()?;
-        }
         let handles = (0..workers).map(|_| self.open(key, scheme));
         handles.collect::<Result<_, _>>().map(Crew::Threads)
-    }
-
-    /// Whether several threads of this process may use it at once.
-    fn check_threads(&self) -> Result<(), Error> {
-        Ok(())
     }
 
     /// Undoes what provisioning changed on a device that outlives this run.

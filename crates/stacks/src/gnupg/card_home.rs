@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use keymark_bench::{Algorithm, Capability, During as _, Error, Operation};
+use keymark_stores::access::Access;
 use keymark_stores::card::{Aid, CardAccess, CardPlace, SigningPin as CardSigningPin, Slot};
 use keymark_stores::device::{Device, Run};
 use keymark_stores::places::library::OwnLibrary;
@@ -286,8 +287,9 @@ impl TracedCard {
         };
         let capability = of_algorithm.or_else(|| offered.clone().next());
         let capability = capability.ok_or_else(no_card)?;
-        let access = store.access(&store.key(capability)?)?;
-        let (card, _) = access.card.ok_or_else(no_card)?;
+        let Access::Card(card, _) = store.access(&store.key(capability)?)? else {
+            return Err(no_card());
+        };
         match card.place() {
             CardPlace::Virtual { .. } if of_algorithm.is_none() => {
                 let wanted = Capability::new(algorithm, Operation::Decrypt);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use keymark_bench::{Case, Error};
 use keymark_load::Service;
+use keymark_stores::access::Access;
 use keymark_stores::places::program;
 use keymark_stores::store::unsupported;
 use openssl::error::ErrorStack;
@@ -35,8 +36,9 @@ pub(super) const KIND: ServiceKind = ServiceKind {
 
 fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
     let store = means.keys.store();
-    let file = store.access(&store.key(case.capability())?)?.file;
-    let file = file.ok_or_else(|| unsupported("timestamp-authority", case.capability()))?;
+    let Access::KeyFile(file) = store.access(&store.key(case.capability())?)? else {
+        return Err(unsupported("timestamp-authority", case.capability()));
+    };
     let key = private_key(&file)?;
     let made = || -> Result<_, ErrorStack> {
         let public = PKey::public_key_from_der(&key.public_key_to_der()?)?;

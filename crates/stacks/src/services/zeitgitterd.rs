@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use askama::Template;
 use keymark_bench::{Case, During as _, Error, Operation};
 use keymark_load::Service;
+use keymark_stores::access::Access;
 use keymark_stores::places::program;
 
 use super::agents::Agents;
@@ -53,7 +54,8 @@ struct Configuration<'c> {
 fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
     let agents: u8 = case.parameters.read(&AGENTS)?.unwrap_or(1);
     let store = means.keys.store();
-    if agents > 1 && store.access(&store.key(case.capability())?)?.file.is_none() {
+    let access = || store.access(&store.key(case.capability())?);
+    if agents > 1 && !matches!(access()?, Access::KeyFile(_)) {
         return Err(Error::call(
             "starting zeitgitterd",
             format!(

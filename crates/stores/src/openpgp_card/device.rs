@@ -258,10 +258,8 @@ impl KeyStore for CardDevice {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        Ok(Access {
-            card: Some((Arc::new(self.clone()), self.slot_for(key.capability())?)),
-            ..Access::default()
-        })
+        let slot = self.slot_for(key.capability())?;
+        Ok(Access::Card(Arc::new(self.clone()), slot))
     }
 
     fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {

@@ -103,8 +103,8 @@ impl Device for InsertedCard {
         &self.present
     }
 
-    fn access(&self) -> &'static [AccessKind] {
-        &[AccessKind::Card]
+    fn access(&self) -> AccessKind {
+        AccessKind::Card
     }
 
     fn facts(&self) -> Vec<Fact> {

@@ -197,8 +197,8 @@ impl Device for CardMaker {
         &self.capabilities
     }
 
-    fn access(&self) -> &'static [AccessKind] {
-        &[AccessKind::Card]
+    fn access(&self) -> AccessKind {
+        AccessKind::Card
     }
 
     fn facts(&self) -> Vec<Fact> {

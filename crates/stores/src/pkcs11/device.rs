@@ -159,8 +159,8 @@ impl Device for TokenDevice {
         schemes(&self.found.info, &self.capabilities)
     }
 
-    fn access(&self) -> &'static [AccessKind] {
-        &[AccessKind::Module]
+    fn access(&self) -> AccessKind {
+        AccessKind::Module
     }
 
     fn facts(&self) -> Vec<Fact> {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
 use der::Encode as _;
 use der::asn1::OctetStringRef;
-use keymark_bench::{During as _, Error, Family, KeyRef};
+use keymark_bench::store::Capability;
+use keymark_bench::{During as _, Error, Family};
 use openssl::ec::{EcGroup, EcKey};
 use openssl::error::ErrorStack;
 use openssl::hash::MessageDigest;
@@ -18,7 +19,7 @@ use super::capabilities::asked_for;
 use super::codes::failed;
 use super::keys::parameters_of;
 use super::session_keys::{LABEL, value_of};
-use super::store::{Origin, Placed, TokenStore, fresh_id};
+use super::store::{Origin, Placed, TokenKeys, fresh_id};
 use super::token::{Owner, Token};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::access::Certificate;
@@ -28,19 +29,17 @@ use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::TokenId;
 
-impl TokenStore {
+impl TokenKeys {
     /// What another program needs to use the key.
     pub(super) fn program_key(
         &self,
-        key: &KeyRef,
+        capability: Capability,
         certificate: Certificate,
     ) -> Result<ProgramKey, Error> {
-        let (token, Placed { origin, public, .. }) = (&self.token, self.placed(key)?);
+        let (token, Placed { origin, public, .. }) = (&self.token, self.key(capability)?);
         let object = match origin {
             Origin::Found(object) => object,
-            Origin::Written(_) => {
-                token.put(&self.test_keys.made_for(asked_for(key.capability()))?)?
-            }
+            Origin::Written(_) => token.put(&self.test_keys.made_for(asked_for(capability))?)?,
             Origin::Generated(_) => return Err(unseen(&token.id)),
         };
         let info = token.info()?;

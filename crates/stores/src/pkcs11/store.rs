@@ -1,4 +1,4 @@
-//! One token as a key store.
+//! The keys of one token.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cryptoki::session::Session;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
-use keymark_bench::{DeviceName, During as _, Error, KeyRef, ReturnCode};
+use keymark_bench::{DeviceName, During as _, Error, ReturnCode};
 use parking_lot::Mutex;
 
 use serde::{Deserialize, Serialize};
@@ -19,17 +19,15 @@ use super::session_keys::{self, LABEL, Maker, TestObject, provide};
 use super::token::{Owner, Token};
 use super::tpm2_pkcs11;
 use super::uri::ObjectPart;
-use crate::access::Access;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
-use crate::store::{KeyStore, unsupported};
+use crate::store::unsupported;
 
-/// The store.
+/// The keys of a run on a token, in the process of its module.
 #[derive(Debug)]
-pub(super) struct TokenStore {
+pub(super) struct TokenKeys {
     pub(super) device: DeviceName,
-    pub(super) capabilities: Vec<Capability>,
     pub(super) token: Arc<Token>,
     /// The keys of the token that are meant; without one that is named, test keys are.
     pub(super) wanted: ObjectPart,
@@ -56,11 +54,46 @@ pub(super) enum Origin {
     Generated(Vec<u8>),
 }
 
-impl TokenStore {
-    pub(super) fn placed(&self, key: &KeyRef) -> Result<Placed, Error> {
-        let placed = self.placed.lock();
-        let found = placed.get(&asked_for(key.capability())).cloned();
-        found.ok_or_else(|| unsupported(self.device.to_string(), key.capability()))
+impl TokenKeys {
+    /// The key for a capability, placed at the first call.
+    pub(super) fn key(&self, capability: Capability) -> Result<Placed, Error> {
+        let asked = asked_for(capability);
+        let mut all = self.placed.lock();
+        if let Some(placed) = all.get(&asked) {
+            return Ok(placed.clone());
+        }
+        let placed = self.place(asked)?;
+        all.insert(asked, placed.clone());
+        Ok(placed)
+    }
+
+    /// Handles on a key, each in a session of its own.
+    pub(super) fn handles(
+        &self,
+        capability: Capability,
+        scheme: Option<Scheme>,
+        workers: usize,
+    ) -> Result<Vec<Box<dyn KeyHandle>>, Error> {
+        if workers > 1 {
+            tpm2_pkcs11::check_threads(&self.token.module.client)?;
+        }
+        let object = match self.key(capability)?.origin {
+            Origin::Found(object) => object,
+            Origin::Written(id) | Origin::Generated(id) => ObjectPart::with_id(id),
+        };
+        let handle = |_| -> Result<Box<dyn KeyHandle>, Error> {
+            let token = Arc::clone(&self.token);
+            let handle = SessionHandle::of(token, &object, capability, scheme)?;
+            Ok(Box::new(handle))
+        };
+        (0..workers).map(handle).collect()
+    }
+
+    /// Removes what the run has written, and logs out.
+    pub(super) fn restore(&self) -> Result<(), Error> {
+        self.placed.lock().clear();
+        let restored = self.token.restore_written();
+        restored.and(self.token.leave())
     }
 
     fn place(&self, capability: Capability) -> Result<Placed, Error> {
@@ -198,58 +231,6 @@ pub(super) fn fresh_id() -> Result<Vec<u8>, Error> {
     let mut id = vec![0; 16];
     openssl::rand::rand_bytes(&mut id).during("RAND_bytes")?;
     Ok(id)
-}
-
-impl KeyStore for TokenStore {
-    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
-        Ok(self.capabilities.clone())
-    }
-
-    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
-        let asked = asked_for(capability);
-        if !self.capabilities.contains(&asked) {
-            return Err(unsupported(self.device.to_string(), capability));
-        }
-        let mut all = self.placed.lock();
-        let placed = match all.get(&asked) {
-            Some(placed) => placed,
-            None => {
-                let placed = self.place(asked)?;
-                all.entry(asked).or_insert(placed)
-            }
-        };
-        Ok(KeyRef::new(capability, placed.label.clone()))
-    }
-
-    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
-        Ok(self.placed(key)?.public)
-    }
-
-    fn access(&self, _: &KeyRef) -> Result<Access, Error> {
-        // The module's process is asked by keymark alone, which gives access to it.
-        Ok(Access::default())
-    }
-
-    /// A handle in a session of its own.
-    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
-        let object = match self.placed(key)?.origin {
-            Origin::Found(object) => object,
-            Origin::Written(id) | Origin::Generated(id) => ObjectPart::with_id(id),
-        };
-        let token = Arc::clone(&self.token);
-        let handle = SessionHandle::of(token, &object, key.capability(), scheme)?;
-        Ok(Box::new(handle))
-    }
-
-    fn check_threads(&self) -> Result<(), Error> {
-        tpm2_pkcs11::check_threads(&self.token.module.client)
-    }
-
-    fn restore(&self) -> Result<(), Error> {
-        self.placed.lock().clear();
-        let restored = self.token.restore_written();
-        restored.and(self.token.leave())
-    }
 }
 
 #[cfg(test)]

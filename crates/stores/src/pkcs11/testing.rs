@@ -5,30 +5,32 @@ use std::sync::Arc;
 
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::workload::KeyHandle;
 use parking_lot::Mutex;
 
-use super::capabilities::offered;
+use super::capabilities::{asked_for, offered};
 use super::device::schemes;
 use super::family::{no_token, tokens};
 use super::keys::{self, KeyInfo};
 use super::managed::{ManagedKind, initialized, user_of};
 use super::module::{Module, ModuleFile};
 use super::new_token::NewToken;
-use super::store::TokenStore;
+use super::store::TokenKeys;
 use super::token::{FoundToken, Owner, Token};
 use super::token_info::{self, ModuleInfo, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri};
-use crate::access::Certificate;
-use crate::access::ProgramKey;
+use crate::access::{Access, Certificate, ProgramKey};
 use crate::device::Run;
+use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
-use crate::store::KeyStore;
+use crate::store::{KeyStore, unsupported};
 use crate::user::{TokenId, User};
 
 /// A token whose module is loaded.
 #[derive(Debug)]
 pub struct TokenHere {
-    store: TokenStore,
+    keys: TokenKeys,
+    capabilities: Vec<Capability>,
     info: TokenInfo,
 }
 
@@ -86,20 +88,16 @@ impl TokenHere {
             token.journal.keep_in(journals.clone(), name);
         }
         Self {
-            store: TokenStore {
+            keys: TokenKeys {
                 device: found.identity.device,
-                capabilities,
                 token: Arc::new(token),
                 wanted,
                 test_keys: Arc::clone(&run.test_keys),
                 placed: Mutex::default(),
             },
+            capabilities,
             info: found.info,
         }
-    }
-
-    pub fn store(&self) -> &dyn KeyStore {
-        &self.store
     }
 
     pub fn id(&self) -> TokenId {
@@ -107,12 +105,47 @@ impl TokenHere {
     }
 
     pub fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
-        schemes(&self.info, &self.store.capabilities)
+        schemes(&self.info, &self.capabilities)
     }
 
     /// What another program needs to use the key.
     pub fn program_key(&self, key: &KeyRef) -> Result<ProgramKey, Error> {
-        self.store.program_key(key, Certificate::NotNeeded)
+        self.keys
+            .program_key(key.capability(), Certificate::NotNeeded)
+    }
+}
+
+impl KeyStore for TokenHere {
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        Ok(self.capabilities.clone())
+    }
+
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        if !self.capabilities.contains(&asked_for(capability)) {
+            return Err(unsupported(self.keys.device.to_string(), capability));
+        }
+        let placed = self.keys.key(capability)?;
+        Ok(KeyRef::new(capability, placed.label))
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        Ok(self.keys.key(key.capability())?.public)
+    }
+
+    fn access(&self, _: &KeyRef) -> Result<Access, Error> {
+        let reason = "the module is in this process";
+        Err(Error::call("reaching a key from elsewhere", reason, ""))
+    }
+
+    fn open(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        let mut handles = self.keys.handles(key.capability(), scheme, 1)?;
+        handles
+            .pop()
+            .ok_or_else(|| unsupported("no worker", key.capability()))
+    }
+
+    fn restore(&self) -> Result<(), Error> {
+        self.keys.restore()
     }
 }
 

@@ -111,19 +111,6 @@ impl Token {
         })
     }
 
-    /// The module's other tokens that would take a PIN.
-    pub(super) fn others_with_pin(&self) -> Result<Vec<String>, Error> {
-        let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
-        let slots = self.module.client.get_slots_with_token().map_err(failed)?;
-        let tokens = slots.into_iter();
-        let tokens = tokens.filter_map(|slot| token_info::ask_token(&self.module, slot).ok());
-        let others = tokens.filter(|info| {
-            let is_this = info.id() == self.id && info.label == self.label;
-            info.login.pin().is_some() && !is_this
-        });
-        Ok(others.map(|info| info.id().to_string()).collect())
-    }
-
     /// The slot that it is in now, and how one logs in: a PIN is for one token, wherever it is.
     fn slot(&self) -> Result<(Slot, Login), Error> {
         let _under_way = UnderWay::begin(Call::C_GetTokenInfo);

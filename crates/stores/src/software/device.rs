@@ -84,8 +84,8 @@ impl Device for Cpu {
         Scheme::ALL.iter().map(of).collect()
     }
 
-    fn access(&self) -> &'static [AccessKind] {
-        &[AccessKind::KeyFile, AccessKind::Errand]
+    fn access(&self) -> AccessKind {
+        AccessKind::KeyFile
     }
 
     fn facts(&self) -> Vec<Fact> {

@@ -63,20 +63,22 @@ enum KeyAccess {
 
 impl KeyAccess {
     fn of(case: &Case, means: &Means<'_>, access: Access) -> Result<Self, Error> {
-        if let Some(file) = &access.file {
-            let pem = private_key(file)?.private_key_to_pem_pkcs8();
-            return Ok(Self::File(pem.map_err(failed)?));
+        match access {
+            Access::KeyFile(file) => {
+                let pem = private_key(&file)?.private_key_to_pem_pkcs8();
+                Ok(Self::File(pem.map_err(failed)?))
+            }
+            Access::Card(card, _) => {
+                let home = means.homes()?;
+                let home = home.home_of(case, means.keys.store().as_ref())?;
+                Ok(Self::Card(home.home.scdaemon_socket()?, card.user_pin()?))
+            }
+            Access::Module(module) => {
+                let key = module.program_key(Certificate::NotNeeded)?;
+                Ok(Self::Token(Box::new(key)))
+            }
+            Access::Locator(_) => Err(unsupported("relic", case.capability())),
         }
-        if let Some((card, _)) = &access.card {
-            let home = means.homes()?;
-            let home = home.home_of(case, means.keys.store().as_ref())?;
-            return Ok(Self::Card(home.home.scdaemon_socket()?, card.user_pin()?));
-        }
-        let module = access
-            .module
-            .ok_or_else(|| unsupported("relic", case.capability()))?;
-        let key = module.program_key(Certificate::NotNeeded)?;
-        Ok(Self::Token(Box::new(key)))
     }
 }
 
@@ -134,7 +136,7 @@ fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error
     let key = means.keys.store().key(capability)?;
     let access = means.keys.store().access(&key)?;
     let rsa = matches!(case.algorithm.family(), Family::Rsa(_));
-    if access.card.is_some() && !rsa {
+    if matches!(access, Access::Card(..)) && !rsa {
         return Err(Error::call(
             "starting relic",
             "on cards it signs with RSA keys alone",

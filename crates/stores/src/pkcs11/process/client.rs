@@ -4,15 +4,17 @@
 //! login, and does not find a token that is being written while it is initialised.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess};
-use keymark_bench::worker::{Order, Word};
+use keymark_bench::worker;
 use keymark_bench::{Clock as _, Error, MonotonicClock};
 use keymark_native::cryptoki::under_way::Watched;
 use keymark_shim_protocol::pkcs11::Call;
 use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
 
 use super::super::keys::KeyInfo;
 use super::super::module::ModuleFile;
@@ -20,7 +22,7 @@ use super::super::new_token::NewToken;
 use super::super::token::{FoundToken, Owner, one_keypad};
 use super::super::token_info::{Login, ModuleInfo};
 use super::super::uri::ObjectPart;
-use super::{PipedPin, Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
+use super::{ModuleReply, ModuleRequest, OpenRequest, PipedPin, SUBCOMMAND};
 use crate::device::PublicPart;
 use crate::journal::Journal;
 use crate::user::{Notice, Pin, Pins, TokenId, Unattended, User};
@@ -63,7 +65,7 @@ fn ask(
     file: &ModuleFile,
     pins: &Pins,
     readers: Readers,
-    request: &Request,
+    request: &ModuleRequest,
 ) -> Result<KeymarkProcess, Error> {
     let mut process = start(file, pins, readers)?;
     process.send(request)?;
@@ -71,13 +73,13 @@ fn ask(
 }
 
 /// What it has answered.
-fn answered<A: TryFrom<Reply>>(
+fn answered<A: DeserializeOwned>(
     mut process: KeymarkProcess,
     limit: Duration,
     notice: &dyn Notice,
 ) -> Result<A, Error> {
     let waits = (notice, Ending::BreaksOff);
-    let said: Reply = process.receive(Awaited::Answer, Some(limit), waits)?;
+    let said: ModuleReply = process.receive(Awaited::Answer, Some(limit), waits)?;
     said.answer()
 }
 
@@ -91,7 +93,14 @@ pub(in super::super) fn look(
 ) -> Vec<Result<ModuleInfo, Error>> {
     let clock = MonotonicClock::new();
     let begin = clock.now();
-    let asked = |file: &ModuleFile| ask(file, &user.pins, readers, &Request::Look(file.clone()));
+    let asked = |file: &ModuleFile| {
+        ask(
+            file,
+            &user.pins,
+            readers,
+            &ModuleRequest::Look(file.clone(), None),
+        )
+    };
     let looking: Vec<_> = files.iter().map(asked).collect();
     let answers = looking.into_iter().map(|process| {
         let remaining = LIMIT.saturating_sub(clock.now().since(begin));
@@ -106,7 +115,7 @@ pub(in super::super) fn public_parts(
     token: &TokenId,
     user: &User,
 ) -> Result<Vec<PublicPart>, Error> {
-    let request = Request::PublicParts(file.clone(), token.clone());
+    let request = ModuleRequest::PublicParts(file.clone(), token.clone());
     let process = ask(file, &user.pins, Readers::Shown, &request)?;
     answered(process, LIMIT, user.notice.as_ref())
 }
@@ -116,16 +125,16 @@ pub(in super::super) fn initialize_token(
     file: &ModuleFile,
     token: NewToken,
 ) -> Result<ModuleInfo, Error> {
-    let request = Request::Initialize(file.clone(), token);
+    let request = ModuleRequest::Look(file.clone(), Some(token));
     let process = ask(file, &Pins::factory(), Readers::Hidden, &request)?;
     answered(process, LIMIT, &Unattended)
 }
 
 /// The process of one token, started when it is first asked for something, and again when it has died.
 #[derive(derive_more::Debug)]
-#[debug("TokenProcess({})", errand.info.id())]
+#[debug("TokenProcess({})", open.info.id())]
 pub(in super::super) struct TokenProcess {
-    pub(super) errand: TokenErrand,
+    pub(super) open: OpenRequest,
     pub(super) user: User,
     state: Mutex<State>,
 }
@@ -135,7 +144,7 @@ struct State {
     process: Option<KeymarkProcess>,
     /// How many there have been.
     generation: u32,
-    run: Option<RunErrand>,
+    journals: Option<(PathBuf, String)>,
     pin: Option<Pin>,
     /// Why nobody logs in any more: a PIN is not sent twice for one that was refused, or whose fate is not known.
     ended: Option<Error>,
@@ -154,16 +163,17 @@ impl TokenProcess {
     ) -> Self {
         let token = found.info.id();
         let write = user.consent.may_write(&token).then(|| token.name());
-        let errand = TokenErrand {
+        let open = OpenRequest {
             file: found.file.clone(),
             info: found.info.clone(),
             device: found.identity.device.clone(),
             owner,
             write,
             wanted,
+            journals: None,
         };
         Self {
-            errand,
+            open,
             user,
             state: Mutex::default(),
         }
@@ -171,29 +181,29 @@ impl TokenProcess {
 
     /// The private keys that are meant by that.
     pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeyInfo>, Error> {
-        self.request(Request::Keys(wanted.clone()))
+        self.request(ModuleRequest::Keys(wanted.clone()))
     }
 
     /// Undoes what the journal says. Nobody else has it meanwhile but for a moment, in which it is handed over.
     pub(in super::super) fn undo(&self, journal: Journal) -> Result<(), Error> {
         let path = journal.path().to_owned();
         drop(journal);
-        self.request(Request::Undo(path))
+        self.request(ModuleRequest::Restore(Some(path)))
     }
 
     /// Another process for the token and the key that is meant, which logs in by the PIN that was accepted.
     pub(super) fn another(&self, wanted: ObjectPart) -> Result<Self, Error> {
-        let info = &self.errand.info;
+        let info = &self.open.info;
         if let Login::OnToken(_) = info.login {
             return Err(one_keypad(&info.id()));
         }
-        let errand = TokenErrand {
+        let open = OpenRequest {
             write: None,
             wanted,
-            ..self.errand.clone()
+            ..self.open.clone()
         };
         let another = Self {
-            errand,
+            open,
             user: self.user.clone(),
             state: Mutex::default(),
         };
@@ -201,10 +211,14 @@ impl TokenProcess {
         Ok(another)
     }
 
-    /// What the token is used for from now on.
-    pub(super) fn begin_run(&self, run: RunErrand) -> Result<(), Error> {
-        self.state.lock().run = Some(run.clone());
-        self.request(Request::Run(run))
+    /// Logs in, and keeps the journal there from now on.
+    pub(super) fn begin_run(&self, journals: Option<(PathBuf, String)>) -> Result<(), Error> {
+        let mut state = self.state.lock();
+        state.journals = journals;
+        match state.process {
+            Some(_) => self.opened(&mut state),
+            None => self.ready(&mut state),
+        }
     }
 
     /// A number that no other workers have.
@@ -238,22 +252,22 @@ impl TokenProcess {
     }
 
     /// Asks, and waits for the answer.
-    pub(super) fn request<A: TryFrom<Reply>>(&self, request: Request) -> Result<A, Error> {
+    pub(super) fn request<A: DeserializeOwned>(&self, request: ModuleRequest) -> Result<A, Error> {
         let mut state = self.state.lock();
         self.ready(&mut state)?;
         self.exchange(&mut state, &request)
     }
 
-    /// Tells workers something, to which they may have no answer.
-    pub(super) fn tell(&self, workers: u32, order: &Order) -> Result<(), Error> {
+    /// Sends workers a request, to which they may have no answer.
+    pub(super) fn send(&self, workers: u32, request: &worker::Request) -> Result<(), Error> {
         let mut state = self.state.lock();
         let process = state.process.as_mut().ok_or_else(gone)?;
-        let sent = process.send(&Request::Order(workers, order));
+        let sent = process.send(&ModuleRequest::Work(workers, request));
         sent.inspect_err(|_| state.process = None)
     }
 
-    /// What workers say.
-    pub(super) fn hear(&self, limit: Option<Duration>) -> Result<Word, Error> {
+    /// Receives the next reply of workers.
+    pub(super) fn recv(&self, limit: Option<Duration>) -> Result<worker::Reply, Error> {
         let ending = Ending::BreaksOff;
         self.receive(&mut self.state.lock(), Awaited::Work, limit, ending)
     }
@@ -265,33 +279,39 @@ impl TokenProcess {
         if state.process.is_some() {
             return Ok(());
         }
-        let file = &self.errand.file;
+        let file = &self.open.file;
         state.process = Some(start(file, &self.user.pins, Readers::Shown)?);
         state.generation += 1;
-        let mut opened = self.exchange(state, &Request::Open(Box::new(self.errand.clone())));
-        if let (Ok(()), Some(run)) = (&opened, state.run.clone()) {
-            opened = self.exchange(state, &Request::Run(run));
-        }
-        opened.inspect_err(|error: &Error| state.ended = Some(error.clone()))
+        self.opened(state)
+            .inspect_err(|error| state.ended = Some(error.clone()))
     }
 
-    fn exchange<A: TryFrom<Reply>>(
+    fn opened(&self, state: &mut State) -> Result<(), Error> {
+        let open = OpenRequest {
+            journals: state.journals.clone(),
+            ..self.open.clone()
+        };
+        self.exchange(state, &ModuleRequest::Open(Box::new(open)))
+    }
+
+    fn exchange<A: DeserializeOwned>(
         &self,
         state: &mut State,
-        request: &Request,
+        request: &ModuleRequest,
     ) -> Result<A, Error> {
         let process = state.process.as_mut().ok_or_else(gone)?;
         let sent = process.send(request);
         sent.inspect_err(|_| state.process = None)?;
-        let ending = match request {
-            Request::Undo(_) | Request::Restore => Ending::Finishes,
-            _ => Ending::BreaksOff,
+        let ending = if matches!(request, ModuleRequest::Restore(_)) {
+            Ending::Finishes
+        } else {
+            Ending::BreaksOff
         };
         self.receive(state, Awaited::Answer, None, ending)
     }
 
     /// Its answer, with what it wants to know before.
-    fn receive<A: TryFrom<Reply>>(
+    fn receive<A: DeserializeOwned>(
         &self,
         state: &mut State,
         awaited: Awaited,
@@ -309,12 +329,13 @@ impl TokenProcess {
                 }
             });
             match said? {
-                Reply::WantsPin(what) => {
-                    let pin: Request = Request::Pin(self.pin(state, &what).map(PipedPin));
+                ModuleReply::WantsPin(what) => {
+                    let pin: ModuleRequest =
+                        ModuleRequest::Pin(self.pin(state, &what).map(PipedPin));
                     state.process.as_mut().ok_or_else(gone)?.send(&pin)?;
                 }
-                Reply::Tell(text) => self.user.notice.tell(&text),
-                answer => return answer.answer(),
+                ModuleReply::Tell(text) => self.user.notice.tell(&text),
+                answer @ ModuleReply::Answer(_) => return answer.answer(),
             }
         }
     }
@@ -324,7 +345,7 @@ impl TokenProcess {
         if let Some(pin) = &state.pin {
             return Ok(pin.clone());
         }
-        let pin = self.user.pins.of(&self.errand.info.id()).user.fetch(what)?;
+        let pin = self.user.pins.of(&self.open.info.id()).user.fetch(what)?;
         state.pin = Some(pin.clone());
         Ok(pin)
     }

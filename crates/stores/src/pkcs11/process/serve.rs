@@ -9,80 +9,82 @@ use std::sync::Arc;
 
 use crate::places::keymark_process::accept;
 use cryptoki::slot::Slot;
-use keymark_bench::worker::{self, Order, Talk, Workers};
-use keymark_bench::workload::Crew;
+use keymark_bench::store::Capability;
+use keymark_bench::worker::{self, RequestSource, Workers};
 use keymark_bench::{During as _, Error};
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use parking_lot::Mutex;
 
 use super::super::codes::failed;
 use super::super::module::{Module, ModuleFile};
-use super::super::store::{Placed, TokenStore};
+use super::super::new_token::NewToken;
+use super::super::store::Origin;
+use super::super::store::TokenKeys;
 use super::super::token::Token;
+use super::super::token_info::ModuleInfo;
 use super::super::{keys, token_info};
-use super::{PipedPin, Reply, Request, RunErrand, TokenErrand, WorkersErrand, out_of_turn};
+use super::{ModuleReply, ModuleRequest, OpenRequest, PipedPin, WorkersRequest, out_of_turn};
+use crate::device::PublicPart;
 use crate::journal::{Journal, Journals};
 use crate::software::SoftwareStore;
-use crate::store::KeyStore;
-use crate::test_key::TestKey;
-use crate::user::{self, Notice, Pin, PinSource, Pins, User};
+use crate::test_key::{SealedKey, TestKey};
+use crate::user::{self, Notice, Pin, PinSource, Pins, TokenId, User};
 
 /// Is the process, until keymark is gone.
 pub fn serve() -> Result<(), Error> {
     let failed = |error: io::Error| Error::call("running a PKCS#11 module's process", error, "");
     let accepted = accept().map_err(failed)?;
     tell_in(&accepted.shared).map_err(failed)?;
-    let line = Arc::new(Line(Mutex::new(accepted.socket)));
+    let keymark = Arc::new(KeymarkConnection(Mutex::new(accepted.socket)));
     let mut serving = Serving {
-        line: Arc::clone(&line),
-        store: None,
+        keymark: Arc::clone(&keymark),
+        keys: None,
         test_keys: Arc::default(),
         workers: HashMap::new(),
     };
     // Wherever keymark turns out to be gone, there is nobody left to tell.
-    while let Ok(request) = line.read() {
+    while let Ok(request) = keymark.recv() {
         let reply = match request {
-            // Workers say what they have to say themselves.
-            Request::Order(number, order) => match serving.obey(number, order) {
+            // Workers reply themselves.
+            ModuleRequest::Work(number, request) => match serving.work(number, request) {
                 Ok(()) => continue,
-                Err(error) => Reply::Failed(error),
+                Err(error) => ModuleReply::Answer(Err(error)),
             },
-            request => serving.answer(request).unwrap_or_else(Reply::Failed),
+            request => serving.reply(request),
         };
-        if line.say(&reply).is_err() {
+        if keymark.send(&reply).is_err() {
             break;
         }
     }
     Ok(())
 }
 
-/// The way to keymark.
-struct Line(Mutex<UnixStream>);
+struct KeymarkConnection(Mutex<UnixStream>);
 
-impl Line {
-    fn read(&self) -> Result<Request, Error> {
+impl KeymarkConnection {
+    fn recv(&self) -> Result<ModuleRequest, Error> {
         worker::read(&mut *self.0.lock())
     }
 
-    fn say(&self, reply: &Reply) -> Result<(), Error> {
+    fn send(&self, reply: &ModuleReply) -> Result<(), Error> {
         let mut socket = self.0.lock();
         worker::write(&mut *socket, reply)
     }
 
     /// PINs come from keymark, which has them from the user.
     fn ask_for_pin(&self, what: &str) -> Result<Pin, Error> {
-        self.say(&Reply::WantsPin(what.to_owned()))?;
-        let Request::Pin(pin) = self.read()? else {
+        self.send(&ModuleReply::WantsPin(what.to_owned()))?;
+        let ModuleRequest::Pin(pin) = self.recv()? else {
             return Err(out_of_turn());
         };
         pin.map(|PipedPin(pin)| pin)
     }
 }
 
-impl Notice for Line {
+impl Notice for KeymarkConnection {
     fn tell(&self, text: &str) {
         // Where keymark is gone, the next word ends this process.
-        let _ = self.say(&Reply::Tell(text.to_owned()));
+        let _ = self.send(&ModuleReply::Tell(text.to_owned()));
     }
 
     fn agrees(&self, _: &str) -> bool {
@@ -91,129 +93,97 @@ impl Notice for Line {
 }
 
 struct Serving {
-    line: Arc<Line>,
-    store: Option<TokenStore>,
+    keymark: Arc<KeymarkConnection>,
+    keys: Option<TokenKeys>,
     test_keys: Arc<SoftwareStore>,
     workers: HashMap<u32, Workers>,
 }
 
 impl Serving {
-    fn store(&self) -> Result<&TokenStore, Error> {
-        self.store.as_ref().ok_or_else(out_of_turn)
+    fn keys(&self) -> Result<&TokenKeys, Error> {
+        self.keys.as_ref().ok_or_else(out_of_turn)
     }
 
-    fn answer(&mut self, request: Request) -> Result<Reply, Error> {
+    fn reply(&mut self, request: ModuleRequest) -> ModuleReply {
+        use ModuleReply as Reply;
         match request {
-            Request::Look(file) => look(&file).map(Reply::Looked),
-            Request::Initialize(file, token) => {
-                let module = Module::load(&file)?;
-                token.make(&module.client)?;
-                look(&file).map(Reply::Looked)
+            ModuleRequest::Look(file, new) => Reply::of(look(&file, new)),
+            ModuleRequest::PublicParts(file, token) => Reply::of(public_parts(&file, &token)),
+            ModuleRequest::Open(request) => Reply::of(self.open(*request)),
+            ModuleRequest::Keys(wanted) => Reply::of(self.keys().and_then(|keys| {
+                let meant = keys
+                    .token
+                    .with_keeper(|session| keys::meant(session, &wanted))?;
+                Ok(meant.into_iter().map(|(_, info)| info).collect::<Vec<_>>())
+            })),
+            ModuleRequest::Key(capability, test_key) => Reply::of(self.key(capability, test_key)),
+            ModuleRequest::Workers(request) => Reply::of(self.open_workers(request)),
+            ModuleRequest::Program(capability, certificate) => {
+                let told = self
+                    .keys()
+                    .and_then(|keys| keys.program_key(capability, certificate));
+                Reply::of(told.map(|mut told| {
+                    let pin = told.pin.take().map(PipedPin);
+                    (told, pin)
+                }))
             }
-            Request::PublicParts(file, token) => {
-                let module = Module::load(&file)?;
-                let slots = module.client.get_slots_with_token().map_err(failed)?;
-                let is_meant = |slot: &Slot| {
-                    let found = token_info::identified(&module.client, *slot);
-                    found.is_ok_and(|(id, ..)| id == token)
-                };
-                let meant = slots.into_iter().filter(is_meant);
-                let parts = meant.map(|slot| keys::public_parts(&module.client, slot));
-                let parts = parts.collect::<Result<Vec<_>, Error>>()?;
-                Ok(Reply::PublicParts(parts.concat()))
-            }
-            Request::Open(errand) => self.open(*errand),
-            Request::Run(run) => self.begin_run(run),
-            Request::Keys(wanted) => {
-                let token = &self.store()?.token;
-                let meant = token.with_keeper(|session| keys::meant(session, &wanted))?;
-                let meant = meant.into_iter().map(|(_, info)| info);
-                Ok(Reply::Keys(meant.collect()))
-            }
-            Request::Key(capability, test_key) => {
-                if let Some(sealed) = test_key {
-                    let key = Arc::new(TestKey::unsealed(&sealed)?);
-                    self.test_keys.take_over(capability, key);
-                }
-                let key = self.store()?.key(capability)?;
-                let Placed { public, origin, .. } = self.store()?.placed(&key)?;
-                let spki = public.spki_der().during("i2d_PUBKEY")?;
-                Ok(Reply::Key(key.label, spki, origin))
-            }
-            Request::Workers(errand) => self.open_workers(errand),
-            Request::CheckThreads => self.store()?.check_threads().map(|()| Reply::Done),
-            Request::Program(capability, certificate) => {
-                let store = self.store()?;
-                let mut told = store.program_key(&store.key(capability)?, certificate)?;
-                let pin = told.pin.take().map(PipedPin);
-                Ok(Reply::Program(told, pin))
-            }
-            Request::OtherTokens => {
-                let tokens = self.store()?.token.others_with_pin()?;
-                Ok(Reply::Tokens(tokens))
-            }
-            Request::Undo(journal) => self.undo(&journal).map(|()| Reply::Done),
-            Request::Restore => {
+            ModuleRequest::Restore(Some(journal)) => Reply::of(self.undo(&journal)),
+            ModuleRequest::Restore(None) => {
                 self.workers.clear();
-                self.store()?.restore().map(|()| Reply::Done)
+                Reply::of(self.keys().and_then(TokenKeys::restore))
             }
-            Request::Order(..) | Request::Pin(_) => Err(out_of_turn()),
+            ModuleRequest::Work(..) | ModuleRequest::Pin(_) => Reply::Answer(Err(out_of_turn())),
         }
     }
 
-    fn open(&mut self, errand: TokenErrand) -> Result<Reply, Error> {
-        let _turn = turn(&errand.file);
-        let line = Arc::clone(&self.line);
-        let asked = PinSource::Asked(Arc::new(move |what| line.ask_for_pin(what)));
-        let user = User {
-            pins: Pins {
-                user: asked.clone(),
-                admin: asked,
-            },
-            consent: user::Consent {
-                write: errand.write,
-                ..user::Consent::default()
-            },
-            notice: Arc::clone(&self.line) as Arc<dyn Notice>,
+    /// Logs in, unless that was done, and opens the journal of a run.
+    fn open(&mut self, request: OpenRequest) -> Result<(), Error> {
+        let keys = match &mut self.keys {
+            Some(keys) => keys,
+            None => {
+                let keys = log_in(&request, &self.keymark, &self.test_keys)?;
+                self.keys.insert(keys)
+            }
         };
-        let token = Token::new(errand.file.clone(), &errand.info, errand.owner, user)?;
-        token.with_keeper(|_| Ok(()))?;
-        self.store = Some(TokenStore {
-            device: errand.device,
-            capabilities: Vec::new(),
-            token: Arc::new(token),
-            wanted: errand.wanted,
-            test_keys: Arc::clone(&self.test_keys),
-            placed: Mutex::default(),
-        });
-        Ok(Reply::Done)
-    }
-
-    fn begin_run(&mut self, run: RunErrand) -> Result<Reply, Error> {
-        let store = self.store.as_mut().ok_or_else(out_of_turn)?;
-        store.capabilities = run.capabilities;
-        if let Some((place, run)) = run.journals {
+        if let Some((place, run)) = request.journals {
             let journals = Journals::within(place);
             // Of a process of this run that has died.
             let of_run = |left: &Journal| {
                 let content = left.content();
-                content.token == store.token.id && content.run == run
+                content.token == keys.token.id && content.run == run
             };
             let mut left = journals.left().journals.into_iter();
-            let undone = left.find(of_run).map(|left| store.token.undo(left));
+            let undone = left.find(of_run).map(|left| keys.token.undo(left));
             undone.unwrap_or(Ok(()))?;
-            store.token.journal.keep_in(journals, &run);
+            keys.token.journal.keep_in(journals, &run);
         }
-        Ok(Reply::Done)
+        Ok(())
     }
 
-    fn open_workers(&mut self, errand: WorkersErrand) -> Result<Reply, Error> {
-        let store = self.store()?;
-        let key = store.key(errand.capability)?;
-        if let Crew::Threads(handles) = store.crew(&key, errand.scheme, errand.workers)? {
-            self.workers.insert(errand.number, Workers::new(handles));
+    fn key(
+        &self,
+        capability: Capability,
+        test_key: Option<SealedKey>,
+    ) -> Result<(String, Vec<u8>, Origin), Error> {
+        if let Some(sealed) = test_key {
+            let key = Arc::new(TestKey::unsealed(&sealed)?);
+            self.test_keys.take_over(capability, key);
         }
-        Ok(Reply::Done)
+        let placed = self.keys()?.key(capability)?;
+        let spki = placed.public.spki_der().during("i2d_PUBKEY")?;
+        Ok((placed.label, spki, placed.origin))
+    }
+
+    fn open_workers(&mut self, request: WorkersRequest) -> Result<(), Error> {
+        let WorkersRequest {
+            number,
+            capability,
+            scheme,
+            workers,
+        } = request;
+        let handles = self.keys()?.handles(capability, scheme, workers)?;
+        self.workers.insert(number, Workers::new(handles));
+        Ok(())
     }
 
     fn undo(&self, journal: &Path) -> Result<(), Error> {
@@ -227,29 +197,76 @@ impl Serving {
             .journals
             .into_iter();
         let found = left.find(|left| left.path() == journal);
-        let token = &self.store()?.token;
+        let token = &self.keys()?.token;
         token.undo(found.ok_or_else(missing)?).and(token.leave())
     }
 
-    fn obey(&mut self, number: u32, order: Order) -> Result<(), Error> {
+    fn work(&mut self, number: u32, request: worker::Request) -> Result<(), Error> {
         let workers = self.workers.get_mut(&number).ok_or_else(out_of_turn)?;
-        let line = &self.line;
-        let talk = Talk {
-            say: &|word| line.say(&Reply::Word(word)),
-            next: &|| {
-                let Request::Order(_, order) = line.read()? else {
+        let keymark = &self.keymark;
+        let source = RequestSource {
+            send: &|reply| keymark.send(&ModuleReply::of(Ok(reply))),
+            recv: &|| {
+                let ModuleRequest::Work(_, request) = keymark.recv()? else {
                     return Err(out_of_turn());
                 };
-                Ok(order)
+                Ok(request)
             },
             interrupt: interrupt(),
         };
-        workers.obey(order, &talk)
+        workers.handle(request, &source)
     }
 }
 
-fn look(file: &ModuleFile) -> Result<token_info::ModuleInfo, Error> {
-    token_info::ask(&*Module::load(file)?)
+fn look(file: &ModuleFile, new: Option<NewToken>) -> Result<ModuleInfo, Error> {
+    let module = Module::load(file)?;
+    if let Some(token) = new {
+        token.make(&module.client)?;
+    }
+    token_info::ask(&module)
+}
+
+fn public_parts(file: &ModuleFile, token: &TokenId) -> Result<Vec<PublicPart>, Error> {
+    let client = &Module::load(file)?.client;
+    let slots = client.get_slots_with_token().map_err(failed)?;
+    let is_meant =
+        |slot: &Slot| token_info::identified(client, *slot).is_ok_and(|(id, ..)| id == *token);
+    let parts: Vec<_> = slots
+        .into_iter()
+        .filter(is_meant)
+        .map(|slot| keys::public_parts(client, slot))
+        .collect::<Result<_, Error>>()?;
+    Ok(parts.concat())
+}
+
+fn log_in(
+    request: &OpenRequest,
+    keymark: &Arc<KeymarkConnection>,
+    test_keys: &Arc<SoftwareStore>,
+) -> Result<TokenKeys, Error> {
+    let _turn = turn(&request.file);
+    let asked = Arc::clone(keymark);
+    let asked = PinSource::Asked(Arc::new(move |what| asked.ask_for_pin(what)));
+    let user = User {
+        pins: Pins {
+            user: asked.clone(),
+            admin: asked,
+        },
+        consent: user::Consent {
+            write: request.write.clone(),
+            ..user::Consent::default()
+        },
+        notice: Arc::clone(keymark) as Arc<dyn Notice>,
+    };
+    let token = Token::new(request.file.clone(), &request.info, request.owner, user)?;
+    token.with_keeper(|_| Ok(()))?;
+    Ok(TokenKeys {
+        device: request.device.clone(),
+        token: Arc::new(token),
+        wanted: request.wanted.clone(),
+        test_keys: Arc::clone(test_keys),
+        placed: Mutex::default(),
+    })
 }
 
 /// SoftHSM2 writes to its token's file at each login, and does not find a token that is being written while it is

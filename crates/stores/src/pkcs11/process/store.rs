@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::store::Capability;
-use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
+use keymark_bench::worker::{Channel, Peer, Reply, Request, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
 use keymark_bench::{During as _, Error, KeyRef};
 use openssl::pkey::PKey;
@@ -13,10 +13,11 @@ use parking_lot::Mutex;
 
 use super::super::capabilities::asked_for;
 use super::super::external_access::NAME_A_KEY;
+use super::super::family::tokens;
 use super::super::store::{Origin, Placed};
 use super::super::token::Owner;
-use super::client::TokenProcess;
-use super::{PipedPin, Request, RunErrand, TokenErrand, WorkersErrand};
+use super::client::{Readers, TokenProcess, look};
+use super::{ModuleRequest, OpenRequest, PipedPin, WorkersRequest, out_of_turn};
 use crate::access::{Access, Certificate, KeyUse, ModuleAccess, ProgramKey};
 use crate::device::Run;
 use crate::public_key::PublicKey;
@@ -59,10 +60,8 @@ impl ProcessStore {
         by: Wanted,
     ) -> Result<Self, Error> {
         let journals = run.journals.as_ref();
-        let begun = process.begin_run(RunErrand {
-            capabilities: capabilities.to_vec(),
-            journals: journals.map(|(place, run)| (place.path().to_owned(), run.clone())),
-        });
+        let journals = journals.map(|(place, run)| (place.path().to_owned(), run.clone()));
+        let begun = process.begin_run(journals);
         match (begun, by) {
             (Ok(()), _) => {}
             (Err(error), Wanted::ByName) => return Err(error),
@@ -89,15 +88,15 @@ impl ProcessKeys {
         if let Some(placed) = before.filter(|(process, _)| *process == generation) {
             return Ok(placed.clone());
         }
-        let errand = &self.process.errand;
-        let takes_test_key = !errand.wanted.names_one() && errand.owner != Owner::Generator;
+        let open = &self.process.open;
+        let takes_test_key = !open.wanted.names_one() && open.owner != Owner::Generator;
         let test_key = if takes_test_key {
             Some(self.test_keys.made_for(asked)?.sealed()?)
         } else {
             None
         };
-        let request = Request::Key(asked, test_key);
-        let (label, spki, origin): (_, Vec<u8>, _) = self.process.request(request)?;
+        let request = ModuleRequest::Key(asked, test_key);
+        let (label, spki, origin): (String, Vec<u8>, Origin) = self.process.request(request)?;
         let public = PKey::public_key_from_der(&spki)
             .map(|key| PublicKey::of_public(asked.algorithm, key))
             .during("d2i_PUBKEY")?;
@@ -126,7 +125,7 @@ impl ProcessKeys {
         capability: Capability,
         scheme: Option<Scheme>,
     ) -> Result<WorkerProcess, Error> {
-        let TokenErrand { info, wanted, .. } = &self.process.errand;
+        let OpenRequest { info, wanted, .. } = &self.process.open;
         let wanted = match self.placed(capability)?.1.origin {
             Origin::Found(object) => object,
             Origin::Written(_) => wanted.clone(),
@@ -141,24 +140,21 @@ impl ProcessKeys {
             }
         };
         let process = self.process.another(wanted)?;
-        process.begin_run(RunErrand {
-            capabilities: vec![asked_for(capability)],
-            journals: None,
-        })?;
+        process.begin_run(None)?;
         let keys = Self {
             process: Arc::new(process),
             test_keys: Arc::clone(&self.test_keys),
             placed: Mutex::default(),
         };
-        let line = WorkersLine::open(Arc::new(keys), capability, scheme, 1)?;
-        Ok(WorkerProcess::new(line, 1))
+        let channel = WorkersChannel::open(Arc::new(keys), capability, scheme, 1)?;
+        Ok(WorkerProcess::new(channel, 1))
     }
 
     fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
         self.placed(capability)?;
-        let request = Request::Program(asked_for(capability), by);
+        let request = ModuleRequest::Program(asked_for(capability), by);
         let (told, pin): (ProgramKey, Option<PipedPin>) = self.process.request(request)?;
-        let file = &self.process.errand.file;
+        let file = &self.process.open.file;
         Ok(ProgramKey {
             pin: pin.map(|PipedPin(pin)| pin),
             environment: file.environment_without(&self.process.user.pins),
@@ -180,7 +176,16 @@ impl ModuleAccess for ProcessKey {
     }
 
     fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
-        self.keys.process.request(Request::OtherTokens)
+        let TokenProcess { open, user, .. } = &*self.keys.process;
+        let files = std::slice::from_ref(&open.file);
+        let mut looked = look(files, user, Readers::Shown);
+        let module = looked.pop().ok_or_else(out_of_turn)??;
+        Ok(tokens(&module)
+            .map(|(_, token)| token)
+            .filter(|token| token.login.pin().is_some())
+            .filter(|token| (token.id(), &token.label) != (open.info.id(), &open.info.label))
+            .map(|token| token.id().to_string())
+            .collect())
     }
 
     fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
@@ -195,7 +200,7 @@ impl KeyStore for ProcessStore {
 
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
         if !self.capabilities.contains(&asked_for(capability)) {
-            let device = &self.keys.process.errand.device;
+            let device = &self.keys.process.open.device;
             return Err(unsupported(device.to_string(), capability));
         }
         let (_, placed) = self.keys.placed(capability)?;
@@ -207,13 +212,10 @@ impl KeyStore for ProcessStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        Ok(Access {
-            module: Some(Arc::new(ProcessKey {
-                keys: Arc::clone(&self.keys),
-                capability: key.capability(),
-            })),
-            ..Access::default()
-        })
+        Ok(Access::Module(Arc::new(ProcessKey {
+            keys: Arc::clone(&self.keys),
+            capability: key.capability(),
+        })))
     }
 
     fn open(&self, key: &KeyRef, _: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
@@ -222,36 +224,33 @@ impl KeyStore for ProcessStore {
     }
 
     fn crew(&self, key: &KeyRef, scheme: Option<Scheme>, workers: usize) -> Result<Crew, Error> {
-        if workers > 1 {
-            self.keys.process.request::<()>(Request::CheckThreads)?;
-        }
         let keys = Arc::clone(&self.keys);
-        let line = WorkersLine::open(keys, key.capability(), scheme, workers)?;
-        Ok(Crew::Processes(vec![WorkerProcess::new(line, workers)]))
+        let channel = WorkersChannel::open(keys, key.capability(), scheme, workers)?;
+        Ok(Crew::Processes(vec![WorkerProcess::new(channel, workers)]))
     }
 
     fn restore(&self) -> Result<(), Error> {
         self.keys.placed.lock().clear();
         // Nothing but a journal outlives the process.
         let process = &self.keys.process;
-        let may_write = process.errand.write.is_some();
+        let may_write = process.open.write.is_some();
         if process.was_given_up() || (process.has_died() && !may_write) {
             return Ok(());
         }
-        process.request(Request::Restore)
+        process.request(ModuleRequest::Restore(None))
     }
 }
 
-/// The line to the workers of one case, in whichever process there is.
-struct WorkersLine {
+/// The connection to the workers of one case, in whichever process there is.
+struct WorkersChannel {
     keys: Arc<ProcessKeys>,
-    errand: WorkersErrand,
-    /// In which process they are.
+    request: WorkersRequest,
+    /// Generation of the process that they are in.
     opened: Option<u32>,
-    met: Met,
+    peer: Peer,
 }
 
-impl WorkersLine {
+impl WorkersChannel {
     /// With workers that have the key.
     fn open(
         keys: Arc<ProcessKeys>,
@@ -259,46 +258,46 @@ impl WorkersLine {
         scheme: Option<Scheme>,
         workers: usize,
     ) -> Result<Self, Error> {
-        let errand = WorkersErrand {
+        let request = WorkersRequest {
             number: keys.process.next_workers(),
             capability,
             scheme,
             workers,
         };
-        let mut line = Self {
+        let mut channel = Self {
             keys,
-            errand,
+            request,
             opened: None,
-            met: Met::Anew,
+            peer: Peer::New,
         };
-        line.reopen()?;
-        Ok(line)
+        channel.reopen()?;
+        Ok(channel)
     }
 
     /// Has the workers in the process that is there now.
     fn reopen(&mut self) -> Result<(), Error> {
-        let (generation, _) = self.keys.placed(self.errand.capability)?;
+        let (generation, _) = self.keys.placed(self.request.capability)?;
         if self.opened != Some(generation) {
             let process = &self.keys.process;
-            process.request::<()>(Request::Workers(self.errand))?;
+            process.request::<()>(ModuleRequest::Workers(self.request))?;
             self.opened = Some(generation);
-            self.met = Met::Anew;
+            self.peer = Peer::New;
         }
         Ok(())
     }
 }
 
-impl Line for WorkersLine {
-    fn begin(&mut self) -> Result<Met, Error> {
+impl Channel for WorkersChannel {
+    fn begin(&mut self) -> Result<Peer, Error> {
         self.reopen()?;
-        Ok(std::mem::replace(&mut self.met, Met::Before))
+        Ok(std::mem::replace(&mut self.peer, Peer::Known))
     }
 
-    fn tell(&mut self, order: &Order) -> Result<(), Error> {
-        self.keys.process.tell(self.errand.number, order)
+    fn send(&mut self, request: &Request) -> Result<(), Error> {
+        self.keys.process.send(self.request.number, request)
     }
 
-    fn hear(&mut self, limit: Option<Duration>) -> Result<Word, Error> {
-        self.keys.process.hear(limit)
+    fn recv(&mut self, limit: Option<Duration>) -> Result<Reply, Error> {
+        self.keys.process.recv(limit)
     }
 }

@@ -7,6 +7,7 @@ use keymark_stores::challenge::Challenge;
 use keymark_stores::journal::Journals;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
+use keymark_stores::store::KeyStore;
 use keymark_stores::user::{Consent, Pin, PinSource, Pins, TokenName, User};
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
@@ -43,7 +44,7 @@ fn token_for(object: &str, write: Option<TokenName>, run: &Run) -> TokenHere {
 
 fn conforms(object: &str, algorithms: Option<&[&str]>) {
     let token = token(object);
-    let store = token.store();
+    let store: &dyn KeyStore = &token;
     suite::conforms(store, algorithms);
     let wanted = |capability: &Capability| {
         let name = capability.algorithm.name();
@@ -103,7 +104,7 @@ fn softhsm_conforms_with_test_keys_on_the_token() {
         ..Run::new(0)
     };
     let token = token_for("", Some(named), &run);
-    let store = token.store();
+    let store: &dyn KeyStore = &token;
     suite::conforms(store, Some(&["rsa2048", "nistp256", "ed25519"]));
     let journalled = || std::fs::read_dir(journals.path()).unwrap().count();
     assert_eq!(journalled(), 1, "the token's");
@@ -111,7 +112,7 @@ fn softhsm_conforms_with_test_keys_on_the_token() {
     assert_eq!(journalled(), 0);
     let other = Some(TokenName::parse("0badcafe").unwrap());
     let token = token_for("", other, &run);
-    let store = token.store();
+    let store: &dyn KeyStore = &token;
     let capability = store.capabilities().unwrap()[0];
     store.key(capability).unwrap();
     assert_eq!(
@@ -189,7 +190,7 @@ fn the_schemes_are_those_of_other_programs() {
         return in_a_child(NAME, |token| token.make_key("rsa:2048", "01", "web"));
     }
     let token = token(";object=web");
-    let store = token.store();
+    let store: &dyn KeyStore = &token;
     let key = store.key(Capability::new("rsa2048".parse().unwrap(), Operation::Sign));
     let public = store.public_key(&key.unwrap()).unwrap();
     let others = Others(tempfile::tempdir().unwrap());

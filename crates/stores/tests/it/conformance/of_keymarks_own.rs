@@ -5,6 +5,7 @@ use keymark_shim_protocol::pkcs11::{Call, Traced, trace};
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_stores::pkcs11::{ManagedKind, ManagedPlace, ModuleFile, TokenHere};
+use keymark_stores::store::KeyStore;
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
 
@@ -17,7 +18,7 @@ fn conforms(kind: ManagedKind, test: &str, algorithms: &[&str]) {
     if let Ok(file) = std::env::var(LIBRARY) {
         let file: ModuleFile = serde_json::from_str(&file).unwrap();
         let token = TokenHere::of_managed(&kind, &file, &Run::new(0)).unwrap();
-        let store = token.store();
+        let store: &dyn KeyStore = &token;
         suite::conforms_used(store, Some(algorithms), how(&kind));
         return store.restore().unwrap();
     }
