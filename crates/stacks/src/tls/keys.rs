@@ -70,7 +70,7 @@ impl Keys {
             Access::KeyFile(key) => return Identity::in_file(&key),
             Access::Module(module) => module,
             Access::Card(..) | Access::Locator(_) => {
-                return Err(unsupported("a TLS server", capability));
+                return Err(unsupported("a TLS server", capability).into());
             }
         };
         let key = module.program_key(Certificate::NotNeeded)?;
