@@ -16,7 +16,7 @@ use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::key;
 use keymark_stores::device::Run;
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::store::KeyStore;

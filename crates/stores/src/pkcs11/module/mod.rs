@@ -1,7 +1,13 @@
-//! Modules that are loaded into this process.
+//! Modules: how they are found, loaded and called, and their own processes.
+
+pub(crate) mod codes;
+pub mod modules;
+pub mod process;
+pub mod tpm2_pkcs11;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -11,10 +17,13 @@ use keymark_bench::{During as _, Error};
 use keymark_native::cryptoki::Calls;
 use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
+use keymark_shim_protocol::pkcs11::settings::Settings;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::{codes, modules};
+use crate::pkcs11::module::codes;
+use crate::pkcs11::module::modules;
+use crate::places::library::OwnLibrary;
 use crate::places::program;
 use crate::sayings;
 use crate::user::Pins;
@@ -41,7 +50,7 @@ impl ModuleFile {
 
     /// The environment of another process that loads the module: of the user's what the module is known to read, and of a
     /// module that is not known all but secrets. PINs stay here.
-    pub(super) fn environment_without(&self, pins: &Pins) -> Vec<(OsString, OsString)> {
+    pub(crate) fn environment_without(&self, pins: &Pins) -> Vec<(OsString, OsString)> {
         let pins = pins.variables();
         let read = modules::read_by(&self.path);
         let is_passed = |name: &str| match &read {
@@ -93,15 +102,15 @@ fn names_a_secret(name: &str) -> bool {
 
 /// A module, initialised. It stays so until the process ends: not all can be initialised again.
 #[derive(Debug)]
-pub(super) struct Module {
-    pub(super) client: Pkcs11,
-    pub(super) calls: Calls,
+pub(crate) struct Module {
+    pub(crate) client: Pkcs11,
+    pub(crate) calls: Calls,
 }
 
 impl Module {
     /// Loads and initialises it, or gives the one that is. A module that nobody knows is looked at in a
     /// process of its own first (`process/`).
-    pub(super) fn load(file: &ModuleFile) -> Result<Arc<Self>, Error> {
+    pub(crate) fn load(file: &ModuleFile) -> Result<Arc<Self>, Error> {
         type Loaded = HashMap<PathBuf, (ModuleFile, Arc<Module>)>;
         static LOADED: OnceLock<Mutex<Loaded>> = OnceLock::new();
         let mut loaded = LOADED.get_or_init(Mutex::default).lock();
@@ -135,7 +144,7 @@ impl Module {
 }
 
 /// Initialises it, by what it is to find.
-pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error> {
+pub(crate) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error> {
     let arguments =
         keymark_native::cryptoki::arguments(file.reserved.as_deref()).during("C_Initialize")?;
     let _under_way = UnderWay::begin(Call::C_Initialize);
@@ -148,7 +157,7 @@ pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error
 }
 
 /// Sessions of the crate's are to be good for the calls that are timed.
-pub(super) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
+pub(crate) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
     if calls.are_initialized() {
         return Ok(());
     }
@@ -160,7 +169,7 @@ pub(super) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
 }
 
 /// What the loader says, in fewer words.
-pub(super) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
+pub(crate) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
     match codes::returned(&error) {
         // It is a module, and gives out no functions.
         Some(_) => modules::explained(path, codes::failed(error)),
@@ -169,9 +178,9 @@ pub(super) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
 }
 
 /// What the loader says of a file that is no module, what that means ('%' is what it says), and what to do.
-const NO_MODULE: &str = include_str!("../../../../data/pkcs11/loading.txt");
+const NO_MODULE: &str = include_str!("../../../../../data/pkcs11/loading.txt");
 
-pub(super) fn no_module(path: &Path, reason: &str) -> Error {
+pub(crate) fn no_module(path: &Path, reason: &str) -> Error {
     let name = path.display().to_string();
     let reason = reason
         .trim_start_matches("libloading error (")
@@ -191,6 +200,19 @@ pub(super) fn no_module(path: &Path, reason: &str) -> Error {
         meaning.replace('%', reason),
         advice,
     )
+}
+
+/// Puts keymark's module there, with its settings, under that name. It is a copy: a process that loads two
+/// wrapped modules has two libraries, where of a link it would have one.
+pub fn wrapped(settings: &Settings, directory: &Path, name: &str) -> Result<PathBuf, Error> {
+    let library = OwnLibrary::PKCS11.find()?;
+    let module = directory.join(name);
+    let settled = Settings::beside(&module);
+    fs::copy(&library, &module).during(format_args!("copying {}", library.display()))?;
+    settings
+        .write(&settled)
+        .during(format_args!("writing {}", settled.display()))?;
+    Ok(module)
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use keymark_bench::Error;
 use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
-use super::module::ModuleFile;
+use crate::pkcs11::module::ModuleFile;
 use crate::places::library::{INSTALLED, MULTIARCH};
 
 /// Kryoptic's library.
-pub(super) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
+pub(crate) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
 /// From the program's directory: beside it, and where make puts it, which cargo's own test programs are one
 /// directory further from.
 const BESIDE: [&str; 3] = ["", "../kryoptic/release", "../../kryoptic/release"];
@@ -33,7 +33,7 @@ pub struct KnownModule {
 
 impl KnownModule {
     /// As it is to be loaded.
-    pub(super) fn to_load(&self) -> ModuleFile {
+    pub(crate) fn to_load(&self) -> ModuleFile {
         ModuleFile {
             reserved: self.reserved.clone(),
             ..ModuleFile::new(&self.file)
@@ -85,7 +85,7 @@ impl Product {
 
 /// Those that are known.
 static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
-    let text = include_str!("../../../../data/pkcs11/modules.toml");
+    let text = include_str!("../../../../../data/pkcs11/modules.toml");
     let all: BTreeMap<String, Vec<Product>> = shipped(text);
     all.into_values().flatten().collect()
 });
@@ -175,7 +175,7 @@ impl Places {
     }
 
     /// The file of the one that goes by that name, if it is there.
-    pub(super) fn installed(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn installed(&self, name: &str) -> Option<PathBuf> {
         let module = self.named(name)?;
         module.file.exists().then_some(module.file)
     }
@@ -230,7 +230,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// The Kryoptic that make has built for this program, or that was installed with it.
-pub(super) fn built_kryoptic() -> Option<PathBuf> {
+pub(crate) fn built_kryoptic() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let directory = program.parent()?;
     let places = BESIDE.into_iter().chain(INSTALLED);
@@ -240,7 +240,7 @@ pub(super) fn built_kryoptic() -> Option<PathBuf> {
 }
 
 /// The variables that a module reads; none of one that is not known by its file's name, or stands before another one.
-pub(super) fn read_by(file: &Path) -> Option<Vec<&'static str>> {
+pub(crate) fn read_by(file: &Path) -> Option<Vec<&'static str>> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let reads = |module: &&Product| module.is(&name) && !module.hands_on;
     let names = PRODUCTS.iter().filter(reads).flat_map(Product::variables);
@@ -262,7 +262,7 @@ pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
 const REASON: &str = "the module cannot be used as configured";
 
 /// The refusal with what this module needs.
-pub(super) fn explained(file: &Path, error: Error) -> Error {
+pub(crate) fn explained(file: &Path, error: Error) -> Error {
     let name = file.file_name().and_then(|name| name.to_str());
     let name = name.unwrap_or_default();
     let mut needs = PRODUCTS.iter().filter(|module| module.is(name));
@@ -279,8 +279,8 @@ mod tests {
     use cryptoki::context::Function;
     use cryptoki::error::{Error as CryptokiError, RvError};
 
-    use super::super::codes::failed;
     use super::*;
+    use crate::pkcs11::module::codes::failed;
 
     #[test]
     fn what_is_known_of_products_can_be_read() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use cryptoki::context::Pkcs11;
 use keymark_bench::Error;
 
-use super::codes::failed;
+use crate::pkcs11::module::codes::failed;
 
 /// What it calls itself.
 const DESCRIPTION: &str = "TPM2.0 Cryptoki";
@@ -14,7 +14,7 @@ const FILE: &str = "libtpm2_pkcs11";
 
 /// Whether several threads may use the module at once. Of twelve runs of a C program whose two threads signed in sessions
 /// of their own, 1.9 failed in nine, and in none with one thread (docs/soft-tokens.md); a crash would end the whole run.
-pub(super) fn check_threads(module: &Pkcs11) -> Result<(), Error> {
+pub(crate) fn check_threads(module: &Pkcs11) -> Result<(), Error> {
     let info = module.get_library_info().map_err(failed)?;
     if info.library_description().trim_end() != DESCRIPTION {
         return Ok(());

@@ -17,17 +17,17 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_native::cryptoki::{Mechanism, Operator};
 
-use super::capabilities::{Work, asked_for};
-use super::codes::{failed, refused_oaep};
-use super::keys::{self, KeyPin};
-use super::token::Token;
-use super::uri::ObjectPart;
+use crate::pkcs11::module::codes::{failed, refused_oaep};
+use crate::pkcs11::token::Token;
+use crate::pkcs11::token::capabilities::{Work, asked_for};
+use crate::pkcs11::token::keys::{self, KeyPin};
+use crate::pkcs11_uri::ObjectPart;
 use crate::scheme::{SHA256_DIGEST_INFO, Scheme};
 use crate::store::unsupported;
 
 /// The handle.
 #[derive(Debug)]
-pub(super) struct SessionHandle {
+pub(crate) struct SessionHandle {
     /// Whose other session has logged in, and may have the test key.
     token: Arc<Token>,
     /// Good in all sessions of this process (PKCS#11 3.1 §5.6).
@@ -46,7 +46,7 @@ pub(super) struct SessionHandle {
 
 impl SessionHandle {
     /// The key that is found in a session of its own, and what is asked of it.
-    pub(super) fn of(
+    pub(crate) fn of(
         token: Arc<Token>,
         object: &ObjectPart,
         capability: Capability,

@@ -17,23 +17,23 @@ use openssl::error::ErrorStack;
 use openssl::pkey::Private;
 use openssl::rsa::RsaRef;
 
-use super::codes::failed;
-use super::keys::{parameter_set, parameters_of};
+use crate::pkcs11::module::codes::failed;
+use crate::pkcs11::token::keys::{parameter_set, parameters_of};
 use crate::store::unsupported;
 use crate::test_key::{Numbers, Secret, TestKey};
 
 /// What test keys are called.
-pub(super) const LABEL: &str = "keymark test key";
+pub(crate) const LABEL: &str = "keymark test key";
 
 /// A test key as an object.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TestObject<'i> {
-    pub(super) id: &'i [u8],
+pub(crate) struct TestObject<'i> {
+    pub(crate) id: &'i [u8],
     /// Whether only the user sees it who has logged in, as far as anybody does.
-    pub(super) is_private: bool,
+    pub(crate) is_private: bool,
     /// Whether it is there until it is removed from the token (`persistent_keys.rs`), or the token is gone; else as long as
     /// its session, and nothing is written.
-    pub(super) on_token: bool,
+    pub(crate) on_token: bool,
 }
 
 impl TestObject<'_> {
@@ -67,7 +67,7 @@ fn may(capability: Capability) -> Result<Attribute, Error> {
 
 /// Who has made a test key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Maker {
+pub(crate) enum Maker {
     /// It is the run's, as other devices have it.
     Keymark,
     /// The token, which takes none from outside.
@@ -76,7 +76,7 @@ pub(super) enum Maker {
 
 /// Gives the session or its token a test key, or has the token make one: many take no private key from outside, and make
 /// one that never leaves. Where it does neither, the error says why it took none.
-pub(super) fn provide(
+pub(crate) fn provide(
     session: &Session,
     key: &TestKey,
     capability: Capability,
@@ -107,7 +107,7 @@ fn create(
 }
 
 /// Has the token make a test key of its own.
-pub(super) fn generate(
+pub(crate) fn generate(
     session: &Session,
     capability: Capability,
     object: TestObject<'_>,
@@ -156,7 +156,7 @@ fn domain(family: Family) -> Option<Attribute> {
 
 /// The numbers of a key as attributes (3.1 §6.1.3, §6.3.4); of ML-DSA (FIPS 204 §7.2) and ML-KEM (FIPS 203 §7.1) its
 /// octets.
-pub(super) fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorStack> {
+pub(crate) fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorStack> {
     let family = key.algorithm.family();
     let (Some((kind, _)), Secret::Evp(pkey)) = (form(family), &key.secret) else {
         return Ok(None);

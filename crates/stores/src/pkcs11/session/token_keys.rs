@@ -11,14 +11,15 @@ use parking_lot::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use super::capabilities::asked_for;
-use super::external_access::NAME_A_KEY;
-use super::handle::SessionHandle;
-use super::keys::{self, KeyInfo, KeyPin};
-use super::session_keys::{self, LABEL, Maker, TestObject, provide};
-use super::token::{Owner, Token};
-use super::tpm2_pkcs11;
-use super::uri::ObjectPart;
+use crate::pkcs11::module::tpm2_pkcs11;
+use crate::pkcs11::session::handle::SessionHandle;
+use crate::pkcs11::session::session_keys::{self, LABEL, Maker, TestObject, provide};
+use crate::pkcs11::token::capabilities::asked_for;
+use crate::pkcs11::token::external_access::NAME_A_KEY;
+use crate::pkcs11::token::keys::{self, KeyInfo, KeyPin};
+use crate::pkcs11::token::public_half;
+use crate::pkcs11::token::{Owner, Token};
+use crate::pkcs11_uri::ObjectPart;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
@@ -26,26 +27,26 @@ use crate::store::unsupported;
 
 /// The keys of a run on a token, in the process of its module.
 #[derive(Debug)]
-pub(super) struct TokenKeys {
-    pub(super) device: DeviceName,
-    pub(super) token: Arc<Token>,
+pub(crate) struct TokenKeys {
+    pub(crate) device: DeviceName,
+    pub(crate) token: Arc<Token>,
     /// The keys of the token that are meant; without one that is named, test keys are.
-    pub(super) wanted: ObjectPart,
-    pub(super) test_keys: Arc<SoftwareStore>,
-    pub(super) placed: Mutex<HashMap<Capability, Placed>>,
+    pub(crate) wanted: ObjectPart,
+    pub(crate) test_keys: Arc<SoftwareStore>,
+    pub(crate) placed: Mutex<HashMap<Capability, Placed>>,
 }
 
 /// A key that is on the token.
 #[derive(Debug, Clone)]
-pub(super) struct Placed {
-    pub(super) label: String,
-    pub(super) public: PublicKey,
-    pub(super) origin: Origin,
+pub(crate) struct Placed {
+    pub(crate) label: String,
+    pub(crate) public: PublicKey,
+    pub(crate) origin: Origin,
 }
 
 /// Where a key is from, and what finds it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// It is on the token, where every process finds it: it was there, or was put there.
     Found(ObjectPart),
     /// A test key in the session that is kept, by its `CKA_ID`: each process that is given the test key has it.
@@ -56,7 +57,7 @@ pub(super) enum Origin {
 
 impl TokenKeys {
     /// The key for a capability, placed at the first call.
-    pub(super) fn key(&self, capability: Capability) -> Result<Placed, Error> {
+    pub(crate) fn key(&self, capability: Capability) -> Result<Placed, Error> {
         let asked = asked_for(capability);
         let mut all = self.placed.lock();
         if let Some(placed) = all.get(&asked) {
@@ -68,7 +69,7 @@ impl TokenKeys {
     }
 
     /// Handles on a key, each in a session of its own.
-    pub(super) fn handles(
+    pub(crate) fn handles(
         &self,
         capability: Capability,
         scheme: Option<Scheme>,
@@ -90,7 +91,7 @@ impl TokenKeys {
     }
 
     /// Removes what the run has written, and logs out.
-    pub(super) fn restore(&self) -> Result<(), Error> {
+    pub(crate) fn restore(&self) -> Result<(), Error> {
         self.placed.lock().clear();
         let restored = self.token.restore_written();
         restored.and(self.token.leave())
@@ -174,7 +175,7 @@ impl TokenKeys {
                 ));
             }
             Ok(Placed {
-                public: keys::public_half(session, key, &info)?,
+                public: public_half::public_half(session, key, &info)?,
                 label: info.name(),
                 origin: Origin::Found(ObjectPart {
                     label: (!info.label.is_empty()).then_some(info.label),
@@ -223,11 +224,11 @@ fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<P
         ..KeyInfo::default()
     };
     let (key, _) = keys::one(session, &ObjectPart::with_id(id.to_vec()))?;
-    keys::public_half(session, key, &info)
+    public_half::public_half(session, key, &info)
 }
 
 /// An identifier that no other key has.
-pub(super) fn fresh_id() -> Result<Vec<u8>, Error> {
+pub(crate) fn fresh_id() -> Result<Vec<u8>, Error> {
     let mut id = vec![0; 16];
     openssl::rand::rand_bytes(&mut id).during("RAND_bytes")?;
     Ok(id)
@@ -238,8 +239,8 @@ mod tests {
     use cryptoki::context::Function;
     use cryptoki::error::{Error as CryptokiError, RvError};
 
-    use super::super::codes;
     use super::*;
+    use crate::pkcs11::module::codes;
 
     #[test]
     fn a_token_that_takes_no_test_key_is_said_to_want_one_of_its_own_named() {

@@ -2,6 +2,8 @@
 //! knows, gone with the device.
 
 mod kryoptic;
+pub(crate) mod new_token;
+pub(crate) mod served;
 mod softhsm;
 mod swtpm;
 mod twin;
@@ -14,17 +16,17 @@ use keymark_bench::store::Capability;
 use keymark_bench::{Curve, During as _, Error, Family, Profile, StoreIdentity, StoreKind};
 
 pub use self::twin::TwinDevice;
-pub(super) use self::twin::shared_device;
-use super::capabilities::offered;
-use super::identity::library;
-use super::module::ModuleFile;
-use super::modules::Places;
-use super::new_token::NewToken;
-use super::process::initialize_token;
-use super::token::{FoundToken, Owner};
-use super::token_info::{ModuleInfo, TokenInfo};
+pub(crate) use self::twin::shared_device;
 use crate::device::made_identity;
 use crate::emulator::Emulator;
+use crate::pkcs11::module::ModuleFile;
+use crate::pkcs11::module::modules::Places;
+use crate::pkcs11::module::process::initialize_token;
+use crate::pkcs11::temporary::new_token::NewToken;
+use crate::pkcs11::token::capabilities::offered;
+use crate::pkcs11::token::identity::library;
+use crate::pkcs11::token::token_info::{ModuleInfo, TokenInfo};
+use crate::pkcs11::token::{FoundToken, Owner};
 use crate::user::{Pin, PinSource, Pins, User};
 
 /// Which software.
@@ -42,7 +44,7 @@ pub enum ManagedKind {
 
 impl ManagedKind {
     /// Those that come with keymark, in the order of tables.
-    pub(super) fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         let twins = TwinDevice::shipped().map(Self::Twin);
         let software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm];
         software.into_iter().chain(twins).collect()
@@ -82,7 +84,7 @@ impl ManagedKind {
     }
 
     /// The times that it takes, if they are another device's.
-    pub(super) fn profile(&self) -> Option<&Profile> {
+    pub(crate) fn profile(&self) -> Option<&Profile> {
         match self {
             Self::SoftHsm | Self::Kryoptic | Self::Swtpm => None,
             Self::Twin(device) => Some(device.profile()),
@@ -101,7 +103,7 @@ impl ManagedKind {
     }
 
     /// Whether it does what its module offers.
-    pub(super) fn can(&self, capability: Capability) -> bool {
+    pub(crate) fn can(&self, capability: Capability) -> bool {
         match self {
             Self::SoftHsm => true,
             Self::Twin(device) => device.profile().services.contains_key(&capability),
@@ -113,7 +115,7 @@ impl ManagedKind {
     }
 
     /// tpm2-pkcs11 takes no private key from outside, and keeps no objects of sessions.
-    pub(super) const fn owner(&self) -> Owner {
+    pub(crate) const fn owner(&self) -> Owner {
         match self {
             Self::SoftHsm | Self::Kryoptic | Self::Twin(_) => Owner::Keymark,
             Self::Swtpm => Owner::Generator,
@@ -147,17 +149,17 @@ pub struct ManagedPlace {
 /// A token that was made.
 #[derive(derive_more::Debug)]
 #[debug("ManagedToken({kind:?}, {found:?})")]
-pub(super) struct ManagedToken {
-    pub(super) kind: ManagedKind,
-    pub(super) found: FoundToken,
-    pub(super) pin: Pin,
+pub(crate) struct ManagedToken {
+    pub(crate) kind: ManagedKind,
+    pub(crate) found: FoundToken,
+    pub(crate) pin: Pin,
     /// Gone with the token. Without, it is somebody else's to keep.
     _place: ManagedPlace,
 }
 
 impl ManagedToken {
     /// Makes one, in a process of its own: this one loads the library when the token is used.
-    pub(super) fn make(kind: &ManagedKind, places: &Places) -> Result<Self, Error> {
+    pub(crate) fn make(kind: &ManagedKind, places: &Places) -> Result<Self, Error> {
         Self::make_in(ManagedPlace::prepare(kind, places)?, kind)
     }
 
@@ -179,7 +181,7 @@ impl ManagedToken {
     }
 
     /// One that other programs can have keys written to, behind a module that needs no environment, and its directory.
-    pub(super) fn make_to_serve(
+    pub(crate) fn make_to_serve(
         kind: &ManagedKind,
         places: &Places,
     ) -> Result<(Self, PathBuf), Error> {
@@ -199,7 +201,7 @@ impl ManagedToken {
     }
 
     /// What of the token's mechanisms works.
-    pub(super) fn capabilities(&self) -> Vec<Capability> {
+    pub(crate) fn capabilities(&self) -> Vec<Capability> {
         let mut capabilities = offered(&self.found.info);
         capabilities.retain(|capability| self.kind.can(*capability));
         capabilities
@@ -207,7 +209,7 @@ impl ManagedToken {
 }
 
 /// Who knows that PIN of a token of keymark's.
-pub(super) fn user_of(pin: &Pin) -> User {
+pub(crate) fn user_of(pin: &Pin) -> User {
     let known = PinSource::Known(pin.clone());
     User {
         pins: Pins {
@@ -219,7 +221,7 @@ pub(super) fn user_of(pin: &Pin) -> User {
 }
 
 /// The module's token that was initialised.
-pub(super) fn initialized<'s>(
+pub(crate) fn initialized<'s>(
     kind: &ManagedKind,
     info: &'s ModuleInfo,
 ) -> Result<&'s TokenInfo, Error> {

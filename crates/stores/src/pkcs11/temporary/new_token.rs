@@ -10,8 +10,8 @@ use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
-use super::codes::failed;
-use super::process::PipedPin;
+use crate::pkcs11::module::codes::failed;
+use crate::pkcs11::module::process::PipedPin;
 use crate::user::Pin;
 
 /// What tokens of keymark's are called.
@@ -19,14 +19,14 @@ const LABEL: &str = "keymark";
 
 /// The PINs of the token to be. They go through a pipe.
 #[derive(Serialize, Deserialize)]
-pub(super) struct NewToken {
+pub(crate) struct NewToken {
     officer: PipedPin,
-    pub(super) user: PipedPin,
+    pub(crate) user: PipedPin,
 }
 
 impl NewToken {
     /// With PINs that nobody knows.
-    pub(super) fn random() -> Result<Self, Error> {
+    pub(crate) fn random() -> Result<Self, Error> {
         Ok(Self {
             officer: random_pin()?,
             user: random_pin()?,
@@ -34,7 +34,7 @@ impl NewToken {
     }
 
     /// Makes it of the module's first blank one.
-    pub(super) fn make(&self, client: &Pkcs11) -> Result<(), Error> {
+    pub(crate) fn make(&self, client: &Pkcs11) -> Result<(), Error> {
         self.called(client).map_err(failed)?.ok_or_else(|| {
             let reason = "the module has no blank token";
             Error::call("initialising a token", reason, "")

@@ -12,13 +12,13 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 
-use super::device::TokenDevice;
-use super::external_access::is_known_to_programs;
-use super::managed::{ManagedKind, ManagedToken, shared_device};
-use super::modules::Places;
-use super::process::Wanted;
 use crate::access::Certificate;
 use crate::device::{Device as _, Run};
+use crate::pkcs11::module::modules::Places;
+use crate::pkcs11::module::process::Wanted;
+use crate::pkcs11::temporary::{ManagedKind, ManagedToken, shared_device};
+use crate::pkcs11::token::device::TokenDevice;
+use crate::pkcs11::token::external_access::is_known_to_programs;
 use crate::store::once_each;
 use crate::user::Pin;
 
@@ -166,10 +166,10 @@ fn capability(device: &TokenDevice, algorithm: Algorithm) -> Result<Capability, 
 /// engine and for pkcs11-provider, and Java.
 const CONFIGURATIONS: [(&str, &str); 3] = [
     // Without `init`, nginx finds the engine not initialised.
-    ("openssl.cnf", include_str!("managed/openssl.cnf")),
+    ("openssl.cnf", include_str!("openssl.cnf")),
     // SoftHSM2 stands on OpenSSL, which has been cleaned up when the provider would finalize it.
-    ("provider.cnf", include_str!("managed/provider.cnf")),
-    ("java.cfg", include_str!("managed/java.cfg")),
+    ("provider.cnf", include_str!("provider.cnf")),
+    ("java.cfg", include_str!("java.cfg")),
 ];
 
 fn write_configurations(place: &Path, module: &Path) -> Result<(), Error> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::places::private_dir::PrivateDir;
 use keymark_bench::Error;
 
-use super::super::modules::Places;
 use super::ManagedPlace;
+use crate::pkcs11::module::modules::Places;
 
 /// The library's registration with p11-kit, or the name of its product.
 const MODULE: &str = "softhsm2";

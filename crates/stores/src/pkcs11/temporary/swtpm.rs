@@ -13,10 +13,10 @@ use crate::places::private_dir::{PrivateDir, check_room_for_socket};
 use crate::places::program;
 use keymark_bench::Error;
 
-use super::super::module::ModuleFile;
-use super::super::modules::Places;
 use super::{ManagedPlace, write};
 use crate::emulator::{Emulator, plain};
+use crate::pkcs11::module::ModuleFile;
+use crate::pkcs11::module::modules::Places;
 
 /// The library's registration with p11-kit, or the name of its product.
 const MODULES: [&str; 2] = ["tpm2", "tpm2_pkcs11"];

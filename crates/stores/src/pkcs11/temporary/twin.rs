@@ -7,8 +7,8 @@ use std::sync::Arc;
 use keymark_bench::{During as _, Error, Profile, ProfileStore};
 use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
 
-use super::super::wrapped::wrapped;
 use super::ManagedPlace;
+use crate::pkcs11::module::wrapped;
 
 /// Before the profile's name.
 const TWIN: &str = "twin:";
@@ -32,7 +32,7 @@ impl TwinDevice {
     }
 
     /// Those that come with keymark.
-    pub(in super::super) fn shipped() -> impl Iterator<Item = Self> {
+    pub(crate) fn shipped() -> impl Iterator<Item = Self> {
         let shipped = Profile::shipped().unwrap_or_default().into_iter();
         let twins = shipped.filter(|profile| profile.store == ProfileStore::Pkcs11);
         twins.map(Self::of)
@@ -51,13 +51,13 @@ impl TwinDevice {
     }
 
     /// Its times.
-    pub(in super::super) fn profile(&self) -> &Profile {
+    pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
 }
 
 /// The file by which all programs share the device of a twin in that place.
-pub(in super::super) fn shared_device(place: &Path) -> PathBuf {
+pub(crate) fn shared_device(place: &Path) -> PathBuf {
     place.join("device")
 }
 

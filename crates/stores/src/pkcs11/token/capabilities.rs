@@ -4,8 +4,8 @@ use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Digest, Family, Operation};
 use keymark_native::cryptoki::{Mechanism, MechanismInfo};
 
-use super::keys::secret_length;
-use super::token_info::TokenInfo;
+use crate::pkcs11::token::keys::secret_length;
+use crate::pkcs11::token::token_info::TokenInfo;
 use crate::scheme::Scheme;
 
 /// The newest SoftHSM2 whose OAEP is known to take no digest but SHA-1: it answers CKR_ARGUMENTS_BAD.
@@ -13,7 +13,7 @@ const SOFTHSM_OAEP_SHA1_ONLY: (u8, u8) = (2, 6);
 
 /// What is asked of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
+pub(crate) enum Work {
     Sign(Mechanism),
     Decrypt(Mechanism),
     /// A shared secret of that length.
@@ -24,7 +24,7 @@ pub(super) enum Work {
 
 impl Work {
     /// The table of what is done by which mechanism: as usual, or by a scheme.
-    pub(super) fn of(capability: Capability, scheme: Option<Scheme>) -> Option<Self> {
+    pub(crate) fn of(capability: Capability, scheme: Option<Scheme>) -> Option<Self> {
         use Family::{Cv448, Cv25519, Ed448, Ed25519, MlDsa, MlKem, Rsa, Weierstrass};
         use Operation::{Decapsulate, Decrypt, Sign};
         use Scheme::{Hashed, Oaep, OaepSha1, Pss, PssHashed};
@@ -76,7 +76,7 @@ impl Work {
 
 /// What of all that can be asked of its keys can be done in that way. Which digests it takes for OAEP no
 /// token says: both are offered where nothing else is known.
-pub(super) fn used_by(info: &TokenInfo, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
+pub(crate) fn used_by(info: &TokenInfo, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
     let sha1_only =
         info.manufacturer.contains("SoftHSM") && info.firmware <= SOFTHSM_OAEP_SHA1_ONLY;
     if scheme == Scheme::Oaep && sha1_only {
@@ -90,7 +90,7 @@ pub(super) fn used_by(info: &TokenInfo, scheme: Scheme, all: &[Capability]) -> V
 }
 
 /// All of it. Which curves it has no token says: those of NIST are taken for granted.
-pub(super) fn offered(info: &TokenInfo) -> Vec<Capability> {
+pub(crate) fn offered(info: &TokenInfo) -> Vec<Capability> {
     let can = |can: &Capability| {
         let family = can.algorithm.family();
         let is_other_curve = family.curve().is_some() && !family.is_of_nist();
@@ -104,7 +104,7 @@ pub(super) fn offered(info: &TokenInfo) -> Vec<Capability> {
 }
 
 /// What is asked of the token for it.
-pub(super) const fn asked_for(capability: Capability) -> Capability {
+pub(crate) const fn asked_for(capability: Capability) -> Capability {
     Capability {
         algorithm: capability.algorithm,
         operation: match capability.operation {

@@ -6,17 +6,17 @@ use keymark_bench::store::Capability;
 use keymark_bench::{Error, StoreIdentity};
 use keymark_native::cryptoki::Mechanism;
 
-use super::capabilities::{offered, used_by};
-use super::keys::{self, KeyInfo};
-use super::managed::{ManagedToken, user_of};
-use super::modules::Places;
-use super::process::{ProcessStore, TokenProcess, Wanted, public_parts};
-use super::token::{FoundToken, Owner};
-use super::token_info::{Login, PinState, TokenInfo};
-use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::access::AccessKind;
 use crate::device::{Device, Fact, PublicPart, Run};
 use crate::journal::Journal;
+use crate::pkcs11::module::modules::Places;
+use crate::pkcs11::module::process::{ProcessStore, TokenProcess, Wanted, public_parts};
+use crate::pkcs11::temporary::{ManagedToken, user_of};
+use crate::pkcs11::token::capabilities::{offered, used_by};
+use crate::pkcs11::token::keys::{self, KeyInfo};
+use crate::pkcs11::token::token_info::{Login, PinState, TokenInfo};
+use crate::pkcs11::token::{FoundToken, Owner};
+use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::scheme::Scheme;
 use crate::store::{KeyStore, authentications};
 use crate::user::{PinSource, TokenId, User};
@@ -26,7 +26,7 @@ const KEYS_SHOWN: usize = 6;
 
 /// A token, the user's or one that keymark has made for the run. Its module is in a process of its own.
 #[derive(Debug)]
-pub(super) struct TokenDevice {
+pub(crate) struct TokenDevice {
     by: Wanted,
     found: FoundToken,
     capabilities: Vec<Capability>,
@@ -40,7 +40,7 @@ pub(super) struct TokenDevice {
 impl TokenDevice {
     /// A token that was found. If a URI names keys of it, they are looked at, for which most tokens want
     /// the PIN.
-    pub(super) fn of(
+    pub(crate) fn of(
         found: FoundToken,
         uri: &Pkcs11Uri,
         user: &User,
@@ -62,7 +62,7 @@ impl TokenDevice {
     }
 
     /// One that keymark has made.
-    pub(super) fn of_managed(own: ManagedToken, by: Wanted) -> Self {
+    pub(crate) fn of_managed(own: ManagedToken, by: Wanted) -> Self {
         Self {
             by,
             capabilities: own.capabilities(),
@@ -221,7 +221,7 @@ impl Device for TokenDevice {
     }
 }
 
-pub(super) fn schemes(info: &TokenInfo, all: &[Capability]) -> Vec<(Scheme, Vec<Capability>)> {
+pub(crate) fn schemes(info: &TokenInfo, all: &[Capability]) -> Vec<(Scheme, Vec<Capability>)> {
     let by = |scheme: &Scheme| (*scheme, used_by(info, *scheme, all));
     Scheme::ALL.iter().map(by).collect()
 }

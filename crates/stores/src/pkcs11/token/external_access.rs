@@ -15,23 +15,23 @@ use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::PKey;
 
-use super::capabilities::asked_for;
-use super::codes::failed;
-use super::keys::parameters_of;
-use super::session_keys::{LABEL, value_of};
-use super::store::{Origin, Placed, TokenKeys, fresh_id};
-use super::token::{Owner, Token};
-use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::access::Certificate;
 use crate::access::ProgramKey;
 use crate::certificate::{begun, name};
+use crate::pkcs11::module::codes::failed;
+use crate::pkcs11::session::session_keys::{LABEL, value_of};
+use crate::pkcs11::session::token_keys::{Origin, Placed, TokenKeys, fresh_id};
+use crate::pkcs11::token::capabilities::asked_for;
+use crate::pkcs11::token::keys::parameters_of;
+use crate::pkcs11::token::{Owner, Token};
+use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::TokenId;
 
 impl TokenKeys {
     /// What another program needs to use the key.
-    pub(super) fn program_key(
+    pub(crate) fn program_key(
         &self,
         capability: Capability,
         certificate: Certificate,
@@ -77,7 +77,7 @@ pub fn unseen(token: &TokenId) -> Error {
 }
 
 /// What to do where a test key does not.
-pub(super) const NAME_A_KEY: &str =
+pub(crate) const NAME_A_KEY: &str =
     "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'";
 
 impl Token {
@@ -170,7 +170,7 @@ fn pair(key: &TestKey, id: &[u8]) -> Result<[Vec<Attribute>; 2], Error> {
 }
 
 /// The half that ssh and OpenSSL's engine read, as an object of the token.
-pub(super) fn public_half(key: &TestKey, id: &[u8], label: &str) -> Result<Vec<Attribute>, Error> {
+pub(crate) fn public_half(key: &TestKey, id: &[u8], label: &str) -> Result<Vec<Attribute>, Error> {
     let mut public = vec![
         Attribute::Class(ObjectClass::PUBLIC_KEY),
         Attribute::Token(true),

@@ -7,19 +7,19 @@ use std::path::PathBuf;
 
 use keymark_bench::{Error, StoreKind};
 
-use super::capabilities::offered;
-use super::device::TokenDevice;
-use super::identity::library;
-use super::managed::{ManagedKind, ManagedToken};
-use super::module::ModuleFile;
-use super::modules::{KnownModule, Places};
-use super::process::Wanted;
-use super::process::{Readers, look};
-use super::selector::{TokenSelector, modules};
-use super::token::FoundToken;
-use super::token_info::{ModuleInfo, SlotInfo, TokenInfo};
-use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
+use crate::pkcs11::module::ModuleFile;
+use crate::pkcs11::module::modules::{KnownModule, Places};
+use crate::pkcs11::module::process::Wanted;
+use crate::pkcs11::module::process::{Readers, look};
+use crate::pkcs11::temporary::{ManagedKind, ManagedToken};
+use crate::pkcs11::token::FoundToken;
+use crate::pkcs11::token::capabilities::offered;
+use crate::pkcs11::token::device::TokenDevice;
+use crate::pkcs11::token::identity::library;
+use crate::pkcs11::token::selector::{TokenSelector, modules};
+use crate::pkcs11::token::token_info::{ModuleInfo, SlotInfo, TokenInfo};
+use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri};
 use crate::store::once_each;
 use crate::user::{TokenId, TokenName, User};
 
@@ -276,7 +276,7 @@ fn shown(token: &TokenInfo) -> String {
     format!("'{}' ({})", token.label, token.id())
 }
 
-pub(super) fn no_token(wanted: Option<&str>, others: &[String], blank: bool) -> Error {
+pub(crate) fn no_token(wanted: Option<&str>, others: &[String], blank: bool) -> Error {
     let call = "looking for a PKCS#11 token";
     let wanted = wanted.map_or_else(
         || "no token matches".to_owned(),
@@ -298,7 +298,7 @@ pub(super) fn no_token(wanted: Option<&str>, others: &[String], blank: bool) -> 
 }
 
 /// Those that have a PIN and keys, or could.
-pub(super) fn tokens(said: &ModuleInfo) -> impl Iterator<Item = (&SlotInfo, &TokenInfo)> {
+pub(crate) fn tokens(said: &ModuleInfo) -> impl Iterator<Item = (&SlotInfo, &TokenInfo)> {
     let slots = said.slots.iter();
     slots.filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)))
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use keymark_bench::{DeviceName, Provenance, StoreIdentity, StoreKind};
 use keymark_shim_protocol::pkcs11::twin;
 
-use super::token_info::{ModuleInfo, TokenInfo};
 use crate::emulator::LIBTPMS;
+use crate::pkcs11::token::token_info::{ModuleInfo, TokenInfo};
 
 /// Makers of tokens that are this CPU.
 const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
@@ -14,7 +14,7 @@ const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
 const VPCD: &str = "Virtual PCD";
 
 /// What a token is, by what it and its module say.
-pub(super) fn identity(module: &ModuleInfo, info: &TokenInfo) -> StoreIdentity {
+pub(crate) fn identity(module: &ModuleInfo, info: &TokenInfo) -> StoreIdentity {
     let (manufacturer, model, label) = (&info.manufacturer, &info.model, &info.label);
     let mut slots = module.slots.iter();
     let slot = slots.find(|slot| slot.token.as_ref().ok() == Some(info));
@@ -54,7 +54,7 @@ fn version((major, minor): (u8, u8)) -> String {
 }
 
 /// `OpenSC smartcard framework 0.23`, with the maker before it where the name does not tell.
-pub(super) fn library(module: &ModuleInfo) -> String {
+pub(crate) fn library(module: &ModuleInfo) -> String {
     let (manufacturer, description) = (&module.manufacturer, &module.description);
     let maker = manufacturer.split(' ').next().unwrap_or_default();
     let name = match description.as_str() {
@@ -67,8 +67,8 @@ pub(super) fn library(module: &ModuleInfo) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::token_info::{Login, SlotInfo};
     use super::*;
+    use crate::pkcs11::token::token_info::{Login, SlotInfo};
 
     fn token(manufacturer: &str) -> TokenInfo {
         TokenInfo {

@@ -3,6 +3,17 @@
 //! OpenSC's slots of one card share its number, so a token is found again by number and label. Which token is in
 //! the slot is asked before each login.
 
+pub(crate) mod capabilities;
+pub(crate) mod device;
+pub(crate) mod external_access;
+pub(crate) mod family;
+pub(crate) mod identity;
+pub(crate) mod keys;
+pub(crate) mod persistent_keys;
+pub(crate) mod public_half;
+pub(crate) mod selector;
+pub(crate) mod token_info;
+
 use std::sync::Arc;
 
 use cryptoki::error::RvError;
@@ -15,12 +26,12 @@ use keymark_shim_protocol::pkcs11::Call;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::codes::{failed, returned};
-use super::identity::identity;
-use super::module::{Module, ModuleFile};
-use super::token_info::{self, Login, ModuleInfo, PinState, TokenInfo};
-use super::uri::ObjectPart;
 use crate::journal::RunJournal;
+use crate::pkcs11::module::codes::{failed, returned};
+use crate::pkcs11::module::{Module, ModuleFile};
+use crate::pkcs11::token::identity::identity;
+use crate::pkcs11::token::token_info::{self, Login, ModuleInfo, PinState, TokenInfo};
+use crate::pkcs11_uri::ObjectPart;
 use crate::test_key::TestKey;
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
 
@@ -41,7 +52,7 @@ pub struct FoundToken {
 
 impl FoundToken {
     /// What the module in that file says of it.
-    pub(super) fn of(file: &ModuleFile, module: &ModuleInfo, info: &TokenInfo) -> Self {
+    pub(crate) fn of(file: &ModuleFile, module: &ModuleInfo, info: &TokenInfo) -> Self {
         Self {
             file: file.clone(),
             info: info.clone(),
@@ -53,30 +64,30 @@ impl FoundToken {
 /// A token, for as long as a run uses it.
 #[derive(derive_more::Debug)]
 #[debug("Token({id})")]
-pub(super) struct Token {
-    pub(super) file: ModuleFile,
-    pub(super) module: Arc<Module>,
-    pub(super) id: TokenId,
+pub(crate) struct Token {
+    pub(crate) file: ModuleFile,
+    pub(crate) module: Arc<Module>,
+    pub(crate) id: TokenId,
     /// Of several with one number, as slots of one card are, this one.
     label: String,
     login: Login,
     rules: PinRules,
-    pub(super) user: User,
-    pub(super) journal: RunJournal,
+    pub(crate) user: User,
+    pub(crate) journal: RunJournal,
     /// The session that has logged in, which all others of this process profit from (PKCS#11 3.1 §5.6.8). Test keys
     /// are in it, and gone with it.
     keeper: Mutex<Option<Result<Session, Error>>>,
-    pub(super) owner: Owner,
+    pub(crate) owner: Owner,
     /// Test keys that other programs may use as well: those that were written onto a token of keymark's own, each with
     /// what finds it.
-    pub(super) written: Mutex<Vec<(Arc<TestKey>, ObjectPart)>>,
+    pub(crate) written: Mutex<Vec<(Arc<TestKey>, ObjectPart)>>,
     /// The `CKA_ID`s of keys that keymark has put a certificate beside.
-    pub(super) certified: Mutex<Vec<Vec<u8>>>,
+    pub(crate) certified: Mutex<Vec<Vec<u8>>>,
 }
 
 /// Whose token it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Owner {
+pub(crate) enum Owner {
     /// Test keys are written onto it as well, and gone with it after the run.
     Keymark,
     /// keymark's as well, which takes no key from outside and keeps no objects of sessions: it makes its test keys itself.
@@ -87,7 +98,7 @@ pub(super) enum Owner {
 
 impl Token {
     /// The token that was found, in this process.
-    pub(super) fn new(
+    pub(crate) fn new(
         file: ModuleFile,
         info: &TokenInfo,
         owner: Owner,
@@ -130,13 +141,13 @@ impl Token {
     }
 
     /// A session of its own for a worker. It cannot write to the token.
-    pub(super) fn session(&self) -> Result<Session, Error> {
+    pub(crate) fn session(&self) -> Result<Session, Error> {
         self.with_keeper(|_| Ok(()))?;
         self.open(self.slot()?.0)
     }
 
     /// What the token says of itself now.
-    pub(super) fn info(&self) -> Result<TokenInfo, Error> {
+    pub(crate) fn info(&self) -> Result<TokenInfo, Error> {
         token_info::ask_token(&self.module, self.slot()?.0)
     }
 
@@ -170,13 +181,13 @@ impl Token {
 
     /// Whether the token says that its sessions are counted: those of cases that wait for their turn would be missing
     /// for the others.
-    pub(super) fn counts_sessions(&self) -> Result<bool, Error> {
+    pub(crate) fn counts_sessions(&self) -> Result<bool, Error> {
         let most = token_info::most_sessions(&self.module.client, self.slot()?.0);
         most.map(|most| most.is_some())
     }
 
     /// Does something in the session that is kept, once logged in. A login that failed is not tried again.
-    pub(super) fn with_keeper<T>(
+    pub(crate) fn with_keeper<T>(
         &self,
         run: impl FnOnce(&Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -188,7 +199,7 @@ impl Token {
     }
 
     /// Does something in a session that may write to the token, which is closed then.
-    pub(super) fn with_writer<T>(
+    pub(crate) fn with_writer<T>(
         &self,
         run: impl FnOnce(&Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -226,13 +237,13 @@ impl Token {
     }
 
     /// Whether a user logs in, who alone sees its private objects then.
-    pub(super) fn has_login(&self) -> bool {
+    pub(crate) fn has_login(&self) -> bool {
         self.login.pin().is_some()
     }
 
     /// The PIN that the token has accepted, for a process of keymark's that opens it as well; none where
     /// none is needed.
-    pub(super) fn accepted_pin(&self) -> Result<Option<Pin>, Error> {
+    pub(crate) fn accepted_pin(&self) -> Result<Option<Pin>, Error> {
         match self.login {
             Login::NotNeeded => Ok(None),
             Login::Pin(_) => self.rules.accepted_user_pin().map(Some),
@@ -241,7 +252,7 @@ impl Token {
     }
 
     /// The PIN that the token has accepted, for a key that wants it at each use.
-    pub(super) fn pin_each_use(&self) -> Result<Pin, Error> {
+    pub(crate) fn pin_each_use(&self) -> Result<Pin, Error> {
         match self.login {
             Login::Pin(_) => self.rules.accepted_user_pin(),
             Login::NotNeeded | Login::OnToken(_) => Err(Error::call(
@@ -253,23 +264,23 @@ impl Token {
     }
 
     /// Whether that PIN may go on being sent: nobody has used up its tries since.
-    pub(super) fn may_send_again(&self) -> Result<(), Error> {
+    pub(crate) fn may_send_again(&self) -> Result<(), Error> {
         let tries = self.slot()?.1.pin().map_or(0, PinState::tries);
         self.rules.again(PinKind::User, tries)
     }
 
     /// Whether it was refused to any worker of this process.
-    pub(super) fn was_not_refused(&self) -> Result<(), Error> {
+    pub(crate) fn was_not_refused(&self) -> Result<(), Error> {
         self.rules.again(PinKind::User, u8::MAX)
     }
 
     /// A key has refused it.
-    pub(super) fn refused_later(&self, error: &Error) {
+    pub(crate) fn refused_later(&self, error: &Error) {
         self.rules.refused_later(PinKind::User, error);
     }
 
     /// Ends what the run began: test keys are gone, and nobody is logged in.
-    pub(super) fn leave(&self) -> Result<(), Error> {
+    pub(crate) fn leave(&self) -> Result<(), Error> {
         let mut keeper = self.keeper.lock();
         let Some(Ok(session)) = keeper.take().filter(|_| self.has_login()) else {
             return Ok(());
@@ -289,7 +300,7 @@ impl Token {
 }
 
 /// Why no other process opens a token that has a keypad.
-pub(super) fn one_keypad(token: &TokenId) -> Error {
+pub(crate) fn one_keypad(token: &TokenId) -> Error {
     Error::call(
         format!("opening token {} in another process", token.serial()),
         "each process would ask for the PIN on the token's keypad",

@@ -11,11 +11,11 @@ use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
-use super::codes::failed;
-use super::external_access::{is_known_to_programs, public_half};
-use super::session_keys::{LABEL, Maker, TestObject, provide};
-use super::token::Token;
 use crate::journal::{Content, Journal, TestKeyWrite};
+use crate::pkcs11::module::codes::failed;
+use crate::pkcs11::session::session_keys::{LABEL, Maker, TestObject, provide};
+use crate::pkcs11::token::Token;
+use crate::pkcs11::token::external_access::{is_known_to_programs, public_half};
 use crate::test_key::TestKey;
 
 /// A test key, as its journal has it.
@@ -38,13 +38,13 @@ pub fn journalled_module(content: &Content) -> Option<PathBuf> {
 
 impl Token {
     /// Whether its user lets test keys be written to it.
-    pub(super) fn may_write(&self) -> bool {
+    pub(crate) fn may_write(&self) -> bool {
         self.user.consent.may_write(&self.id)
     }
 
     /// Writes a test key of that identifier, or has the token make one where it takes none. What is done is in the journal
     /// before.
-    pub(super) fn write_test_key(
+    pub(crate) fn write_test_key(
         &self,
         id: &[u8],
         capability: Capability,
@@ -83,7 +83,7 @@ impl Token {
     }
 
     /// Whether the key of that identifier is a test key that this run has written.
-    pub(super) fn has_written(&self, id: &[u8]) -> bool {
+    pub(crate) fn has_written(&self, id: &[u8]) -> bool {
         let journal = self.journal.lock();
         let written = journal.iter().flat_map(|journal| journal.content().open());
         written
@@ -92,13 +92,13 @@ impl Token {
     }
 
     /// Removes the test keys of this run. What cannot be removed stays in the journal.
-    pub(super) fn restore_written(&self) -> Result<(), Error> {
+    pub(crate) fn restore_written(&self) -> Result<(), Error> {
         let journal = self.journal.lock().take();
         journal.map_or(Ok(()), |journal| self.undo(journal))
     }
 
     /// Removes the test keys of a journal, all that can be, and then the journal.
-    pub(super) fn undo(&self, journal: Journal) -> Result<(), Error> {
+    pub(crate) fn undo(&self, journal: Journal) -> Result<(), Error> {
         journal.check_token(&self.id)?;
         self.user.consent.check_write(&self.id)?;
         // A PIN that is refused is one error, not one a key.

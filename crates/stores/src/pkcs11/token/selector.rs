@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::Error;
 
-use super::managed::ManagedKind;
-use super::module::ModuleFile;
-use super::modules::{KnownModule, Places};
-use super::uri::{Pkcs11Uri, SCHEME, UriError};
+use crate::pkcs11::module::ModuleFile;
+use crate::pkcs11::module::modules::{KnownModule, Places};
+use crate::pkcs11::temporary::ManagedKind;
+use crate::pkcs11_uri::{Pkcs11Uri, SCHEME, UriError};
 
 /// The name of a device, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TokenSelector {
+pub(crate) enum TokenSelector {
     Own(ManagedKind),
     /// What it says matches; of a module that is named by its file, every token.
     Uri(Box<Pkcs11Uri>),
@@ -20,7 +20,7 @@ pub(super) enum TokenSelector {
 
 impl TokenSelector {
     /// Understands a name; none: it is no name of a PKCS#11 device.
-    pub(super) fn parse(name: &str, places: &Places) -> Option<Result<Self, Error>> {
+    pub(crate) fn parse(name: &str, places: &Places) -> Option<Result<Self, Error>> {
         if let Some(own) = ManagedKind::named(name) {
             return Some(Ok(Self::Own(own)));
         }
@@ -60,7 +60,7 @@ impl TokenSelector {
 }
 
 /// The modules to look at, as they are to be loaded: what the URI says goes before p11-kit's settings.
-pub(super) fn modules(uri: &Pkcs11Uri, places: &Places) -> Result<Vec<ModuleFile>, Error> {
+pub(crate) fn modules(uri: &Pkcs11Uri, places: &Places) -> Result<Vec<ModuleFile>, Error> {
     let files = match (&uri.module_path, &uri.module_name) {
         (Some(file), _) => vec![places.to_load(file)],
         (None, Some(name)) => {

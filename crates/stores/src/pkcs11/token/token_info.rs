@@ -9,10 +9,10 @@ use keymark_native::cryptoki::{Mechanism, MechanismInfo};
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
-use super::codes::failed;
-use super::keys::{self, KeyInfo};
-use super::module::Module;
-use super::uri::Pkcs11Uri;
+use crate::pkcs11::module::Module;
+use crate::pkcs11::module::codes::failed;
+use crate::pkcs11::token::keys::{self, KeyInfo};
+use crate::pkcs11_uri::Pkcs11Uri;
 use crate::user::TokenId;
 
 /// All of it.
@@ -162,7 +162,7 @@ impl Pkcs11Uri {
 }
 
 /// Asks a module that is initialised.
-pub(super) fn ask(module: &Module) -> Result<ModuleInfo, Error> {
+pub(crate) fn ask(module: &Module) -> Result<ModuleInfo, Error> {
     let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
     let info = module.client.get_library_info().map_err(failed)?;
     let slots = module.client.get_slots_with_token().map_err(failed)?;
@@ -186,7 +186,7 @@ fn ask_slot(module: &Module, slot: Slot) -> Result<SlotInfo, Error> {
 }
 
 /// Asks for a token anew: whether its PIN may be tried changes.
-pub(super) fn ask_token(module: &Module, slot: Slot) -> Result<TokenInfo, Error> {
+pub(crate) fn ask_token(module: &Module, slot: Slot) -> Result<TokenInfo, Error> {
     let Module { client, calls } = module;
     let info = client.get_token_info(slot).map_err(failed)?;
     if !info.token_initialized() {
@@ -216,14 +216,14 @@ fn most(info: &SaidOfToken) -> Option<u64> {
 }
 
 /// How many sessions the token in a slot takes, where it says a number.
-pub(super) fn most_sessions(module: &Pkcs11, slot: Slot) -> Result<Option<u64>, Error> {
+pub(crate) fn most_sessions(module: &Pkcs11, slot: Slot) -> Result<Option<u64>, Error> {
     let info = module.get_token_info(slot);
     info.map(|info| most(&info)).map_err(failed)
 }
 
 /// Which token is in a slot now, by its label as well, and how one logs in to it. OpenSC makes a slot of each PIN of
 /// a card, all with the card's number, and labels them apart.
-pub(super) fn identified(module: &Pkcs11, slot: Slot) -> Result<(TokenId, String, Login), Error> {
+pub(crate) fn identified(module: &Pkcs11, slot: Slot) -> Result<(TokenId, String, Login), Error> {
     let info = module.get_token_info(slot).map_err(failed)?;
     let (serial, label) = (plain(info.serial_number()), plain(info.label()));
     let id = token_id(&plain(info.manufacturer_id()), called(&serial, &label));

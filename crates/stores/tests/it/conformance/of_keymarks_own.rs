@@ -3,7 +3,7 @@
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::{Call, Traced, trace};
 use keymark_stores::pkcs11::modules::Places;
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 use keymark_stores::pkcs11::{ManagedKind, ManagedPlace, ModuleFile, TokenHere};
 use keymark_stores::store::KeyStore;
 use keymark_testkit::place::said;

@@ -14,7 +14,7 @@ use keymark_stacks::private_dir::PrivateDir;
 use keymark_stores::device::Wish;
 use keymark_stores::pkcs11;
 use keymark_stores::pkcs11::modules::Places;
-use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::wrapped;
 
 use super::super::Outcome;
 use super::Origin;

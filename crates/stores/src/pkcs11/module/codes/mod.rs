@@ -9,7 +9,7 @@ use crate::sayings;
 const VENDOR_DEFINED: u64 = 0x8000_0000;
 
 /// A line for codes that mean the same: their names, what that is, and what to do.
-const MEANINGS: &str = include_str!("../../../../../data/pkcs11/codes.txt");
+const MEANINGS: &str = include_str!("../../../../../../data/pkcs11/codes.txt");
 
 /// What a code means, and what to do.
 fn meaning(name: &str) -> (&'static str, &'static str) {
@@ -24,7 +24,7 @@ fn meaning(name: &str) -> (&'static str, &'static str) {
     clippy::wildcard_enum_match_arm,
     reason = "the others have words of their own"
 )]
-pub(super) fn failed(error: CryptokiError) -> Error {
+pub(crate) fn failed(error: CryptokiError) -> Error {
     let calling = "calling a PKCS#11 module";
     match error {
         CryptokiError::Pkcs11(code, function) => {
@@ -44,7 +44,7 @@ pub(super) fn failed(error: CryptokiError) -> Error {
 }
 
 /// The same of RSA-OAEP with SHA-256, which tokens refuse that know no digest but SHA-1.
-pub(super) fn refused_oaep(error: CryptokiError) -> Error {
+pub(crate) fn refused_oaep(error: CryptokiError) -> Error {
     let by_digest = matches!(
         returned(&error),
         Some(RvError::ArgumentsBad | RvError::MechanismParamInvalid)
@@ -61,7 +61,7 @@ pub(super) fn refused_oaep(error: CryptokiError) -> Error {
 }
 
 /// The code itself, where a module has returned one.
-pub(super) const fn returned(error: &CryptokiError) -> Option<RvError> {
+pub(crate) const fn returned(error: &CryptokiError) -> Option<RvError> {
     if let CryptokiError::Pkcs11(code, _) = error {
         Some(*code)
     } else {

@@ -16,15 +16,15 @@ use keymark_shim_protocol::pkcs11::Call;
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 
-use super::super::keys::KeyInfo;
-use super::super::module::ModuleFile;
-use super::super::new_token::NewToken;
-use super::super::token::{FoundToken, Owner, one_keypad};
-use super::super::token_info::{Login, ModuleInfo};
-use super::super::uri::ObjectPart;
 use super::{ModuleReply, ModuleRequest, OpenRequest, PipedPin, SUBCOMMAND};
 use crate::device::PublicPart;
 use crate::journal::Journal;
+use crate::pkcs11::module::ModuleFile;
+use crate::pkcs11::temporary::new_token::NewToken;
+use crate::pkcs11::token::keys::KeyInfo;
+use crate::pkcs11::token::token_info::{Login, ModuleInfo};
+use crate::pkcs11::token::{FoundToken, Owner, one_keypad};
+use crate::pkcs11_uri::ObjectPart;
 use crate::user::{Notice, Pin, Pins, TokenId, Unattended, User};
 
 /// A process for a module, with its environment and none of the user's PINs in it.
@@ -50,7 +50,7 @@ fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProc
 /// Whether a module finds the cards that are in readers. OpenSC selects applications on all of them to see what
 /// they are, which takes from other programs what they have selected and verified there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Readers {
+pub(crate) enum Readers {
     /// The user has named the module or its token.
     Shown,
     /// It is only being listed.
@@ -86,7 +86,7 @@ fn answered<A: DeserializeOwned>(
 /// Looks at all modules at once, for ten seconds at most, each in a process of its own, which gets no PIN to see; and without
 /// pcscd unless the user has named the module or token, as OpenSC selects on every card. The answers come in the order of
 /// the files.
-pub(in super::super) fn look(
+pub(crate) fn look(
     files: &[ModuleFile],
     user: &User,
     readers: Readers,
@@ -110,7 +110,7 @@ pub(in super::super) fn look(
 }
 
 /// The public keys and certificates that a token shows without a PIN, by a process of its own.
-pub(in super::super) fn public_parts(
+pub(crate) fn public_parts(
     file: &ModuleFile,
     token: &TokenId,
     user: &User,
@@ -121,10 +121,7 @@ pub(in super::super) fn public_parts(
 }
 
 /// Initialises the module's first blank token in a process of its own, and looks at what there is then.
-pub(in super::super) fn initialize_token(
-    file: &ModuleFile,
-    token: NewToken,
-) -> Result<ModuleInfo, Error> {
+pub(crate) fn initialize_token(file: &ModuleFile, token: NewToken) -> Result<ModuleInfo, Error> {
     let request = ModuleRequest::Look(file.clone(), Some(token));
     let process = ask(file, &Pins::factory(), Readers::Hidden, &request)?;
     answered(process, LIMIT, &Unattended)
@@ -133,7 +130,7 @@ pub(in super::super) fn initialize_token(
 /// The process of one token, started when it is first asked for something, and again when it has died.
 #[derive(derive_more::Debug)]
 #[debug("TokenProcess({})", open.info.id())]
-pub(in super::super) struct TokenProcess {
+pub(crate) struct TokenProcess {
     pub(super) open: OpenRequest,
     pub(super) user: User,
     state: Mutex<State>,
@@ -155,12 +152,7 @@ struct State {
 
 impl TokenProcess {
     /// For the token that was found; nothing is started before it is asked for something.
-    pub(in super::super) fn new(
-        found: &FoundToken,
-        owner: Owner,
-        user: User,
-        wanted: ObjectPart,
-    ) -> Self {
+    pub(crate) fn new(found: &FoundToken, owner: Owner, user: User, wanted: ObjectPart) -> Self {
         let token = found.info.id();
         let write = user.consent.may_write(&token).then(|| token.name());
         let open = OpenRequest {
@@ -180,12 +172,12 @@ impl TokenProcess {
     }
 
     /// The private keys that are meant by that.
-    pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeyInfo>, Error> {
+    pub(crate) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeyInfo>, Error> {
         self.request(ModuleRequest::Keys(wanted.clone()))
     }
 
     /// Undoes what the journal says. Nobody else has it meanwhile but for a moment, in which it is handed over.
-    pub(in super::super) fn undo(&self, journal: Journal) -> Result<(), Error> {
+    pub(crate) fn undo(&self, journal: Journal) -> Result<(), Error> {
         let path = journal.path().to_owned();
         drop(journal);
         self.request(ModuleRequest::Restore(Some(path)))

@@ -17,15 +17,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-pub(super) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
+pub(crate) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
 pub use self::serve::serve;
-pub(super) use self::store::{ProcessStore, Wanted};
-use super::module::ModuleFile;
-use super::new_token::NewToken;
-use super::token::Owner;
-use super::token_info::TokenInfo;
-use super::uri::ObjectPart;
+pub(crate) use self::store::{ProcessStore, Wanted};
 use crate::access::Certificate;
+use crate::pkcs11::module::ModuleFile;
+use crate::pkcs11::temporary::new_token::NewToken;
+use crate::pkcs11::token::Owner;
+use crate::pkcs11::token::token_info::TokenInfo;
+use crate::pkcs11_uri::ObjectPart;
 use crate::scheme::Scheme;
 use crate::test_key::SealedKey;
 use crate::user::{Pin, TokenId, TokenName};
@@ -35,7 +35,7 @@ pub const SUBCOMMAND: &str = "pkcs11-module";
 
 /// A request to the process.
 #[derive(Serialize, Deserialize)]
-pub(super) enum ModuleRequest<R = worker::Request> {
+pub(crate) enum ModuleRequest<R = worker::Request> {
     /// Load the module, initialise its first blank token if one is given, and say what it has.
     Look(ModuleFile, Option<NewToken>),
     /// Load it, and log in to a token.
@@ -59,7 +59,7 @@ pub(super) enum ModuleRequest<R = worker::Request> {
 
 /// Workers on one key, with a handle each.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct WorkersRequest {
+pub(crate) struct WorkersRequest {
     number: u32,
     capability: Capability,
     scheme: Option<Scheme>,
@@ -69,7 +69,7 @@ pub(super) struct WorkersRequest {
 /// The token that is meant, and what may be done with it. Its identity is not sent: it is written without what is empty, and
 /// a form without names (postcard) cannot be read then.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct OpenRequest {
+pub(crate) struct OpenRequest {
     file: ModuleFile,
     info: TokenInfo,
     device: DeviceName,
@@ -84,7 +84,7 @@ pub(super) struct OpenRequest {
 
 /// A message of the process.
 #[derive(Serialize, Deserialize)]
-pub(super) enum ModuleReply {
+pub(crate) enum ModuleReply {
     /// The answer to the request, encoded, or why there is none.
     Answer(Result<Vec<u8>, Error>),
     /// It wants a PIN, which messages call that. No answer yet.
@@ -120,7 +120,7 @@ fn out_of_turn() -> Error {
 /// A PIN on its way through the pipe to another process of keymark's, the only form in which one leaves a process.
 #[derive(Deserialize)]
 #[serde(from = "Zeroizing<String>")]
-pub(in crate::pkcs11) struct PipedPin(pub(in crate::pkcs11) Pin);
+pub(crate) struct PipedPin(pub(crate) Pin);
 
 impl From<Zeroizing<String>> for PipedPin {
     fn from(pin: Zeroizing<String>) -> Self {

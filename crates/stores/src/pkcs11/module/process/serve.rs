@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::pkcs11::token::public_half;
 use crate::places::keymark_process::accept;
 use cryptoki::slot::Slot;
 use keymark_bench::store::Capability;
@@ -15,17 +16,18 @@ use keymark_bench::{During as _, Error};
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use parking_lot::Mutex;
 
-use super::super::codes::failed;
-use super::super::module::{Module, ModuleFile};
-use super::super::new_token::NewToken;
-use super::super::store::Origin;
-use super::super::store::TokenKeys;
-use super::super::token::Token;
-use super::super::token_info::ModuleInfo;
-use super::super::{keys, token_info};
 use super::{ModuleReply, ModuleRequest, OpenRequest, PipedPin, WorkersRequest, out_of_turn};
 use crate::device::PublicPart;
 use crate::journal::{Journal, Journals};
+use crate::pkcs11::module::codes::failed;
+use crate::pkcs11::module::{Module, ModuleFile};
+use crate::pkcs11::session::token_keys::Origin;
+use crate::pkcs11::session::token_keys::TokenKeys;
+use crate::pkcs11::temporary::new_token::NewToken;
+use crate::pkcs11::token::Token;
+use crate::pkcs11::token::keys;
+use crate::pkcs11::token::token_info;
+use crate::pkcs11::token::token_info::ModuleInfo;
 use crate::software::SoftwareStore;
 use crate::test_key::{SealedKey, TestKey};
 use crate::user::{self, Notice, Pin, PinSource, Pins, TokenId, User};
@@ -234,7 +236,7 @@ fn public_parts(file: &ModuleFile, token: &TokenId) -> Result<Vec<PublicPart>, E
     let parts: Vec<_> = slots
         .into_iter()
         .filter(is_meant)
-        .map(|slot| keys::public_parts(client, slot))
+        .map(|slot| public_half::public_parts(client, slot))
         .collect::<Result<_, Error>>()?;
     Ok(parts.concat())
 }

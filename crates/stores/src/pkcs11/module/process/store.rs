@@ -11,15 +11,15 @@ use keymark_bench::{During as _, Error, KeyRef};
 use openssl::pkey::PKey;
 use parking_lot::Mutex;
 
-use super::super::capabilities::asked_for;
-use super::super::external_access::NAME_A_KEY;
-use super::super::family::tokens;
-use super::super::store::{Origin, Placed};
-use super::super::token::Owner;
 use super::client::{Readers, TokenProcess, look};
 use super::{ModuleRequest, OpenRequest, PipedPin, WorkersRequest, out_of_turn};
 use crate::access::{Access, Certificate, KeyUse, ModuleAccess, ProgramKey};
 use crate::device::Run;
+use crate::pkcs11::session::token_keys::{Origin, Placed};
+use crate::pkcs11::token::Owner;
+use crate::pkcs11::token::capabilities::asked_for;
+use crate::pkcs11::token::external_access::NAME_A_KEY;
+use crate::pkcs11::token::family::tokens;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
@@ -27,7 +27,7 @@ use crate::store::{KeyStore, unsupported};
 
 /// How a device came to be wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Wanted {
+pub(crate) enum Wanted {
     /// By name: a run without it is none.
     ByName,
     /// As one of all that are here.
@@ -36,7 +36,7 @@ pub(in super::super) enum Wanted {
 
 /// The store.
 #[derive(Debug)]
-pub(in super::super) struct ProcessStore {
+pub(crate) struct ProcessStore {
     capabilities: Vec<Capability>,
     keys: Arc<ProcessKeys>,
 }
@@ -53,7 +53,7 @@ struct ProcessKeys {
 impl ProcessStore {
     /// The token, in a run. Whoever has to enter a PIN does so before anything is measured. One of many devices that were
     /// looked for is in nobody's way when it fails: the run learns of it when it asks for a key.
-    pub(in super::super) fn open(
+    pub(crate) fn open(
         process: Arc<TokenProcess>,
         capabilities: &[Capability],
         run: &Run,
