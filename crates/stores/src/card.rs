@@ -8,7 +8,7 @@ use keymark_bench::{Algorithm, Error, Operation};
 
 use crate::public_key::PublicKey;
 use crate::store::KeyStore;
-use crate::tokens::reader::Reader;
+use crate::tokens::reader::CardReader;
 use crate::user::Pin;
 
 /// A card with keys in slots.
@@ -46,7 +46,7 @@ pub trait CardAccess: Debug + Send + Sync {
 pub enum CardPlace {
     /// In a reader of this process, made for the run: it can be served at a socket.
     Virtual {
-        reader: Reader,
+        reader: CardReader,
         /// Where the keys in its slots come from, in the clear.
         test_keys: Arc<dyn KeyStore>,
     },

@@ -7,7 +7,7 @@ use keymark_bench::workload::KeyHandle;
 use keymark_bench::{During as _, Error};
 
 use crate::access::{Access, KeyLocator, KeyUse};
-use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess, accept};
+use crate::places::keymark_process::{Awaited, EndPolicy, KeymarkProcess, accept};
 use crate::places::program;
 use crate::software;
 use crate::test_key::TestKey;
@@ -33,7 +33,7 @@ impl Channel for KeyChannel {
 
     fn recv(&mut self, _: Option<Duration>) -> Result<Reply, Error> {
         // As long as a calculation takes.
-        let waits = (&Unattended as &dyn Notice, Ending::Finishes);
+        let waits = (&Unattended as &dyn Notice, EndPolicy::Finishes);
         self.process.receive(Awaited::Work, None, waits)
     }
 }

@@ -15,7 +15,7 @@ use keymark_shim_protocol::trace::{Apdu, Call};
 use keymark_shim_protocol::{CARD, LIBRARY, READER, SHARED, pcsc_functions};
 
 use crate::memory::slice;
-use crate::reader::Reader;
+use crate::reader::ServedReader;
 use crate::served;
 use crate::trace::{guarded, traced};
 use crate::types::{
@@ -75,12 +75,12 @@ pcsc_functions!(exported);
 macro_rules! table {
     ($(fn $name:ident = $call:ident($($argument:ident: $type:ty),*), $(sharing $share:ident,)? virtually $virtually:ident($($passed:ident),*), keeping $keeping:ident;)*) => {
         /// Its functions.
-        struct Library {
+        struct PcscLibrary {
             $($name: unsafe extern "C" fn($($type),*) -> Long,)*
             _library: libloading::Library,
         }
 
-        impl Library {
+        impl PcscLibrary {
             /// Loads it; `None` when it is not there or lacks a function.
             fn load(path: &OsStr) -> Option<Self> {
                 // SAFETY: libpcsclite has no initialisers with preconditions, and the symbols are
@@ -157,9 +157,9 @@ const READER_NAME: &str = "KEYMARK_PCSC_READER";
 
 enum Mode {
     /// A card that keymark serves.
-    Virtual(Reader),
+    Virtual(ServedReader),
     /// The real library.
-    Forward(Library),
+    Forward(PcscLibrary),
     /// There is none.
     Missing,
 }
@@ -171,7 +171,7 @@ fn mode() -> &'static Mode {
         if let Some(socket) = std::env::var_os(CARD) {
             let name = std::env::var(READER_NAME).ok();
             let name = name.filter(|name| !name.is_empty());
-            return Mode::Virtual(Reader::new(
+            return Mode::Virtual(ServedReader::new(
                 PathBuf::from(socket),
                 name.unwrap_or_else(|| READER.to_owned()),
             ));
@@ -179,7 +179,7 @@ fn mode() -> &'static Mode {
         let library = std::env::var_os(LIBRARY).unwrap_or_else(|| PCSCLITE.into());
         // This very library would call itself for ever if it was the one that is named.
         let own: unsafe extern "C" fn(Context) -> Long = SCardIsValidContext;
-        let library = Library::load(&library)
+        let library = PcscLibrary::load(&library)
             .filter(|library| !std::ptr::fn_addr_eq(library.SCardIsValidContext, own));
         library.map_or(Mode::Missing, Mode::Forward)
     })

@@ -19,18 +19,18 @@ use crate::{clock, environment};
 
 /// All of it.
 #[derive(Debug)]
-pub(crate) struct Library {
+pub(crate) struct ModuleShim {
     pub(crate) callee: Callee,
     pub(crate) trace: Option<Trace>,
     pub(crate) twin: Option<Twin>,
 }
 
 /// None: it cannot be used, of which the user was told.
-pub(crate) fn library() -> Option<&'static Library> {
-    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+pub(crate) fn library() -> Option<&'static ModuleShim> {
+    static LIBRARY: OnceLock<Option<ModuleShim>> = OnceLock::new();
     LIBRARY
         .get_or_init(|| {
-            Library::of_process()
+            ModuleShim::of_process()
                 .inspect_err(|reason| tell(reason))
                 .ok()
         })
@@ -43,7 +43,7 @@ pub(crate) fn tell(text: &str) {
     eprintln!("keymark's PKCS#11 module: {text}");
 }
 
-impl Library {
+impl ModuleShim {
     fn of_process() -> Result<Self, String> {
         let own = library_around(Self::of_process as *const c_void);
         let own = own.map(|(path, _)| path);

@@ -21,7 +21,7 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
 use crate::alone::outer_call;
 use crate::clock;
-use crate::library::{Library, library, tell};
+use crate::library::{ModuleShim, library, tell};
 
 thread_local! {
     /// The slot of this thread, and of which process it is: after a fork it is the parent's.
@@ -37,7 +37,7 @@ pub(crate) fn note_waiting(nanoseconds: u64) {
 
 /// The one way through which every call goes, counted where that is wanted. A panic ends here: one that
 /// crossed into C would end the program.
-pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static Library) -> CK_RV) -> CK_RV {
+pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static ModuleShim) -> CK_RV) -> CK_RV {
     let guarded = |library| {
         if let Some(outer) = outer_call() {
             tell_of_nesting(outer);

@@ -11,7 +11,7 @@ use keymark_stores::card::{Aid, CardAccess, CardPlace, SigningPin as CardSigning
 use keymark_stores::device::{Device, Run};
 use keymark_stores::places::library::OwnLibrary;
 use keymark_stores::store::{KeyStore, unsupported};
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
 
@@ -61,7 +61,7 @@ pub(super) fn made_home(
     gnupg: &Gnupg,
     path: PathBuf,
     plain: &KeyHome,
-    reader: Reader,
+    reader: CardReader,
     card: &dyn CardAccess,
 ) -> Result<KeyHome, Error> {
     let server = CardServer::start(reader, &path.join("card"))

@@ -7,7 +7,7 @@ use keymark_bench::error::Error;
 use keymark_stores::access::Access;
 use keymark_stores::card::CardPlace;
 use keymark_stores::store::KeyStore;
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_stores::user::Pin;
 
 use super::homes::GnupgHomes;
@@ -18,7 +18,7 @@ use super::{Protection, card_home};
 /// A card with keys, in a reader of this process.
 #[allow(missing_debug_implementations, reason = "it holds a PIN")]
 pub struct LoadedCard {
-    pub reader: Reader,
+    pub reader: CardReader,
     /// The card's user PIN.
     pub pin: Pin,
     /// The home with the same keys in files.

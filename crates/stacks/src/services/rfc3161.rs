@@ -14,7 +14,7 @@ use openssl::pkey::PKey;
 use super::running::Running;
 use super::signers::{Certified, failed};
 use super::timestamp::Timestamps;
-use super::{Found, Means, RFC3161, ServiceKind};
+use super::{Found, RFC3161, ServiceKind, StartContext};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::tls::servers::{Purpose, private_key};
@@ -34,7 +34,7 @@ pub(super) const KIND: ServiceKind = ServiceKind {
     start,
 };
 
-fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+fn start(found: &Found, case: &Case, means: &StartContext<'_>) -> Result<Running, Error> {
     let store = means.keys.store();
     let Access::KeyFile(file) = store.access(&store.key(case.capability())?)? else {
         return Err(unsupported("timestamp-authority", case.capability()));

@@ -15,7 +15,7 @@ use keymark_stores::places::program;
 use super::agents::Agents;
 use super::running::Running;
 use super::tag::Tags;
-use super::{AGENTS, Found, Means, ServiceKind, ZEITGITTERD};
+use super::{AGENTS, Found, ServiceKind, StartContext, ZEITGITTERD};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -51,7 +51,7 @@ struct Configuration<'c> {
     committed: u64,
 }
 
-fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+fn start(found: &Found, case: &Case, means: &StartContext<'_>) -> Result<Running, Error> {
     let agents: u8 = case.parameters.read(&AGENTS)?.unwrap_or(1);
     let store = means.keys.store();
     let access = || store.access(&store.key(case.capability())?);

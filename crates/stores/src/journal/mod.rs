@@ -66,7 +66,7 @@ impl TestKeyWrite {
 
 /// How far a write has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum WriteProgress {
     /// It may have been begun, and may have got anywhere.
     Begun,
     /// The test key is there.
@@ -77,7 +77,7 @@ pub enum Progress {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum Line {
+enum JournalLine {
     Journal {
         format: u32,
         run: String,
@@ -100,7 +100,7 @@ pub struct Content {
     /// The token that is written to.
     pub token: TokenId,
     /// Each place once, in the order of the writes.
-    pub writes: Vec<(TestKeyWrite, Progress)>,
+    pub writes: Vec<(TestKeyWrite, WriteProgress)>,
 }
 
 impl Content {
@@ -109,10 +109,10 @@ impl Content {
     pub fn parse(text: &str) -> Result<Self, String> {
         let ended = text.rfind('\n').map_or("", |end| &text[..end]);
         let mut lines = ended.lines().enumerate().map(|(number, line)| {
-            serde_json::from_str::<Line>(line)
+            serde_json::from_str::<JournalLine>(line)
                 .map_err(|error| format!("line {}: {error}", number + 1))
         });
-        let Some(Line::Journal { format, run, token }) = lines.next().transpose()? else {
+        let Some(JournalLine::Journal { format, run, token }) = lines.next().transpose()? else {
             return Err("it does not begin with its run and token".to_owned());
         };
         if format != FORMAT {
@@ -126,10 +126,10 @@ impl Content {
         Ok(content)
     }
 
-    fn take(&mut self, line: Line) -> Result<(), String> {
+    fn take(&mut self, line: JournalLine) -> Result<(), String> {
         match line {
-            Line::Journal { .. } => Err("it begins twice".to_owned()),
-            Line::Write(write) => {
+            JournalLine::Journal { .. } => Err("it begins twice".to_owned()),
+            JournalLine::Write(write) => {
                 if self
                     .writes
                     .iter()
@@ -137,15 +137,15 @@ impl Content {
                 {
                     return Err(format!("{} is written twice", write.place));
                 }
-                self.writes.push((write, Progress::Begun));
+                self.writes.push((write, WriteProgress::Begun));
                 Ok(())
             }
-            Line::Written { place } => self.note(&place, Progress::Written),
-            Line::Undone { place } => self.note(&place, Progress::Undone),
+            JournalLine::Written { place } => self.note(&place, WriteProgress::Written),
+            JournalLine::Undone { place } => self.note(&place, WriteProgress::Undone),
         }
     }
 
-    fn note(&mut self, place: &str, progress: Progress) -> Result<(), String> {
+    fn note(&mut self, place: &str, progress: WriteProgress) -> Result<(), String> {
         let mut writes = self.writes.iter_mut();
         let write = writes.find(|(write, _)| write.place == place);
         let (_, now) = write.ok_or_else(|| format!("cannot write to {place}"))?;
@@ -154,8 +154,9 @@ impl Content {
     }
 
     /// What is still to be undone, and how far its writing has come.
-    pub fn open(&self) -> Vec<(TestKeyWrite, Progress)> {
-        let open = |(_, progress): &&(TestKeyWrite, Progress)| *progress != Progress::Undone;
+    pub fn open(&self) -> Vec<(TestKeyWrite, WriteProgress)> {
+        let open =
+            |(_, progress): &&(TestKeyWrite, WriteProgress)| *progress != WriteProgress::Undone;
         self.writes.iter().filter(open).cloned().collect()
     }
 }
@@ -182,19 +183,19 @@ impl Journal {
 
     /// Notes a write that is about to be begun.
     pub fn begin(&mut self, write: TestKeyWrite) -> Result<(), Error> {
-        self.add(Line::Write(write))
+        self.add(JournalLine::Write(write))
     }
 
     /// Notes that the test key is there.
     pub fn written(&mut self, place: &str) -> Result<(), Error> {
         let place = place.to_owned();
-        self.add(Line::Written { place })
+        self.add(JournalLine::Written { place })
     }
 
     /// Notes that the test key is gone.
     pub fn undone(&mut self, place: &str) -> Result<(), Error> {
         let place = place.to_owned();
-        self.add(Line::Undone { place })
+        self.add(JournalLine::Undone { place })
     }
 
     /// Removes it: everything is undone.
@@ -208,7 +209,7 @@ impl Journal {
         mut self,
         token: &TokenId,
         places: &str,
-        mut undo: impl FnMut(&TestKeyWrite, Progress) -> Result<(), Error>,
+        mut undo: impl FnMut(&TestKeyWrite, WriteProgress) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.check_token(token)?;
         let mut kept = Vec::new();
@@ -243,7 +244,7 @@ impl Journal {
         ))
     }
 
-    fn add(&mut self, line: Line) -> Result<(), Error> {
+    fn add(&mut self, line: JournalLine) -> Result<(), Error> {
         append(&mut self.file, &line).map_err(|error| failed("writing", &self.path, error))?;
         let taken = self.content.take(line);
         taken.map_err(|reason| failed("writing", &self.path, io::Error::other(reason)))
@@ -252,7 +253,7 @@ impl Journal {
 
 /// Adds the whole line or, when the disk is full, nothing: what is added next would make half a line
 /// unreadable.
-fn append(file: &mut File, line: &Line) -> io::Result<()> {
+fn append(file: &mut File, line: &JournalLine) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     let before = file.metadata()?.len();
@@ -396,7 +397,7 @@ impl Journals {
             .mode(0o600)
             .open(&unnamed)?;
         file.lock()?;
-        let line = Line::Journal {
+        let line = JournalLine::Journal {
             format: FORMAT,
             run: run.to_owned(),
             token: token.clone(),

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::tokens::firmware::MANUFACTURER;
 use crate::tokens::identity_tag::{GET_TAG, IdentityTag};
-use crate::tokens::reader::Reader;
+use crate::tokens::reader::CardReader;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
 use keymark_bench::{Algorithm, DeviceName, Error, KeyRef};
@@ -61,7 +61,11 @@ impl CardDevice {
 
     /// A card that was made here, for keys of that store: it may be written to, and its PINs are those
     /// of the factory.
-    pub fn of_virtual(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
+    pub fn of_virtual(
+        maker: &CardMaker,
+        reader: CardReader,
+        test_keys: Arc<SoftwareStore>,
+    ) -> Self {
         let port = Arc::new(VirtualPort(reader.clone()));
         let place = CardPlace::Virtual { reader, test_keys };
         Self::new(port, place, maker.device(), User::of_made_device())

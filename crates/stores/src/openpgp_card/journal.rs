@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::facts::{algorithm, fingerprint, key_status};
 use super::session::failed;
 use crate::card::Slot;
-use crate::journal::{Progress, TestKeyWrite};
+use crate::journal::{TestKeyWrite, WriteProgress};
 
 /// What a slot holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,14 +98,14 @@ impl Undo {
     }
 
     /// What the slot needs now, after a write that has come so far.
-    pub(super) fn needed(&self, now: &SlotState, progress: Progress) -> Needed {
+    pub(super) fn needed(&self, now: &SlotState, progress: WriteProgress) -> Needed {
         let before = &self.before;
         if now == before && now.key.is_some() {
             return Needed::Nothing;
         }
         // Once the test key was there with its own fingerprint, only the owner puts the former one back.
         let former = now.fingerprint.is_some() && now.fingerprint == before.fingerprint;
-        if former && progress == Progress::Written {
+        if former && progress == WriteProgress::Written {
             return Needed::Nothing;
         }
         match &now.fingerprint {
@@ -322,11 +322,11 @@ mod tests {
             (owned(), state(&NISTP256, None, Some(true)), Foreign),
             (empty(), state(&RSA, None, Some(true)), Foreign),
         ] {
-            for progress in [Progress::Begun, Progress::Written] {
+            for progress in [WriteProgress::Begun, WriteProgress::Written] {
                 // It bears the owner's fingerprint again.
                 let former =
                     undo.before.fingerprint.is_some() && now.fingerprint == undo.before.fingerprint;
-                if progress == Progress::Begun || !former {
+                if progress == WriteProgress::Begun || !former {
                     assert_eq!(undo.needed(&now, progress), needed, "{progress:?}: {now:?}");
                 }
             }
@@ -345,13 +345,13 @@ mod tests {
             (silent(), state(&ED25519, Some("OWN"), None)),
         ] {
             assert_eq!(
-                undo.needed(&now, Progress::Written),
+                undo.needed(&now, WriteProgress::Written),
                 Needed::Nothing,
                 "{now:?}"
             );
         }
         // Written over and not yet under a fingerprint of its own.
-        let cut_short = silent().needed(&state(&RSA, Some("OWN"), None), Progress::Begun);
+        let cut_short = silent().needed(&state(&RSA, Some("OWN"), None), WriteProgress::Begun);
         assert_eq!(cut_short, Needed::Removal);
     }
 }

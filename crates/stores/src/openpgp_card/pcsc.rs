@@ -105,11 +105,11 @@ struct PcscPort {
 }
 
 impl PcscPort {
-    fn connection(&self) -> Result<Connection, Error> {
+    fn connection(&self) -> Result<PcscCard, Error> {
         let card = context()?
             .connect(&self.reader, ShareMode::Shared, Protocols::ANY)
             .map_err(|error| failed("SCardConnect", error))?;
-        Ok(Connection(Some(card)))
+        Ok(PcscCard(Some(card)))
     }
 }
 
@@ -156,9 +156,9 @@ impl Port for PcscPort {
 
 /// A connection that leaves the card as it is: by default a card is reset, and its PINs forgotten, when
 /// somebody is done with it.
-struct Connection(Option<pcsc::Card>);
+struct PcscCard(Option<pcsc::Card>);
 
-impl Connection {
+impl PcscCard {
     /// Always there until it is dropped.
     fn card(&self) -> Result<&pcsc::Card, Error> {
         let card = self.0.as_ref();
@@ -166,7 +166,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for PcscCard {
     fn drop(&mut self) {
         let disconnected = self
             .0
@@ -180,7 +180,7 @@ impl Drop for Connection {
 }
 
 struct PcscChannel {
-    connection: Connection,
+    connection: PcscCard,
     buffer: Box<[u8]>,
 }
 

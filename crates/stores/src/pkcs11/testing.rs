@@ -19,7 +19,7 @@ use crate::pkcs11::token::device::schemes;
 use crate::pkcs11::token::family::{no_token, tokens};
 use crate::pkcs11::token::keys::{self, KeyInfo};
 use crate::pkcs11::token::token_info::{self, ModuleInfo, TokenInfo};
-use crate::pkcs11::token::{FoundToken, Owner, Token};
+use crate::pkcs11::token::{FoundToken, OpenToken, Owner};
 use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri};
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
@@ -46,7 +46,7 @@ impl TokenHere {
         let mut tokens = tokens(&said).filter(|(slot, token)| uri.matches(&said, slot, token));
         let (_, info) = tokens.next().ok_or_else(|| no_token(None, &[], false))?;
         let found = FoundToken::of(file, &said, info);
-        let token = Token::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
+        let token = OpenToken::new(found.file.clone(), &found.info, Owner::User, user.clone())?;
         let capabilities = if uri.object.names_one() {
             let keys = token.with_keeper(|session| keys::meant(session, &uri.object))?;
             let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
@@ -65,7 +65,7 @@ impl TokenHere {
         let said = ask(file)?;
         let info = initialized(kind, &said)?;
         let found = FoundToken::of(file, &said, info);
-        let token = Token::new(
+        let token = OpenToken::new(
             found.file.clone(),
             &found.info,
             kind.owner(),
@@ -79,7 +79,7 @@ impl TokenHere {
 
     fn of(
         found: FoundToken,
-        token: Token,
+        token: OpenToken,
         capabilities: Vec<Capability>,
         wanted: ObjectPart,
         run: &Run,

@@ -38,7 +38,7 @@ const TOLD: usize = 200;
 
 /// What the user's wish to end means for what is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum EndPolicy {
     /// It is broken off if it takes long.
     BreaksOff,
     /// It is finished: what was changed on a token is being undone.
@@ -130,7 +130,7 @@ impl KeymarkProcess {
         &mut self,
         awaited: Awaited,
         limit: Option<Duration>,
-        (notice, ending): (&dyn Notice, Ending),
+        (notice, ending): (&dyn Notice, EndPolicy),
     ) -> Result<T, Error> {
         self.wait(awaited, limit, notice, ending)?;
         let message = worker::read(&mut self.socket);
@@ -143,12 +143,12 @@ impl KeymarkProcess {
         awaited: Awaited,
         limit: Option<Duration>,
         notice: &dyn Notice,
-        ending: Ending,
+        ending: EndPolicy,
     ) -> Result<(), Error> {
         let begin = self.clock.now();
         let (mut told, mut interrupted, mut before) = (false, false, Duration::ZERO);
         while !self.is_ready()? {
-            if ending == Ending::BreaksOff && notice.has_ended() && !interrupted {
+            if ending == EndPolicy::BreaksOff && notice.has_ended() && !interrupted {
                 interrupted = true;
                 if let Some(watch) = &self.watch {
                     watch.interrupt();

@@ -82,14 +82,14 @@ pub fn command(program: &Path) -> Command {
 /// # Errors
 /// When it cannot be started, takes longer ([`io::ErrorKind::TimedOut`]) or answers with more than 16 MiB.
 pub fn run(command: &mut Command, limit: Duration) -> io::Result<Output> {
-    Step::start()?.run(command, limit, ANSWER)
+    ProgramRun::start()?.run(command, limit, ANSWER)
 }
 
 /// One program that is run: it ends, with all that it has started, when its time is up, and with keymark.
 #[derive(Debug)]
-pub struct Step(Watchdog);
+pub struct ProgramRun(Watchdog);
 
-impl Step {
+impl ProgramRun {
     /// Makes ready for a program.
     pub fn start() -> io::Result<Self> {
         Watchdog::named(Path::new("keymark")).map(Self)

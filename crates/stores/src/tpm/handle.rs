@@ -55,7 +55,7 @@ enum Armed {
 
 /// What came of it.
 #[derive(Debug)]
-enum Answer {
+enum TpmAnswer {
     Signature(Signature),
     Plain(PublicKeyRsa),
     Shared(EccPoint),
@@ -71,7 +71,7 @@ struct TpmHandle {
     coordinate: usize,
     loaded: Option<Loaded>,
     armed: Option<Armed>,
-    answer: Option<Answer>,
+    answer: Option<TpmAnswer>,
 }
 
 /// A key that was saved, ready for use.
@@ -142,18 +142,18 @@ impl KeyHandle for TpmHandle {
             return Err(Error::call("asking a TPM", "its key is not loaded", ""));
         };
         let context = &mut self.context;
-        let answer: Result<Answer, (&'static str, TssError)> = match armed {
+        let answer: Result<TpmAnswer, (&'static str, TssError)> = match armed {
             Armed::Sign(digest, scheme, ticket) => context
                 .sign(key, digest, scheme, ticket)
-                .map(Answer::Signature)
+                .map(TpmAnswer::Signature)
                 .map_err(|error| ("TPM2_Sign", error)),
             Armed::Decrypt(ciphertext) => context
                 .rsa_decrypt(key, ciphertext, RsaDecryptionScheme::RsaEs, Data::default())
-                .map(Answer::Plain)
+                .map(TpmAnswer::Plain)
                 .map_err(|error| ("TPM2_RSA_Decrypt", error)),
             Armed::Derive(peer) => context
                 .ecdh_z_gen(key, peer)
-                .map(Answer::Shared)
+                .map(TpmAnswer::Shared)
                 .map_err(|error| ("TPM2_ECDH_ZGen", error)),
         };
         self.answer = Some(answer.map_err(|(call, error)| refused(call)(error))?);
@@ -168,17 +168,17 @@ impl KeyHandle for TpmHandle {
             reason = "other signatures are not asked for"
         )]
         let octets = match answer {
-            Answer::Signature(Signature::RsaSsa(signature)) => {
+            TpmAnswer::Signature(Signature::RsaSsa(signature)) => {
                 signature.signature().value().to_vec()
             }
-            Answer::Signature(Signature::EcDsa(signature)) => {
+            TpmAnswer::Signature(Signature::EcDsa(signature)) => {
                 let (r, s) = (signature.signature_r(), signature.signature_s());
                 let [r, s] = [r, s].map(|number| padded(number.value(), self.coordinate));
                 [r, s].concat()
             }
-            Answer::Signature(_) => return Err(lacking("it is a signature of another kind")),
-            Answer::Plain(plain) => plain.value().to_vec(),
-            Answer::Shared(point) => padded(point.x().value(), self.coordinate),
+            TpmAnswer::Signature(_) => return Err(lacking("it is a signature of another kind")),
+            TpmAnswer::Plain(plain) => plain.value().to_vec(),
+            TpmAnswer::Shared(point) => padded(point.x().value(), self.coordinate),
         };
         copy_answer("fetching a TPM's answer", &octets, output)
     }

@@ -125,7 +125,7 @@ impl Program {
     fn record(&self, archive: &Path, place: &Path) -> Result<Option<Record>, Failure> {
         let mut export = Command::new(&self.path);
         export.args(["export", "last", "--format", "json", "--archive"]);
-        let step = program::Step::start();
+        let step = program::ProgramRun::start();
         let output = step.and_then(|step| step.run(export.arg(archive), program::WORK, RECORD));
         let output = output.map_err(|error| format!("{}: {error}", self.path.display()))?;
         if !output.status.success() {

@@ -21,7 +21,7 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
 use super::running::Running;
 use super::signers::{Certified, failed};
-use super::{Found, Means, RELIC, ServiceKind};
+use super::{Found, RELIC, ServiceKind, StartContext};
 use crate::installed::{BroughtBy, Program};
 use crate::programs::write_private;
 use crate::templates::{Comments, written};
@@ -62,7 +62,7 @@ enum KeyAccess {
 }
 
 impl KeyAccess {
-    fn of(case: &Case, means: &Means<'_>, access: Access) -> Result<Self, Error> {
+    fn of(case: &Case, means: &StartContext<'_>, access: Access) -> Result<Self, Error> {
         match access {
             Access::KeyFile(file) => {
                 let pem = private_key(&file)?.private_key_to_pem_pkcs8();
@@ -91,7 +91,7 @@ struct Certificates {
 }
 
 impl Certificates {
-    fn of(case: &Case, means: &Means<'_>, key: &KeyRef) -> Result<Self, Error> {
+    fn of(case: &Case, means: &StartContext<'_>, key: &KeyRef) -> Result<Self, Error> {
         let public = means.keys.store().public_key(key)?.spki_der();
         let public = public.and_then(|der| PKey::public_key_from_der(&der));
         let public = public.map_err(failed)?;
@@ -128,7 +128,7 @@ impl Certificates {
     }
 }
 
-fn start(found: &Found, case: &Case, means: &Means<'_>) -> Result<Running, Error> {
+fn start(found: &Found, case: &Case, means: &StartContext<'_>) -> Result<Running, Error> {
     let capability = case.capability();
     if !is_known_to_programs(case.algorithm.family()) {
         return Err(unsupported("relic", capability));

@@ -18,7 +18,7 @@ use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_native::cryptoki::{Mechanism, Operator};
 
 use crate::pkcs11::module::codes::{failed, refused_oaep};
-use crate::pkcs11::token::Token;
+use crate::pkcs11::token::OpenToken;
 use crate::pkcs11::token::capabilities::{Work, asked_for};
 use crate::pkcs11::token::keys::{self, KeyPin};
 use crate::pkcs11_uri::ObjectPart;
@@ -29,7 +29,7 @@ use crate::store::unsupported;
 #[derive(Debug)]
 pub(crate) struct SessionHandle {
     /// Whose other session has logged in, and may have the test key.
-    token: Arc<Token>,
+    token: Arc<OpenToken>,
     /// Good in all sessions of this process (PKCS#11 3.1 §5.6).
     key: ObjectHandle,
     pin: KeyPin,
@@ -47,7 +47,7 @@ pub(crate) struct SessionHandle {
 impl SessionHandle {
     /// The key that is found in a session of its own, and what is asked of it.
     pub(crate) fn of(
-        token: Arc<Token>,
+        token: Arc<OpenToken>,
         object: &ObjectPart,
         capability: Capability,
         scheme: Option<Scheme>,

@@ -15,7 +15,7 @@ use nix::time::{ClockId, clock_gettime};
 use crate::access::Certificate;
 use crate::device::{Device as _, Run};
 use crate::pkcs11::module::modules::Places;
-use crate::pkcs11::module::process::Wanted;
+use crate::pkcs11::module::process::DeviceChoice;
 use crate::pkcs11::temporary::{ManagedKind, ManagedToken, shared_device};
 use crate::pkcs11::token::device::TokenDevice;
 use crate::pkcs11::token::external_access::is_known_to_programs;
@@ -68,7 +68,7 @@ impl ServedToken {
             .map(|_| TokenWatch::of(&shared_device(&place)));
         let module = own.found.file.path.clone();
         write_configurations(&place, &module)?;
-        let device = TokenDevice::of_managed(own, Wanted::ByName);
+        let device = TokenDevice::of_managed(own, DeviceChoice::ByName);
         let store = device.open(&Run::new(0))?;
         let algorithms = match algorithms {
             Some(algorithms) => algorithms.to_vec(),

@@ -10,7 +10,7 @@ use crate::access::AccessKind;
 use crate::device::{Device, Fact, PublicPart, Run};
 use crate::journal::Journal;
 use crate::pkcs11::module::modules::Places;
-use crate::pkcs11::module::process::{ProcessStore, TokenProcess, Wanted, public_parts};
+use crate::pkcs11::module::process::{DeviceChoice, ProcessStore, TokenProcess, public_parts};
 use crate::pkcs11::temporary::{ManagedToken, user_of};
 use crate::pkcs11::token::capabilities::{offered, used_by};
 use crate::pkcs11::token::keys::{self, KeyInfo};
@@ -27,7 +27,7 @@ const KEYS_SHOWN: usize = 6;
 /// A token, the user's or one that keymark has made for the run. Its module is in a process of its own.
 #[derive(Debug)]
 pub(crate) struct TokenDevice {
-    by: Wanted,
+    by: DeviceChoice,
     found: FoundToken,
     capabilities: Vec<Capability>,
     wanted: ObjectPart,
@@ -44,7 +44,7 @@ impl TokenDevice {
         found: FoundToken,
         uri: &Pkcs11Uri,
         user: &User,
-        by: Wanted,
+        by: DeviceChoice,
     ) -> Result<Self, Error> {
         let mut device = Self {
             by,
@@ -62,7 +62,7 @@ impl TokenDevice {
     }
 
     /// One that keymark has made.
-    pub(crate) fn of_managed(own: ManagedToken, by: Wanted) -> Self {
+    pub(crate) fn of_managed(own: ManagedToken, by: DeviceChoice) -> Self {
         Self {
             by,
             capabilities: own.capabilities(),

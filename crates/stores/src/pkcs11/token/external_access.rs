@@ -20,10 +20,10 @@ use crate::access::ProgramKey;
 use crate::certificate::{begun, name};
 use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::session::session_keys::{LABEL, value_of};
-use crate::pkcs11::session::token_keys::{Origin, Placed, TokenKeys, fresh_id};
+use crate::pkcs11::session::token_keys::{KeyOrigin, Placed, TokenKeys, fresh_id};
 use crate::pkcs11::token::capabilities::asked_for;
 use crate::pkcs11::token::keys::parameters_of;
-use crate::pkcs11::token::{Owner, Token};
+use crate::pkcs11::token::{OpenToken, Owner};
 use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
@@ -38,9 +38,9 @@ impl TokenKeys {
     ) -> Result<ProgramKey, Error> {
         let (token, Placed { origin, public, .. }) = (&self.token, self.key(capability)?);
         let object = match origin {
-            Origin::Found(object) => object,
-            Origin::Written(_) => token.put(&self.test_keys.made_for(asked_for(capability))?)?,
-            Origin::Generated(_) => return Err(unseen(&token.id)),
+            KeyOrigin::Found(object) => object,
+            KeyOrigin::Written(_) => token.put(&self.test_keys.made_for(asked_for(capability))?)?,
+            KeyOrigin::Generated(_) => return Err(unseen(&token.id)),
         };
         let info = token.info()?;
         let serial = Some(info.serial).filter(|serial| !serial.is_empty());
@@ -80,7 +80,7 @@ pub fn unseen(token: &TokenId) -> Error {
 pub(crate) const NAME_A_KEY: &str =
     "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'";
 
-impl Token {
+impl OpenToken {
     /// Where keymark's own token has its files: what its module finds by the environment, or beside itself.
     fn own_place(&self) -> Option<PathBuf> {
         if self.owner == Owner::User {

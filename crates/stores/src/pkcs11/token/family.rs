@@ -10,7 +10,7 @@ use keymark_bench::{Error, StoreKind};
 use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
 use crate::pkcs11::module::ModuleFile;
 use crate::pkcs11::module::modules::{KnownModule, Places};
-use crate::pkcs11::module::process::Wanted;
+use crate::pkcs11::module::process::DeviceChoice;
 use crate::pkcs11::module::process::{Readers, look};
 use crate::pkcs11::temporary::{ManagedKind, ManagedToken};
 use crate::pkcs11::token::FoundToken;
@@ -110,7 +110,7 @@ pub(crate) fn called(wish: &Wish, user: &User, looked: &mut Looked) -> Result<()
                 token,
                 &uri,
                 user,
-                Wanted::ByName,
+                DeviceChoice::ByName,
             )?));
             looked.known.push(name.clone());
         }
@@ -175,12 +175,12 @@ impl Meant {
     fn devices(self, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
         match self {
             Self::Own(own) => {
-                let device = TokenDevice::of_managed(*own, Wanted::ByName);
+                let device = TokenDevice::of_managed(*own, DeviceChoice::ByName);
                 Ok(vec![Box::new(device)])
             }
             Self::Tokens(uri, found) => {
                 let devices = found.into_iter().map(|found| {
-                    let device = TokenDevice::of(found, &uri, user, Wanted::ByName)?;
+                    let device = TokenDevice::of(found, &uri, user, DeviceChoice::ByName)?;
                     Ok(Box::new(device) as Box<dyn Device>)
                 });
                 devices.collect()
@@ -308,7 +308,7 @@ fn own(kinds: &[ManagedKind], places: &Places, looked: &mut Looked) {
     for kind in kinds {
         if let Ok(token) = ManagedToken::make(kind, places) {
             looked.known.push(kind.name());
-            let device = TokenDevice::of_managed(token, Wanted::AmongAll);
+            let device = TokenDevice::of_managed(token, DeviceChoice::AmongAll);
             looked.devices.push(Box::new(device));
         }
     }
@@ -324,7 +324,7 @@ fn all(places: &Places, user: &User, looked: &mut Looked) {
         if let Ok(said) = &said {
             let devices = tokens(said).filter_map(|(_, token)| {
                 let found = FoundToken::of(&of, said, token);
-                TokenDevice::of(found, &Pkcs11Uri::default(), user, Wanted::AmongAll).ok()
+                TokenDevice::of(found, &Pkcs11Uri::default(), user, DeviceChoice::AmongAll).ok()
             });
             let useful = devices.filter(|device| !device.capabilities().is_empty());
             looked

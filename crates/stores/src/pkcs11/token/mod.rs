@@ -63,8 +63,8 @@ impl FoundToken {
 
 /// A token, for as long as a run uses it.
 #[derive(derive_more::Debug)]
-#[debug("Token({id})")]
-pub(crate) struct Token {
+#[debug("OpenToken({id})")]
+pub(crate) struct OpenToken {
     pub(crate) file: ModuleFile,
     pub(crate) module: Arc<Module>,
     pub(crate) id: TokenId,
@@ -96,7 +96,7 @@ pub(crate) enum Owner {
     User,
 }
 
-impl Token {
+impl OpenToken {
     /// The token that was found, in this process.
     pub(crate) fn new(
         file: ModuleFile,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::journal::{Content, Journal, TestKeyWrite};
 use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::session::session_keys::{LABEL, Maker, TestObject, provide};
-use crate::pkcs11::token::Token;
+use crate::pkcs11::token::OpenToken;
 use crate::pkcs11::token::external_access::{is_known_to_programs, public_half};
 use crate::test_key::TestKey;
 
@@ -36,7 +36,7 @@ pub fn journalled_module(content: &Content) -> Option<PathBuf> {
     writes.find_map(|(write, _)| Some(write.test_key::<NotedKey>()?.module))
 }
 
-impl Token {
+impl OpenToken {
     /// Whether its user lets test keys be written to it.
     pub(crate) fn may_write(&self) -> bool {
         self.user.consent.may_write(&self.id)

@@ -15,17 +15,17 @@ use key::curve;
 
 /// The installed libgcrypt.
 #[derive(Debug)]
-pub(super) struct Installed(&'static Libgcrypt);
+pub(super) struct InstalledLibgcrypt(&'static Libgcrypt);
 
 /// Loads it, if that has not been done.
-pub(super) fn load() -> Result<Installed, Error> {
+pub(super) fn load() -> Result<InstalledLibgcrypt, Error> {
     let what = || format!("libgcrypt ({FILE})");
     Libgcrypt::load()
-        .map(Installed)
+        .map(InstalledLibgcrypt)
         .map_err(|reason| missing(what(), reason.to_string(), "libgcrypt20"))
 }
 
-impl Loaded for Installed {
+impl Loaded for InstalledLibgcrypt {
     fn version(&self) -> String {
         self.0.version().to_owned()
     }

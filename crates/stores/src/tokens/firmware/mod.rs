@@ -116,18 +116,18 @@ impl trussed::platform::Platform for Board {
 }
 
 /// A system call is a function call: the service works within it.
-struct Call {
+struct FirmwareCall {
     service: Service<Board, Dispatch>,
     endpoints: [ServiceEndpoint<'static, Unit, Contexts>; 1],
 }
 
-impl trussed::platform::Syscall for Call {
+impl trussed::platform::Syscall for FirmwareCall {
     fn syscall(&mut self) {
         self.service.process(&mut self.endpoints);
     }
 }
 
-type Client = ClientImplementation<'static, Call, Dispatch>;
+type Client = ClientImplementation<'static, FirmwareCall, Dispatch>;
 
 /// The card.
 #[derive(derive_more::Debug)]
@@ -199,7 +199,7 @@ impl Firmware {
             .try_into()
             .map_err(|_| not_started("its name does not fit"))?;
         let endpoint = ServiceEndpoint::new(responder, CoreContext::new(name), BACKENDS);
-        let call = Call {
+        let call = FirmwareCall {
             service: Service::with_dispatch(board, Dispatch::default()),
             endpoints: [endpoint],
         };

@@ -13,7 +13,7 @@ use keymark_stores::openpgp_card::{
 };
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
-use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::reader::CardReader;
 use keymark_stores::user::{Consent, Notice, Pin, PinSource, Pins, Touch, User};
 
 pub(crate) const USER_PIN: &str = "123456";
@@ -62,7 +62,7 @@ pub(crate) struct Script {
 /// A reader to which the script happens.
 #[derive(Clone)]
 pub(crate) struct Stage {
-    pub(crate) reader: Reader,
+    pub(crate) reader: CardReader,
     script: Arc<Mutex<Script>>,
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn firmware(serial: [u8; 4]) -> Firmware {
 
 impl Theatre {
     pub(crate) fn new() -> Self {
-        let reader = Reader::new(Box::new(firmware([0x0A, 0x1B, 0x2C, 0x3D])));
+        let reader = CardReader::new(Box::new(firmware([0x0A, 0x1B, 0x2C, 0x3D])));
         let keys = Arc::default();
         let maker = CardMaker::virtual_card();
         let made = CardDevice::of_virtual(&maker, reader.clone(), Arc::clone(&keys));

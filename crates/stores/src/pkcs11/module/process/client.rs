@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::places::keymark_process::{Awaited, Ending, KeymarkProcess};
+use crate::places::keymark_process::{Awaited, EndPolicy, KeymarkProcess};
 use keymark_bench::worker;
 use keymark_bench::{Clock as _, Error, MonotonicClock};
 use keymark_native::cryptoki::under_way::Watched;
@@ -78,7 +78,7 @@ fn answered<A: DeserializeOwned>(
     limit: Duration,
     notice: &dyn Notice,
 ) -> Result<A, Error> {
-    let waits = (notice, Ending::BreaksOff);
+    let waits = (notice, EndPolicy::BreaksOff);
     let said: ModuleReply = process.receive(Awaited::Answer, Some(limit), waits)?;
     said.answer()
 }
@@ -260,7 +260,7 @@ impl TokenProcess {
 
     /// Receives the next reply of workers.
     pub(super) fn recv(&self, limit: Option<Duration>) -> Result<worker::Reply, Error> {
-        let ending = Ending::BreaksOff;
+        let ending = EndPolicy::BreaksOff;
         self.receive(&mut self.state.lock(), Awaited::Work, limit, ending)
     }
 
@@ -295,9 +295,9 @@ impl TokenProcess {
         let sent = process.send(request);
         sent.inspect_err(|_| state.process = None)?;
         let ending = if matches!(request, ModuleRequest::Restore(_)) {
-            Ending::Finishes
+            EndPolicy::Finishes
         } else {
-            Ending::BreaksOff
+            EndPolicy::BreaksOff
         };
         self.receive(state, Awaited::Answer, None, ending)
     }
@@ -308,7 +308,7 @@ impl TokenProcess {
         state: &mut State,
         awaited: Awaited,
         limit: Option<Duration>,
-        ending: Ending,
+        ending: EndPolicy,
     ) -> Result<A, Error> {
         let waits = (self.user.notice.as_ref(), ending);
         loop {

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 
 pub(crate) use self::client::{Readers, TokenProcess, initialize_token, look, public_parts};
 pub use self::serve::serve;
-pub(crate) use self::store::{ProcessStore, Wanted};
+pub(crate) use self::store::{DeviceChoice, ProcessStore};
 use crate::access::Certificate;
 use crate::pkcs11::module::ModuleFile;
 use crate::pkcs11::temporary::new_token::NewToken;

@@ -21,10 +21,10 @@ use crate::device::PublicPart;
 use crate::journal::{Journal, Journals};
 use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::module::{Module, ModuleFile};
-use crate::pkcs11::session::token_keys::Origin;
+use crate::pkcs11::session::token_keys::KeyOrigin;
 use crate::pkcs11::session::token_keys::TokenKeys;
 use crate::pkcs11::temporary::new_token::NewToken;
-use crate::pkcs11::token::Token;
+use crate::pkcs11::token::OpenToken;
 use crate::pkcs11::token::keys;
 use crate::pkcs11::token::token_info;
 use crate::pkcs11::token::token_info::ModuleInfo;
@@ -166,7 +166,7 @@ impl Serving {
         &self,
         capability: Capability,
         test_key: Option<SealedKey>,
-    ) -> Result<(String, Vec<u8>, Origin), Error> {
+    ) -> Result<(String, Vec<u8>, KeyOrigin), Error> {
         if let Some(sealed) = test_key {
             let key = Arc::new(TestKey::unsealed(&sealed)?);
             self.test_keys.take_over(capability, key);
@@ -260,7 +260,7 @@ fn log_in(
         },
         notice: Arc::clone(keymark) as Arc<dyn Notice>,
     };
-    let token = Token::new(request.file.clone(), &request.info, request.owner, user)?;
+    let token = OpenToken::new(request.file.clone(), &request.info, request.owner, user)?;
     token.with_keeper(|_| Ok(()))?;
     Ok(TokenKeys {
         device: request.device.clone(),

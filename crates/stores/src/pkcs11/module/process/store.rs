@@ -15,7 +15,7 @@ use super::client::{Readers, TokenProcess, look};
 use super::{ModuleRequest, OpenRequest, PipedPin, WorkersRequest, out_of_turn};
 use crate::access::{Access, Certificate, KeyUse, ModuleAccess, ProgramKey};
 use crate::device::Run;
-use crate::pkcs11::session::token_keys::{Origin, Placed};
+use crate::pkcs11::session::token_keys::{KeyOrigin, Placed};
 use crate::pkcs11::token::Owner;
 use crate::pkcs11::token::capabilities::asked_for;
 use crate::pkcs11::token::external_access::NAME_A_KEY;
@@ -27,7 +27,7 @@ use crate::store::{KeyStore, unsupported};
 
 /// How a device came to be wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum DeviceChoice {
     /// By name: a run without it is none.
     ByName,
     /// As one of all that are here.
@@ -57,15 +57,15 @@ impl ProcessStore {
         process: Arc<TokenProcess>,
         capabilities: &[Capability],
         run: &Run,
-        by: Wanted,
+        by: DeviceChoice,
     ) -> Result<Self, Error> {
         let journals = run.journals.as_ref();
         let journals = journals.map(|(place, run)| (place.path().to_owned(), run.clone()));
         let begun = process.begin_run(journals);
         match (begun, by) {
             (Ok(()), _) => {}
-            (Err(error), Wanted::ByName) => return Err(error),
-            (Err(error), Wanted::AmongAll) => process.give_up(error),
+            (Err(error), DeviceChoice::ByName) => return Err(error),
+            (Err(error), DeviceChoice::AmongAll) => process.give_up(error),
         }
         Ok(Self {
             capabilities: capabilities.to_vec(),
@@ -96,7 +96,7 @@ impl ProcessKeys {
             None
         };
         let request = ModuleRequest::Key(asked, test_key);
-        let (label, spki, origin): (String, Vec<u8>, Origin) = self.process.request(request)?;
+        let (label, spki, origin): (String, Vec<u8>, KeyOrigin) = self.process.request(request)?;
         let public = PKey::public_key_from_der(&spki)
             .map(|key| PublicKey::of_public(asked.algorithm, key))
             .during("d2i_PUBKEY")?;
@@ -127,9 +127,9 @@ impl ProcessKeys {
     ) -> Result<WorkerProcess, Error> {
         let OpenRequest { info, wanted, .. } = &self.process.open;
         let wanted = match self.placed(capability)?.1.origin {
-            Origin::Found(object) => object,
-            Origin::Written(_) => wanted.clone(),
-            Origin::Generated(_) => {
+            KeyOrigin::Found(object) => object,
+            KeyOrigin::Written(_) => wanted.clone(),
+            KeyOrigin::Generated(_) => {
                 let token = info.id();
                 let serial = token.serial();
                 return Err(Error::call(
