@@ -38,7 +38,7 @@ pub enum Access {
 
 /// A key on a token behind a PKCS#11 module, for other programs and for other processes of keymark's.
 pub trait ModuleAccess: Debug + Send + Sync {
-    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
+    /// Returns the means by which a program uses the key. A test key is written to the token for it, if that is one of
     /// keymark's own, and given a certificate where one is wanted; whoever's key it is has seen to it for others.
     fn program_key(&self, certificate: Certificate) -> Result<ProgramKey, Error>;
 
@@ -49,12 +49,12 @@ pub trait ModuleAccess: Debug + Send + Sync {
     fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error>;
 }
 
-/// Whether a program knows a key by its certificate only.
+/// Need of a program for a certificate of its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Certificate {
-    /// It sees no other keys.
+    /// The program sees no other keys.
     Wanted,
-    /// It finds keys by their names.
+    /// The program finds keys by their names.
     NotNeeded,
 }
 
@@ -63,7 +63,7 @@ pub enum Certificate {
 pub enum KeyLocator {
     /// A key in memory, in the clear.
     Software(SealedKey),
-    /// One that this TPM alone can load.
+    /// Key that this TPM alone can load.
     #[cfg(feature = "tpm")]
     Tpm(crate::tpm::Way, tss_esapi::utils::TpmsContext),
 }
@@ -80,7 +80,7 @@ words! {
     }
 }
 
-/// What a worker does with a key.
+/// Work of a worker with a key.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct KeyUse {
     pub capability: Capability,
@@ -115,14 +115,14 @@ impl Access {
     }
 }
 
-/// What a program that is not keymark is told of a token's key.
+/// Means by which a program that is not keymark reaches a token's key.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 #[derive(Serialize, Deserialize)]
 pub struct ProgramKey {
     pub(crate) module: PathBuf,
-    /// Of the private key, as far as it is known; neither module nor PIN is in it.
+    /// URI of the private key, as far as it is known, without module and PIN.
     pub uri: Box<Pkcs11Uri>,
-    /// What the token has accepted; none where it wants none.
+    /// PIN that the token has accepted; none where it wants none.
     #[serde(skip)]
     pub pin: Option<Pin>,
     /// The whole environment of the program, as the process has it that starts the program.
@@ -151,7 +151,7 @@ impl ProgramKey {
         key.naming_one()
     }
 
-    /// The same, if the URI names one key of its token.
+    /// Returns it if the URI names one key of its token.
     pub fn naming_one(self) -> Result<Self, Error> {
         if self.uri.object.names_one() {
             return Ok(self);

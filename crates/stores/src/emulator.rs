@@ -12,13 +12,11 @@ use crate::places::program;
 use crate::places::watchdog::Watchdog;
 use keymark_bench::Error;
 
-/// What libtpms, of which swtpm is made, calls its TPMs: its maker, IBM, has made some of silicon, too.
+/// Model name of libtpms' TPMs, of which swtpm is made. IBM, its maker, has also made some of silicon.
 pub(crate) const LIBTPMS: &str = "SW   TPM";
 /// Limit of the start, which takes 0.1 s on an idle machine and exceeded 10 s on a busy one.
 const START: Duration = Duration::from_secs(60);
-/// Where the script is.
 const SCRIPT: &str = "start";
-/// Where the programs complain.
 const LOG: &str = "log";
 
 /// The running programs: they end with the value, or with keymark if that is killed.

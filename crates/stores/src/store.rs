@@ -12,9 +12,9 @@ use crate::answer::Answers;
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
 
-/// Where private keys live. Capabilities are asked for, never assumed.
+/// Store of private keys. Capabilities are asked for, never assumed.
 pub trait KeyStore: Debug + Send + Sync {
-    /// What it offers.
+    /// Returns its capabilities.
     fn capabilities(&self) -> Result<Vec<Capability>, Error>;
 
     /// The key for a capability: one that is there, or a test key that is provisioned where that is
@@ -29,7 +29,7 @@ pub trait KeyStore: Debug + Send + Sync {
         Ok(Answers::of_device(key.algorithm))
     }
 
-    /// How another program reaches the key.
+    /// Returns the way by which another program reaches the key.
     fn access(&self, key: &KeyRef) -> Result<Access, Error>;
 
     /// A handle on a key, one per worker; parsing and set-up that a caller does once happen here. By a scheme, which the

@@ -66,7 +66,7 @@ impl Calls {
             .ok_or_else(|| NativeError("it lacks functions of PKCS#11 2.40".to_owned()))
     }
 
-    /// Whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's proxy and
+    /// Returns whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's proxy and
     /// client are another instance for each who asks for their functions, with sessions of its own.
     pub fn are_initialized(&self) -> bool {
         // SAFETY: a structure of numbers and octets, for which zero is a value.
@@ -106,7 +106,7 @@ pub fn arguments(reserved: Option<&str>) -> std::result::Result<CInitializeArgs,
 #[derive(derive_more::Debug)]
 #[debug("Operator")]
 pub struct Operator {
-    /// Of the module that the session is of.
+    /// Calls of the session's module.
     pub calls: Calls,
     /// Nobody else's.
     pub session: Session,

@@ -30,14 +30,12 @@ pub static g_rgSCardT1Pci: IoRequest = IoRequest::of(PROTOCOL_T1);
 #[unsafe(no_mangle)]
 pub static g_rgSCardRawPci: IoRequest = IoRequest::of(PROTOCOL_RAW);
 
-/// What the trace keeps of most calls beside their name and times.
 macro_rules! nothing {
     ($($argument:ident),*) => {
         |_| None
     };
 }
 
-/// What it keeps of SCardTransmit: header, lengths and status word, nothing of what could be secret.
 macro_rules! header {
     ($handle:ident, $sent:ident, $send:ident, $send_length:ident, $received:ident, $receive:ident, $receive_length:ident) => {
         // SAFETY: the caller's pointers are good until the function returns.

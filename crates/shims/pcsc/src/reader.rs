@@ -23,10 +23,8 @@ pub(crate) struct Users {
     cards: BTreeMap<Handle, OpenCard>,
 }
 
-/// What a context has of its own.
 #[derive(Default)]
 pub(crate) struct User {
-    /// How often its waits were ended.
     cancels: Mutex<u64>,
     woken: Condvar,
     /// For the card's state. Kept, because a connection for each look would be one the server has to
@@ -126,7 +124,7 @@ impl User {
         self.woken.notify_all();
     }
 
-    /// Whether a wait that began with so many was ended before the time was over.
+    /// Returns whether a wait that began with so many was ended before the time was over.
     pub(crate) fn cancelled_within(&self, begun: u64, time: Duration) -> bool {
         let waited = self
             .woken
@@ -220,9 +218,8 @@ impl ServedReader {
     }
 }
 
-/// One connection to the card.
 pub(crate) struct CardConnection {
-    /// None once it is broken: what follows a torn frame is no frame.
+    /// Broken for good after a torn frame, and then none.
     stream: Option<UnixStream>,
     pub(crate) atr: Vec<u8>,
     /// Transactions begun and not ended.
@@ -270,7 +267,6 @@ impl CardConnection {
         Ok(())
     }
 
-    /// What SCardDisconnect and SCardEndTransaction are told to do with the card.
     pub(crate) fn dispose(&mut self, disposition: Dword) -> Result<(), Code> {
         match disposition {
             RESET_CARD | UNPOWER_CARD => self.reset(),
@@ -278,7 +274,6 @@ impl CardConnection {
         }
     }
 
-    /// One command at a time goes to the card in any case; nobody is kept out for longer.
     pub(crate) const fn begin_transaction(&mut self) {
         self.transactions = self.transactions.saturating_add(1);
     }

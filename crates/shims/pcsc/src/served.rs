@@ -312,7 +312,7 @@ pub(crate) unsafe fn set_attrib(reader: &ServedReader, handle: Handle) -> Done {
     reader.with(handle, |_| Err(Code::UNSUPPORTED_FEATURE))
 }
 
-/// How often a wait looks for a change. The server tells of none by itself.
+/// Interval at which a wait looks for a change. The server tells of none by itself.
 const STEP: Duration = Duration::from_millis(100);
 /// Stands for the list of readers, which never changes here.
 const NOTIFICATION: &[u8] = br"\\?PnP?\Notification";

@@ -20,7 +20,7 @@ use crate::clock;
 use crate::device::Device;
 use crate::library::tell;
 
-/// How often a lock is tried that another has.
+/// Interval at which a lock is tried that another has.
 const PAUSE: Duration = Duration::from_millis(2);
 
 thread_local! {
@@ -87,7 +87,7 @@ impl<'t> Alone<'t> {
     }
 }
 
-/// Whether the file can be locked at all. Tried again and again, because there is no lock of files that waits for so long
+/// Returns whether the file can be locked at all. Tried again and again, because there is no lock of files that waits for so long
 /// and no longer.
 fn lock_in_turn(file: &File, patience: &mut Patience<'_>) -> Result<bool, Stuck> {
     loop {
@@ -125,11 +125,10 @@ fn lock(file: &File, kind: i32) -> Result<(), Errno> {
     fcntl(file, FcntlArg::F_SETLK(&range)).map(drop)
 }
 
-/// How long one caller waits for another: as long as different ones have the token, and not for one that keeps it.
+/// Patience of one caller with another: as long as different ones have the token, and not with one that keeps it.
 struct Patience<'t> {
     device: &'t Device,
     call: Call,
-    /// Who has it, by process and time.
     seen: Option<(u32, u64)>,
     since: u64,
     is_told: bool,

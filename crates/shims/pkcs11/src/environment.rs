@@ -16,10 +16,8 @@ use goblin::elf::program_header::{PT_GNU_RELRO, PT_LOAD};
 
 use crate::library::library_around;
 
-/// What the module is told, in place of what the process has.
 static VARIABLES: OnceLock<BTreeMap<CString, CString>> = OnceLock::new();
 
-/// By these functions modules ask (getenv(3)).
 const ASKING: [&str; 2] = ["getenv", "secure_getenv"];
 
 /// Gives the module, in which that address is, its variables, for as long as the process lives.
@@ -63,9 +61,7 @@ unsafe extern "C" fn own_getenv(name: *const c_char) -> *mut c_char {
 /// A library in memory.
 #[derive(Debug)]
 struct Loaded {
-    /// Where it has the addresses of the functions by which it asks.
     entries: Vec<usize>,
-    /// Where the loader has taken away the right to write.
     read_only: Range<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What this library is to do in this process, found out once.
+//! The task of this library in this process, found out once.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr, OsString, c_void};
@@ -25,7 +25,7 @@ pub(crate) struct ModuleShim {
     pub(crate) twin: Option<Twin>,
 }
 
-/// None: it cannot be used, of which the user was told.
+/// Returns the state of the library. None if it cannot be used, of which the user was told.
 pub(crate) fn library() -> Option<&'static ModuleShim> {
     static LIBRARY: OnceLock<Option<ModuleShim>> = OnceLock::new();
     LIBRARY
@@ -106,7 +106,6 @@ fn stay(own: Option<&Path>) {
     }
 }
 
-/// What the file says, and before it what the environment does.
 fn with_environment(
     settings: Settings,
     variable: impl Fn(&str) -> Option<OsString>,

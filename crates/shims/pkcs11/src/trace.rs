@@ -26,7 +26,7 @@ use crate::library::{ModuleShim, library, tell};
 thread_local! {
     /// The slot of this thread, and of which process it is: after a fork it is the parent's.
     static SLOT_OF_THREAD: Cell<Option<(u32, Mapping)>> = const { Cell::new(None) };
-    /// What the call under way has waited for others, in nanoseconds.
+    /// Time that the call under way has waited for others, in nanoseconds.
     static WAITED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -115,7 +115,6 @@ impl Trace {
         slot.half(counter(what, bucket(took))).fetch_add(1, Relaxed);
     }
 
-    /// This thread's slot.
     fn slot(&self, now: u64) -> Option<Mapping> {
         let process = std::process::id();
         if let Some((of, slot)) = SLOT_OF_THREAD.get()

@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 /// Longer than any APDU with its frame.
 const LONGEST: usize = 70_000;
 
-/// What is asked.
+/// Request to a card's server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CardRequest {
     /// Switch the card off and on; yields its answer to reset.
     PowerOn,
     /// A command APDU; yields the response APDU.
     Transmit(Vec<u8>),
-    /// Whether a card is there; yields its answer to reset.
+    /// Reads the answer to reset, if a card is there.
     Status,
 }
 
-/// What is answered.
+/// Answer of a card's server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CardResponse {
     /// Answer to reset, or response APDU with status word.

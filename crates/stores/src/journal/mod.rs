@@ -20,7 +20,6 @@ use serde_json::Value;
 
 use crate::user::TokenId;
 
-/// Of the lines.
 const FORMAT: u32 = 1;
 const SUFFIX: &str = ".journal";
 /// More than any run writes; what is longer is no journal.
@@ -30,16 +29,15 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestKeyWrite {
-    /// Where: `SIG`.
+    /// Place on the token: `SIG`.
     pub place: String,
-    /// What the place held.
+    /// Previous content of the place.
     pub before: Value,
-    /// What tells the test key from every other.
+    /// Properties that tell the test key from every other.
     pub test_key: Value,
 }
 
 impl TestKeyWrite {
-    /// One of a family of stores, in its own words.
     pub(crate) fn new(
         place: String,
         before: &impl Serialize,
@@ -53,7 +51,7 @@ impl TestKeyWrite {
         })
     }
 
-    /// What the place held, if it is that family's.
+    /// Returns the previous content of the place, if it is that family's.
     pub(crate) fn before<T: DeserializeOwned>(&self) -> Option<T> {
         T::deserialize(&self.before).ok()
     }
@@ -64,10 +62,10 @@ impl TestKeyWrite {
     }
 }
 
-/// How far a write has come.
+/// Progress of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteProgress {
-    /// It may have been begun, and may have got anywhere.
+    /// The write may have been begun, and may have got anywhere.
     Begun,
     /// The test key is there.
     Written,
@@ -92,7 +90,7 @@ enum JournalLine {
     },
 }
 
-/// What a journal says.
+/// Content of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
     /// The run that writes.
@@ -153,7 +151,7 @@ impl Content {
         Ok(())
     }
 
-    /// What is still to be undone, and how far its writing has come.
+    /// Returns the writes that are still to be undone, with their progress.
     pub fn open(&self) -> Vec<(TestKeyWrite, WriteProgress)> {
         let open =
             |(_, progress): &&(TestKeyWrite, WriteProgress)| *progress != WriteProgress::Undone;
@@ -171,12 +169,12 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// What it says.
+    /// Returns its content.
     pub const fn content(&self) -> &Content {
         &self.content
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -230,7 +228,7 @@ impl Journal {
         ))
     }
 
-    /// Whether something on that token is to be undone by it.
+    /// Checks whether something on that token is to be undone by it.
     pub(crate) fn check_token(&self, token: &TokenId) -> Result<(), Error> {
         let of = &self.content.token;
         if of == token || self.content.open().is_empty() {
@@ -273,10 +271,9 @@ fn failed(call: &str, path: &Path, error: io::Error) -> Error {
     )
 }
 
-/// What one run notes of one token, from its first write on.
+/// Journal of one run on one token, from its first write on.
 #[derive(Debug, Default)]
 pub(crate) struct RunJournal {
-    /// Where it goes, and the run that it is of.
     place: OnceLock<(Journals, String)>,
     journal: Mutex<Option<Journal>>,
 }
@@ -312,19 +309,19 @@ impl RunJournal {
     }
 }
 
-/// Where journals are.
+/// Directory of journals.
 #[derive(Debug, Clone)]
 pub struct Journals(PathBuf);
 
 impl Journals {
-    /// In the user's state directory.
+    /// Returns that of the user's state directory.
     pub fn of_user() -> Result<Self, Error> {
         let base = Xdg::new().during("looking for a home")?;
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
         Ok(Self(state.join("keymark").join("journal")))
     }
 
-    /// In that directory.
+    /// Returns that of a given directory.
     pub const fn within(directory: PathBuf) -> Self {
         Self(directory)
     }
@@ -416,7 +413,7 @@ impl Journals {
         })
     }
 
-    /// Those whose keymark is gone. Nobody else has them until they are dropped.
+    /// Takes over journals whose keymark is gone. Nobody else has them until they are dropped.
     pub fn left(&self) -> Left {
         let mut left = Left::default();
         let Ok(entries) = fs::read_dir(&self.0) else {
@@ -441,12 +438,12 @@ impl Journals {
     }
 }
 
-/// What dead keymarks have left.
+/// Journals that dead keymarks have left.
 #[derive(Debug, Default)]
 pub struct Left {
-    /// By token and run.
+    /// Journals by token and run.
     pub journals: Vec<Journal>,
-    /// What nobody can make sense of.
+    /// Files that nobody can make sense of.
     pub unreadable: Vec<Error>,
 }
 

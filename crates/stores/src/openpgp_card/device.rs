@@ -1,4 +1,4 @@
-//! One card as a key store.
+//! An OpenPGP card as a key store.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,7 +27,7 @@ use crate::store::{KeyStore, as_usual, once_each, unsupported};
 use crate::test_key::TestKey;
 use crate::user::{Agreements, Pin, PinRules, TokenId, Touch, User};
 
-/// One card; clones are the same one.
+/// An OpenPGP card; clones are the same one.
 #[derive(Clone, derive_more::Debug)]
 #[debug("CardDevice({name}, {:?})", session.port)]
 pub struct CardDevice {
@@ -81,7 +81,6 @@ impl CardDevice {
         Ok(IdentityTag::of_response(&response).or(unmarked))
     }
 
-    /// The same card under the name that its facts have led to, with the PINs that are its own.
     pub(super) fn identified(self, token: &TokenId) -> Self {
         let name = DeviceName::new(token.as_str());
         let rules = PinRules::new(self.user.pins.of(token), name.to_string());
@@ -92,7 +91,7 @@ impl CardDevice {
         }
     }
 
-    /// What the card says of itself, asked once.
+    /// Returns the card's own description, read once.
     pub fn facts(&self) -> Result<&CardFacts, Error> {
         match self.facts.get() {
             Some(facts) => Ok(facts),
@@ -146,7 +145,6 @@ impl CardDevice {
         }
     }
 
-    /// What can be asked of the keys that are there, or with test keys too, where they may be written.
     fn asked(&self, with_test_keys: bool) -> Result<Vec<Capability>, Error> {
         let facts = self.facts()?;
         let may_write = with_test_keys && self.user.consent.may_write(&facts.token());
@@ -163,7 +161,6 @@ impl CardDevice {
         Ok(once_each(capabilities))
     }
 
-    /// What can be asked of the keys that are there.
     pub(super) fn present(&self) -> Result<Vec<Capability>, Error> {
         self.asked(false)
     }

@@ -67,7 +67,6 @@ impl InsertedCard {
     }
 }
 
-/// What the card says of its own versions.
 fn versions(facts: &CardFacts) -> BTreeMap<String, String> {
     let (major, minor) = facts.aid.card_version();
     let card = ("openpgp-card".to_owned(), format!("{major}.{minor}"));

@@ -1,4 +1,4 @@
-//! What a slot holds, as a journal has it, and how a slot gets back what it had.
+//! Content of a slot in a journal, and the way back to it.
 
 use openpgp_card::ocard::algorithm::{AlgorithmAttributes, Curve, EccAttributes, RsaAttributes};
 use openpgp_card::ocard::crypto::EccType;
@@ -14,7 +14,6 @@ use super::session::failed;
 use crate::card::Slot;
 use crate::journal::{TestKeyWrite, WriteProgress};
 
-/// What a slot holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SlotState {
@@ -22,7 +21,7 @@ pub(super) struct SlotState {
     #[serde(with = "hex::serde")]
     attributes: Vec<u8>,
     fingerprint: Option<String>,
-    /// Whether there is a key (DO DE), where the card says.
+    /// True if there is a key (DO DE), where the card says.
     key: Option<bool>,
 }
 
@@ -62,7 +61,7 @@ impl SlotState {
         })
     }
 
-    /// Whether the slot can be given these attributes again.
+    /// Returns whether the slot can be given these attributes again.
     pub(super) fn is_restorable(&self) -> bool {
         attributes(&self.attributes).is_some()
     }
@@ -75,7 +74,6 @@ pub(super) struct Undo {
     test_key: SlotTestKey,
 }
 
-/// What a slot needs, to be as it was.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Needed {
     /// Nothing: it was not written to, or is restored.
@@ -87,7 +85,6 @@ pub(super) enum Needed {
 }
 
 impl Undo {
-    /// What a journal has noted of a slot.
     pub(super) fn of(write: &TestKeyWrite) -> Option<Self> {
         let mut slots = Slot::ALL.into_iter();
         Some(Self {
@@ -97,7 +94,6 @@ impl Undo {
         })
     }
 
-    /// What the slot needs now, after a write that has come so far.
     pub(super) fn needed(&self, now: &SlotState, progress: WriteProgress) -> Needed {
         let before = &self.before;
         if now == before && now.key.is_some() {

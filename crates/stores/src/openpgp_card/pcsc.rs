@@ -57,7 +57,6 @@ const PROGRAMS: [&str; 2] = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd"];
 /// Is there where systemd starts services (`sd_booted(3)`); in a container it often does not.
 const SYSTEMD: &str = "/run/systemd/system";
 
-/// What starts pcscd, if it is installed.
 fn installed() -> Option<String> {
     let program = PROGRAMS.into_iter().find(|path| Path::new(path).exists())?;
     Some(if Path::new(SYSTEMD).exists() {
@@ -88,7 +87,7 @@ fn seen(context: &Context, reader: &CStr) -> Result<ReaderState, pcsc::Error> {
     Ok(state)
 }
 
-/// Whether a connection failed because another program has the card to itself.
+/// Returns whether a connection failed because another program has the card to itself.
 pub(super) fn is_occupied(error: &Error) -> bool {
     let violation = pcsc::Error::SharingViolation as u32;
     error.code().is_some_and(|code| code.number == violation)

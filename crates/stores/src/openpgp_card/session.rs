@@ -19,7 +19,6 @@ use super::channel::{Channel, Port};
 use crate::card::Aid;
 use crate::user::{PinKind, PinRules, Refusal};
 
-/// What a PIN is verified for (§7.2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Password {
     /// PW1 as 82, for PSO:DECIPHER and INTERNAL AUTHENTICATE.
@@ -131,7 +130,6 @@ impl Session {
         *self.card.lock() = None;
     }
 
-    /// What the last VERIFY took at the APDU.
     pub(super) fn verify_time(&self) -> Option<Duration> {
         *self.verify.lock()
     }

@@ -72,7 +72,7 @@ fn fault(fault: CardFault) -> Error {
 #[debug("CardMaker({profile:?}, {seed})")]
 pub struct CardMaker {
     pub identity: StoreIdentity,
-    /// What such a card does.
+    /// Capabilities of such a card.
     pub capabilities: Vec<Capability>,
     profile: Option<Arc<Profile>>,
     seed: u64,
@@ -110,7 +110,7 @@ impl CardMaker {
         }
     }
 
-    /// By the name of the device: `virtual`, or `twin:` and a profile. None for any other name.
+    /// Returns the cards of a name: `virtual`, or `twin:` and a profile. None for any other name.
     pub fn named(name: &str) -> Option<Result<Self, ProfileError>> {
         if name == VIRTUAL {
             return Some(Ok(Self::virtual_card()));
@@ -125,12 +125,12 @@ impl CardMaker {
         }
     }
 
-    /// The same, drawing service times with that seed.
+    /// Sets the seed of service times.
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// The same, warning the user of what a twin refuses.
+    /// Sets the user who is warned of what a twin refuses.
     pub fn telling(self, notice: Arc<dyn Notice>) -> Self {
         Self { notice, ..self }
     }
@@ -178,7 +178,6 @@ impl CardMaker {
     }
 }
 
-/// What the firmware does.
 fn capabilities() -> Vec<Capability> {
     let can = |capability: &Capability| capability.algorithm.has(capability.operation);
     let algorithms = Algorithm::all().filter(|algorithm| twin::flag(*algorithm).is_some());

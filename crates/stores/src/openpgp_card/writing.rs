@@ -38,7 +38,7 @@ impl CardDevice {
         Ok(slots)
     }
 
-    /// Whether a run can ask for all of this: a slot holds one key.
+    /// Checks whether a run can ask for all of this: a slot holds one key.
     pub(super) fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
         let slots = self.to_write(wanted)?.into_iter();
         let crowded: Vec<String> = slots

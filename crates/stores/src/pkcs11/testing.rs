@@ -108,7 +108,7 @@ impl TokenHere {
         schemes(&self.info, &self.capabilities)
     }
 
-    /// What another program needs to use the key.
+    /// Returns the means by which another program uses the key.
     pub fn program_key(&self, key: &KeyRef) -> Result<ProgramKey, Error> {
         self.keys
             .program_key(key.capability(), Certificate::NotNeeded)

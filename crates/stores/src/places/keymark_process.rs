@@ -25,27 +25,27 @@ use super::program::is_readable;
 use crate::store::once_each;
 use crate::user::Notice;
 
-/// How often a silent process is looked at.
+/// Interval at which a silent process is looked at.
 const LOOK: Duration = Duration::from_millis(50);
-/// After this a call that has not returned is told, once.
+/// Time after which a call that has not returned is told, once.
 const LONG: Duration = Duration::from_secs(10);
-/// What an operation under way is given to finish in when the user ends the run, if none has taken longer before.
+/// Time for an operation under way when the user ends the run, if none has taken longer before.
 const GRACE: Duration = Duration::from_secs(1);
-/// Of what a process prints, the end is kept, in bytes.
+/// Bytes that are kept of the end of a process's output.
 const KEPT: usize = 2_000;
-/// And so much of that is told, in characters.
+/// Characters of its output in a message.
 const TOLD: usize = 200;
 
-/// What the user's wish to end means for what is waited for.
+/// Effect of the user's wish to end on a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndPolicy {
-    /// It is broken off if it takes long.
+    /// The wait is broken off if it takes long.
     BreaksOff,
-    /// It is finished: what was changed on a token is being undone.
+    /// The wait is finished: changes to a token are being undone.
     Finishes,
 }
 
-/// What is waited for.
+/// Event that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
     /// An answer, which takes as long as it takes from the question on.
@@ -58,14 +58,14 @@ pub enum Awaited {
 #[derive(derive_more::Debug)]
 #[debug("KeymarkProcess({name})")]
 pub struct KeymarkProcess {
-    /// As messages call what runs there.
+    /// Name of the process in messages.
     name: String,
     child: Child,
     socket: UnixStream,
     printed: Arc<Mutex<Vec<u8>>>,
-    /// By which one sees into a process that does not answer.
+    /// Memory that shows the calls of a process that does not answer.
     watch: Option<Watched>,
-    /// Of each thread there, the call that was seen last and when it was seen first.
+    /// Last call of each thread that was seen, and when it was seen first.
     seen: Vec<(u64, Timestamp)>,
     clock: MonotonicClock,
     /// The longest call that was seen to return.
@@ -306,7 +306,7 @@ fn keep_the_end(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
 pub struct Accepted {
     /// To keymark.
     pub socket: UnixStream,
-    /// What keymark watches it by, where it does.
+    /// File that keymark watches the process by, where it does.
     pub shared: File,
 }
 

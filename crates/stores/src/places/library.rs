@@ -13,7 +13,7 @@ pub(crate) const INSTALLED: [&str; 2] = [
     concat!("../lib/", env!("KEYMARK_MULTIARCH"), "/keymark"),
 ];
 
-/// One of them.
+/// A library of keymark's own.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnLibrary {
     /// Its file's name.
@@ -22,7 +22,7 @@ pub struct OwnLibrary {
     pub variable: &'static str,
     /// The package that makes it.
     pub package: &'static str,
-    /// What it is for, behind its name: `through which scdaemon reaches a card`.
+    /// Purpose, behind its name: `through which scdaemon reaches a card`.
     pub purpose: &'static str,
 }
 
@@ -34,7 +34,7 @@ impl OwnLibrary {
         package: "keymark-pcsc",
         purpose: "through which scdaemon reaches a card",
     };
-    /// In front of another PKCS#11 module.
+    /// Module in front of another PKCS#11 module.
     pub const PKCS11: Self = Self {
         file: "libkeymark_pkcs11.so",
         variable: "KEYMARK_PKCS11_LIBRARY",

@@ -21,18 +21,17 @@ pub const WORK: Duration = Duration::from_secs(300);
 pub const ANSWER: usize = 16 << 20;
 /// Octets of complaints that are kept, the last ones.
 const COMPLAINTS: usize = 1 << 20;
-/// How often a program is looked at that keeps its output open.
+/// Interval at which a program is looked at that keeps its output open.
 const LOOK: Duration = Duration::from_millis(50);
-/// And one that has closed it, or was told to end.
 const SOON: Duration = Duration::from_millis(1);
-/// How long what a program leaves behind is listened to.
+/// Time for which what a program leaves behind is listened to.
 const REST: Duration = Duration::from_secs(1);
 /// Looks at a program that has closed its outputs, before it is waited for more slowly.
 const AT_ONCE: u32 = 200;
 
-/// What every program gets of the environment.
+/// Variables that every program gets.
 pub const BASE: [&str; 3] = ["PATH", "HOME", "LD_LIBRARY_PATH"];
-/// What sets how fast libraries are, and which part of them is used.
+/// Variables that set the speed of libraries and the choice of their parts.
 pub const SETTINGS: [&str; 7] = [
     "GLIBC_TUNABLES",
     "LD_PRELOAD",
@@ -85,7 +84,7 @@ pub fn run(command: &mut Command, limit: Duration) -> io::Result<Output> {
     ProgramRun::start()?.run(command, limit, ANSWER)
 }
 
-/// One program that is run: it ends, with all that it has started, when its time is up, and with keymark.
+/// Run of one program. It ends, with all that it has started, when its time is up, and with keymark.
 #[derive(Debug)]
 pub struct ProgramRun(Watchdog);
 
@@ -131,7 +130,6 @@ impl ProgramRun {
     }
 }
 
-/// What was heard of a program.
 enum Heard {
     /// Its answer, and the end of what it printed on its standard error.
     Whole([Vec<u8>; 2]),
@@ -211,7 +209,6 @@ fn keep_the_end(kept: &mut Vec<u8>) {
     kept.drain(..surplus);
 }
 
-/// Which of them can be read, or have ended, within that time.
 fn ready(from: &[Option<File>; 2], limit: Duration) -> io::Result<[bool; 2]> {
     let mut polled: Vec<PollFd<'_>> = from
         .iter()
@@ -231,7 +228,7 @@ fn ready(from: &[Option<File>; 2], limit: Duration) -> io::Result<[bool; 2]> {
     Ok([next(&from[0]), next(&from[1])])
 }
 
-/// How a child has ended, which is given that time for it; none where it is still there.
+/// Waits for the end of a child within that time; none where it is still there.
 pub fn ended_within(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let clock = MonotonicClock::new();
     let deadline = clock.now().after(limit);
@@ -260,7 +257,7 @@ pub fn complaints(path: &Path) -> String {
 /// Longer than any line that a program says to tell that it has started.
 const LONGEST_LINE: usize = 64;
 
-/// Whether something can be read, or the end was reached, within that time.
+/// Returns whether something can be read, or the end was reached, within that time.
 pub(super) fn is_readable(from: &impl AsFd, limit: Duration) -> io::Result<bool> {
     let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
     loop {
@@ -271,7 +268,7 @@ pub(super) fn is_readable(from: &impl AsFd, limit: Duration) -> io::Result<bool>
     }
 }
 
-/// What a program says first, without its line feed, within that time.
+/// Reads the first line of a program, without its line feed, within that time.
 pub fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<String> {
     let clock = MonotonicClock::new();
     let deadline = clock.now().after(limit);

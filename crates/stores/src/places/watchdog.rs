@@ -55,7 +55,7 @@ impl Watchdog {
         command.process_group(group).spawn()
     }
 
-    /// What is in the group but the watchdog itself; nothing once it has ended, when its number may be somebody else's.
+    /// Returns the group but the watchdog itself; nothing once it has ended, when its number may be somebody else's.
     pub fn watched(&self) -> Vec<Process> {
         if self.shell.stdin.is_none() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! This CPU as a device.
+//! The device of this CPU.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -75,7 +75,6 @@ impl Loaded for InstalledLibcrypto {
     }
 }
 
-/// One call of a context that was set up once, by its name.
 fn performing(
     name: &'static str,
     key: &Key,

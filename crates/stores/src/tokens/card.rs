@@ -26,9 +26,9 @@ pub enum CardFault {
          imitated here"
     )]
     TooSlow {
-        /// What the firmware took on this CPU.
+        /// Time of the firmware on this CPU.
         needed: Duration,
-        /// What the device takes.
+        /// Time of the device.
         profile: Duration,
     },
 }

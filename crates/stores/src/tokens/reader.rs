@@ -54,7 +54,7 @@ impl CardReader {
     }
 }
 
-/// One user of the card.
+/// Connection of one user of the card.
 #[derive(Debug)]
 pub struct ReaderConnection {
     reader: CardReader,

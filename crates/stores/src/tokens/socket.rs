@@ -42,7 +42,7 @@ impl CardServer {
         })
     }
 
-    /// Where it is served.
+    /// Returns the path at which it is served.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
@@ -67,7 +67,6 @@ fn accept(listener: &UnixListener, reader: &CardReader, clients: &Arc<Clients>) 
     }
 }
 
-/// Until the client goes, or sends what is no request.
 fn serve(mut stream: UnixStream, mut connection: ReaderConnection) {
     while let Ok(Some(request)) = wire::read(&mut stream) {
         let answered = match request {

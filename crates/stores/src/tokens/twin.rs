@@ -72,10 +72,8 @@ pub struct Twin {
     told: Listener,
 }
 
-/// Who is told of what a twin refuses, in words.
 type Listener = Box<dyn Fn(&str) + Send>;
 
-/// How long the device takes for a command, if it is one that has a time.
 enum Time {
     /// The firmware's own time will do.
     Own,
@@ -146,7 +144,6 @@ impl Twin {
             })
     }
 
-    /// What the device says to a command that the firmware does not know.
     fn answer_of_its_own(&self, command: &[u8]) -> Option<Vec<u8>> {
         let version = match command {
             [0, GET_VERSION, 0, 0, ..] => self.profile.yubikey_version?,
@@ -248,7 +245,6 @@ impl Card for Twin {
     }
 }
 
-/// After which the slots may have other algorithms than before.
 fn changes_slots(command: &[u8]) -> bool {
     match command {
         [_, SELECT, ..] => true,

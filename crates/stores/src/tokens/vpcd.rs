@@ -13,7 +13,7 @@ use socket2::SockRef;
 use crate::tokens::card::CardFault;
 use crate::tokens::reader::ReaderConnection;
 
-/// Where vpcd listens unless it is told otherwise (`/etc/reader.conf.d/vpcd`).
+/// Port at which vpcd listens unless it is told otherwise (`/etc/reader.conf.d/vpcd`).
 pub const PORT: u16 = 0x8C7B;
 
 const POWER_OFF: u8 = 0;
@@ -183,7 +183,6 @@ impl Read for Prompt<'_> {
     }
 }
 
-/// One message; `None` at the end of the stream.
 fn receive(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 2];
     match stream.read_exact(&mut length) {

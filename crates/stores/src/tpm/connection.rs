@@ -22,10 +22,10 @@ const ADVICE: &str = include_str!("../../../../data/tpm.txt");
 /// Between our look for free ports and swtpm's taking them, somebody else may.
 const ATTEMPTS: usize = 5;
 
-/// How a TPM is reached.
+/// Way to a TPM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Way {
-    /// This machine's.
+    /// This machine has it.
     Device,
     /// swtpm at that port of this machine, and the next one.
     Emulator(u16),
@@ -45,7 +45,6 @@ impl Way {
     }
 }
 
-/// This machine's TPM.
 pub(super) fn device() -> Result<Way, Error> {
     if Path::new(DEVICE).exists() {
         return Ok(Way::Device);

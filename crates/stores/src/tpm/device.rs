@@ -23,7 +23,6 @@ use crate::scheme::Scheme;
 use crate::store::{KeyStore, as_usual, unsupported};
 use crate::user::User;
 
-/// This machine's TPM.
 const TPM: &str = "tpm";
 /// swtpm, by the same way.
 const SWTPM: &str = "swtpm-esys";

@@ -1,4 +1,4 @@
-//! One worker's way to a key: a connection of its own, and what is timed in it.
+//! A worker's way to a key: a connection of its own, and the timed call in it.
 
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed, copy_answer};
@@ -17,7 +17,6 @@ use super::connection::{Way, refused};
 use super::keys::{coordinate, hash_scheme, padded};
 use crate::store::unsupported;
 
-/// What is asked of the key.
 #[derive(Debug, Clone)]
 enum Work {
     Sign(SignatureScheme),
@@ -53,7 +52,6 @@ enum Armed {
     Derive(EccPoint),
 }
 
-/// What came of it.
 #[derive(Debug)]
 enum TpmAnswer {
     Signature(Signature),
@@ -91,7 +89,6 @@ pub(crate) fn open(
     }))
 }
 
-/// What was hashed by nobody but us: the digest did not come from this TPM (Part 2, 10.6.2).
 fn no_ticket() -> TssResult<HashcheckTicket> {
     TPMT_TK_HASHCHECK {
         tag: TPM2_ST_HASHCHECK,

@@ -1,4 +1,4 @@
-//! What a token is called: PINs, consent and journals belong to one.
+//! Names of tokens: PINs, consent and journals belong to one.
 
 use std::collections::BTreeSet;
 
@@ -26,12 +26,12 @@ impl TokenId {
         self.0.rsplit(':').next().unwrap_or_default()
     }
 
-    /// What calls this token and no other.
+    /// Returns the name of this token and no other.
     pub fn name(&self) -> TokenName {
         TokenName(self.0.clone())
     }
 
-    /// Whether a user means this token: by all of its name, or by its serial number.
+    /// Returns whether a user means this token: by all of its name, or by its serial number.
     pub fn is_called(&self, said: &TokenName) -> bool {
         [self.as_str(), self.serial()].contains(&said.as_str())
     }

@@ -1,4 +1,4 @@
-//! What can be measured on one screen: a line a device, and what is missing last.
+//! Summary of what can be measured, on one screen: a line for each device, and missing software last.
 
 use itertools::Itertools;
 use keymark_bench::{Algorithm, Family};
@@ -87,7 +87,6 @@ fn kinds(algorithms: impl Iterator<Item = Algorithm>) -> String {
     words.join(", ")
 }
 
-/// On curves, of which there are too many to be named.
 const ECC: &str = "ecc";
 
 /// The kind of an algorithm, and a number that tells it from others of that kind: its length, or of which curve it is.

@@ -104,7 +104,6 @@ fn serve(arguments: &ServeArguments) -> Outcome {
     Ok(Exit::Fine)
 }
 
-/// For the name of a token that is no card's.
 fn hint_of_module(named: &str) -> String {
     ManagedKind::named(named).map_or_else(String::new, |_| format!("; --pkcs11 {named} serves it"))
 }

@@ -17,11 +17,11 @@ const GRACE_S: u32 = 2;
 
 /// A program that has ended.
 pub(super) struct Ended {
-    /// When it was started, on the clock of the trace's records.
+    /// Time when it was started, on the clock of the trace's records.
     pub(super) begin_ns: u64,
-    /// When it ended.
+    /// Time when it ended.
     pub(super) end_ns: u64,
-    /// What keymark's exit status becomes.
+    /// Exit status that keymark ends with.
     pub(super) exit: Exit,
 }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 use keymark_shim_protocol::wire::{self, CardRequest, CardResponse};
 
 pub(crate) const ATR: [u8; 4] = [0x3B, 0x81, 0x80, 0x01];
-/// What the card says its work took.
 pub(crate) const WORK: Duration = Duration::from_micros(1234);
 
 #[derive(Default)]

@@ -57,7 +57,6 @@ fn all_threads_and_processes_share_one_device() {
     }
 }
 
-/// Of SoftHSM2 alone, such a run fails: one of the processes finds no token.
 #[test]
 fn processes_can_log_in_at_the_same_time() {
     let world = World::new().twin(20);
@@ -101,7 +100,6 @@ fn who_has_been_served_waits_for_those_who_came_meanwhile() {
     }
 }
 
-/// One works, another that waits is stopped, and a third comes after it.
 #[test]
 fn one_who_is_stopped_in_the_queue_holds_nobody_up() {
     let world = World::new().twin(700);

@@ -118,7 +118,6 @@ impl World {
         client
     }
 
-    /// What it did, in the order in which it was done.
     pub(crate) fn operations(
         &self,
         callers: (u32, u32),
@@ -144,7 +143,6 @@ impl World {
     }
 }
 
-/// What a client printed.
 pub(crate) fn done(output: &Output) -> Vec<Operation> {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {said}", output.status);

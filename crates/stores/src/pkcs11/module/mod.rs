@@ -34,12 +34,12 @@ use crate::user::Pins;
 pub struct ModuleFile {
     pub path: PathBuf,
     pub environment: BTreeMap<String, OsString>,
-    /// What it is to find in `pReserved`, where it wants anything there.
+    /// Text for the module in `pReserved`, where it wants any.
     pub reserved: Option<String>,
 }
 
 impl ModuleFile {
-    /// With the user's configuration.
+    /// Makes one with the user's configuration.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -83,7 +83,7 @@ fn is_for_every_module(name: &str) -> bool {
             .any(|begin| name.starts_with(begin))
 }
 
-/// Whether a variable has a secret by its name: `PGPASSWORD`, `GITHUB_TOKEN`; and so does the address of an archive.
+/// Returns whether a variable has a secret by its name: `PGPASSWORD`, `GITHUB_TOKEN`; and so does the address of an archive.
 fn names_a_secret(name: &str) -> bool {
     const WORDS: [&str; 9] = [
         "PASS",
@@ -168,7 +168,6 @@ pub(crate) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
     ))
 }
 
-/// What the loader says, in fewer words.
 pub(crate) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
     match codes::returned(&error) {
         // It is a module, and gives out no functions.
@@ -177,7 +176,6 @@ pub(crate) fn not_loaded(path: &Path, error: CryptokiError) -> Error {
     }
 }
 
-/// What the loader says of a file that is no module, what that means ('%' is what it says), and what to do.
 const NO_MODULE: &str = include_str!("../../../../../data/pkcs11/loading.txt");
 
 pub(crate) fn no_module(path: &Path, reason: &str) -> Error {

@@ -25,14 +25,14 @@ const BESIDE: [&str; 3] = ["", "../kryoptic/release", "../../kryoptic/release"];
 pub struct KnownModule {
     /// `softhsm2`, as p11-kit's file for it is called; or the maker's product.
     pub name: String,
-    /// Where it is, or should be.
+    /// Expected path.
     pub file: PathBuf,
-    /// What p11-kit has it find in `pReserved` (`x-init-reserved`).
+    /// Text that p11-kit gives it in `pReserved` (`x-init-reserved`).
     pub reserved: Option<String>,
 }
 
 impl KnownModule {
-    /// As it is to be loaded.
+    /// Returns the file to load.
     pub(crate) fn to_load(&self) -> ModuleFile {
         ModuleFile {
             reserved: self.reserved.clone(),
@@ -41,7 +41,7 @@ impl KnownModule {
     }
 }
 
-/// Where modules are looked for.
+/// Directories in which modules are looked for.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// p11-kit's directories of registrations; what comes later counts more.
@@ -62,18 +62,16 @@ struct Product {
     files: Vec<PathBuf>,
     /// A part of the file's name.
     part: Option<String>,
-    /// By which it finds its configuration.
     #[serde(default)]
     variables: Vec<String>,
-    /// Whether it hands calls on to another one, which reads variables of its own.
+    /// True if it hands calls on to another one, which reads variables of its own.
     #[serde(default)]
     hands_on: bool,
-    /// What to do where it cannot be initialised.
     needs: Option<String>,
 }
 
 impl Product {
-    /// Whether a file of that name is the module.
+    /// Returns whether a file of that name is the module.
     fn is(&self, file: &str) -> bool {
         self.part.as_ref().is_some_and(|part| file.contains(part))
     }
@@ -91,7 +89,7 @@ static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
 });
 
 impl Places {
-    /// Those of this machine and user.
+    /// Returns those of this machine and user.
     pub fn of_user() -> Self {
         let configuration = match std::env::var_os("XDG_CONFIG_HOME") {
             Some(directory) => Some(PathBuf::from(directory)),
@@ -126,7 +124,6 @@ impl Places {
         modules
     }
 
-    /// What p11-kit would load. A file of the same name in a later directory takes its place.
     fn registered(&self) -> Vec<KnownModule> {
         let directories = self.registrations.iter();
         let entries =
@@ -205,14 +202,12 @@ fn add(modules: &mut Vec<KnownModule>, name: &str, file: PathBuf, reserved: Opti
     }
 }
 
-/// What stands behind a name in p11-kit's file for a module; the last counts.
 fn value_in<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let lines = text.lines().filter_map(|line| line.split_once(':'));
     let values = lines.filter(|(known, _)| known.trim() == name);
     values.map(|(_, value)| value.trim()).next_back()
 }
 
-/// Those files of all products.
 fn files(kind: fn(&Path) -> bool) -> impl Iterator<Item = (&'static str, &'static PathBuf)> {
     let files = |product: &'static Product| {
         let files = product.files.iter();
@@ -248,7 +243,7 @@ pub(crate) fn read_by(file: &Path) -> Option<Vec<&'static str>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// Of this process's environment, what the module reads: a server that loads it needs the same. A module that is not known
+/// Returns the part of this process's environment that the module reads: a server that loads it needs the same. A module that is not known
 /// may read what any of them reads.
 pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
     let all = || PRODUCTS.iter().flat_map(Product::variables).collect();

@@ -7,12 +7,10 @@ use keymark_bench::Error;
 
 use crate::pkcs11::module::codes::failed;
 
-/// What it calls itself.
 const DESCRIPTION: &str = "TPM2.0 Cryptoki";
-/// How its file begins, by the name that its build gives it.
 const FILE: &str = "libtpm2_pkcs11";
 
-/// Whether several threads may use the module at once. Of twelve runs of a C program whose two threads signed in sessions
+/// Checks whether several threads may use the module at once. Of twelve runs of a C program whose two threads signed in sessions
 /// of their own, 1.9 failed in nine, and in none with one thread (docs/soft-tokens.md); a crash would end the whole run.
 pub(crate) fn check_threads(module: &Pkcs11) -> Result<(), Error> {
     let info = module.get_library_info().map_err(failed)?;
@@ -26,7 +24,7 @@ pub(crate) fn check_threads(module: &Pkcs11) -> Result<(), Error> {
     ))
 }
 
-/// Whether a server may load the module and fork workers that use it.
+/// Checks whether a server may load the module and fork workers that use it.
 pub fn check_server(module: &Path) -> Result<(), Error> {
     let name = module.file_name().and_then(|name| name.to_str());
     if !name.is_some_and(|name| name.starts_with(FILE)) {

@@ -1,4 +1,4 @@
-//! One worker's way to a key: a session of its own, and what is timed in it.
+//! A worker's way to a key: a session of its own, and the timed call in it.
 //!
 //! `C_SignInit` belongs to the operation, as there is no signature without it. What a key agreement yields is read
 //! afterwards (`collect`); hashing and DigestInfo come before (`arm`). Sessions of a token that limits them are
@@ -28,7 +28,7 @@ use crate::store::unsupported;
 /// The handle.
 #[derive(Debug)]
 pub(crate) struct SessionHandle {
-    /// Whose other session has logged in, and may have the test key.
+    /// Token whose other session has logged in, and may have the test key.
     token: Arc<OpenToken>,
     /// Good in all sessions of this process (PKCS#11 3.1 §5.6).
     key: ObjectHandle,
@@ -38,7 +38,7 @@ pub(crate) struct SessionHandle {
     per_block: bool,
     operator: Option<Operator>,
     work: Work,
-    /// What a shared secret becomes.
+    /// Template of a shared secret.
     secret: Vec<Attribute>,
     data: Vec<u8>,
     derived: Option<ObjectHandle>,
@@ -107,7 +107,6 @@ impl SessionHandle {
     }
 }
 
-/// Of a key agreement: an object of the session, whose value may be read.
 fn secret(work: Work) -> Vec<Attribute> {
     let (Work::Derive(length) | Work::Decapsulate(length)) = work else {
         return Vec::new();

@@ -22,22 +22,21 @@ use crate::pkcs11::token::keys::{parameter_set, parameters_of};
 use crate::store::unsupported;
 use crate::test_key::{Numbers, Secret, TestKey};
 
-/// What test keys are called.
+/// Label of test keys.
 pub(crate) const LABEL: &str = "keymark test key";
 
 /// A test key as an object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TestObject<'i> {
     pub(crate) id: &'i [u8],
-    /// Whether only the user sees it who has logged in, as far as anybody does.
+    /// True if only the user sees it who has logged in, as far as anybody does.
     pub(crate) is_private: bool,
-    /// Whether it is there until it is removed from the token (`persistent_keys.rs`), or the token is gone; else as long as
+    /// True if it is there until it is removed from the token (`persistent_keys.rs`), or the token is gone; else as long as
     /// its session, and nothing is written.
     pub(crate) on_token: bool,
 }
 
 impl TestObject<'_> {
-    /// What both halves have in common.
     fn named(&self) -> Vec<Attribute> {
         vec![
             Attribute::Token(self.on_token),
@@ -65,10 +64,10 @@ fn may(capability: Capability) -> Result<Attribute, Error> {
     }
 }
 
-/// Who has made a test key.
+/// Maker of a test key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Maker {
-    /// It is the run's, as other devices have it.
+    /// The run has made it, as other devices have it.
     Keymark,
     /// The token, which takes none from outside.
     Token,

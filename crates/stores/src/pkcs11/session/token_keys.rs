@@ -44,10 +44,10 @@ pub(crate) struct Placed {
     pub(crate) origin: KeyOrigin,
 }
 
-/// Where a key is from, and what finds it.
+/// Origin of a key, with the means to find it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum KeyOrigin {
-    /// It is on the token, where every process finds it: it was there, or was put there.
+    /// A key of the token, where every process finds it: it was there, or was put there.
     Found(ObjectPart),
     /// A test key in the session that is kept, by its `CKA_ID`: each process that is given the test key has it.
     Written(Vec<u8>),

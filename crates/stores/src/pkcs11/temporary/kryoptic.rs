@@ -12,7 +12,6 @@ use crate::pkcs11::module::modules::{KRYOPTIC, Places, built_kryoptic};
 const MODULE: &str = "kryoptic";
 /// Names another place for it.
 const VARIABLE: &str = "KEYMARK_KRYOPTIC";
-/// What it has its configuration's path in (kryoptic.conf(5)).
 const CONFIGURATION: &str = "KRYOPTIC_CONF";
 
 pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {

@@ -29,7 +29,7 @@ use crate::pkcs11::token::token_info::{ModuleInfo, TokenInfo};
 use crate::pkcs11::token::{FoundToken, Owner};
 use crate::user::{Pin, PinSource, Pins, User};
 
-/// Which software.
+/// Software of a temporary token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ManagedKind {
     /// SoftHSM2.
@@ -43,14 +43,14 @@ pub enum ManagedKind {
 }
 
 impl ManagedKind {
-    /// Those that come with keymark, in the order of tables.
+    /// Returns those that come with keymark, in the order of tables.
     pub(crate) fn all() -> Vec<Self> {
         let twins = TwinDevice::shipped().map(Self::Twin);
         let software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm];
         software.into_iter().chain(twins).collect()
     }
 
-    /// By the name of the device.
+    /// Returns the kind of a device's name.
     pub fn named(name: &str) -> Option<Self> {
         let mut software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm].into_iter();
         software
@@ -91,7 +91,6 @@ impl ManagedKind {
         }
     }
 
-    /// As a device, which is called otherwise than what its module says of it.
     fn identity(&self, module: &ModuleInfo) -> StoreIdentity {
         let software = match self {
             Self::SoftHsm | Self::Twin(_) => "SoftHSM2 on this CPU, with a temporary token",
@@ -102,7 +101,7 @@ impl ManagedKind {
         made_identity(self.name(), StoreKind::PKCS11, about, self.profile())
     }
 
-    /// Whether it does what its module offers.
+    /// Returns whether it does what its module offers.
     pub(crate) fn can(&self, capability: Capability) -> bool {
         match self {
             Self::SoftHsm => true,
@@ -200,7 +199,7 @@ impl ManagedToken {
         Ok((Self::make_in(place, kind)?, directory))
     }
 
-    /// What of the token's mechanisms works.
+    /// Returns the capabilities that work.
     pub(crate) fn capabilities(&self) -> Vec<Capability> {
         let mut capabilities = offered(&self.found.info);
         capabilities.retain(|capability| self.kind.can(*capability));
@@ -208,7 +207,6 @@ impl ManagedToken {
     }
 }
 
-/// Who knows that PIN of a token of keymark's.
 pub(crate) fn user_of(pin: &Pin) -> User {
     let known = PinSource::Known(pin.clone());
     User {
@@ -270,7 +268,6 @@ impl ManagedPlace {
         &self.file
     }
 
-    /// With what the programs have complained of, where any run for the token.
     fn explained(&self, error: Error) -> Error {
         match &self.emulator {
             None => error,

@@ -14,7 +14,6 @@ use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::module::process::PipedPin;
 use crate::user::Pin;
 
-/// What tokens of keymark's are called.
 const LABEL: &str = "keymark";
 
 /// The PINs of the token to be. They go through a pipe.
@@ -25,7 +24,7 @@ pub(crate) struct NewToken {
 }
 
 impl NewToken {
-    /// With PINs that nobody knows.
+    /// Makes PINs that nobody knows.
     pub(crate) fn random() -> Result<Self, Error> {
         Ok(Self {
             officer: random_pin()?,
@@ -68,7 +67,6 @@ impl NewToken {
     }
 }
 
-/// Of 16 letters.
 fn random_pin() -> Result<PipedPin, Error> {
     let mut octets = [0; 8];
     openssl::rand::rand_bytes(&mut octets).during("RAND_bytes")?;

@@ -36,9 +36,9 @@ pub struct ServedToken {
     pub pin: Pin,
     /// The token, without a key.
     pub token_uri: String,
-    /// What other programs load.
+    /// Module that other programs load.
     pub module: PathBuf,
-    /// Who looks after its programs, if it is a twin.
+    /// Watch over its programs, if it is a twin.
     pub watch: Option<TokenWatch>,
 }
 
@@ -49,7 +49,7 @@ pub struct TokenWatch {
     device: File,
 }
 
-/// One of its keys.
+/// A key of a served token.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct ServedKey {
     pub algorithm: Algorithm,
@@ -96,7 +96,7 @@ impl ServedToken {
         })
     }
 
-    /// What it is.
+    /// Returns its identity.
     pub fn identity(&self) -> &StoreIdentity {
         self.device.identity()
     }
@@ -111,7 +111,7 @@ impl TokenWatch {
         })
     }
 
-    /// Who has had the token to itself for longer than any call takes.
+    /// Returns the process that has had the token to itself for longer than any call takes.
     pub fn stuck(&self) -> Option<Holder> {
         let number = |at: usize| {
             let mut number = [0; 8];

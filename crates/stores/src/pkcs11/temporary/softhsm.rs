@@ -10,7 +10,6 @@ use crate::pkcs11::module::modules::Places;
 
 /// The library's registration with p11-kit, or the name of its product.
 const MODULE: &str = "softhsm2";
-/// What it has its configuration's path in.
 const CONFIGURATION: &str = "SOFTHSM2_CONF";
 
 pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {

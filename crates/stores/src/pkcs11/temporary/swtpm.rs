@@ -42,7 +42,6 @@ pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
     programs().map(|_| library)
 }
 
-/// In the order in which they are told to the supervisor, `tpm2_send` last.
 fn programs() -> Result<[PathBuf; 5], Error> {
     let mut found = PROGRAMS.map(|_| PathBuf::new());
     for (path, (program, package)) in found.iter_mut().zip(PROGRAMS) {

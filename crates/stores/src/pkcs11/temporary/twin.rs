@@ -10,7 +10,6 @@ use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
 use super::ManagedPlace;
 use crate::pkcs11::module::wrapped;
 
-/// Before the profile's name.
 const TWIN: &str = "twin:";
 
 /// The device whose time is taken.
@@ -22,7 +21,7 @@ pub struct TwinDevice {
 }
 
 impl TwinDevice {
-    /// By the name of the device, if it is the twin of one that is reached by PKCS#11.
+    /// Returns the twin of a name, if it is one of a device that is reached by PKCS#11.
     pub fn named(name: &str) -> Option<Self> {
         let profile = Profile::find(name.strip_prefix(TWIN)?).ok()?;
         match profile.store {
@@ -31,7 +30,6 @@ impl TwinDevice {
         }
     }
 
-    /// Those that come with keymark.
     pub(crate) fn shipped() -> impl Iterator<Item = Self> {
         let shipped = Profile::shipped().unwrap_or_default().into_iter();
         let twins = shipped.filter(|profile| profile.store == ProfileStore::Pkcs11);

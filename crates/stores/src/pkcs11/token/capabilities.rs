@@ -1,4 +1,4 @@
-//! What can be measured with test keys on a token, by what it says of its mechanisms.
+//! Capabilities of a token with test keys, by its mechanisms.
 
 use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Digest, Family, Operation};
@@ -11,14 +11,14 @@ use crate::scheme::Scheme;
 /// The newest SoftHSM2 whose OAEP is known to take no digest but SHA-1: it answers CKR_ARGUMENTS_BAD.
 const SOFTHSM_OAEP_SHA1_ONLY: (u8, u8) = (2, 6);
 
-/// What is asked of a key.
+/// Work that a key is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
     Sign(Mechanism),
     Decrypt(Mechanism),
     /// A shared secret of that length.
     Derive(usize),
-    /// The same by a key encapsulation.
+    /// Shared secret of that length, by a key encapsulation.
     Decapsulate(usize),
 }
 
@@ -54,7 +54,7 @@ impl Work {
         })
     }
 
-    /// Whether a token says that it does this with keys of the family.
+    /// Returns whether a token says that it does this with keys of the family.
     fn is_possible(self, info: &TokenInfo, family: Family) -> bool {
         let (kind, allows): (_, fn(&MechanismInfo) -> bool) = match self {
             Self::Sign(kind) => (kind, |said| said.sign),
@@ -103,7 +103,7 @@ pub(crate) fn offered(info: &TokenInfo) -> Vec<Capability> {
         .collect()
 }
 
-/// What is asked of the token for it.
+/// Returns the capability that the token is asked for.
 pub(crate) const fn asked_for(capability: Capability) -> Capability {
     Capability {
         algorithm: capability.algorithm,
@@ -117,7 +117,7 @@ pub(crate) const fn asked_for(capability: Capability) -> Capability {
     }
 }
 
-/// Whether a mechanism takes keys of the family, by their lengths in bits. Where a token says none, it takes any.
+/// Returns whether a mechanism takes keys of the family, by their lengths in bits. Where a token says none, it takes any.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "the other families have no lengths"

@@ -32,7 +32,6 @@ pub(crate) struct TokenDevice {
     capabilities: Vec<Capability>,
     wanted: ObjectPart,
     user: User,
-    /// Where it is, if keymark has made it.
     managed: Option<ManagedToken>,
     process: OnceLock<Arc<TokenProcess>>,
 }
@@ -61,7 +60,7 @@ impl TokenDevice {
         Ok(device)
     }
 
-    /// One that keymark has made.
+    /// Makes the device of a token of keymark's own.
     pub(crate) fn of_managed(own: ManagedToken, by: DeviceChoice) -> Self {
         Self {
             by,
@@ -74,7 +73,6 @@ impl TokenDevice {
         }
     }
 
-    /// What can be asked of the keys that are named.
     fn named_keys(&self) -> Result<Vec<Capability>, Error> {
         let process = self.process();
         let keys = process.keys(&self.wanted)?;
@@ -241,7 +239,6 @@ fn pin_line(login: Login) -> String {
     }
 }
 
-/// What keymark has a use for, and how many there are.
 fn mechanisms(info: &TokenInfo) -> Fact {
     let range = |name: &str, kind| {
         let said = info.mechanism(kind)?;

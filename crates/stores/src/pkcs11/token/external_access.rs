@@ -30,7 +30,6 @@ use crate::test_key::{Numbers, TestKey};
 use crate::user::TokenId;
 
 impl TokenKeys {
-    /// What another program needs to use the key.
     pub(crate) fn program_key(
         &self,
         capability: Capability,
@@ -76,12 +75,10 @@ pub fn unseen(token: &TokenId) -> Error {
     )
 }
 
-/// What to do where a test key does not.
 pub(crate) const NAME_A_KEY: &str =
     "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'";
 
 impl OpenToken {
-    /// Where keymark's own token has its files: what its module finds by the environment, or beside itself.
     fn own_place(&self) -> Option<PathBuf> {
         if self.owner == Owner::User {
             return None;
@@ -230,7 +227,7 @@ fn certificate(public: &PublicKey, id: &[u8], label: &str) -> Result<Vec<Attribu
     ])
 }
 
-/// Whether ssh and OpenSSL have a way to keys of the family on a token: RSA, and the curves that both know.
+/// Returns whether ssh and OpenSSL have a way to keys of the family on a token: RSA, and the curves that both know.
 pub const fn is_known_to_programs(family: Family) -> bool {
     matches!(family, Family::Rsa(_)) || family.is_of_nist()
 }

@@ -118,14 +118,13 @@ pub(crate) fn called(wish: &Wish, user: &User, looked: &mut Looked) -> Result<()
     Ok(())
 }
 
-/// Whether a user means a token.
+/// Returns whether a user means a token.
 fn is_called(token: &TokenInfo, name: &str) -> bool {
     let id = token.id();
     let is_id = TokenName::parse(name).is_ok_and(|name| id.is_called(&name));
     is_id || token.label.eq_ignore_ascii_case(name)
 }
 
-/// What a name means, before anybody is asked for a PIN.
 enum Meant {
     Own(Box<ManagedToken>),
     Tokens(Box<Pkcs11Uri>, Vec<FoundToken>),
@@ -251,7 +250,6 @@ fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
     ))
 }
 
-/// Of several tokens that a URI with a key matches, those that show such a key: none is sent a PIN to find out.
 fn with_key(found: &mut Vec<FoundToken>, wanted: &ObjectPart) -> Result<(), Error> {
     if found.len() > 1 {
         // Not one that can do nothing, such as p11-kit's list of certificates.
@@ -297,13 +295,12 @@ pub(crate) fn no_token(wanted: Option<&str>, others: &[String], blank: bool) -> 
     )
 }
 
-/// Those that have a PIN and keys, or could.
+/// Returns tokens that have a PIN and keys, or could.
 pub(crate) fn tokens(said: &ModuleInfo) -> impl Iterator<Item = (&SlotInfo, &TokenInfo)> {
     let slots = said.slots.iter();
     slots.filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)))
 }
 
-/// Those tokens of keymark's own that can be made here.
 fn own(kinds: &[ManagedKind], places: &Places, looked: &mut Looked) {
     for kind in kinds {
         if let Ok(token) = ManagedToken::make(kind, places) {

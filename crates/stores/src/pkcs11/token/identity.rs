@@ -1,4 +1,4 @@
-//! What a token is for tables and records: its name, and whether its times are a device's, this CPU's or a twin's.
+//! Identity of a token for tables and records: its name and its provenance.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,6 @@ const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
 /// The reader of vsmartcard's vpcd: what is in it is a program.
 const VPCD: &str = "Virtual PCD";
 
-/// What a token is, by what it and its module say.
 pub(crate) fn identity(module: &ModuleInfo, info: &TokenInfo) -> StoreIdentity {
     let (manufacturer, model, label) = (&info.manufacturer, &info.model, &info.label);
     let mut slots = module.slots.iter();

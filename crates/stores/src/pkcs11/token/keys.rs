@@ -18,19 +18,19 @@ use crate::pkcs11::module::codes::failed;
 use crate::pkcs11_uri::{ObjectKind, ObjectPart};
 use crate::store::once_each;
 
-/// What is said of a key.
+/// Description of a key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyInfo {
     pub label: String,
     pub id: Vec<u8>,
-    /// None: keymark does not know the algorithm, or the length.
+    /// Algorithm; none if keymark does not know it, or the length.
     pub algorithm: Option<Algorithm>,
-    /// What its attributes let it do.
+    /// Operations that its attributes allow.
     pub operations: Vec<Operation>,
     pub pin: KeyPin,
 }
 
-/// Whether the PIN of the token is enough for a key (`CKA_ALWAYS_AUTHENTICATE`).
+/// Lifetime of the token's PIN for a key (`CKA_ALWAYS_AUTHENTICATE`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KeyPin {
     #[default]
@@ -55,14 +55,14 @@ impl KeyInfo {
         format!("'{}' {algorithm}", self.label)
     }
 
-    /// Whether a URI means it.
+    /// Returns whether a URI means it.
     pub(crate) fn is_called(&self, wanted: &ObjectPart) -> bool {
         let label = wanted.label.as_ref();
         label.is_none_or(|label| *label == self.label)
             && wanted.id.as_ref().is_none_or(|id| *id == self.id)
     }
 
-    /// What can be asked of it.
+    /// Returns its capabilities.
     pub fn capabilities(&self) -> impl Iterator<Item = Capability> {
         let operations = self.operations.iter();
         operations.filter_map(|operation| {
@@ -80,7 +80,6 @@ impl KeyInfo {
     }
 }
 
-/// What can be asked of the keys, once each.
 pub(crate) fn capabilities(keys: &[KeyInfo]) -> Vec<Capability> {
     once_each(keys.iter().flat_map(KeyInfo::capabilities))
 }
@@ -128,7 +127,6 @@ pub(crate) fn meant(
         .collect()
 }
 
-/// What an object says of itself, as far as it was asked.
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) info: KeyInfo,

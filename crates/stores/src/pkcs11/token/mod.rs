@@ -1,4 +1,4 @@
-//! One token in use: its sessions and its PIN. This is the one place that logs in.
+//! A token in use: its sessions and its PIN. No other place logs in. This is the one place that logs in.
 //!
 //! OpenSC's slots of one card share its number, so a token is found again by number and label. Which token is in
 //! the slot is asked before each login.
@@ -35,7 +35,6 @@ use crate::pkcs11_uri::ObjectPart;
 use crate::test_key::TestKey;
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
 
-/// How PKCS#11 speaks of PINs.
 const WORDS: PinWords = PinWords {
     call: "C_Login",
     blocked: "CKF_USER_PIN_LOCKED",
@@ -51,7 +50,7 @@ pub struct FoundToken {
 }
 
 impl FoundToken {
-    /// What the module in that file says of it.
+    /// Returns the token of a module's description.
     pub(crate) fn of(file: &ModuleFile, module: &ModuleInfo, info: &TokenInfo) -> Self {
         Self {
             file: file.clone(),
@@ -68,7 +67,6 @@ pub(crate) struct OpenToken {
     pub(crate) file: ModuleFile,
     pub(crate) module: Arc<Module>,
     pub(crate) id: TokenId,
-    /// Of several with one number, as slots of one card are, this one.
     label: String,
     login: Login,
     rules: PinRules,
@@ -85,7 +83,7 @@ pub(crate) struct OpenToken {
     pub(crate) certified: Mutex<Vec<Vec<u8>>>,
 }
 
-/// Whose token it is.
+/// Owner of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Owner {
     /// Test keys are written onto it as well, and gone with it after the run.
@@ -146,7 +144,7 @@ impl OpenToken {
         self.open(self.slot()?.0)
     }
 
-    /// What the token says of itself now.
+    /// Reads the token's description anew.
     pub(crate) fn info(&self) -> Result<TokenInfo, Error> {
         token_info::ask_token(&self.module, self.slot()?.0)
     }
@@ -160,7 +158,6 @@ impl OpenToken {
         })
     }
 
-    /// That the token takes no more sessions, with how many it takes.
     fn too_many(&self, slot: Slot, refused: Error) -> Error {
         let Error::Refused { call, code, .. } = &refused else {
             return refused;
@@ -179,7 +176,7 @@ impl OpenToken {
         Error::refused(call.clone(), code.clone(), reason, advice)
     }
 
-    /// Whether the token says that its sessions are counted: those of cases that wait for their turn would be missing
+    /// Returns whether the token says that its sessions are counted: those of cases that wait for their turn would be missing
     /// for the others.
     pub(crate) fn counts_sessions(&self) -> Result<bool, Error> {
         let most = token_info::most_sessions(&self.module.client, self.slot()?.0);
@@ -236,7 +233,7 @@ impl OpenToken {
         Ok(session)
     }
 
-    /// Whether a user logs in, who alone sees its private objects then.
+    /// Returns whether a user logs in, who alone sees its private objects then.
     pub(crate) fn has_login(&self) -> bool {
         self.login.pin().is_some()
     }
@@ -263,13 +260,13 @@ impl OpenToken {
         }
     }
 
-    /// Whether that PIN may go on being sent: nobody has used up its tries since.
+    /// Checks whether that PIN may go on being sent: nobody has used up its tries since.
     pub(crate) fn may_send_again(&self) -> Result<(), Error> {
         let tries = self.slot()?.1.pin().map_or(0, PinState::tries);
         self.rules.again(PinKind::User, tries)
     }
 
-    /// Whether it was refused to any worker of this process.
+    /// Checks whether it was refused to any worker of this process.
     pub(crate) fn was_not_refused(&self) -> Result<(), Error> {
         self.rules.again(PinKind::User, u8::MAX)
     }

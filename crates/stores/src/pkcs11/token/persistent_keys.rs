@@ -24,7 +24,6 @@ use crate::test_key::TestKey;
 struct NotedKey {
     #[serde(with = "hex::serde")]
     id: Vec<u8>,
-    /// What it is called.
     label: String,
     algorithm: Algorithm,
     module: PathBuf,
@@ -37,7 +36,7 @@ pub fn journalled_module(content: &Content) -> Option<PathBuf> {
 }
 
 impl OpenToken {
-    /// Whether its user lets test keys be written to it.
+    /// Returns whether its user lets test keys be written to it.
     pub(crate) fn may_write(&self) -> bool {
         self.user.consent.may_write(&self.id)
     }
@@ -82,7 +81,7 @@ impl OpenToken {
         written
     }
 
-    /// Whether the key of that identifier is a test key that this run has written.
+    /// Returns whether the key of that identifier is a test key that this run has written.
     pub(crate) fn has_written(&self, id: &[u8]) -> bool {
         let journal = self.journal.lock();
         let written = journal.iter().flat_map(|journal| journal.content().open());
@@ -126,7 +125,6 @@ impl OpenToken {
     }
 }
 
-/// What a journal has noted of a test key. Without an identifier it would be any object.
 fn noted(write: &TestKeyWrite) -> Result<NotedKey, Error> {
     let key = write.test_key::<NotedKey>();
     key.filter(|key| !key.id.is_empty()).ok_or_else(|| {
@@ -144,7 +142,6 @@ fn test_objects(session: &Session, id: &[u8], label: &str) -> Result<Vec<ObjectH
     session.find_objects(&template).map_err(failed)
 }
 
-/// As a journal and its messages name it.
 fn place(id: &[u8]) -> String {
     format!("key {}", hex::encode(id))
 }

@@ -172,7 +172,7 @@ fn beside(
     Ok(if named.is_empty() { found } else { named })
 }
 
-/// Whether a private key on a short-Weierstrass curve signs what the public key verifies.
+/// Returns whether a private key on a short-Weierstrass curve signs what the public key verifies.
 fn has_signed(session: &Session, key: ObjectHandle, public: &PublicKey) -> bool {
     const DIGEST: [u8; 32] = [0x4b; 32];
     let signature = session.sign(&Mechanism::Ecdsa, key, &DIGEST);

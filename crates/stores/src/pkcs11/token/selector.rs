@@ -14,7 +14,7 @@ use crate::pkcs11_uri::{Pkcs11Uri, SCHEME, UriError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenSelector {
     Own(ManagedKind),
-    /// What it says matches; of a module that is named by its file, every token.
+    /// URI of tokens. A module that is named by its file means every token in it.
     Uri(Box<Pkcs11Uri>),
 }
 

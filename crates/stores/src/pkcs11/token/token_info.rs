@@ -1,4 +1,4 @@
-//! What a module says of itself, its slots and their tokens, without a PIN.
+//! Description of a module, its slots and their tokens, without a PIN.
 
 use cryptoki::context::Pkcs11;
 use cryptoki::slot::{Limit, Slot, TokenInfo as SaidOfToken};
@@ -20,7 +20,7 @@ use crate::user::TokenId;
 pub struct ModuleInfo {
     pub manufacturer: String,
     pub description: String,
-    /// Of the library.
+    /// Version of the library.
     pub version: (u8, u8),
     pub slots: Vec<SlotInfo>,
 }
@@ -31,7 +31,7 @@ pub struct SlotInfo {
     pub id: u64,
     pub description: String,
     pub manufacturer: String,
-    /// What is in it, or why that cannot be known.
+    /// Token in it, or the reason why that cannot be known.
     pub token: Result<TokenInfo, Error>,
 }
 
@@ -44,28 +44,28 @@ pub struct TokenInfo {
     pub serial: String,
     pub firmware: (u8, u8),
     pub login: Login,
-    /// How many sessions it takes, where it says a number.
+    /// Number of sessions it takes, where it says a number.
     pub sessions: Option<u64>,
     pub mechanisms: Vec<MechanismInfo>,
-    /// How many mechanisms it has, with those that keymark has no use for.
+    /// Number of mechanisms it has, with those that keymark has no use for.
     pub mechanism_count: usize,
     /// Private keys, as far as they show without a PIN.
     pub keys: Vec<KeyInfo>,
 }
 
-/// How one logs in.
+/// Way to log in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Login {
     /// Nobody has to.
     NotNeeded,
-    /// With a PIN that the program sends.
+    /// A PIN that the program sends.
     Pin(PinState),
-    /// On the token's own keys, or by finger: the program sends nothing.
+    /// The token's own keys, or a finger: the program sends nothing.
     OnToken(PinState),
 }
 
 impl Login {
-    /// How it stands with the PIN, where there is one.
+    /// Returns the state of the PIN, where there is one.
     pub const fn pin(self) -> Option<PinState> {
         match self {
             Self::NotNeeded => None,
@@ -74,12 +74,12 @@ impl Login {
     }
 }
 
-/// How many tries are left, as far as tokens tell (`CKF_USER_PIN_…`).
+/// Tries that are left, as far as tokens tell (`CKF_USER_PIN_…`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PinState {
     NotSet,
     Fine,
-    /// One was wrong since the last right one.
+    /// A try was wrong since the last right one.
     TriesUsed,
     /// The next wrong one locks it.
     LastTry,
@@ -139,7 +139,7 @@ fn typed(text: &str) -> String {
 }
 
 impl Pkcs11Uri {
-    /// Whether it means a token in that slot of that module (RFC 7512 §2.4).
+    /// Returns whether it means a token in that slot of that module (RFC 7512 §2.4).
     pub fn matches(&self, module: &ModuleInfo, slot: &SlotInfo, token: &TokenInfo) -> bool {
         let texts = [
             (&self.library.manufacturer, &module.manufacturer),
@@ -215,7 +215,7 @@ fn most(info: &SaidOfToken) -> Option<u64> {
     }
 }
 
-/// How many sessions the token in a slot takes, where it says a number.
+/// Returns the number of sessions the token in a slot takes, where it says a number.
 pub(crate) fn most_sessions(module: &Pkcs11, slot: Slot) -> Result<Option<u64>, Error> {
     let info = module.get_token_info(slot);
     info.map(|info| most(&info)).map_err(failed)

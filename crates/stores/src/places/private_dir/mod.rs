@@ -20,7 +20,7 @@ use sweep::OwnedDir;
 pub use sweep::{TAG, sweep, sweep_within};
 
 const PREFIX: &str = "keymark-";
-/// In a private directory: the PIN of a token that keymark has made, where users read it.
+/// File in a private directory with the PIN of a token of keymark's own, where users read it.
 pub const PIN_FILE: &str = "pin";
 /// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
 pub const SOCKET_PATH: usize = 107;
@@ -33,7 +33,7 @@ const ATTEMPTS: usize = 10;
 #[derive(Debug)]
 pub struct PrivateDir {
     path: PathBuf,
-    /// Of the next numbered directory in it.
+    /// Number of the next numbered directory in it.
     number: AtomicU32,
     /// Locked for as long as this keymark lives.
     held: OwnedDir,
@@ -87,7 +87,7 @@ impl PrivateDir {
         Err(io::ErrorKind::NotFound.into())
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -124,7 +124,7 @@ pub fn let_pass(directory: &Path, group: u32) -> Result<(), Error> {
         .during(format_args!("chmod {}", directory.display()))
 }
 
-/// Whether a socket can be in a private directory: the path below it is `below`, at most.
+/// Checks whether a socket can be in a private directory: the path below it is `below`, at most.
 ///
 /// # Errors
 /// When the path of the directory for temporary files is too long for it, or has what GnuPG's

@@ -129,7 +129,7 @@ impl OwnedDir {
         IdentityTag::parse(&text).filter(|tag| tag.directory == own)
     }
 
-    /// Whether there is nothing in it but a tag that was not written.
+    /// Returns whether there is nothing in it but a tag that was not written.
     fn is_unfinished(&self) -> bool {
         fs::read_dir(self.contents()).is_ok_and(|mut entries| {
             entries.all(|entry| {

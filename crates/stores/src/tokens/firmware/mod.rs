@@ -54,7 +54,7 @@ fn not_mounted(error: littlefs2::io::Error) -> FirmwareError {
     ))
 }
 
-/// How the card is made.
+/// Options of a card.
 #[derive(Debug, Clone)]
 pub struct FirmwareOptions {
     /// Serial number of a new card; random if there is none. A state keeps the one it began with.
@@ -90,7 +90,6 @@ impl trussed::platform::UserInterface for Finger {
     }
 }
 
-/// What trussed needs of a device.
 struct Board {
     rng: OsRng,
     store: Store<'static>,

@@ -23,7 +23,6 @@ fn token(object: &str) -> TokenHere {
     token_for(object, None, &Run::new(0))
 }
 
-/// The same, which may be written to if it is called so.
 fn token_for(object: &str, write: Option<TokenName>, run: &Run) -> TokenHere {
     let pin = PinSource::Known(Pin::new(PIN));
     let user = User {
@@ -147,7 +146,7 @@ impl Others {
         said
     }
 
-    /// Whether the system's OpenSSL takes `signature` for one of the digest.
+    /// Returns whether the system's OpenSSL takes `signature` for one of the digest.
     fn openssl_verifies(&self, padding: &[&str]) {
         let mut openssl = Command::new("openssl");
         openssl.args(["pkeyutl", "-verify", "-pubin", "-inkey", "public.der"]);
@@ -159,7 +158,6 @@ impl Others {
         assert!(said.contains("Verified Successfully"), "{said}");
     }
 
-    /// What `pkcs11-tool` makes of a file with the key.
     fn tool(&self, action: &str, options: &[&str], input: &str) -> Vec<u8> {
         let mut tool = Command::new("pkcs11-tool");
         tool.arg("--module").arg(SoftHsmToken::library());
@@ -249,7 +247,6 @@ fn signed_as_others_do(
     assert!(challenge.verifier.verify(&[foreign]).remove(0).is_err());
 }
 
-/// What our inputs hold, OpenSC's tool finds.
 fn decrypted_as_others_do(others: &Others, public: &PublicKey) {
     let scheme = Some(Scheme::OaepSha1);
     let challenge = Challenge::new(public, Operation::Decrypt, scheme, 16, 0).unwrap();

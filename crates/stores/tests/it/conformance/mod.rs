@@ -1,4 +1,4 @@
-//! One suite for every key store: what the seam promises, whoever is behind it.
+//! The suite for every key store: the promises of the seam.
 
 mod behind_a_module;
 mod in_readers;

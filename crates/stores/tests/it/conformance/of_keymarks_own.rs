@@ -48,7 +48,6 @@ fn in_a_child(file: &ModuleFile, test: &str) {
     );
 }
 
-/// The same with keymark's own module before the library, which takes down the calls.
 fn conforms_traced(kind: ManagedKind, test: &str, algorithms: &[&str]) {
     if std::env::var_os(LIBRARY).is_some() {
         return conforms(kind, test, algorithms);

@@ -1,4 +1,4 @@
-//! What every key store has to do.
+//! Duties of every key store.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use keymark_stores::scheme::Scheme;
 use keymark_stores::store::KeyStore;
 use keymark_stores::worker;
 
-/// What a key is asked, and the check.
 struct Exercise {
     inputs: Arc<[Input]>,
     verifier: Arc<dyn Verifier>,
@@ -30,12 +29,12 @@ fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
     }
 }
 
-/// How the handles of a key are used.
+/// Use of the handles of a key.
 #[derive(Clone, Copy)]
 pub enum Use {
-    /// At once, each in a thread of its own.
+    /// Each in a thread of its own, all together.
     Together,
-    /// One after the other while all are open: of a library that is not safe in threads, whose keys processes share.
+    /// Each after the other while all are open, for a library that is not safe in threads, whose keys processes share.
     InTurn,
 }
 
@@ -44,7 +43,6 @@ pub fn conforms(store: &dyn KeyStore, algorithms: Option<&[&str]>) {
     conforms_used(store, algorithms, Use::Together);
 }
 
-/// The same, with the handles of a key used in that way.
 pub fn conforms_used(store: &dyn KeyStore, algorithms: Option<&[&str]>, how: Use) {
     let wanted = |capability: &Capability| {
         let name = capability.algorithm.name();
@@ -141,7 +139,6 @@ fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise, capacity: usize) {
     handle.leave().unwrap();
 }
 
-/// The same for a key that is used by that scheme: here by two handles.
 pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: Scheme) {
     let key = store.key(capability).unwrap();
     let public = store.public_key(&key).unwrap();

@@ -113,7 +113,6 @@ fn operating() {
     );
 }
 
-/// In a slot whose attributes change, and in one whose attributes stay.
 const WRITTEN: [(Slot, &str); 2] = [
     (Slot::Decryption, "cv25519"),
     (Slot::Authentication, "ed25519"),

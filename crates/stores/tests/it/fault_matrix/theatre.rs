@@ -28,7 +28,7 @@ const ED25519_FOR_AUT: [u8; 15] = [
 pub(crate) enum Fault {
     /// The card is pulled out, and stays out.
     Pulled,
-    /// It is pulled out, and another put in its place.
+    /// The card is pulled out, and another put in its place.
     Swapped,
     /// Another program resets it.
     Reset,
@@ -48,7 +48,6 @@ impl Fault {
     ];
 }
 
-/// When a fault strikes: before so many more commands have been sent.
 #[derive(Default)]
 pub(crate) struct Script {
     strike: Option<(Fault, usize)>,
@@ -143,7 +142,6 @@ impl Stage {
     }
 }
 
-/// What another card is sent that could harm it.
 #[derive(Clone, Default)]
 pub(crate) struct Harm(Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -272,7 +270,6 @@ impl Theatre {
         self.device(USER_PIN).facts().unwrap().clone()
     }
 
-    /// What has to be so after any fault, with the first card in its reader again.
     pub(crate) fn inspect(&self, scene: &str, tries: u8) -> CardFacts {
         let harm = self.harm.0.lock().unwrap().clone();
         assert!(

@@ -90,7 +90,6 @@ fn origin(module: &std::path::Path) -> Origin {
     }
 }
 
-/// None where the module has no token now, or does not say.
 fn of_tokens(module: &std::path::Path) -> Option<Provenance> {
     let wish = Wish::Named(vec![module.display().to_string()]);
     let looked = pkcs11::FAMILY.found(&wish, &user::of_pinentry()).ok()?;

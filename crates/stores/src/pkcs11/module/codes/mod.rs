@@ -5,13 +5,11 @@ use keymark_bench::{Error, ReturnCode};
 
 use crate::sayings;
 
-/// From here on codes are a vendor's own (§5.1.7).
 const VENDOR_DEFINED: u64 = 0x8000_0000;
 
 /// A line for codes that mean the same: their names, what that is, and what to do.
 const MEANINGS: &str = include_str!("../../../../../../data/pkcs11/codes.txt");
 
-/// What a code means, and what to do.
 fn meaning(name: &str) -> (&'static str, &'static str) {
     sayings::meaning(MEANINGS, name).unwrap_or((
         "a code defined by its maker",
@@ -19,7 +17,7 @@ fn meaning(name: &str) -> (&'static str, &'static str) {
     ))
 }
 
-/// What went wrong in the crate that calls the module: most often a call that the module refused, with the name of its code.
+/// Explains a failure of the crate that calls the module: most often a call that the module refused, with the name of its code.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "the others have words of their own"
@@ -43,7 +41,7 @@ pub(crate) fn failed(error: CryptokiError) -> Error {
     }
 }
 
-/// The same of RSA-OAEP with SHA-256, which tokens refuse that know no digest but SHA-1.
+/// Explains a failure of RSA-OAEP with SHA-256, which tokens refuse that know no digest but SHA-1.
 pub(crate) fn refused_oaep(error: CryptokiError) -> Error {
     let by_digest = matches!(
         returned(&error),
@@ -135,7 +133,6 @@ mod tests {
         Rv::from(code).into_result(function).unwrap_err()
     }
 
-    /// Those that have a name.
     fn codes() -> impl Iterator<Item = (u64, String)> {
         let named = (1..HIGHEST).map(|number| (number, name(number)));
         named.filter(|(number, name)| *name != format!("CKR_{number:#x}"))

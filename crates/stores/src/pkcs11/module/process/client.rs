@@ -53,11 +53,11 @@ fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProc
 pub(crate) enum Readers {
     /// The user has named the module or its token.
     Shown,
-    /// It is only being listed.
+    /// The module is only being listed.
     Hidden,
 }
 
-/// How long a module may take to say what it has.
+/// Time for which a module may take to say what it has.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Asks a module one thing, in a process of its own: nobody knows whether it hangs or crashes.
@@ -72,7 +72,6 @@ fn ask(
     Ok(process)
 }
 
-/// What it has answered.
 fn answered<A: DeserializeOwned>(
     mut process: KeymarkProcess,
     limit: Duration,
@@ -139,19 +138,19 @@ pub(crate) struct TokenProcess {
 #[derive(Default)]
 struct State {
     process: Option<KeymarkProcess>,
-    /// How many there have been.
+    /// Number of processes until now.
     generation: u32,
     journals: Option<(PathBuf, String)>,
     pin: Option<Pin>,
     /// Why nobody logs in any more: a PIN is not sent twice for one that was refused, or whose fate is not known.
     ended: Option<Error>,
-    /// Whether the run goes on without the token.
+    /// True if the run goes on without the token.
     given_up: bool,
     workers: u32,
 }
 
 impl TokenProcess {
-    /// For the token that was found; nothing is started before it is asked for something.
+    /// Makes one for the token that was found; nothing is started before it is asked for something.
     pub(crate) fn new(found: &FoundToken, owner: Owner, user: User, wanted: ObjectPart) -> Self {
         let token = found.info.id();
         let write = user.consent.may_write(&token).then(|| token.name());
@@ -220,14 +219,13 @@ impl TokenProcess {
         state.workers
     }
 
-    /// Which process it is now, which is there and has logged in.
     pub(super) fn generation(&self) -> Result<u32, Error> {
         let mut state = self.state.lock();
         self.ready(&mut state)?;
         Ok(state.generation)
     }
 
-    /// Whether there is no process any more.
+    /// Returns whether there is no process any more.
     pub(super) fn has_died(&self) -> bool {
         self.state.lock().process.is_none()
     }
@@ -343,7 +341,7 @@ impl TokenProcess {
     }
 }
 
-/// Whether the process has died in the call that sends the PIN: nobody knows whether that has cost a try.
+/// Returns whether the process has died in the call that sends the PIN: nobody knows whether that has cost a try.
 fn sent_a_pin(error: &Error) -> bool {
     matches!(error, Error::Call { call, .. } if call.starts_with(Call::C_Login.name()))
 }

@@ -49,7 +49,7 @@ pub(crate) enum ModuleRequest<R = worker::Request> {
     Workers(WorkersRequest),
     /// To the workers of that number. They have no answer to some requests.
     Work(u32, R),
-    /// What another program needs for the key.
+    /// Say what another program needs for the key.
     Program(Capability, Certificate),
     /// Undo what a journal says, or else what this run has written, and log out.
     Restore(Option<PathBuf>),
@@ -87,7 +87,7 @@ pub(crate) struct OpenRequest {
 pub(crate) enum ModuleReply {
     /// The answer to the request, encoded, or why there is none.
     Answer(Result<Vec<u8>, Error>),
-    /// It wants a PIN, which messages call that. No answer yet.
+    /// The process wants a PIN, which messages call that. No answer yet.
     WantsPin(String),
     /// Something for the user to know. No answer yet.
     Tell(String),

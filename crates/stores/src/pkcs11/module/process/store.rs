@@ -25,12 +25,12 @@ use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 
-/// How a device came to be wanted.
+/// Reason for which a device was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DeviceChoice {
-    /// By name: a run without it is none.
+    /// The user has named it: a run without it is none.
     ByName,
-    /// As one of all that are here.
+    /// It is one of all that are here.
     AmongAll,
 }
 
@@ -163,7 +163,6 @@ impl ProcessKeys {
     }
 }
 
-/// One of these keys.
 #[derive(Debug)]
 struct ProcessKey {
     keys: Arc<ProcessKeys>,
@@ -251,7 +250,6 @@ struct WorkersChannel {
 }
 
 impl WorkersChannel {
-    /// With workers that have the key.
     fn open(
         keys: Arc<ProcessKeys>,
         capability: Capability,
