@@ -65,8 +65,10 @@ impl Users {
 
     /// An exclusive handle is the only one, within this process: the server knows no shares.
     fn check_share(&self, share: Dword, but: Option<Handle>) -> Result<(), Code> {
-        let others = self.cards.iter();
-        let mut others = others.filter(|(handle, _)| Some(**handle) != but);
+        let mut others = self
+            .cards
+            .iter()
+            .filter(|(handle, _)| Some(**handle) != but);
         if others.any(|(_, card)| share == SHARE_EXCLUSIVE || card.share == SHARE_EXCLUSIVE) {
             return Err(Code::SHARING_VIOLATION);
         }

@@ -77,8 +77,9 @@ pub(crate) fn describe(callee: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJE
         }
         Some(kind) => {
             let set = number(CKA_PARAMETER_SET);
-            let mut known = PARAMETER_SETS.iter();
-            let known = known.find(|known| (known.0, Some(known.1)) == (kind, set));
+            let known = PARAMETER_SETS
+                .iter()
+                .find(|known| (known.0, Some(known.1)) == (kind, set));
             known.map(|(.., family)| *family)
         }
         None => None,

@@ -39,8 +39,9 @@ pub(crate) fn give(
         return Err("it does not call getenv".to_owned());
     }
     let own = own_getenv as unsafe extern "C" fn(*const c_char) -> *mut c_char;
-    let mut entries = module.entries.iter();
-    entries
+    module
+        .entries
+        .iter()
         .try_for_each(|entry| module.set(*entry, own as usize))
         .map_err(|error| format!("mprotect: {error}"))
 }
@@ -72,8 +73,9 @@ impl Loaded {
         let octets = std::fs::read(file).map_err(|error| error.to_string())?;
         let elf = Elf::parse(&octets).map_err(|error| error.to_string())?;
         let parts = |kind| {
-            let headers = elf.program_headers.iter();
-            headers.filter(move |header| header.p_type == kind)
+            elf.program_headers
+                .iter()
+                .filter(move |header| header.p_type == kind)
         };
         let first = parts(PT_LOAD).map(|part| part.p_vaddr as usize).min();
         let first = first.map_or(0, |first| first - first % page());

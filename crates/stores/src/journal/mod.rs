@@ -144,8 +144,10 @@ impl Content {
     }
 
     fn note(&mut self, place: &str, progress: WriteProgress) -> Result<(), String> {
-        let mut writes = self.writes.iter_mut();
-        let write = writes.find(|(write, _)| write.place == place);
+        let write = self
+            .writes
+            .iter_mut()
+            .find(|(write, _)| write.place == place);
         let (_, now) = write.ok_or_else(|| format!("cannot write to {place}"))?;
         *now = progress;
         Ok(())

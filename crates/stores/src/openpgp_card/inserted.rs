@@ -134,8 +134,12 @@ impl Device for InsertedCard {
             Fact::new("PINs", sent),
             Fact::new("commands", commands),
         ];
-        let slots = facts.slots.iter();
-        lines.extend(slots.map(|slot| Fact::new(slot.slot.name(), slot_line(slot))));
+        lines.extend(
+            facts
+                .slots
+                .iter()
+                .map(|slot| Fact::new(slot.slot.name(), slot_line(slot))),
+        );
         lines
     }
 

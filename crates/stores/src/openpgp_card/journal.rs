@@ -165,8 +165,9 @@ impl Undo {
     /// Any others that the card takes.
     fn change_attributes(&self, card: &mut Card<Transaction<'_>>) -> Result<(), Error> {
         let listed = card.algorithm_information().ok().flatten();
-        let listed = listed.iter();
-        let listed = listed.flat_map(|list| list.for_keytype(self.slot.key_type()));
+        let listed = listed
+            .iter()
+            .flat_map(|list| list.for_keytype(self.slot.key_type()));
         // What every card of version 2 or 3 has at least one of; RSA with both lengths of its exponent.
         let usual = [(2048, 32), (2048, 17), (3072, 32), (3072, 17)]
             .map(|(modulus, e)| AlgorithmAttributes::Rsa(RsaAttributes::new(modulus, e, 0)));

@@ -204,8 +204,9 @@ impl Device for CardMaker {
         let Some(profile) = &self.profile else {
             return Vec::new();
         };
-        let services = profile.services.iter();
-        let mut facts: Vec<_> = services
+        let mut facts: Vec<_> = profile
+            .services
+            .iter()
             .map(|(capability, service)| {
                 let mut what = format!("{} {}", capability.algorithm, capability.operation);
                 if let Some(assumed) = service.assumed {

@@ -91,8 +91,10 @@ impl Device for Cpu {
     fn facts(&self) -> Vec<Fact> {
         let environment = Environment::capture("");
         let cores = environment.cores;
-        let model = environment.cpu_model.into_iter();
-        let model = model.map(|model| Fact::new("processor", format!("{model}, {cores} cores")));
+        let model = environment
+            .cpu_model
+            .into_iter()
+            .map(|model| Fact::new("processor", format!("{model}, {cores} cores")));
         // Missing ones are said where their stack is.
         let libraries = Library::ALL.iter().filter_map(|library| {
             let loaded = super::load(*library).ok()?;

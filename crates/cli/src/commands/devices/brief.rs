@@ -51,8 +51,10 @@ fn names<'a>(what: &str, mut names: impl Iterator<Item = &'a str>, remark: &str)
 
 /// `rsa 1024–4096, ecc 9 curves; through raw, agent, gnupg`, and what a plugged token is.
 fn offered(found: &Found) -> String {
-    let ways = found.ways.iter();
-    let ways = ways.filter_map(|way| Some((way.stack.word(), way.found.as_ref().ok()?)));
+    let ways = found
+        .ways
+        .iter()
+        .filter_map(|way| Some((way.stack.word(), way.found.as_ref().ok()?)));
     let ways = ways.filter(|(_, capabilities)| !capabilities.is_empty());
     let algorithms = ways.clone().flat_map(|(_, capabilities)| capabilities);
     let algorithms = algorithms.map(|capability| capability.algorithm);
@@ -109,8 +111,10 @@ fn kind(algorithm: Algorithm) -> (&'static str, u32) {
 /// Each reason once, with what it keeps from being measured.
 fn missing(inventory: &Inventory, servers: &[Server]) -> Vec<(String, String)> {
     let ways = inventory.devices.iter().flat_map(|found| {
-        let ways = found.ways.iter();
-        ways.filter_map(move |way| Some((way.found.as_ref().err()?, way.stack.word(), Some(found))))
+        found
+            .ways
+            .iter()
+            .filter_map(move |way| Some((way.found.as_ref().err()?, way.stack.word(), Some(found))))
     });
     let modules = inventory.visited.iter();
     let modules =

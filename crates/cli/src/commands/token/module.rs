@@ -108,8 +108,10 @@ fn show(token: &ServedToken) {
     }
     if let Some(place) = token.module.parent() {
         output::line(&format!("what to type, with D={}:", place.display()));
-        let lines = WHAT_TO_TYPE.lines();
-        for (program, line) in lines.filter_map(|line| line.split_once(" | ")) {
+        for (program, line) in WHAT_TO_TYPE
+            .lines()
+            .filter_map(|line| line.split_once(" | "))
+        {
             output::entry(2, program, 12, line);
         }
     }

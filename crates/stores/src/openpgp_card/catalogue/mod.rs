@@ -98,8 +98,10 @@ impl Catalogue {
 
     /// Whom a manufacturer id of the card's AID belongs to (OpenPGP card 3.4.1 §4.2.1).
     pub fn manufacturer(&self, id: u16) -> Option<&str> {
-        let tables = self.manufacturers.iter();
-        let mut known = tables.flat_map(|table| table.ids.iter().chain(&table.extra));
+        let mut known = self
+            .manufacturers
+            .iter()
+            .flat_map(|table| table.ids.iter().chain(&table.extra));
         let found = known.find(|known| known.id.contains(id));
         found.map(|known| known.name.as_str())
     }

@@ -62,8 +62,10 @@ impl ModuleFile {
                 is_passed(name) && !pins.contains(&name) && !self.environment.contains_key(name)
             })
         });
-        let own = self.environment.iter();
-        let own = own.map(|(name, value)| (name.into(), value.clone()));
+        let own = self
+            .environment
+            .iter()
+            .map(|(name, value)| (name.into(), value.clone()));
         kept.chain(own).collect()
     }
 }

@@ -114,8 +114,9 @@ impl Places {
     pub fn modules(&self) -> Vec<KnownModule> {
         let mut modules = self.registered();
         let below = files(Path::is_relative).flat_map(|(name, file)| {
-            let directories = self.libraries.iter();
-            directories.map(move |directory| (name, directory.join(file)))
+            self.libraries
+                .iter()
+                .map(move |directory| (name, directory.join(file)))
         });
         let usual = below.chain(self.files.iter().cloned());
         for (name, file) in usual.filter(|(_, file)| file.exists()) {
@@ -125,9 +126,10 @@ impl Places {
     }
 
     fn registered(&self) -> Vec<KnownModule> {
-        let directories = self.registrations.iter();
-        let entries =
-            directories.flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
+        let entries = self
+            .registrations
+            .iter()
+            .flat_map(|directory| fs::read_dir(directory).into_iter().flatten());
         let texts = entries.flatten().filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let name = name.strip_suffix(".module")?.to_owned();
@@ -210,8 +212,10 @@ fn value_in<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 fn files(kind: fn(&Path) -> bool) -> impl Iterator<Item = (&'static str, &'static PathBuf)> {
     let files = |product: &'static Product| {
-        let files = product.files.iter();
-        files.map(|file| (product.name.as_str(), file))
+        product
+            .files
+            .iter()
+            .map(|file| (product.name.as_str(), file))
     };
     let all = PRODUCTS.iter().flat_map(files);
     all.filter(move |(_, file)| kind(file))

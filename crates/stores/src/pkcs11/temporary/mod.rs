@@ -223,8 +223,7 @@ pub(crate) fn initialized<'s>(
     kind: &ManagedKind,
     info: &'s ModuleInfo,
 ) -> Result<&'s TokenInfo, Error> {
-    let mut slots = info.slots.iter();
-    let made = slots.find_map(|slot| slot.token.as_ref().ok());
+    let made = info.slots.iter().find_map(|slot| slot.token.as_ref().ok());
     made.ok_or_else(|| {
         let call = format!("looking for the token '{}'", kind.name());
         Error::call(call, "it was initialised, but was not found", "")

@@ -297,8 +297,9 @@ pub(crate) fn no_token(wanted: Option<&str>, others: &[String], blank: bool) -> 
 
 /// Returns tokens that have a PIN and keys, or could.
 pub(crate) fn tokens(said: &ModuleInfo) -> impl Iterator<Item = (&SlotInfo, &TokenInfo)> {
-    let slots = said.slots.iter();
-    slots.filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)))
+    said.slots
+        .iter()
+        .filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)))
 }
 
 fn own(kinds: &[ManagedKind], places: &Places, looked: &mut Looked) {

@@ -15,8 +15,10 @@ const VPCD: &str = "Virtual PCD";
 
 pub(crate) fn identity(module: &ModuleInfo, info: &TokenInfo) -> StoreIdentity {
     let (manufacturer, model, label) = (&info.manufacturer, &info.model, &info.label);
-    let mut slots = module.slots.iter();
-    let slot = slots.find(|slot| slot.token.as_ref().ok() == Some(info));
+    let slot = module
+        .slots
+        .iter()
+        .find(|slot| slot.token.as_ref().ok() == Some(info));
     let in_software = IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker))
         || model == LIBTPMS
         || slot.is_some_and(|slot| slot.description.starts_with(VPCD));

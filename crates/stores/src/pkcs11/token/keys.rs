@@ -64,8 +64,7 @@ impl KeyInfo {
 
     /// Returns its capabilities.
     pub fn capabilities(&self) -> impl Iterator<Item = Capability> {
-        let operations = self.operations.iter();
-        operations.filter_map(|operation| {
+        self.operations.iter().filter_map(|operation| {
             let algorithm = self.algorithm?;
             // A PIN for each use goes between a C_…Init and what follows: C_DeriveKey has none (3.1 §4.9).
             let derives =

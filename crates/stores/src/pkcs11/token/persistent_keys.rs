@@ -31,8 +31,10 @@ struct NotedKey {
 
 /// The module of the token that a journal is of, if it is a PKCS#11 token's.
 pub fn journalled_module(content: &Content) -> Option<PathBuf> {
-    let mut writes = content.writes.iter();
-    writes.find_map(|(write, _)| Some(write.test_key::<NotedKey>()?.module))
+    content
+        .writes
+        .iter()
+        .find_map(|(write, _)| Some(write.test_key::<NotedKey>()?.module))
 }
 
 impl OpenToken {

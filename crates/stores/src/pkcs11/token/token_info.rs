@@ -119,8 +119,10 @@ impl TokenInfo {
 
     /// The mechanism, if the token has it.
     pub fn mechanism(&self, kind: Mechanism) -> Option<MechanismInfo> {
-        let mut mechanisms = self.mechanisms.iter();
-        mechanisms.find(|mechanism| mechanism.kind == kind).copied()
+        self.mechanisms
+            .iter()
+            .find(|mechanism| mechanism.kind == kind)
+            .copied()
     }
 }
 

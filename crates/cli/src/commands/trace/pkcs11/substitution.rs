@@ -37,8 +37,10 @@ impl Substitution {
             return text.to_owned();
         };
         let own = self.own.to_string_lossy();
-        let names = self.names.iter();
-        let replaced = names.fold(text.to_owned(), |text, name| text.replace(name, &own));
+        let replaced = self
+            .names
+            .iter()
+            .fold(text.to_owned(), |text, name| text.replace(name, &own));
         if replaced != text {
             return replaced.into();
         }

@@ -114,8 +114,9 @@ pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
 /// A line a process: who, how much, and what its first operation took against the later ones.
 pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin) -> Block {
     let work = |process: &Process| {
-        let work = WITH_PRIVATE_KEY.iter();
-        let work = work.filter_map(|call| process.calls.get(&Traced::Whole(*call)));
+        let work = WITH_PRIVATE_KEY
+            .iter()
+            .filter_map(|call| process.calls.get(&Traced::Whole(*call)));
         work.cloned().reduce(|mut all, times| {
             all.add(&times);
             all
