@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use keymark_bench::During as _;
-use keymark_stores::places::ports::two_free_ports;
+use keymark_stores::places::program::two_free_ports;
 use keymark_stores::places::watchdog::Watchdog;
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::tokens::vpcd::{Stopper, Vpcd, VpcdError};

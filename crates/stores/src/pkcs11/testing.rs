@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use crate::access::{Access, Certificate, ProgramKey};
 use crate::device::Run;
 use crate::pkcs11::module::{Module, ModuleFile};
-use crate::pkcs11::session::token_keys::TokenKeys;
+use crate::pkcs11::session::TokenKeys;
 use crate::pkcs11::temporary::new_token::NewToken;
 use crate::pkcs11::temporary::{ManagedKind, initialized, user_of};
 use crate::pkcs11::token::capabilities::{asked_for, offered};

@@ -9,7 +9,6 @@
 pub mod keymark_process;
 pub mod library;
 pub mod memory_file;
-pub mod ports;
 pub mod private_dir;
 pub mod process;
 pub mod program;

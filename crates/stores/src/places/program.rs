@@ -3,12 +3,13 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
-use keymark_bench::{Clock as _, MonotonicClock, Timestamp};
+use keymark_bench::{Clock as _, During as _, Error, MonotonicClock, Timestamp};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::watchdog::Watchdog;
@@ -288,6 +289,23 @@ pub fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<Str
     Err(io::Error::new(
         io::ErrorKind::InvalidData,
         "a line is too long",
+    ))
+}
+
+/// A port at which nobody listens, nor at the next one.
+pub fn two_free_ports() -> Result<u16, Error> {
+    let bound = |port| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port));
+    for _ in 0..100 {
+        let first = bound(0).and_then(|first| Ok((first.local_addr()?.port(), first)));
+        let (port, _first) = first.during("looking for a free port")?;
+        if port.checked_add(1).is_some_and(|next| bound(next).is_ok()) {
+            return Ok(port);
+        }
+    }
+    Err(Error::call(
+        "looking for a free port",
+        "no two are side by side",
+        "",
     ))
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::places::ports::two_free_ports;
 use crate::places::private_dir::PrivateDir;
 use crate::places::program;
+use crate::places::program::two_free_ports;
 use keymark_bench::Error;
 use serde::{Deserialize, Serialize};
 use tss_esapi::interface_types::session_handles::AuthSession;

@@ -20,7 +20,7 @@ use crate::access::ProgramKey;
 use crate::certificate::{begun, name};
 use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::session::session_keys::{LABEL, value_of};
-use crate::pkcs11::session::token_keys::{KeyOrigin, Placed, TokenKeys, fresh_id};
+use crate::pkcs11::session::{KeyOrigin, Placed, TokenKeys, fresh_id};
 use crate::pkcs11::token::capabilities::asked_for;
 use crate::pkcs11::token::keys::parameters_of;
 use crate::pkcs11::token::{OpenToken, Owner};

@@ -15,7 +15,7 @@ use super::client::{Readers, TokenProcess, look};
 use super::{ModuleRequest, OpenRequest, PipedPin, WorkersRequest, out_of_turn};
 use crate::access::{Access, Certificate, KeyUse, ModuleAccess, ProgramKey};
 use crate::device::Run;
-use crate::pkcs11::session::token_keys::{KeyOrigin, Placed};
+use crate::pkcs11::session::{KeyOrigin, Placed};
 use crate::pkcs11::token::Owner;
 use crate::pkcs11::token::capabilities::asked_for;
 use crate::pkcs11::token::external_access::NAME_A_KEY;
