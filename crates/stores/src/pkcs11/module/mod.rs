@@ -21,8 +21,6 @@ use keymark_shim_protocol::pkcs11::settings::Settings;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::pkcs11::module::codes;
-use crate::pkcs11::module::modules;
 use crate::places::library::OwnLibrary;
 use crate::places::program;
 use crate::sayings;

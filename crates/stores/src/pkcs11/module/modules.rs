@@ -11,7 +11,7 @@ use keymark_bench::Error;
 use keymark_bench::shipped::shipped;
 use serde::Deserialize;
 
-use crate::pkcs11::module::ModuleFile;
+use super::ModuleFile;
 use crate::places::library::{INSTALLED, MULTIARCH};
 
 /// Kryoptic's library.

@@ -5,7 +5,7 @@ use std::path::Path;
 use cryptoki::context::Pkcs11;
 use keymark_bench::Error;
 
-use crate::pkcs11::module::codes::failed;
+use super::codes::failed;
 
 const DESCRIPTION: &str = "TPM2.0 Cryptoki";
 const FILE: &str = "libtpm2_pkcs11";

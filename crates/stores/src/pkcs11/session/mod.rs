@@ -11,12 +11,11 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
 use keymark_bench::{DeviceName, During as _, Error, ReturnCode};
 use parking_lot::Mutex;
-
 use serde::{Deserialize, Serialize};
 
+use self::handle::SessionHandle;
+use self::session_keys::{LABEL, Maker, TestObject, provide};
 use crate::pkcs11::module::tpm2_pkcs11;
-use crate::pkcs11::session::handle::SessionHandle;
-use crate::pkcs11::session::session_keys::{self, LABEL, Maker, TestObject, provide};
 use crate::pkcs11::token::capabilities::asked_for;
 use crate::pkcs11::token::external_access::NAME_A_KEY;
 use crate::pkcs11::token::keys::{self, KeyInfo, KeyPin};

@@ -15,6 +15,7 @@ use crate::places::private_dir::PrivateDir;
 use keymark_bench::store::Capability;
 use keymark_bench::{Curve, During as _, Error, Family, Profile, StoreIdentity, StoreKind};
 
+use self::new_token::NewToken;
 pub use self::twin::TwinDevice;
 pub(crate) use self::twin::shared_device;
 use crate::device::made_identity;
@@ -22,7 +23,6 @@ use crate::emulator::Emulator;
 use crate::pkcs11::module::ModuleFile;
 use crate::pkcs11::module::modules::Places;
 use crate::pkcs11::module::process::initialize_token;
-use crate::pkcs11::temporary::new_token::NewToken;
 use crate::pkcs11::token::capabilities::offered;
 use crate::pkcs11::token::identity::library;
 use crate::pkcs11::token::token_info::{ModuleInfo, TokenInfo};

@@ -12,11 +12,11 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 
+use super::{ManagedKind, ManagedToken, shared_device};
 use crate::access::Certificate;
 use crate::device::{Device as _, Run};
 use crate::pkcs11::module::modules::Places;
 use crate::pkcs11::module::process::DeviceChoice;
-use crate::pkcs11::temporary::{ManagedKind, ManagedToken, shared_device};
 use crate::pkcs11::token::device::TokenDevice;
 use crate::pkcs11::token::external_access::is_known_to_programs;
 use crate::store::once_each;

@@ -4,8 +4,8 @@ use keymark_bench::store::Capability;
 use keymark_bench::{Algorithm, Digest, Family, Operation};
 use keymark_native::cryptoki::{Mechanism, MechanismInfo};
 
-use crate::pkcs11::token::keys::secret_length;
-use crate::pkcs11::token::token_info::TokenInfo;
+use super::keys::secret_length;
+use super::token_info::TokenInfo;
 use crate::scheme::Scheme;
 
 /// The newest SoftHSM2 whose OAEP is known to take no digest but SHA-1: it answers CKR_ARGUMENTS_BAD.

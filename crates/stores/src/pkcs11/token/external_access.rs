@@ -15,15 +15,15 @@ use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::PKey;
 
+use super::capabilities::asked_for;
+use super::keys::parameters_of;
+use super::{OpenToken, Owner};
 use crate::access::Certificate;
 use crate::access::ProgramKey;
 use crate::certificate::{begun, name};
 use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::session::session_keys::{LABEL, value_of};
 use crate::pkcs11::session::{KeyOrigin, Placed, TokenKeys, fresh_id};
-use crate::pkcs11::token::capabilities::asked_for;
-use crate::pkcs11::token::keys::parameters_of;
-use crate::pkcs11::token::{OpenToken, Owner};
 use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};

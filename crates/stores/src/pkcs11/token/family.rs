@@ -7,18 +7,18 @@ use std::path::PathBuf;
 
 use keymark_bench::{Error, StoreKind};
 
+use super::FoundToken;
+use super::capabilities::offered;
+use super::device::TokenDevice;
+use super::identity::library;
+use super::selector::{TokenSelector, modules};
+use super::token_info::{ModuleInfo, SlotInfo, TokenInfo};
 use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
 use crate::pkcs11::module::ModuleFile;
 use crate::pkcs11::module::modules::{KnownModule, Places};
 use crate::pkcs11::module::process::DeviceChoice;
 use crate::pkcs11::module::process::{Readers, look};
 use crate::pkcs11::temporary::{ManagedKind, ManagedToken};
-use crate::pkcs11::token::FoundToken;
-use crate::pkcs11::token::capabilities::offered;
-use crate::pkcs11::token::device::TokenDevice;
-use crate::pkcs11::token::identity::library;
-use crate::pkcs11::token::selector::{TokenSelector, modules};
-use crate::pkcs11::token::token_info::{ModuleInfo, SlotInfo, TokenInfo};
 use crate::pkcs11_uri::{ObjectPart, Pkcs11Uri};
 use crate::store::once_each;
 use crate::user::{TokenId, TokenName, User};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use keymark_bench::{DeviceName, Provenance, StoreIdentity, StoreKind};
 use keymark_shim_protocol::pkcs11::twin;
 
+use super::token_info::{ModuleInfo, TokenInfo};
 use crate::emulator::LIBTPMS;
-use crate::pkcs11::token::token_info::{ModuleInfo, TokenInfo};
 
 /// Makers of tokens that are this CPU.
 const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];

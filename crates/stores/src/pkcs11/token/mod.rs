@@ -26,11 +26,11 @@ use keymark_shim_protocol::pkcs11::Call;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+use self::identity::identity;
+use self::token_info::{Login, ModuleInfo, PinState, TokenInfo};
 use crate::journal::RunJournal;
 use crate::pkcs11::module::codes::{failed, returned};
 use crate::pkcs11::module::{Module, ModuleFile};
-use crate::pkcs11::token::identity::identity;
-use crate::pkcs11::token::token_info::{self, Login, ModuleInfo, PinState, TokenInfo};
 use crate::pkcs11_uri::ObjectPart;
 use crate::test_key::TestKey;
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};

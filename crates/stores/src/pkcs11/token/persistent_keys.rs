@@ -11,11 +11,11 @@ use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
+use super::OpenToken;
+use super::external_access::{is_known_to_programs, public_half};
 use crate::journal::{Content, Journal, TestKeyWrite};
 use crate::pkcs11::module::codes::failed;
 use crate::pkcs11::session::session_keys::{LABEL, Maker, TestObject, provide};
-use crate::pkcs11::token::OpenToken;
-use crate::pkcs11::token::external_access::{is_known_to_programs, public_half};
 use crate::test_key::TestKey;
 
 /// A test key, as its journal has it.

@@ -9,9 +9,9 @@ use keymark_native::cryptoki::{Mechanism, MechanismInfo};
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
+use super::keys::{self, KeyInfo};
 use crate::pkcs11::module::Module;
 use crate::pkcs11::module::codes::failed;
-use crate::pkcs11::token::keys::{self, KeyInfo};
 use crate::pkcs11_uri::Pkcs11Uri;
 use crate::user::TokenId;
 
