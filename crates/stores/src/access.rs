@@ -1,4 +1,4 @@
-//! How a program that is not keymark reaches a key: the capabilities of access. A store gives those that its
+//! Ways by which a program that is not keymark reaches a key: the capabilities of access. A store gives those that its
 //! keys have, a stack asks for the one that it needs; neither names the other.
 
 use std::ffi::OsString;

@@ -144,7 +144,7 @@ pub enum TouchPolicy {
 /// Lifetime of a verified PIN 81 (first byte of DO C4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SigningPin {
-    /// One signature: "forced signature PIN".
+    /// Good for a signature: "forced signature PIN".
     Once,
     /// All signatures until the card is reset.
     Several,

@@ -20,7 +20,7 @@ use crate::user::{TokenId, User};
 /// Devices to look for.
 #[derive(Debug, Clone)]
 pub enum Wish {
-    /// This CPU alone is meant.
+    /// Nothing but this CPU.
     Software,
     /// Devices that the default plan compares: this CPU and a stand-in for a token.
     Default,
@@ -211,7 +211,7 @@ impl Fact {
 pub struct Run {
     /// Seed of everything random.
     pub seed: u64,
-    /// Where test keys come from: all devices that are given keys get the same ones, so that they do the
+    /// Store of test keys: all devices that are given keys get the same ones, so that they do the
     /// same work.
     pub test_keys: Arc<SoftwareStore>,
     /// The journals, and the name that the run has in them; without, no token is written to that outlives

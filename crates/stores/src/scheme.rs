@@ -13,7 +13,7 @@ use openssl::rsa::Padding;
 use openssl::sign::RsaPssSaltlen;
 
 words! {
-    /// How a key is used, where it is otherwise than usual: as PKCS#1 v1.5 has it for RSA (RFC 8017), and of
+    /// Use of a key in place of the usual one, which is as PKCS#1 v1.5 has it for RSA (RFC 8017), and of
     /// a digest that was calculated before for ECDSA.
     pub enum Scheme("scheme") {
         /// RSASSA-PSS of a digest (RFC 8017 §8.1): SHA-256, MGF1 with it, 32 bytes of salt.

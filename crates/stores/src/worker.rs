@@ -51,7 +51,7 @@ pub fn start(access: &Access, used: KeyUse) -> Result<WorkerProcess, Error> {
     }
 }
 
-/// What it does with which key goes through a socket, where neither other users nor a
+/// Starts a worker. Its key and work go through a socket, where neither other users nor a
 /// listing of processes see it.
 fn start_with(key: &KeyLocator, used: KeyUse) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");

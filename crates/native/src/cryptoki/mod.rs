@@ -1,4 +1,4 @@
-//! What the crate `cryptoki` (0.12) lacks for measuring: `C_Sign`, `C_Decrypt` and `C_GetAttributeValue` that write into a
+//! Calls that the crate `cryptoki` (0.12) lacks for measuring: `C_Sign`, `C_Decrypt` and `C_GetAttributeValue` that write into a
 //! buffer which is there, by one call each. Its own call the C function twice, the first time for the length, which some
 //! tokens answer by doing the work. Everything else goes through that crate's safe interface.
 //!
@@ -47,7 +47,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Those of the module in that file. Loading it runs its initialisers: a module that nobody knows is
+    /// Loads the calls of the module in that file. Loading it runs its initialisers: a module that nobody knows is
     /// loaded in a process that may end.
     pub fn of(file: &Path) -> std::result::Result<Self, NativeError> {
         let library = crate::load(file, RTLD_LAZY | RTLD_LOCAL)?;
@@ -87,7 +87,7 @@ impl Calls {
     }
 }
 
-/// What `C_Initialize` is told. Locks of the system's are fine; a module that has none of its own is used from one thread
+/// Returns the arguments of `C_Initialize`. Locks of the system's are fine; a module that has none of its own is used from one thread
 /// only. What stands in `pReserved` is a module's own affair (NSS wants its directory there), and stays until the process
 /// ends, as modules may keep the pointer.
 pub fn arguments(reserved: Option<&str>) -> std::result::Result<CInitializeArgs, String> {
@@ -112,7 +112,7 @@ pub struct Operator {
     pub session: Session,
     /// The key.
     pub key: ObjectHandle,
-    /// Of a key that wants it at each use (`CKA_ALWAYS_AUTHENTICATE`): it is sent between the function that begins an
+    /// PIN of a key that wants it at each use (`CKA_ALWAYS_AUTHENTICATE`): it is sent between the function that begins an
     /// operation and the one that does it (PKCS#11 3.1 §5.6.8, `CKU_CONTEXT_SPECIFIC`).
     pub pin: Option<AuthPin>,
 }

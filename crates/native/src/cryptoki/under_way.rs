@@ -1,4 +1,4 @@
-//! Which of the module's functions were called and have not returned, in memory that another process reads: it knows then what a
+//! The functions of a module that were called and have not returned, in memory that another process reads: it knows then what a
 //! module does that hangs, and what it did when it crashed.
 
 use std::cell::Cell;

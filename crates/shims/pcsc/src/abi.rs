@@ -183,7 +183,7 @@ fn mode() -> &'static Mode {
     })
 }
 
-/// How a card is asked for that a program asks for in that way: shared with keymark, where that is wanted. scdaemon can
+/// Returns the share mode in which a card is asked for in place of a program's: shared with keymark, where that is wanted. scdaemon can
 /// share cards itself (its option `pcsc-shared`), but then behaves otherwise than with its usual configuration: it
 /// verifies PIN 81 anew though it knows the PIN, and caches none.
 fn shared(share: Dword) -> Dword {

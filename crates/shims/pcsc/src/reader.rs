@@ -1,4 +1,4 @@
-//! One reader with a card that keymark serves at a socket, and who uses it: contexts, which can wait and be cancelled, and
+//! A reader with a card that keymark serves at a socket, and who uses it: contexts, which can wait and be cancelled, and
 //! handles, which share the card by a connection each.
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub(crate) struct Users {
 pub(crate) struct User {
     cancels: Mutex<u64>,
     woken: Condvar,
-    /// For the card's state. Kept, because a connection for each look would be one the server has to
+    /// Connection for the card's state. Kept, because a connection for each look would be one the server has to
     /// serve, several a second for as long as scdaemon runs.
     pub(crate) watch: Mutex<Option<CardConnection>>,
 }
@@ -115,7 +115,7 @@ impl Users {
 }
 
 impl User {
-    /// How often its waits were ended, which each begins with: only what comes later ends it.
+    /// Returns the number of times that its waits were ended, which each begins with: only what comes later ends it.
     pub(crate) fn cancels(&self) -> MutexGuard<'_, u64> {
         self.cancels.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! What a device can do, by the keys in its profile: which algorithm a key of the module has, and which mechanisms it
+//! Abilities of a device, by the keys in its profile: which algorithm a key of the module has, and which mechanisms it
 //! takes.
 
 use cryptoki_sys::{
@@ -89,7 +89,6 @@ pub(crate) fn describe(callee: &Callee, session: CK_SESSION_HANDLE, key: CK_OBJE
         .map_or(Key::Unknown, Key::Private)
 }
 
-/// In the order of what is asked; none of what the key does not have, or does not say.
 fn attributes(
     callee: &Callee,
     session: CK_SESSION_HANDLE,

@@ -1,4 +1,4 @@
-//! One at a time, among threads and processes.
+//! Mutual exclusion among threads and processes.
 //!
 //! SoftHSM2 2.6 writes its token's file anew at each login, for the flags of the PIN, and a process that reads it meanwhile
 //! finds no token, or none that is initialised. Real devices do not, so that a twin must not either.
@@ -58,7 +58,7 @@ impl Gate {
     }
 }
 
-/// Until it is dropped. The lock is the process's (fcntl_locking(2)): it ends with it, and a child that is forked meanwhile
+/// Exclusive use of the token until it is dropped. The lock is the process's (fcntl_locking(2)): it ends with it, and a child that is forked meanwhile
 /// does not have it.
 #[derive(Debug)]
 pub(crate) struct Alone<'t> {

@@ -131,7 +131,6 @@ fn page() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-/// What the loader can take rights from: pages, from where the part begins to the last whole one.
 fn whole_pages(part: Range<usize>) -> Range<usize> {
     let page = page();
     part.start - part.start % page..part.end - part.end % page

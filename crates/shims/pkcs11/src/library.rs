@@ -131,7 +131,7 @@ fn with_environment(
     })
 }
 
-/// By which path the library with that address was loaded, a symbolic link's own, which the loader keeps; and where it
+/// Returns the path by which the library with that address was loaded, a symbolic link's own, which the loader keeps; and where it
 /// begins in memory.
 pub(crate) fn library_around(address: *const c_void) -> Option<(PathBuf, usize)> {
     let mut info = libc::Dl_info {

@@ -24,7 +24,7 @@ use crate::interfaces::Callee;
 use crate::library::tell;
 use crate::trace::note_waiting;
 
-/// What a session does with a key, until it is done: one of each at a time (PKCS#11 3.1 §5.8 ff.).
+/// Use of a key by a session, until it is done: one of each at a time (PKCS#11 3.1 §5.8 ff.).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Use {
     Sign,
@@ -52,7 +52,7 @@ pub(crate) struct Twin {
     pace: Pace,
 }
 
-/// Whether the library below keeps up with the device. A single operation is late when other programs have the
+/// Judgment whether the library below keeps up with the device. A single operation is late when other programs have the
 /// processors for a while, as one is that wakes late from its wait: the device's time does not change by that. One that
 /// calculates for longer than the device is late for good, and so is a library that waits for something itself.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! What the C-ABI libraries and keymark tell each other. Apart from the libraries, because a
+//! Protocols between the C-ABI libraries and keymark. Apart from the libraries, because a
 //! program that linked one of those would call it in place of the real PC/SC.
 
 #![warn(missing_docs)]

@@ -1,4 +1,4 @@
-//! What is being changed on tokens that outlive this run: on disk before it is done, so that it can be
+//! Record of changes to tokens that outlive this run: on disk before it is done, so that it can be
 //! undone by whoever comes next if this keymark dies.
 //!
 //! A journal is a file of lines, each one JSON object, which are only ever added: the run and the token,
@@ -328,7 +328,7 @@ impl Journals {
         Self(directory)
     }
 
-    /// Where they are.
+    /// Returns their directory.
     pub fn path(&self) -> &Path {
         &self.0
     }

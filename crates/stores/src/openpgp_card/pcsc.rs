@@ -52,7 +52,7 @@ pub fn in_readers() -> Result<InReaders, Error> {
     Ok(found)
 }
 
-/// Where Debian and its own build put pcscd: the directory is not in everybody's `PATH`.
+/// Paths of pcscd in Debian and after its own build: the directory is not in everybody's `PATH`.
 const PROGRAMS: [&str; 2] = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd"];
 /// Is there where systemd starts services (`sd_booted(3)`); in a container it often does not.
 const SYSTEMD: &str = "/run/systemd/system";

@@ -7,7 +7,7 @@ use keymark_bench::Error;
 /// Debian's name of the architecture that this is built for, as directories of libraries have it: `x86_64-linux-gnu`.
 pub const MULTIARCH: &str = env!("KEYMARK_MULTIARCH");
 
-/// From the program's directory: where a tarball and a package put what belongs to it.
+/// Places relative to the program's directory: a tarball and a package put what belongs to it there.
 pub(crate) const INSTALLED: [&str; 2] = [
     "../lib/keymark",
     concat!("../lib/", env!("KEYMARK_MULTIARCH"), "/keymark"),
@@ -42,7 +42,7 @@ impl OwnLibrary {
         purpose: "which traces or twins a PKCS#11 module",
     };
 
-    /// Where it is: beside the program (cargo's target directory), or where a package puts it.
+    /// Finds it beside the program (cargo's target directory), or where a package puts it.
     pub fn find(&self) -> Result<PathBuf, Error> {
         let Self {
             file,

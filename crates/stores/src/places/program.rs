@@ -61,7 +61,7 @@ pub fn temporary() -> PathBuf {
     std::path::absolute(&named).unwrap_or(named)
 }
 
-/// In the language this code reads, and with no more of the user's environment than it needs: what is
+/// Makes a command in the language this code reads, and with no more of the user's environment than it needs: what is
 /// measured does not hang on the rest, on an agent or a configuration of the user's.
 pub fn command(program: &Path) -> Command {
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! What a smart card is to everything that talks to one: commands in, responses out.
+//! A smart card, as everything that talks to one sees it: commands in, responses out.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a card of keymark's says of itself to who asks, so that it is taken for no real one behind a
+//! The mark of a card of keymark's, so that it is taken for no real one behind a
 //! reader: a data object of its own, with a tag of the private class that OpenPGP cards do not have.
 
 use iso7816::Status;

@@ -99,7 +99,7 @@ impl Twin {
         }
     }
 
-    /// The same, telling somebody of what it refuses: a status word does not say that the twin is why.
+    /// Sets a listener who is told of what it refuses: a status word does not say that the twin is why.
     pub fn telling(self, told: impl Fn(&str) + Send + 'static) -> Self {
         Self {
             told: Box::new(told),

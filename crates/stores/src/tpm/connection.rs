@@ -25,7 +25,7 @@ const ATTEMPTS: usize = 5;
 /// Way to a TPM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Way {
-    /// This machine has it.
+    /// The TPM of this machine.
     Device,
     /// swtpm at that port of this machine, and the next one.
     Emulator(u16),

@@ -204,7 +204,7 @@ impl Pins {
     }
 }
 
-/// From the first PIN on no crash of this process writes its memory to a file, and no other program of the
+/// Protects PINs: from the first on no crash of this process writes its memory to a file, and no other program of the
 /// user's reads it.
 fn keep_to_ourselves() {
     static DONE: OnceLock<()> = OnceLock::new();

@@ -84,7 +84,7 @@ struct Known {
     accepted: bool,
 }
 
-/// One PIN. The two have tries of their own: a wrong user PIN keeps nobody from restoring with the admin PIN.
+/// A PIN. The two have tries of their own: a wrong user PIN keeps nobody from restoring with the admin PIN.
 #[derive(Default)]
 struct Kept {
     pin: Option<Pin>,

@@ -37,7 +37,7 @@ impl TokenId {
     }
 }
 
-/// What a user calls a token: its serial number, which tokens of two manufacturers may share, or all of its
+/// Name of a token by its user: its serial number, which tokens of two manufacturers may share, or all of its
 /// name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[serde(transparent)]

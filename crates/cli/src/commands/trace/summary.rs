@@ -1,4 +1,4 @@
-//! What a trace of PC/SC calls says: which commands a program sent to the card, what the first of
+//! Summary of a trace of PC/SC calls: the commands that a program sent to the card, the times of the first of
 //! each kind took and what the later ones did, and where the time between them went.
 
 use std::time::Duration;
@@ -75,7 +75,7 @@ impl Trace {
     }
 }
 
-/// Without data VERIFY asks for the tries that are left (OpenPGP card 3.4.1 §7.2.2).
+/// VERIFY without data asks for the tries that are left (OpenPGP card 3.4.1 §7.2.2).
 const fn verifies(apdu: Apdu) -> bool {
     matches!(apdu.header, [_, 0x20, ..]) && apdu.command > 5
 }

@@ -1,4 +1,4 @@
-//! One device for all who use it, in its own time. Times are compared with each other and with the device's;
+//! A twin is one device for all its users, in its own time. Times are compared with each other and with the device's;
 //! how exactly they are kept is a figure of `make overhead`.
 
 use std::process::Command;
@@ -16,7 +16,7 @@ fn begins(operations: &[Operation]) -> u64 {
         .unwrap()
 }
 
-/// That it takes so long, in one of three tries: a shared machine may stand still for some tenths of a second, and a device
+/// Asserts a duration in one of three tries: a shared machine may stand still for some tenths of a second, and a device
 /// that took longer would do so each time.
 fn assert_takes(range: std::ops::Range<u64>, what: &str, mut took: impl FnMut() -> u64) {
     let mut tries = vec![took()];

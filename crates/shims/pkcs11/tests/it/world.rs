@@ -20,7 +20,7 @@ pub(crate) struct World {
     settings: Settings,
 }
 
-/// One operation of a client: which process and thread, and from when to when, in nanoseconds.
+/// An operation of a client: its process and thread, its begin and end in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Operation {
     pub(crate) process: u32,

@@ -1,4 +1,4 @@
-//! What `libkeymark_pkcs11.so` is told, and what it takes down: the calls of PKCS#11.
+//! Settings of `libkeymark_pkcs11.so`, and its record of the calls of PKCS#11.
 
 pub mod settings;
 pub mod trace;

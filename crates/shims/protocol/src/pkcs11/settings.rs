@@ -1,4 +1,4 @@
-//! How the library is told what to do: by variables of the environment, or by a file.
+//! Settings of the library: variables of the environment, or by a file.
 //!
 //! Programs that clear their environment (servers, agents) load the library by a path of its own, a symbolic
 //! link, beside which its settings stand: `/place/module.so` has them in `/place/module.so.toml`. A variable

@@ -17,7 +17,7 @@ use crate::{FileError, foreign, unread};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"KMP11T01");
 /// Length of the header in bytes.
 pub const HEADER: usize = 4096;
-/// Where in the header the number of slots stands that were given out.
+/// Position in the header of the number of slots that were given out.
 pub const NEXT_SLOT: usize = 8;
 /// Threads that have a slot of their own; all later ones share the last.
 pub const SLOTS: u64 = 1 << 14;

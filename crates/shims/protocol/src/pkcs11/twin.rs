@@ -6,9 +6,9 @@ use super::Call;
 
 // Who has the token: two numbers in the file of the device, for those who wait for it.
 
-/// Where the number of [`Holder::encode`] stands, in bytes; it is zero while nobody has the token.
+/// Position of the number of [`Holder::encode`], in bytes; the number is zero while nobody has the token.
 pub const HOLDER: usize = 48;
-/// Where the time stands since when, in bytes: `CLOCK_MONOTONIC`, in nanoseconds.
+/// Position of the time since when, in bytes: `CLOCK_MONOTONIC`, in nanoseconds.
 pub const SINCE: usize = 56;
 /// Whoever has it for longer is told of: a login takes milliseconds.
 pub const SAID_AFTER: Duration = Duration::from_secs(2);

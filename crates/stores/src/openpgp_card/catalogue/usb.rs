@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 const SYSFS: &str = "/sys/bus/usb/devices";
 
-/// What the upper half of SCARD_ATTR_CHANNEL_ID is for a USB reader (PC/SC Workgroup Specification,
+/// Value of the upper half of SCARD_ATTR_CHANNEL_ID is for a USB reader (PC/SC Workgroup Specification,
 /// part 3). The CCID driver puts bus number and device address into the lower half
 /// (SCARDGETATTRIB.md of LudovicRousseau/CCID).
 const USB_CHANNEL: u32 = 0x0020;

@@ -68,7 +68,7 @@ impl ModuleFile {
     }
 }
 
-/// By which modules and the libraries behind them find services: pcscd, the TPM's broker, the user's directories; and
+/// Prefixes of variables by which modules and the libraries behind them find services: pcscd, the TPM's broker, the user's directories; and
 /// keymark its own libraries.
 const SERVICES: [&str; 4] = ["PCSCLITE_", "DBUS_", "TSS2_", "XDG_"];
 const OWN: [&str; 2] = ["KEYMARK_PCSC_", "KEYMARK_PKCS11_"];

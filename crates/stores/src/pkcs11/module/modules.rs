@@ -16,7 +16,7 @@ use crate::places::library::{INSTALLED, MULTIARCH};
 
 /// Kryoptic's library.
 pub(crate) const KRYOPTIC: &str = "libkryoptic_pkcs11.so";
-/// From the program's directory: beside it, and where make puts it, which cargo's own test programs are one
+/// Places relative to the program's directory: beside it, and where make puts it, which cargo's own test programs are one
 /// directory further from.
 const BESIDE: [&str; 3] = ["", "../kryoptic/release", "../../kryoptic/release"];
 

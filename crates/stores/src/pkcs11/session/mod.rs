@@ -53,7 +53,7 @@ pub(crate) enum KeyOrigin {
     Found(ObjectPart),
     /// A test key in the session that is kept, by its `CKA_ID`: each process that is given the test key has it.
     Written(Vec<u8>),
-    /// One that the token has made for that session, because it takes none from outside: it is in this process only.
+    /// A key that the token has made for that session, because it takes none from outside: it is in this process only.
     Generated(Vec<u8>),
 }
 
@@ -197,7 +197,7 @@ fn written(id: Vec<u8>) -> KeyOrigin {
     })
 }
 
-/// What a token says that takes no key from outside and makes none for a session; OpenSC says of most cards no more than
+/// Explains the refusal of a token that takes no key from outside and makes none for a session; OpenSC says of most cards no more than
 /// that it wanted something else.
 fn no_test_key(refused: Error) -> Error {
     const SAID: [&str; 3] = [

@@ -179,7 +179,7 @@ impl ManagedToken {
         })
     }
 
-    /// One that other programs can have keys written to, behind a module that needs no environment, and its directory.
+    /// Makes a token that other programs can have keys written to, behind a module that needs no environment, and its directory.
     pub(crate) fn make_to_serve(
         kind: &ManagedKind,
         places: &Places,

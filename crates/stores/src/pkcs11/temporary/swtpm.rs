@@ -22,7 +22,7 @@ use crate::pkcs11::module::modules::Places;
 const MODULES: [&str; 2] = ["tpm2", "tpm2_pkcs11"];
 /// Starts and ends everything.
 const SUPERVISOR: &str = include_str!("swtpm.sh");
-/// Where they are, and Debian's packages of them. Some are for administrators, whose directories are not in
+/// Paths of the programs, and Debian's packages of them. Some are for administrators, whose directories are not in
 /// everybody's `PATH`.
 const PROGRAMS: [(&str, &str); 5] = [
     ("swtpm", "swtpm"),

@@ -74,7 +74,7 @@ impl Work {
     }
 }
 
-/// What of all that can be asked of its keys can be done in that way. Which digests it takes for OAEP no
+/// Returns the capabilities that can be used in that way. Which digests it takes for OAEP no
 /// token says: both are offered where nothing else is known.
 pub(crate) fn used_by(info: &TokenInfo, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
     let sha1_only =

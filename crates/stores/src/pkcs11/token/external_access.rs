@@ -1,4 +1,4 @@
-//! How programs that are not keymark reach a token's key: what they load, the key's URI, the PIN that the token has
+//! Means by which programs that are not keymark reach a token's key: the module, the key's URI, the PIN that the token has
 //! accepted, and the environment that the module wants.
 
 use std::path::{Path, PathBuf};

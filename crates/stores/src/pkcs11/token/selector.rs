@@ -1,4 +1,4 @@
-//! What a user calls a PKCS#11 device: a module by its file or name, a URI, or a token of
+//! Names of a PKCS#11 device: a module by its file or name, a URI, or a token of
 //! keymark's own.
 
 use std::path::{Path, PathBuf};

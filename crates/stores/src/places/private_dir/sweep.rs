@@ -239,7 +239,7 @@ fn empty(contents: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Where `/run/user/UID` exists, GnuPG keeps the sockets of a home there and not in the home.
+/// Removes socket directories of GnuPG's homes: `/run/user/UID`, if it exists, has the sockets.
 fn remove_socket_directories(contents: &Path) {
     let Ok(real) = fs::read_link(contents) else {
         return;

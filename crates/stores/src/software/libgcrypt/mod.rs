@@ -115,7 +115,7 @@ impl KeyHandle for Handle {
     }
 }
 
-/// In the advanced form of S-expressions, as gpg-agent has it signed (`do_encode_md`, `do_encode_dsa`,
+/// Formats input in the advanced form of S-expressions, as gpg-agent has it signed (`do_encode_md`, `do_encode_dsa`,
 /// `do_encode_eddsa` of its agent/pksign.c).
 fn to_sign(algorithm: Algorithm, input: &[u8]) -> String {
     let input = hex::encode(input);
@@ -134,7 +134,7 @@ fn to_sign(algorithm: Algorithm, input: &[u8]) -> String {
     }
 }
 
-/// As gpg sends it to gpg-agent, except that padding is taken off here, since no gpg stands above. Without flags older
+/// Formats input as gpg sends it to gpg-agent, except that padding is taken off here, since no gpg stands above. Without flags older
 /// versions answer without the name of what they answer. Numbers are signed: zeros stand before them.
 fn to_decrypt(algorithm: Algorithm, input: &[u8]) -> String {
     let (a, b) = input.split_at(input.len() / 2);

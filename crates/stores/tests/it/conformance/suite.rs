@@ -62,7 +62,7 @@ pub fn conforms_used(store: &dyn KeyStore, algorithms: Option<&[&str]>, how: Use
     lacks_what_it_does_not_offer(store, &capabilities);
 }
 
-/// The same key at every call, reached in the way that is said, by several handles, each usable from a thread
+/// Tests that the store gives the same key at every call, reached in the way that is said, by several handles, each usable from a thread
 /// of its own; results belong to their inputs.
 fn does_it(store: &dyn KeyStore, capability: Capability, how: Use) {
     let key = store.key(capability).unwrap();
@@ -174,7 +174,7 @@ pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: 
     }
 }
 
-/// What is not offered is refused when the key is asked for, not when it is used: every operation of
+/// Tests that other capabilities are refused when the key is asked for, not when it is used: every operation of
 /// every algorithm. (A key that signs may be asked to authenticate; a store need not say so.)
 fn lacks_what_it_does_not_offer(store: &dyn KeyStore, offered: &[Capability]) {
     let mut refused = 0;

@@ -74,7 +74,7 @@ fn module(named: &str) -> Result<PathBuf, Error> {
     })
 }
 
-/// What was traced. Its tokens say what they are, which is asked when the program has ended: before, it would be the
+/// Device that was traced. Its tokens say what they are, which is asked when the program has ended: before, it would be the
 /// first use of the module.
 fn origin(module: &std::path::Path) -> Origin {
     let file = module.file_name().unwrap_or_default().to_string_lossy();

@@ -47,7 +47,7 @@ fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProc
     KeymarkProcess::start(command, name.to_string_lossy(), Some(watch))
 }
 
-/// Whether a module finds the cards that are in readers. OpenSC selects applications on all of them to see what
+/// Visibility to a module of the cards that are in readers. OpenSC selects applications on all of them to see what
 /// they are, which takes from other programs what they have selected and verified there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readers {

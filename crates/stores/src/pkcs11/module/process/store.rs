@@ -30,7 +30,7 @@ use crate::store::{KeyStore, unsupported};
 pub(crate) enum DeviceChoice {
     /// The user has named it: a run without it is none.
     ByName,
-    /// It is one of all that are here.
+    /// The device is one of all that are here.
     AmongAll,
 }
 
