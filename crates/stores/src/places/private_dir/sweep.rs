@@ -65,9 +65,12 @@ impl Abandoned {
             // Its keymark died over making or removing it.
             None => directory.0.try_lock().is_ok() && directory.is_unfinished(),
         };
+        if !is_abandoned {
+            return None;
+        }
         // Most have no PIN.
-        is_abandoned.then(|| fs::remove_file(directory.contents().join(PIN_FILE)).ok());
-        is_abandoned.then_some(Self { path, directory })
+        let _ = fs::remove_file(directory.contents().join(PIN_FILE));
+        Some(Self { path, directory })
     }
 }
 
